@@ -28,7 +28,7 @@ func TestLatency(t *testing.T) {
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "latency"))
-			for _, detail := range []string{"auto", "all"} {
+			for _, detail := range []string{"auto", "all", "summary"} {
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
 					p := testjvm.Command{
 						JDK: jdk, VM: []string{"-Xmx700m"}, Classpath: classes, Main: "Main", Args: []string{fmt.Sprint(requests)},
@@ -48,19 +48,20 @@ func checkLatency(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, detail st
 	t.Helper()
 	rows := latencyRows(t, p, "Main$Request")
 	simple := rows["simple"]
-	if simple.Count != requests || (simple.Summarised > 0) != (detail == "auto") || (simple.RelativeError > 0) != (detail == "auto") {
+	summarised := detail != "all"
+	if simple.Count != requests || (simple.Summarised > 0) != summarised || (simple.RelativeError > 0) != summarised {
 		a.Errorf("detail=%s: %d requests, %d summarised, error %g", detail, simple.Count, simple.Summarised, simple.RelativeError)
 	}
 	own := ownLatencies(t, p.Stdout)
 	compareLatency(a, detail, simple, own["simple"])
-	if response := rows["response"]; response.NotAvailable == "" {
-		compareLatency(a, detail, response, own["response"])
-	} else if detail == "all" {
-		a.Errorf("no response time: %s", response.NotAvailable)
+	response := rows["response"]
+	if response.NotAvailable != "" || response.Count != requests || response.RelativeError != simple.RelativeError {
+		a.Errorf("detail=%s: response times of %d requests, error %g: %s", detail, response.Count, response.RelativeError, response.NotAvailable)
 	}
+	compareLatency(a, detail, response, own["response"])
 	for _, window := range []string{"100ms", "whole"} {
 		m := rows["metered"+window]
-		if detail == "auto" && m.NotAvailable == "" {
+		if summarised && m.NotAvailable == "" {
 			a.Errorf("metered latency of summaries: %+v", m)
 		}
 		if detail == "all" && (m.Count != requests || m.Percentiles["99"] < simple.Percentiles["99"]) {

@@ -33,6 +33,8 @@ var _ = [...]struct{}{
 	[1]struct{}{}[C.SA_METRIC_CPU-wire.MetricCPU],
 	[1]struct{}{}[C.SA_METRIC_SELF_CPU-wire.MetricSelfCPU],
 	[1]struct{}{}[C.SA_METRIC_QUEUE-wire.MetricQueue],
+	[1]struct{}{}[C.SA_METRIC_RESPONSE-wire.MetricResponse],
+	[1]struct{}{}[C.SA_METRIC_DELAY-wire.MetricDelay],
 
 	[1]struct{}{}[C.SA_CONTEXT_DEPTH-wire.MaxFrames],
 }

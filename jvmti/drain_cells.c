@@ -1,5 +1,6 @@
 /* What a cell has counted and not reported: the words that the Go side reads. */
 #include "drain_cells.h"
+#include "state_cells_wait.h"
 
 #include <string.h>
 
@@ -104,29 +105,29 @@ static uint64_t *put_measure(uint64_t *out, uint64_t metric, const composed *d) 
     return out + SA_REPORT_MEASURE + d->buckets;
 }
 
-/* Appends the queue time if it has news; returns the number of measures. */
-static unsigned put_queue(sa_cell *c, uint64_t **end) {
+/* Appends a metric with one part if it has news; returns the number of measures. */
+static unsigned put_one(sa_measure *m, uint64_t metric, uint64_t **end) {
     static composed d;
-    sa_measure *queue = atomic_load_explicit(&c->queue, memory_order_acquire);
-    if (queue == NULL) return 0;
-    compose_one(queue, &d);
+    compose_one(m, &d);
     if (d.count == 0) return 0;
-    *end = put_measure(*end, SA_METRIC_QUEUE, &d);
+    *end = put_measure(*end, metric, &d);
     return 1;
+}
+
+/* Appends queue and response times and delays. */
+static unsigned put_waits(sa_cell *c, uint64_t **end) {
+    sa_measure *wait = atomic_load_explicit(&c->wait, memory_order_acquire), *delay = atomic_load_explicit(&c->delay, memory_order_acquire);
+    unsigned put = 0;
+    if (wait != NULL) put += put_one(&wait[SA_M_QUEUE], SA_METRIC_QUEUE, end), put += put_one(&wait[SA_M_RESPONSE], SA_METRIC_RESPONSE, end);
+    if (delay != NULL) put += put_one(delay, SA_METRIC_DELAY, end);
+    return put;
 }
 
 /* Appends the extra metrics with news; returns their number. */
 static unsigned put_extras(sa_cell *c, uint64_t **end) {
-    static composed d;
     sa_measure *extra = atomic_load_explicit(&c->extra, memory_order_acquire);
     unsigned n = sa_cells_policy.extras, put = 0;
-    for (unsigned i = 0; extra != NULL && i < 2 * n; i++) {
-        unsigned of = i / 2 + i % 2 * n;
-        compose_one(&extra[of], &d);
-        if (d.count == 0) continue;
-        *end = put_measure(*end, SA_METRIC_EXTRA + i, &d);
-        put++;
-    }
+    for (unsigned i = 0; extra != NULL && i < 2 * n; i++) put += put_one(&extra[i / 2 + i % 2 * n], SA_METRIC_EXTRA + i, end);
     return put;
 }
 
@@ -221,7 +222,8 @@ size_t sa_cell_report(sa_cell *c, uint64_t now, uint64_t *out) {
         end = put_measure(end, measure_order[i].metric, d);
         measures++;
     }
-    measures += put_queue(c, &end) + put_extras(c, &end);
+    measures += put_waits(c, &end);
+    measures += put_extras(c, &end);
     out[SA_REPORT_HEADER - 1] = measures;
     out[0] = (uint64_t)(end - out);
     return (size_t)out[0];

@@ -1,5 +1,6 @@
 /* The cells' memory, and the choice between recording and summarising. */
 #include "state_cells.h"
+#include "state_cells_wait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +188,7 @@ __attribute__((noinline)) sa_site_count *sa_cells_site(sa_cells *cells, sa_cell 
 }
 
 static _Atomic(sa_measure *) *histograms_of(sa_cell *c, int i) {
-    _Atomic(sa_measure *) *const parts[SA_HISTOGRAMS] = {&c->leaf, &c->inner, &c->queue, &c->extra};
+    _Atomic(sa_measure *) *const parts[SA_HISTOGRAMS] = {&c->leaf, &c->inner, &c->wait, &c->delay, &c->extra};
     return parts[i];
 }
 
@@ -291,7 +292,7 @@ static bool all_reported(const sa_measure *m, unsigned n) {
 }
 
 static bool all_reported_of(const sa_cell *c) {
-    const unsigned n[SA_HISTOGRAMS] = {SA_LEAF_MEASURES, SA_MEASURES, 1, 2 * sa_cells_policy.extras};
+    const unsigned n[SA_HISTOGRAMS] = {SA_LEAF_MEASURES, SA_MEASURES, SA_WAIT_MEASURES, 1, 2 * sa_cells_policy.extras};
     for (int i = 0; i < SA_HISTOGRAMS; i++)
         if (!all_reported(c->aside[i], n[i])) return false;
     return true;

@@ -80,7 +80,7 @@ typedef struct {
 } sa_scheduled;
 
 /* The arrays of histograms of a cell. */
-enum { SA_H_LEAF, SA_H_INNER, SA_H_QUEUE, SA_H_EXTRA, SA_HISTOGRAMS };
+enum { SA_H_LEAF, SA_H_INNER, SA_H_WAIT, SA_H_DELAY, SA_H_EXTRA, SA_HISTOGRAMS };
 
 typedef struct sa_cell {
     uint64_t key; /* sa_cell_key */
@@ -93,7 +93,7 @@ typedef struct sa_cell {
     /* NULL: none yet, or given back. A probe reads each pointer once: the drain may
      * set it aside. */
     _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
-    _Atomic(sa_measure *) queue;       /* queue times, where the submission is known */
+    _Atomic(sa_measure *) wait, delay; /* see state_cells_wait.h */
     _Atomic(sa_measure *) extra;       /* with extra metrics: first their totals, then their self parts */
     _Atomic uint64_t tallies[SA_TALLIES];
     sa_site_count *cached[SA_SITE_KINDS_CACHED][SA_SITES_CACHED];
@@ -103,7 +103,7 @@ typedef struct sa_cell {
     struct sa_cell *next; /* never changed once the cell is in the list, except by the drain */
     void *parts; /* what else the cell has, see state_cells.c */
     void *histograms; /* blocks and arrays of histograms; under the lock of sa_cells */
-    sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, queue and extra were */
+    sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, wait, delay and extra were */
 } sa_cell;
 
 enum { SA_FIRST_TABLE = 16 };
@@ -325,18 +325,6 @@ static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_
     sa_tally_flags(c, flags);
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
     return true;
-}
-
-/* Makes room for a queue time in the given bucket; NULL: no memory. */
-static inline sa_measure *sa_cell_queue_room(sa_cells *cells, sa_cell *c, unsigned bucket) {
-    sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
-    if (__builtin_expect(m != NULL && sa_block_of(m, bucket) != NULL, 1)) return m;
-    return sa_cells_grow(cells, c, &c->queue, 1, (unsigned[]){bucket});
-}
-
-/* Counts a queue time where there is room. */
-static inline void sa_cell_queue(sa_measure *m, uint64_t ticks, unsigned bucket) {
-    sa_measure_add(m, sa_block_of(m, bucket), ticks, bucket);
 }
 
 /* Counts one event of kind at a site. Without memory for one more site only the site's

@@ -48,7 +48,7 @@ var measure = Record{
 	Table: Table{Name: "measures", Doc: "the work metrics of summaries", Order: 7},
 	Fields: []Field{
 		{Doc: "`summaries.summary`", Row: Row{Name: "Summary", Type: "uint64", Column: "summary"}},
-		{Doc: "`wall`, `self_wall`, `cpu`, `self_cpu`, `queue`; an extra metric, and `self_` + its name", Row: Row{Name: "Metric", Type: "string", Column: "metric", Tag: "dict"}},
+		{Doc: "`wall`, `self_wall`, `cpu`, `self_cpu`, `queue`, `response` (queue time and wall time of those that have one), `delay` (asked for); an extra metric, and `self_` + its name", Row: Row{Name: "Metric", Type: "string", Column: "metric", Tag: "dict"}},
 		{Doc: "executions measured", Row: Row{Name: "Count", Type: "uint64", Column: "count"}},
 		{Doc: "exact sum; of ticks by the rate of the clock in the interval; of an extra metric the plain number, in its own unit", Row: Row{Name: "SumNs", Type: "int64", Column: "sum_ns"}},
 		{Doc: "least value of all summarised executions of the class in the thread up to `to_ns`", Row: Row{Name: "MinNs", Type: "int64", Column: "min_ns"}},

@@ -11,7 +11,9 @@ const (
 	MetricSelfWall Metric = 2 // sums and extremes in ticks
 	MetricCPU      Metric = 3 // nanoseconds
 	MetricSelfCPU  Metric = 4 // nanoseconds
-	MetricQueue    Metric = 5 // from the latest submission to the start; sums and extremes in ticks
+	MetricQueue    Metric = 5 // from the latest submission, or when the task was due if that is later, to the start; sums and extremes in ticks
+	MetricResponse Metric = 6 // from then to the end; sums and extremes in ticks
+	MetricDelay    Metric = 7 // from the submission to when the task was due, of tasks for which a delay was asked; sums and extremes in ticks
 
 	metricExtra Metric = 16 // + 2k: extra metric k; + 2k + 1: of this, the execution's own
 )
@@ -25,7 +27,7 @@ func MetricOfExtra(k int, self bool) Metric {
 	return m
 }
 
-// Extra finds which entry of Hello.Extra m is; ok is false for wall, CPU and queue time.
+// Extra finds which entry of Hello.Extra m is; ok is false for the others.
 func (m Metric) Extra() (k int, self, ok bool) {
 	if m < metricExtra || m >= metricExtra+2*MaxExtra {
 		return 0, false, false
@@ -34,12 +36,14 @@ func (m Metric) Extra() (k int, self, ok bool) {
 }
 
 // InTicks reports whether sums and extremes of m travel in ticks.
-func (m Metric) InTicks() bool { return m == MetricWall || m == MetricSelfWall || m == MetricQueue }
+func (m Metric) InTicks() bool {
+	return m == MetricWall || m == MetricSelfWall || m >= MetricQueue && m <= MetricDelay
+}
 
 // known reports whether a reader knows m.
 func (m Metric) known() bool {
 	_, _, extra := m.Extra()
-	return extra || m >= MetricWall && m <= MetricQueue
+	return extra || m >= MetricWall && m <= MetricDelay
 }
 
 // CreationEvents is what the summary stands for in Totals.Creations.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../drain_cells.h"
+#include "../state_cells_wait.h"
 
 #define CHECK(x)                                                      \
     do {                                                              \
@@ -27,11 +28,13 @@ static uint64_t next_random(void) {
     return random_state;
 }
 
+enum { METRICS = SA_METRIC_DELAY + 1 };
+
 /* The sums of what a cell has reported. */
 typedef struct {
     uint64_t executions, tallies[SA_TALLIES];
-    uint64_t count[6], sum[6], min[6], max[6]; /* by the metric's number on the wire */
-    uint64_t buckets[6][SA_BUCKETS];
+    uint64_t count[METRICS], sum[METRICS], min[METRICS], max[METRICS]; /* by the metric's number on the wire */
+    uint64_t buckets[METRICS][SA_BUCKETS];
     uint64_t sites[SA_SITE_REJECTED_INNER + 1][SA_SITE_OF_PART]; /* by kind and site */
 } reported;
 
@@ -43,7 +46,7 @@ static uint32_t some_site(void);
 static reported *new_told(void) {
     reported *t = calloc(1, sizeof *t);
     CHECK(t != NULL);
-    for (int m = 0; m < 6; m++) t->min[m] = UINT64_MAX;
+    for (int m = 0; m < METRICS; m++) t->min[m] = UINT64_MAX;
     return t;
 }
 
@@ -55,7 +58,7 @@ static void take(reported *t, const uint64_t *w, size_t n) {
     const uint64_t *end = w + n, *p = w + SA_REPORT_HEADER;
     for (uint64_t k = 0; k < w[SA_REPORT_HEADER - 1]; k++) {
         uint64_t m = p[0];
-        CHECK(m >= 1 && m <= 5 && p[4] > 0);
+        CHECK(m >= 1 && m < METRICS && p[4] > 0);
         t->sum[m] += p[1], t->min[m] = p[2], t->max[m] = p[3];
         int64_t last = -1;
         for (uint64_t b = 0; b < p[4]; b++) {
@@ -129,13 +132,24 @@ static uint32_t some_site(void) {
     }
 }
 
-/* Adds a queue time and some submissions to both. */
-static void both_submitted(sa_cells *cells, sa_cell *c, reported *want) {
-    uint64_t queue = spread(45);
-    sa_measure *queues = sa_cell_queue_room(cells, c, sa_bucket(sa_to_ns(queue)));
-    CHECK(queues != NULL);
-    sa_cell_queue(queues, queue, sa_bucket(sa_to_ns(queue)));
+static void both_waited(sa_cells *cells, sa_cell *c, reported *want) {
+    uint64_t queue = spread(45), response = queue + spread(40);
+    sa_cell_wait w;
+    CHECK(sa_cell_wait_room(cells, c, queue, response - queue, &w));
+    sa_cell_waited(&w);
     refer(want, 5, queue, sa_to_ns(queue));
+    refer(want, 6, response, sa_to_ns(response));
+    if (next_random() % 4 != 0) return;
+    uint64_t delay = spread(45);
+    sa_measure *delays = sa_cell_delay_room(cells, c, delay);
+    CHECK(delays != NULL);
+    sa_cell_delayed(delays, delay);
+    refer(want, 7, delay, sa_to_ns(delay));
+}
+
+/* Adds a queue and a response time and some submissions to both. */
+static void both_submitted(sa_cells *cells, sa_cell *c, reported *want) {
+    both_waited(cells, c, want);
     static const uint32_t flags[] = {0, SA_SUBMIT_FORKED, SA_SUBMIT_INNER, SA_SUBMIT_REJECTED, SA_SUBMIT_REJECTED | SA_SUBMIT_INNER,
                                      SA_SUBMIT_CANCELLED};
     uint64_t k = next_random() % 6;

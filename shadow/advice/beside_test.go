@@ -38,8 +38,10 @@ func TestBeside(t *testing.T) {
 	}{
 		{"waiting for something outside", waiting(&Beside{}), "waiting-tasks", 900 * milli, "of the session)."},
 		{"not known for what", waiting(&Beside{Mutual: units.NotMeasured}), "waiting-tasks", 900 * milli, "if they do not wait for a lock"},
-		{"waiting for a thread that is busy", waiting(&Beside{Wanted: 990 * milli}), "", 0, ""},
-		{"waiting for a thread that is half busy", waiting(&Beside{Wanted: 500 * milli}), "waiting-tasks", 500 * milli, ""},
+		{"waiting for a thread that is busy", waiting(&Beside{Ran: 990 * milli, Wanted: 990 * milli}), "", 0, ""},
+		{"waiting for a thread that is half busy", waiting(&Beside{Ran: 500 * milli, Wanted: 500 * milli}), "waiting-tasks", 500 * milli, ""},
+		{"waiting for a thread that others keep from the processors", waiting(&Beside{Ran: 500 * milli, Wanted: 990 * milli}), "", 0, ""},
+		{"beside a thread that others keep from the processors", waiting(&Beside{Ran: 400 * milli, Wanted: 800 * milli}), "waiting-tasks", 600 * milli, ""},
 		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli}), "one-at-a-time", 400 * milli, "waited 800 ms until another of them went on"},
 		{"waiting for the collector", waiting(&Beside{Stalled: 1700 * milli}), "", 0, ""},
 		{"coarse, and a processor idles", coarse(900 * milli), "coarse-grained", 450 * milli, ""},

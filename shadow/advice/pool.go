@@ -71,6 +71,9 @@ func waitingTasks(s *search, p *Pool, span units.Ns) *Finding {
 		return nil
 	}
 	e := &WaitingTasks{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), p.Queue.Quantile(500), !mutual.Measured(), p.room(f, orNone(p.Elsewhere))}
+	if p.behind(s, &e.Room) {
+		return nil
+	}
 	assumes := []Assumption{NoLock}
 	if !e.Locks {
 		assumes = nil
@@ -90,9 +93,16 @@ func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
 	waited := orNone(p.Runnable) + p.held()
 	r := Room{p.Active, waited / units.Ns(max(1, len(p.Workers))), max((p.CPU+others)/units.Ns(f.CPUs), p.Longest-waited)}
 	if p.Beside != nil {
-		r.Least = max(r.Least, p.Beside.Wanted-r.Waited) // a thread that they wait for does not get faster
+		r.Least = max(r.Least, p.Beside.Ran) // a thread that they wait for does not get faster
 	}
 	return r
+}
+
+// behind reports whether another thread of the program was ready all the time, so that tasks may wait for
+// it: more workers are no gain that could be shown. What it waited for a processor is part of that, but not of
+// the bound, as they may not have waited for it at all.
+func (p *Pool) behind(s *search, r *Room) bool {
+	return p.Beside != nil && float64(r.Active-p.Beside.Wanted) < s.t.Gain*float64(s.time(s.Units.Duration))
 }
 
 // saves is the time in which the pool had work, without the waiting for processors and the pauses, less
@@ -147,6 +157,9 @@ func tooSmall(s *search, p *Pool, span units.Ns) *Finding {
 		return nil
 	}
 	e := &TooSmall{p.PoolName, n, f.CPUs, min(1, occupied(p, span)), p.Queue.Quantile(500), p.Wait.Quantile(500), p.room(f, others)}
+	if p.behind(s, &e.Room) {
+		return nil
+	}
 	return &Finding{Gain: bound(e, f.Duration, CPUsFree, NotCompeting), Evidence: e}
 }
 

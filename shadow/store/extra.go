@@ -154,7 +154,7 @@ func (p *Part) nameless(t Table) bool {
 // metricNames are the names of metrics in the tables measures and buckets.
 var metricNames = [...]string{
 	wire.MetricWall: "wall", wire.MetricSelfWall: "self_wall", wire.MetricCPU: "cpu", wire.MetricSelfCPU: "self_cpu",
-	wire.MetricQueue: "queue",
+	wire.MetricQueue: "queue", wire.MetricResponse: "response", wire.MetricDelay: "delay",
 }
 
 // MetricName is how the tables name m, whose extra metrics have these columns;

@@ -106,7 +106,7 @@ type Summary struct {
 // Measure is a row of the table measures.
 type Measure struct {
 	Summary uint64 `parquet:"summary,delta"` // summaries.summary
-	Metric  string `parquet:"metric,dict"`   // wall, self_wall, cpu, self_cpu, queue; an extra metric, and self_ + its name
+	Metric  string `parquet:"metric,dict"`   // wall, self_wall, cpu, self_cpu, queue, response (queue time and wall time of those that have one), delay (asked for); an extra metric, and self_ + its name
 	Count   uint64 `parquet:"count,delta"`   // executions measured
 	SumNs   int64  `parquet:"sum_ns,delta"`  // exact sum; of ticks by the rate of the clock in the interval; of an extra metric the plain number, in its own unit
 	MinNs   int64  `parquet:"min_ns,delta"`  // least value of all summarised executions of the class in the thread up to to_ns

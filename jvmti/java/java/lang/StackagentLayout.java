@@ -61,10 +61,10 @@ final class StackagentLayout {
     static final int CELL_KEY = 0;
     static final int CELL_COUNTS_CREATIONS = 24;
     static final int CELL_COUNTS_SUBMISSIONS = 40;
-    static final int CELL_CREATIONS = 144;
-    static final int CELL_SUBMISSIONS = 168;
-    static final int CELL_MADE_AT = 200;
-    static final int CELL_SUBMITTED_AT = 264;
+    static final int CELL_CREATIONS = 152;
+    static final int CELL_SUBMISSIONS = 176;
+    static final int CELL_MADE_AT = 208;
+    static final int CELL_SUBMITTED_AT = 272;
 
     /** What a cell counts at one call site (sa_site_count). */
     static final int SITES_MASK = 7;
