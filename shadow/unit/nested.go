@@ -54,6 +54,7 @@ func (u *Reader) findNested() error {
 	}
 	for _, own := range u.own {
 		add(&all.done, own.Work[granularity.SelfWall], own.Work[granularity.SelfCPU])
+		add(&all.beside, own.Work[granularity.SelfWall], own.Work[granularity.SelfCPU])
 	}
 	nested := map[uint32]bool{}
 	for id, e := range of {
@@ -106,7 +107,8 @@ func (u *Reader) summarisedClasses() (map[uint32]*evidence, error) {
 }
 
 // sums are the work of all units, from start to end, and of all executions, each without what is nested in it.
-type sums struct{ units, done [2]units.Ns } // wall, CPU
+// beside is the part of the executions' work that is in no unit.
+type sums struct{ units, done, beside [2]units.Ns } // wall, CPU
 
 func add(to *[2]units.Ns, wall, cpu units.Ns) {
 	to[0] += max(0, wall)
@@ -119,16 +121,23 @@ func (a *sums) unit(x *unit.Unit) {
 }
 
 func (a *sums) summary(x *session.Summary, u *Reader, nested map[uint32]bool) {
-	if r := u.roles.Get(x.Class); r != nil && r.role == unit.Loop {
+	r := u.roles.Get(x.Class)
+	if r != nil && r.role == unit.Loop {
 		return
+	}
+	of := &a.beside
+	if r != nil && (r.role == unit.Task || r.role == unit.Library) {
+		of = new([2]units.Ns)
 	}
 	isUnit := u.Counts(x.Class) && !nested[x.Class]
 	for i := range x.Measures {
 		switch m := &x.Measures[i]; {
 		case m.Metric == wire.MetricSelfWall:
 			add(&a.done, m.SumNs, 0)
+			add(of, m.SumNs, 0)
 		case m.Metric == wire.MetricSelfCPU:
 			add(&a.done, 0, m.SumNs)
+			add(of, 0, m.SumNs)
 		case m.Metric == wire.MetricWall && isUnit:
 			add(&a.units, m.SumNs, 0)
 		case m.Metric == wire.MetricCPU && isUnit:
@@ -137,10 +146,11 @@ func (a *sums) summary(x *session.Summary, u *Reader, nested map[uint32]bool) {
 	}
 }
 
-// addUp reports whether all units together are no longer than what was done: no unit contains another one.
+// addUp reports whether all units together are as long as what was done: if they are longer, a unit contains another
+// one; if they are shorter, something that was taken for a part is a unit.
 func (a *sums) addUp() bool {
 	for i := range a.units {
-		if float64(a.units[i]) > 1.001*float64(a.done[i]) {
+		if float64(a.units[i]) > 1.001*float64(a.done[i]) || float64(a.units[i]) < 0.9*float64(a.done[i]-a.beside[i]) {
 			return false
 		}
 	}

@@ -1,0 +1,33 @@
+package e2e_test
+
+import (
+	"slices"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// TestUnitsOfRecursion: a unit whose outermost execution is summarised together with what is inside it does not
+// disappear. Where it cannot be told from its parts, the summary says so.
+func TestUnitsOfRecursion(t *testing.T) {
+	testjvm.Shared(t)
+	o := testjvm.Example(t, "recursion")
+	for _, jdk := range testjvm.JDKs(t) {
+		for _, detail := range []string{"all", "auto", "summary"} {
+			t.Run(jdk.String()+"/"+detail, func(t *testing.T) {
+				testjvm.Shared(t)
+				cmd := o.Command(t, jdk)
+				cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", detail)
+				p := cmd.Profile(t)
+				var stats struct {
+					Tasks struct{ Executions int64 }
+					Units struct{ Undecided int64 }
+				}
+				ask(t, p, &stats, "stats", p.Dir, "--units", "--class", "Main*", "--format", "json")
+				if n := stats.Tasks.Executions; n != 1 && (n == 0 || stats.Units.Undecided < n-1) {
+					t.Errorf("%d units, %d of them undecided; the program has one", n, stats.Units.Undecided)
+				}
+			})
+		}
+	}
+}
