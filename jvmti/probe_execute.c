@@ -253,7 +253,7 @@ static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, s
     sa_cell_extra extra = {NULL, done};
     if (__builtin_expect(done != NULL, 0) && (extra.to = sa_cell_work_room(&os->cells, cell, done)) == NULL) return false;
     bool submitted = f->submitted != 0;
-    sa_cell_wait waited;
+    sa_cell_wait waited = {0};
     if (submitted && !sa_cell_wait_room(&os->cells, cell, sa_queue_ticks(f), wall, &waited)) return false;
     uint64_t delay = submitted ? delay_of(c, f) : 0;
     sa_measure *delays = NULL;
