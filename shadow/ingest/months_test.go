@@ -67,7 +67,7 @@ func TestHundredsComeAndGo(t *testing.T) {
 			}
 			after[r] = holds(t, in)
 			return after[r].waiting == 0 && after[r].sources == 0 && after[r].consumers == 0 &&
-				in.active.Load() == 0 && (r == 0 || after[r].goroutines <= after[0].goroutines && after[r].heap <= after[0].heap+mayGrow)
+				in.active.Load() == 0 && (r == 0 || after[r].goroutines <= after[0].goroutines && after[r].files <= after[0].files && after[r].heap <= after[0].heap+mayGrow)
 		})
 	}
 	first, last := after[0], after[rounds-1]
