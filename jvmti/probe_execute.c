@@ -112,10 +112,12 @@ static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, u
     f->child_cpu_ns = 0;
     if (__builtin_expect((submitted & SA_SUBMITTED_SCHEDULED) != 0, 0)) {
         begin_scheduled(c);
+        f = &c->frames[c->depth]; /* a note may have moved it */
+    }
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
+        begin_special(os, c, env, bytecodes); /* the cost of this is not in the times */
         f = &c->frames[c->depth];
     }
-    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0))
-        begin_special(os, c, env, bytecodes); /* the cost of this is not in the times */
     uint64_t now = sa_ticks(&sa.clock);
     f->start_cpu_ticks = cpu_from(os, c, &now);
     f->start_ticks = now;

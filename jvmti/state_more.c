@@ -100,7 +100,7 @@ __attribute__((noinline)) sa_more *sa_more_get(sa_thread *c) {
     sa_vthread *v = sa_vthread_of(c);
     m = sa_more_take();
     if (m == NULL) return NULL;
-    if (c->depth > 0) m->first_frames[0] = v->first;
+    m->first_frames[0] = v->first; /* also if it is only being filled in: see enter_on */
     v->more = m;
     sa_more_init(m, c);
     return m;

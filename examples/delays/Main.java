@@ -15,9 +15,11 @@ public class Main {
         final CountDownLatch left;
         final StringBuffer late = new StringBuffer();
         final long sleep;
+        final boolean periodic;
 
         Late(int runs, long sleep) {
             left = new CountDownLatch(runs);
+            periodic = runs > 1;
             this.sleep = sleep;
         }
 
@@ -26,6 +28,7 @@ public class Main {
             if (left.getCount() == 0) { return; }
             late.append(' ').append(-future.join().getDelay(TimeUnit.NANOSECONDS));
             pause(sleep);
+            if (periodic && left.getCount() == 1) { ((Future<?>) future.join()).cancel(false); } // there is no other one before main looks
             left.countDown();
         }
 
@@ -61,6 +64,7 @@ public class Main {
             long now = System.currentTimeMillis();
             late.append(' ').append((now - (gap == 0 ? scheduledExecutionTime() : before + gap)) * 1_000_000);
             before = scheduledExecutionTime();
+            if (left.getCount() == 1 && !(this instanceof TickOnce)) { cancel(); }
             left.countDown();
         }
     }
