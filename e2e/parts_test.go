@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"maps"
-	"math"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -36,14 +35,19 @@ func TestPartsOfUnits(t *testing.T) {
 				if s := share(namedRows(t, p, "--units", "--by", "site"), func(r namedRow) string { return r.Site }, `^Main\.main:\d+$`); s < 0.97 {
 					t.Errorf("%.0f %% of the work at the program's sites", 100*s)
 				}
-				all := 0.0
-				for _, r := range namedRows(t, p, "--app") {
-					all += r.Work
-				}
-				if math.Abs(work-all) > 0.03*all {
-					t.Errorf("the units did %.1f ms of work, all tasks %.1f ms", work/1e6, all/1e6)
+				// What FutureTask does around a job belongs to its unit, too; what the pool's loop does does not.
+				own, all := workOf(namedRows(t, p, "--app")), workOf(namedRows(t, p))
+				if work < 0.999*own || work > 1.001*all {
+					t.Errorf("the units did %.1f ms of work, the program's tasks %.1f ms, all tasks %.1f ms", work/1e6, own/1e6, all/1e6)
 				}
 			})
 		}
 	})
+}
+
+func workOf(rows []namedRow) (sum float64) {
+	for _, r := range rows {
+		sum += r.Work
+	}
+	return sum
 }
