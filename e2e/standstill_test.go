@@ -86,23 +86,36 @@ func standstill(t *testing.T, a *testjvm.Attempt, jdk testjvm.JDK, gc testjvm.Co
 // safepointLog sums up the log of safepoints, nanoseconds.
 type safepointLog struct{ Count, reach, total float64 }
 
-var safepointLine = regexp.MustCompile(`Safepoint ".*Reaching safepoint: +(\d+) ns.* Total: +(\d+) ns`)
-
 func loggedSafepoints(t *testing.T, file string) (sum safepointLog) {
+	t.Helper()
+	for _, x := range loggedStops(t, file) {
+		sum.Count, sum.reach, sum.total = sum.Count+1, sum.reach+x.reach, sum.total+x.to-x.from
+	}
+	return sum
+}
+
+// logged is a stop, in nanoseconds: reach until all threads had stopped; from and to of the JVM's monotonic clock, if the
+// log has that.
+type logged struct{ from, to, reach float64 }
+
+var stopLine = regexp.MustCompile(`(?:\[(\d+)ns\])?.*Safepoint ".*Reaching safepoint: +(\d+) ns.* Total: +(\d+) ns`)
+
+func loggedStops(t *testing.T, file string) (stops []logged) {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range safepointLine.FindAllStringSubmatch(string(b), -1) {
-		reach, err := strconv.ParseFloat(m[1], 64)
-		total, err2 := strconv.ParseFloat(m[2], 64)
-		if err != nil || err2 != nil {
+	for _, m := range stopLine.FindAllStringSubmatch(string(b), -1) {
+		at, err := strconv.ParseFloat("0"+m[1], 64)
+		reach, err2 := strconv.ParseFloat(m[2], 64)
+		total, err3 := strconv.ParseFloat(m[3], 64)
+		if err != nil || err2 != nil || err3 != nil {
 			t.Fatal(m[0])
 		}
-		sum.Count, sum.reach, sum.total = sum.Count+1, sum.reach+reach, sum.total+total
+		stops = append(stops, logged{at - total, at, reach})
 	}
-	return sum
+	return stops
 }
 
 // TestNoStandstill: a JVM without counters of its own has no figure, and says why.

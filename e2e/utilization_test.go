@@ -3,10 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -61,7 +58,7 @@ func utilized(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, log string) {
 		}
 		return
 	}
-	stops := loggedStops(t, log, got.FromNs, got.ToNs)
+	stops := loggedStops(t, log)
 	if got.Pauses.TotalNs > 0.5*timeStopped(stops, got.FromNs, got.ToNs) {
 		a.Errorf("%.1f ms of pauses, in the log %.1f ms of stops: the test wants more than pauses", got.Pauses.TotalNs/1e6, timeStopped(stops, got.FromNs, got.ToNs)/1e6)
 	}
@@ -78,30 +75,6 @@ func utilized(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, log string) {
 			t.Errorf("window %.0f ms: with pauses alone %.3f, with all stops %.3f", u.WindowNs/1e6, u.Pauses, u.Min)
 		}
 	}
-}
-
-// logged is a stop, from and to in nanoseconds of the monotonic clock.
-type logged struct{ from, to float64 }
-
-var stopLine = regexp.MustCompile(`\[(\d+)ns\] Safepoint ".* Total: +(\d+) ns`)
-
-func loggedStops(t *testing.T, file string, from, to float64) (stops []logged) {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range stopLine.FindAllStringSubmatch(string(b), -1) {
-		at, err := strconv.ParseFloat(m[1], 64)
-		total, err2 := strconv.ParseFloat(m[2], 64)
-		if err != nil || err2 != nil {
-			t.Fatal(m[0])
-		}
-		if at > from && at-total < to {
-			stops = append(stops, logged{at - total, at})
-		}
-	}
-	return stops
 }
 
 func timeStopped(stops []logged, from, to float64) (sum float64) {

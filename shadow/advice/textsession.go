@@ -284,13 +284,16 @@ func NoteText(n *unit.Note) string {
 	var out []string
 	switch {
 	case n.SubmissionsSummarised:
-		out = append(out, "All submissions were summarised, so units of work are told apart by their classes.")
+		out = append(out, "All submissions were summarised, so only classes show what is a unit of work.")
 	case !n.SubmissionsKnown:
 		out = append(out, "This session has no record of when tasks were submitted: each execution that is not nested in another one counts as a unit, the JDK's own included. "+
 			"One nested in another counts as part of its unit, but fork/join tasks count as units of their own.")
 	}
 	if n.Undecided > 0 {
 		out = append(out, fmt.Sprintf("%s summarised executions count as units by their class: what a single one was nested in is not known.", units.FormatCount(n.Undecided)))
+	}
+	if n.PartsInferred {
+		out = append(out, "Which summarised executions ran inside other units is inferred from the recorded ones of their classes; --detail all records each.")
 	}
 	if p := &n.Platform; p.Executions > 0 {
 		names := strings.Join(p.Classes[:min(len(p.Classes), maxNamed)], ", ")

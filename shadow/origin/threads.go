@@ -60,7 +60,7 @@ func (x *Index) ThreadName(thread uint32) uint32 {
 // no name. The first is "".
 func (x *Index) ThreadNames() []string { return x.threads().names }
 
-// OnThreads reports whether work of an origin is told apart by the threads that ran it: it has
+// OnThreads reports whether work of an origin is listed by the threads that ran it: it has
 // no executor, or none is recorded.
 func (o Origin) OnThreads() bool {
 	return !o.executors && (o.unrecorded || o.thread || o.Executor == 0)

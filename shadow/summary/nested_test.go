@@ -59,8 +59,11 @@ func TestNestedSummarised(t *testing.T) {
 		t.Errorf("units %q, want %q", got, want)
 	}
 	text := advice.NoteText(sum.Units)
-	if !strings.Contains(text, "told apart by their classes. 51 summarised executions count as units") || !strings.Contains(text, "Left out: 5 executions of the JDK's own tasks") {
+	if !strings.Contains(text, "only classes show what is a unit of work. 51 summarised executions count as units") || !strings.Contains(text, "Left out: 5 executions of the JDK's own tasks") {
 		t.Errorf("note %q", text)
+	}
+	if !sum.Units.PartsInferred || !strings.Contains(text, "is inferred from the recorded ones") {
+		t.Errorf("the note does not say what is inferred: %q", text)
 	}
 	for by, want := range map[string]string{summary.BySite: "com.acme.Job (call site unknown) 52 520 0", summary.ByExecutor: ""} {
 		rows, err := summary.BuildByOrigin(s, summary.Options{Units: true}, by)
@@ -85,5 +88,8 @@ func TestNestedUnits(t *testing.T) {
 	}
 	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 72 132 0", "com.acme.Part 51 408 0"}; !slices.Equal(got, want) {
 		t.Errorf("units %q, want %q", got, want)
+	}
+	if sum.Units.PartsInferred {
+		t.Error("nothing is inferred where units may contain units")
 	}
 }

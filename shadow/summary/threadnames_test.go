@@ -41,7 +41,7 @@ func threadRows(t *testing.T, threads []store.Thread, started bool) []string {
 	return rowsOf(sum.Rows)
 }
 
-// TestThreadsWithoutExecutor: work without an executor is told apart by the names of the threads, without their numbers,
+// TestThreadsWithoutExecutor: work without an executor is listed by the names of the threads, without their numbers,
 // or by the program's class of thread if it gives them no name.
 func TestThreadsWithoutExecutor(t *testing.T) {
 	named := func(names ...string) (out []store.Thread) {

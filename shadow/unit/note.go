@@ -12,7 +12,7 @@ import (
 // Note records how well the units were known in the latest reading, which had so many
 // summarised executions.
 func (u *Reader) Note(summarised int64) *unit.Note {
-	return &unit.Note{SubmissionsKnown: u.submissions, SubmissionsSummarised: !u.submissions && u.handOvers, Undecided: summarised, Platform: u.platform()}
+	return &unit.Note{SubmissionsKnown: u.submissions, SubmissionsSummarised: !u.submissions && u.handOvers, Undecided: summarised, PartsInferred: u.whole, Platform: u.platform()}
 }
 
 func (u *Reader) platform() unit.PlatformNote {
