@@ -6,7 +6,7 @@ import "stackagent/internal/units"
 type CostlyPauses struct {
 	Share   float64   `json:"share"`
 	Stopped units.Ns  `json:"stopped_ns"`
-	Around  bool      `json:"standstill"`    // Stopped includes the time to reach the safepoints and to leave them
+	Around  bool      `json:"with_reaching"` // Stopped includes the time to reach the safepoints and to leave them
 	Waited  *units.Ns `json:"cpu_wait_ns"`   // of Stopped: see Waits; null: not known
 	Beside  *units.Ns `json:"concurrent_ns"` // see Waits; null: not known
 	Stalled *units.Ns `json:"stalled_ns"`    // see Waits; null: not known
