@@ -311,11 +311,11 @@ type UnitsNote struct{ *unit.Note }
 
 func unitsNote(s *search) *Finding {
 	n := s.Note
-	if n == nil || n.SubmissionsKnown && n.Undecided == 0 && !n.PartsInferred && n.Platform.Executions == 0 {
+	if n == nil || n.SubmissionsKnown && n.Undecided == 0 && n.Platform.Executions == 0 {
 		return nil
 	}
 	kind := Caution
-	if n.SubmissionsKnown && n.Undecided == 0 && !n.PartsInferred {
+	if n.SubmissionsKnown && n.Undecided == 0 {
 		kind = Fact
 	}
 	return &Finding{Kind: kind, Evidence: UnitsNote{n}}

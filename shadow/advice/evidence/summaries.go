@@ -23,10 +23,7 @@ type summarySpan struct {
 
 // newSummarySpan ends with the last execution, if that is known.
 func newSummarySpan(x *session.Summary) summarySpan {
-	s := summarySpan{thread: x.Thread, piece: piece{x.FromNs, x.ToNs}, units: int64(x.Executions)}
-	if x.LastEndNs > x.FromNs {
-		s.to = min(s.to, x.LastEndNs)
-	}
+	s := summarySpan{thread: x.Thread, piece: piece{x.FromNs, x.Until()}, units: int64(x.Executions)}
 	for i := range x.Measures {
 		m := &x.Measures[i]
 		switch {
@@ -69,9 +66,9 @@ func (a *advisor) summarisedIn(thread uint32, from, to units.MonoNs) bool {
 // addSummaries adds the summarised executions to their classes. It needs the units read
 // before: they decide whether executions of a class count as units.
 func (a *advisor) addSummaries() error {
-	return a.s.Summaries(func(x *session.Summary) error {
+	return a.u.Summaries(func(x *session.Summary) error {
 		c := a.classes[x.Class]
-		if x.Executions == 0 || c == nil || !a.u.Counts(x.Class) {
+		if x.Executions == 0 || c == nil {
 			return nil
 		}
 		c.units += int64(x.Executions)
