@@ -1,4 +1,4 @@
-import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -32,7 +32,7 @@ public class Main {
             case "waits": waits(); break;
             case "onebyone": oneByOne(); break;
             case "unended": unended(); break;
-            case "unread": cut(Main::read); break;
+            case "unread": unread(); break;
             case "unslept": cut(() -> Thread.sleep(100_000)); break;
             case "unreleased": cut(() -> new Semaphore(0).acquire()); break;
             case "endless": cut(() -> spin(100_000)); break;
@@ -194,10 +194,12 @@ public class Main {
         System.exit(0);
     }
 
-    static void read() throws IOException {
+    /** The worker reads from a socket to which nobody writes. */
+    static void unread() throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                Socket silent = new Socket(server.getInetAddress(), server.getLocalPort())) {
-            sink = silent.getInputStream().read();
+                Socket silent = new Socket(server.getInetAddress(), server.getLocalPort());
+                InputStream in = silent.getInputStream()) {
+            cut(() -> sink = in.read());
         }
     }
 
