@@ -57,6 +57,17 @@ func (m Metric) Self() Metric {
 	return m + 1
 }
 
+// Total is the metric of which m is the self metric: SelfWall gives Wall.
+func (m Metric) Total() Metric {
+	switch {
+	case !m.IsSelf():
+		return m
+	case m < named:
+		return m - SelfWall
+	}
+	return m - 1
+}
+
 // String is the metric's name as it stands in JSON, "self_cpu_ns".
 func (m Metric) String() string {
 	if m >= named {

@@ -66,7 +66,12 @@ bool sa_image_kinds(const char *name, uint16_t *kinds); /* false: not known */
 uint16_t sa_kinds_of(JNIEnv *env, jclass c);
 void sa_copy_seen(void);                      /* sa_is_copy is true of a class that the JVM knows */
 uint32_t sa_class_id(JNIEnv *env, jclass c);  /* 0: it has none yet */
-bool sa_class_is_jdk(uint32_t id);
+/* A bit for each class of the JDK. Higher ids are rare, and count as the program's. */
+enum { SA_KNOWN_IDS = 1 << 16 };
+extern SA_HIDDEN _Atomic uint64_t sa_jdk_classes[SA_KNOWN_IDS / 64];
+static inline bool sa_class_is_jdk(uint32_t id) {
+    return id < SA_KNOWN_IDS && (atomic_load_explicit(&sa_jdk_classes[id / 64], memory_order_relaxed) >> id % 64 & 1) != 0;
+}
 char *sa_class_name(JNIEnv *env, jclass c);   /* its Java name, malloc'ed */
 char *sa_class_name_as_loaded(jclass c);      /* with the suffix that a hidden class has; malloc'ed */
 bool sa_class_make_slot(JNIEnv *env, jclass c); /* where the id is kept; false: no memory */

@@ -129,13 +129,7 @@ bool sa_class_make_slot(JNIEnv *env, jclass c) {
 
 static _Atomic uint32_t next_class_id;
 
-/* A bit for each class of the JDK. Higher ids are rare, and count as the program's. */
-enum { KNOWN_IDS = 1 << 16 };
-static _Atomic uint64_t jdk_classes[KNOWN_IDS / 64];
-
-bool sa_class_is_jdk(uint32_t id) {
-    return id < KNOWN_IDS && (atomic_load_explicit(&jdk_classes[id / 64], memory_order_relaxed) >> id % 64 & 1) != 0;
-}
+_Atomic uint64_t sa_jdk_classes[SA_KNOWN_IDS / 64];
 
 /* Gives the class its id and stores it in the class, once. No lock is held across a
  * call into the JVM, where a debugger may have suspended this thread. */
@@ -148,7 +142,7 @@ static jlong publish(JNIEnv *env, jclass c, sa_news *m, uint32_t offset) {
     uint32_t id = m->id = atomic_fetch_add(&next_class_id, 1) + 1;
     jlong info = (jlong)((uint64_t)id << 32 | offset);
     sa_contexts_class(id, m->name);
-    if ((m->kinds & SA_KIND_JDK) != 0 && id < KNOWN_IDS) atomic_fetch_or(&jdk_classes[id / 64], UINT64_C(1) << id % 64);
+    if ((m->kinds & SA_KIND_JDK) != 0 && id < SA_KNOWN_IDS) atomic_fetch_or(&sa_jdk_classes[id / 64], UINT64_C(1) << id % 64);
     sa_news_put(m); /* before any record can name it */
     known = (*env)->CallStaticLongMethod(env, sa_helper.probes, sa_helper.set_known, c, info);
     if ((*env)->ExceptionCheck(env)) {

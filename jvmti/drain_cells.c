@@ -182,7 +182,7 @@ size_t sa_cell_report_scheduled(sa_cell *c, uint64_t now, uint64_t *out) {
     /* Threads are counted last and read first: the sums of counted threads are complete. */
     uint64_t threads = atomic_load_explicit(&s->sums[SA_V_THREADS], memory_order_acquire);
     if (threads == s->reported[SA_V_THREADS]) return 0;
-    uint64_t head[] = {SA_REPORT_SCHEDULED, 0, c->key & 0x7fffffff, now};
+    uint64_t head[] = {SA_REPORT_SCHEDULED, 0, sa_cell_class(c), now};
     memcpy(out, head, sizeof head);
     out += sizeof head / sizeof *head;
     for (int i = 0; i < SA_V_SUMS; i++) {
@@ -193,6 +193,9 @@ size_t sa_cell_report_scheduled(sa_cell *c, uint64_t now, uint64_t *out) {
     for (int i = 0; i < SA_V_MAXIMA; i++) *out++ = atomic_load_explicit(&s->most[i], memory_order_relaxed);
     return SA_REPORT_SCHEDULED;
 }
+
+/* Its thread and class. */
+static uint64_t who(const sa_cell *c) { return c->key >> 32 << 32 | sa_cell_class(c); }
 
 size_t sa_cell_report(sa_cell *c, uint64_t now, uint64_t *out) {
     uint64_t tallies[SA_TALLIES];
@@ -211,9 +214,12 @@ size_t sa_cell_report(sa_cell *c, uint64_t now, uint64_t *out) {
     adapt(c, wall, tallies, now);
     c->reported_at = now;
     if (!any) return 0;
-    uint64_t head[] = {0, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1, from, now, wall->count};
+    enum { AROUND_KNOWN = 4 };
+    bool part = (c->around & SA_CELL_PART) != 0;
+    uint64_t head[] = {0, who(c), (c->key >> 31 & 1) | (uint64_t)part << 1 | AROUND_KNOWN, from, now, wall->count};
     memcpy(out, head, sizeof head);
     memcpy(out + sizeof head / sizeof *head, tallies, sizeof tallies);
+    out[SA_REPORT_HEADER - 3] = c->around & ~SA_CELL_PART;
     out[SA_REPORT_HEADER - 2] = atomic_load_explicit(&c->last_end, memory_order_relaxed);
     uint64_t measures = 0, *end = out + SA_REPORT_HEADER;
     for (int i = 0; i < SA_MEASURES; i++) {
@@ -242,7 +248,7 @@ size_t sa_cell_report_sites(sa_cell *c, sa_site_count **next, uint64_t *out, siz
     }
     *next = p;
     if (n <= SA_REPORT_SITES_HEADER) return 0;
-    uint64_t head[SA_REPORT_SITES_HEADER] = {SA_REPORT_SITES | n, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1};
+    uint64_t head[SA_REPORT_SITES_HEADER] = {SA_REPORT_SITES | n, who(c), c->key >> 31 & 1};
     memcpy(out, head, sizeof head);
     return n;
 }

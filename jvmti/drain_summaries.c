@@ -50,12 +50,14 @@ static bool report_cell(uint64_t *out, size_t max_words, size_t *n) {
     return progress.site == NULL;
 }
 
-/* The cell is reported. If its class is unloaded, it goes back to its thread. */
+static bool is_unloaded(uint32_t class_id) { return sa_unloaded_has(progress.unloaded, progress.unloaded_n, class_id); }
+
+/* The cell is reported. If its class is unloaded, or that around it, it goes back to its thread. */
 static void next_cell(sa_os *os) {
     sa_cell *c = progress.cell;
     progress.cell = c->next;
     progress.reported = false;
-    if (sa_unloaded_has(progress.unloaded, progress.unloaded_n, (uint32_t)c->key & INT32_MAX))
+    if (is_unloaded(sa_cell_class(c)) || (c->around != 0 && is_unloaded(c->around & ~SA_CELL_PART)))
         sa_cells_drop(&os->cells, progress.before, c);
     else
         progress.before = c;

@@ -163,32 +163,43 @@ bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
 }
 
 /* Like cell_of, for any thread: finds a cell that is not cached. */
-__attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id) {
+__attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t around) {
     uint32_t thread = c->thread_id;
     if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
-    uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
-    sa_cell *cell = sa_cells_find(&os->cells, key);
+    uint64_t key = sa_cell_key(class_id | (around == 0 ? 0 : SA_CELL_NESTED), thread, c->is_virtual);
+    sa_cell *cell = sa_cells_find(&os->cells, key, around);
     if (__builtin_expect(cell != NULL, 1)) return cell;
     if (sa_cells_have_dead(&os->cells)) {
         if (os->user != NULL) sa_platform_leave(os->user); /* it may have cached the dead cells */
         sa_cells_reap(&os->cells);
     }
-    return sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
+    return sa_cells_add(&os->cells, key, around, sa_ticks(&sa.clock));
+}
+
+/* The thread is about to cache cells of os. */
+static void use_cells(sa_os *os, sa_platform *p) {
+    if (os->user == p) return;
+    if (os->user != NULL) sa_platform_leave(os->user);
+    sa_platform_leave(p);
+    os->user = p;
+    p->os = os;
 }
 
 /* Caches the cell, where the next probes and Java code find it. If calling
  * contexts are sampled, Java code must not count by itself. */
 __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id) {
-    sa_cell *cell = sa_cell_search(os, c, class_id);
+    sa_cell *cell = sa_cell_search(os, c, class_id, 0);
     if (cell == NULL || c->is_virtual || sa.special & SA_SPECIAL_CONTEXTS) return cell;
-    sa_platform *p = sa_platform_of(c);
-    if (os->user != p) {
-        if (os->user != NULL) sa_platform_leave(os->user);
-        sa_platform_leave(p);
-        os->user = p;
-        p->os = os;
-    }
-    p->cells[class_id % SA_CELLS_CACHED] = cell;
+    use_cells(os, sa_platform_of(c));
+    sa_platform_of(c)->cells[class_id % SA_CELLS_CACHED] = cell;
+    return cell;
+}
+
+__attribute__((noinline)) sa_cell *sa_cell_look_nested(sa_os *os, sa_thread *c, uint32_t class_id, uint32_t around) {
+    sa_cell *cell = sa_cell_search(os, c, class_id, around);
+    if (cell == NULL || c->is_virtual) return cell;
+    use_cells(os, sa_platform_of(c));
+    sa_platform_of(c)->nested[class_id % SA_CELLS_CACHED] = cell;
     return cell;
 }
 

@@ -74,13 +74,22 @@ SA_COLD void sa_lose(sa_os *os, sa_thread *c);
 enum sa_kind_lost { SA_LOST_EXECUTION, SA_LOST_CREATION, SA_LOST_SUBMISSION, SA_LOST_CONSTRUCTION };
 SA_COLD void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind);
 
-sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id);
+sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t around);
 sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id);
 
 /* The cell of a class in this thread, or on this carrier; NULL: no memory. */
 static inline sa_cell *cell_of(sa_os *os, sa_thread *c, uint32_t class_id) {
     sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_CACHED];
     return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
+}
+
+sa_cell *sa_cell_look_nested(sa_os *os, sa_thread *c, uint32_t class_id, uint32_t around);
+
+/* The same, of executions inside those of another class of the program, see sa_cell.around. */
+static inline sa_cell *cell_of_nested(sa_os *os, sa_thread *c, uint32_t class_id, uint32_t around) {
+    sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->nested[class_id % SA_CELLS_CACHED];
+    bool same = cell != NULL && (uint32_t)cell->key == (class_id | SA_CELL_NESTED) && cell->around == around;
+    return __builtin_expect(same, 1) ? cell : sa_cell_look_nested(os, c, class_id, around);
 }
 
 static inline bool counts(sa_stream *s, bool crowded) {

@@ -72,7 +72,7 @@ static int64_t cpu_ns(const construction *o, uint64_t wall, int64_t cpu) {
  * number of creations. */
 static bool summarised(sa_os *os, const sa_thread *c, uint32_t class_id) {
     if (sa.config.detail == SA_DETAIL_ALL) return false;
-    sa_cell *cell = sa_cell_search(os, c, class_id); /* its state may be of an earlier session */
+    sa_cell *cell = sa_cell_search(os, c, class_id, 0); /* its state may be of an earlier session */
     return cell != NULL && sa_stream_counted(&cell->creations);
 }
 

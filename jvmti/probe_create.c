@@ -13,7 +13,7 @@ __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_thread *
 static inline bool counted_creation(sa_os *os, sa_thread *c, uint32_t class_id, uint32_t flags, uint32_t site) {
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, class_id, flags)) return false;
     /* A withdrawal may concern another thread. */
-    sa_cell *cell = flags == 0 ? cell_of(os, c, class_id) : sa_cell_search(os, c, class_id);
+    sa_cell *cell = flags == 0 ? cell_of(os, c, class_id) : sa_cell_search(os, c, class_id, 0);
     if (cell == NULL || !counts(&cell->creations, crowded(os))) return false;
     sa_cell_creation(&os->cells, cell, flags, site);
     return true;

@@ -237,6 +237,18 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_firing0(JNIEnv *env, 
     end(os);
 }
 
+/* The class of the program whose execution is around the one of f, with SA_CELL_PART if f is a part of it: nobody
+ * submitted f, or what is between the two. 0: there is none, or the JDK's task around f was submitted, which says
+ * more than the class around that. */
+static inline uint32_t sa_around(const sa_thread *c, const sa_frame *f) {
+    uint32_t part = f->submitted == 0 ? SA_CELL_PART : 0;
+    while (f-- > c->frames) {
+        if (!sa_class_is_jdk(f->class_id)) return f->class_id | part;
+        if (f->submitted != 0) return 0;
+    }
+    return 0;
+}
+
 /* How long the task of the execution that is ending was not due, from its submission; 0: no delay was asked for. */
 static inline uint64_t delay_of(const sa_thread *c, const sa_frame *f) {
     return __builtin_expect((f->flags & SA_FRAME_DUE) != 0, 0) ? sa_note_of(c, (uint32_t)(f - c->frames))->delay_ticks : 0;
@@ -246,7 +258,8 @@ static inline uint64_t delay_of(const sa_thread *c, const sa_frame *f) {
 static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, sa_thread *c, const sa_frame *f, uint64_t now, int64_t cpu,
                                      const int64_t *done, uint32_t flags) {
     if (__builtin_expect((sa.special & SA_SPECIAL_ALL) != 0, 0)) return false;
-    sa_cell *cell = cell_of(os, c, f->class_id);
+    uint32_t around = f == c->frames ? 0 : sa_around(c, f);
+    sa_cell *cell = around == 0 ? cell_of(os, c, f->class_id) : cell_of_nested(os, c, f->class_id, around);
     if (cell == NULL) return false;
     bool full = crowded(os);
     if (!counts(&cell->executions, full)) return false;

@@ -100,7 +100,7 @@ static void *take(sa_cells *cells, void **list, size_t bytes) {
 }
 
 static void put(sa_cell **table, uint32_t mask, sa_cell *c) {
-    uint64_t i = sa_cell_hash(c->key);
+    uint64_t i = sa_cell_hash(c->key, c->around);
     while (table[i & mask] != NULL) i++;
     table[i & mask] = c;
 }
@@ -118,12 +118,13 @@ static bool widen(sa_cells *cells) {
     return true;
 }
 
-sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now) {
+sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint32_t around, uint64_t now) {
     if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
     if (cells->used * 2 > cells->mask && !widen(cells)) return refuse(cells);
     sa_cell *c = allocate(cells, sizeof *c);
     if (c == NULL) return NULL;
     c->key = key;
+    c->around = around;
     c->executions.streak_start = c->creations.streak_start = c->submissions.streak_start = c->reported_at = now;
     c->executions.counted = c->creations.counted = c->submissions.counted = sa_cells_policy.always;
     c->outlier_ticks = sa_cells_policy.outlier_ticks;
@@ -233,11 +234,11 @@ sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *pa
 static bool may_stay(uint64_t k, uint64_t i, uint64_t j, uint32_t mask) { return ((j - k) & mask) < ((j - i) & mask); }
 
 static void remove_cell(sa_cells *cells, const sa_cell *c) {
-    uint64_t i = sa_cell_hash(c->key);
+    uint64_t i = sa_cell_hash(c->key, c->around);
     while (cells->table[i & cells->mask] != c) i++;
     for (uint64_t j = i + 1; cells->table[j & cells->mask] != NULL; j++) {
         sa_cell *x = cells->table[j & cells->mask];
-        if (may_stay(sa_cell_hash(x->key), i, j, cells->mask)) continue;
+        if (may_stay(sa_cell_hash(x->key, x->around), i, j, cells->mask)) continue;
         cells->table[i & cells->mask] = x;
         i = j;
     }

@@ -104,6 +104,7 @@ typedef struct sa_cell {
     void *parts; /* what else the cell has, see state_cells.c */
     void *histograms; /* blocks and arrays of histograms; under the lock of sa_cells */
     sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, wait, delay and extra were */
+    uint32_t around; /* SA_CELL_NESTED: the class of the executions around these, SA_CELL_PART beside it; else 0 */
 } sa_cell;
 
 enum { SA_FIRST_TABLE = 16 };
@@ -149,7 +150,7 @@ void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras);
 /* state_cells.c: everything off the usual path. NULL and false: no memory. */
 void sa_cells_open(sa_cells *cells);
 void sa_cells_close(sa_cells *cells);
-sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
+sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint32_t around, uint64_t now);
 sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets); /* *part */
 sa_site_count *sa_cells_site(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and caches it */
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: summarise */
@@ -175,17 +176,25 @@ void sa_cells_limit(uint64_t bytes);
 static inline sa_site_count *sa_cell_sites(sa_cell *c) { return atomic_load_explicit(&c->sites, memory_order_acquire); }
 void sa_cells_relieve(sa_cells *cells); /* the thread may try again, if there is memory */
 
+/* In a key: executions inside those of another class of the program. Of such a class it
+ * depends on where they are what unit of work they belong to. Ids of classes are smaller. */
+#define SA_CELL_NESTED (UINT32_C(1) << 30)
+/* In sa_cell.around: they were not submitted by themselves. */
+#define SA_CELL_PART (UINT32_C(1) << 31)
+
 static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool is_virtual) {
     return (uint64_t)thread_id << 32 | (uint64_t)is_virtual << 31 | class_id;
 }
 
-static inline uint64_t sa_cell_hash(uint64_t key) { return key * 0x9E3779B97F4A7C15u >> 32; }
+static inline uint32_t sa_cell_class(const sa_cell *c) { return (uint32_t)c->key & (SA_CELL_NESTED - 1); }
+
+static inline uint64_t sa_cell_hash(uint64_t key, uint32_t around) { return (key ^ (uint64_t)around << 24) * 0x9E3779B97F4A7C15u >> 32; }
 
 /* The cell of a key; NULL: there is none yet. */
-static inline sa_cell *sa_cells_find(const sa_cells *cells, uint64_t key) {
-    for (uint64_t i = sa_cell_hash(key);; i++) {
+static inline sa_cell *sa_cells_find(const sa_cells *cells, uint64_t key, uint32_t around) {
+    for (uint64_t i = sa_cell_hash(key, around);; i++) {
         sa_cell *c = cells->table[i & cells->mask];
-        if (c == NULL || __builtin_expect(c->key == key, 1)) return c;
+        if (c == NULL || __builtin_expect(c->key == key && c->around == around, 1)) return c;
     }
 }
 

@@ -30,6 +30,7 @@ sa_platform *sa_platform_new(uint32_t thread_id) {
 
 void sa_platform_leave(sa_platform *p) {
     memset(p->cells, 0, sizeof p->cells);
+    memset(p->nested, 0, sizeof p->nested);
     if (p->os != NULL && p->os->user == p) p->os->user = NULL;
     p->os = NULL;
 }

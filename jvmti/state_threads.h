@@ -2,6 +2,7 @@
  * open submissions, and what it has used. */
 #ifndef STACKAGENT_STATE_THREADS_H
 #define STACKAGENT_STATE_THREADS_H
+#include <stddef.h>
 #include "agent.h"
 #include "state_cells.h"
 #include "state_counts.h"
@@ -109,11 +110,13 @@ typedef struct sa_platform {
     struct sa_os *os;
     sa_cell *cells[SA_CELLS_CACHED];
     sa_counts counts;
+    sa_cell *nested[SA_CELLS_CACHED]; /* like cells, of those with SA_CELL_NESTED; not for Java code */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     struct sa_platform *prev, *next, *retired;
     _Atomic bool final; /* it has its last description of this session */
-    sa_more more;
+    sa_more more; /* last: sa_more.extra goes on behind it */
 } sa_platform;
+_Static_assert(offsetof(sa_platform, more) + sizeof(sa_more) == sizeof(sa_platform), "nothing is where sa_more.extra is");
 
 /* Millions of them may wait. */
 typedef struct {

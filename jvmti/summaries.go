@@ -58,7 +58,7 @@ func decodeSummary(w []uint64) wire.Summary {
 		Executions: w[5], First: w[6], Threw: w[7], Cut: w[8], CreationUnseen: w[9],
 		Creations: w[10], Failed: w[11], Withdrawn: w[12],
 		Submissions: w[13], Inner: w[14], Rejected: w[15], Cancelled: w[16],
-		LastEnd:  units.Ticks(w[C.SA_REPORT_HEADER-2]),
+		Outer: uint32(w[C.SA_REPORT_HEADER-3]), LastEnd: units.Ticks(w[C.SA_REPORT_HEADER-2]),
 		Measures: make([]wire.Measure, w[C.SA_REPORT_HEADER-1]),
 	}
 	w = w[C.SA_REPORT_HEADER:]

@@ -18,6 +18,12 @@ type Builder struct {
 	free   []*pending
 	unit   acc // of the execution that Add looks at, reused
 
+	// SummarisedParts: some executions inside others have no record, but are in the totals of
+	// those. IsPart: what nobody submitted, inside an execution of which no record comes after
+	// it, belongs to that one's unit; nil: nothing does.
+	SummarisedParts bool
+	IsPart          func(*Unit) bool
+
 	// Own has, by class, the executions of the platform's own tasks that the program
 	// did not submit: no units.
 	Own map[uint32]*Own
@@ -41,6 +47,7 @@ type pending struct {
 	candidate acc // nested and submitted by itself: part of the outer unit if the outer task is a wrapper
 	has, many bool
 	wall, cpu units.Ns // of the units inside; cpu as far as measured
+	recorded  Work     // in the self metrics: the total work of the executions directly inside; see SummarisedParts
 	inside    int64    // the number of units inside
 	loop      bool     // a loop ran inside: a wrapper around it is not the program's
 
@@ -163,6 +170,9 @@ func (b *Builder) join(e *Execution, p *pending) *acc {
 		Root: e.Task, Around: e.Class, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, Queue: e.Queue, Executions: 1,
 		Submitted: e.Submitted, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
 	}, rank: rankOf(e.Role), submitted: e.Submitted, named: e.Named}
+	if e.Whole {
+		b.addParts(u, p)
+	}
 	if p == nil {
 		return u
 	}
@@ -182,6 +192,19 @@ func (b *Builder) join(e *Execution, p *pending) *acc {
 	return u
 }
 
+// addParts makes the self work of u all that it did without the recorded executions inside.
+func (b *Builder) addParts(u *acc, p *pending) {
+	for _, m := range b.self {
+		var recorded units.Ns
+		if p != nil {
+			recorded = p.recorded[m]
+		}
+		if all := u.Work[m.Total()]; all.Measured() && recorded.Measured() {
+			u.Work[m] = max(all-recorded, u.Work[m])
+		}
+	}
+}
+
 // holdsNamed reports whether a method that the user named belongs to the unit of e, in
 // which it was called once: e is around it for its sake, or is such a method itself.
 func holdsNamed(e *Execution) bool { return e.Named || e.Role == Platform || e.Role == Library }
@@ -195,6 +218,11 @@ func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
 		return
 	}
 	o := b.outer(e)
+	if b.SummarisedParts || e.Virtual {
+		for _, m := range b.self {
+			o.recorded[m] = add(o.recorded[m], e.Work[m.Total()])
+		}
+	}
 	if !e.Submitted && !e.Named {
 		if o.merged.Executions == 0 {
 			o.merged = *u
@@ -276,7 +304,7 @@ func orZero(n units.Ns) units.Ns {
 }
 
 // Close emits the units whose outer execution is missing because its record was
-// lost, by thread and task: what is listed comes in one order in every reading.
+// lost, or it is summarised, by thread and task: what is listed comes in one order in every reading.
 func (b *Builder) Close() {
 	order := slices.SortedFunc(maps.Keys(b.open), func(x, y openKey) int {
 		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.task, y.task))
@@ -284,6 +312,9 @@ func (b *Builder) Close() {
 	for _, at := range order {
 		p := b.open[at]
 		delete(b.open, at)
+		if p.merged.Executions > 0 && b.IsPart != nil && b.IsPart(&p.merged.Unit) {
+			p.merged.Executions = 0
+		}
 		b.release(p, true)
 	}
 }

@@ -11,12 +11,9 @@ type Note struct {
 	SubmissionsKnown bool `json:"hand_overs_known"`
 	// SubmissionsSummarised: not one by one, but it is known which classes were submitted.
 	SubmissionsSummarised bool `json:"hand_overs_summarised,omitempty"`
-	// Undecided is the number of summarised executions that count as units, by their class: the
-	// summary does not record whether a single one was nested or submitted by itself.
+	// Undecided is the number of summarised executions of an older agent that count as units, by
+	// their class: the summary does not record whether a single one was nested or submitted by itself.
 	Undecided int64 `json:"undecided"`
-	// PartsInferred: some summarised executions are parts of units because the recorded ones of their
-	// classes are, and the work adds up. That is no count.
-	PartsInferred bool `json:"parts_inferred,omitempty"`
 	// Platform is what the JDK did in tasks that the program did not submit: no units.
 	Platform PlatformNote `json:"platform"`
 }

@@ -277,6 +277,28 @@ func TestSessionMetrics(t *testing.T) {
 	}
 }
 
+// TestSummarisedParts: an execution inside which others were summarised did itself all that the recorded ones inside
+// did not. One inside a summarised execution is a part of that one's unit, if nothing was lost.
+func TestSummarisedParts(t *testing.T) {
+	var got []Unit
+	b := NewBuilder(func(task uint64) bool { return task == 9 }, 4, func(u *Unit) { got = append(got, *u) })
+	b.SummarisedParts, b.IsPart = true, func(*Unit) bool { return true }
+	work := func(wall, self units.Ns) Work {
+		return Work{granularity.Wall: wall, granularity.CPU: wall, granularity.SelfWall: self, granularity.SelfCPU: self}
+	}
+	b.Add(&Execution{Task: 4, Outer: 2, Class: 4, Work: work(10, 10)})
+	b.Add(&Execution{Task: 3, Outer: 2, Class: 3, Submitted: true, Work: work(20, 20)})
+	b.Add(&Execution{Task: 2, Outer: 9, Class: 2, Submitted: true, Whole: true, Work: work(100, 30)}) // 40 are summarised
+	b.Add(&Execution{Task: 6, Outer: 5, Class: 6, Work: work(7, 7)})                                  // 5 is summarised
+	b.Close()
+	if len(got) != 2 || got[0].Class != 3 || got[1].Class != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if w := got[1].Work; w != work(100, 80) || got[1].Executions != 2 {
+		t.Errorf("%v, %d executions", w, got[1].Executions)
+	}
+}
+
 // TestNoAllocation: once it has seen the depth of a program, a Builder allocates nothing.
 func TestNoAllocation(t *testing.T) {
 	b := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(*Unit) {})

@@ -31,5 +31,7 @@ var FlagSets = []FlagSet{
 	}},
 	{Name: "SummaryFlags", Doc: "SummaryFlags qualify a summary.", Flags: []Flag{
 		{"SummaryVirtual", "", 0, "on virtual threads; the thread is the carrier, or 0 where it is not known"},
+		{"SummaryPart", "", 1, "of executions that nobody submitted, inside those of class `outer`"},
+		{"SummaryOuterKnown", "", 2, "the agent knows what class is around its executions: `outer`"},
 	}},
 }

@@ -39,6 +39,8 @@ var summary = Record{
 		countLater("Cancelled", "cancelled", "tasks cancelled"),
 		{Name: "LastEnd", Type: "units.Ticks", Doc: "when the last execution ended that the class's summaries in this thread stand for, up to `to_ns`", Wire: Column{Later: true, Alone: true},
 			Row: Row{Name: "LastEndNs", Type: "*int64", Column: "last_end_ns", Tag: "-", Null: "no execution, or not known (older agents)", From: By}},
+		{Name: "Outer", Type: "uint32", Doc: "`classes.class` of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)", Wire: Column{Later: true, Alone: true},
+			Row: Row{Column: "outer", LeftOut: true}},
 		{Name: "Measures", Type: "[]Measure", Doc: "of the executions, a metric each, in the order of their numbers", Wire: Column{Number: -1}, Row: Row{Name: "-"}},
 	},
 }

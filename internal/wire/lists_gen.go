@@ -316,7 +316,7 @@ func (p *payload) virtualThreadLaterNumbers(x *VirtualThread, end int) {
 }
 
 // How many numbers an entry has, and how many may stand behind them.
-const summaryFields, summaryLaterFields = 13, 5
+const summaryFields, summaryLaterFields = 13, 6
 
 func summaryNumbers(x *Summary) [13]uint64 {
 	return [...]uint64{
@@ -352,13 +352,14 @@ func (p *payload) summaryNumbers(x *Summary, end int) {
 	x.Withdrawn = p.within("summary.withdrawn", end, math.MaxUint64)
 }
 
-func summaryLaterNumbers(x *Summary) [5]uint64 {
+func summaryLaterNumbers(x *Summary) [6]uint64 {
 	return [...]uint64{
 		x.Submissions,
 		x.Inner,
 		x.Rejected,
 		x.Cancelled,
 		uint64(x.LastEnd),
+		uint64(x.Outer),
 	}
 }
 
@@ -368,4 +369,5 @@ func (p *payload) summaryLaterNumbers(x *Summary, end int) {
 	x.Rejected = p.within("summary.rejected", end, math.MaxUint64)
 	x.Cancelled = p.within("summary.cancelled", end, math.MaxUint64)
 	x.LastEnd = units.Ticks(p.later("summary.last end", end, math.MaxUint64))
+	x.Outer = uint32(p.later("summary.outer", end, math.MaxUint32))
 }

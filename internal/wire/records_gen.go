@@ -58,7 +58,9 @@ type SummaryFlags uint16
 
 // The bits of SummaryFlags.
 const (
-	SummaryVirtual SummaryFlags = 1 << 0 // on virtual threads; the thread is the carrier, or 0 where it is not known
+	SummaryVirtual    SummaryFlags = 1 << 0 // on virtual threads; the thread is the carrier, or 0 where it is not known
+	SummaryPart       SummaryFlags = 1 << 1 // of executions that nobody submitted, inside those of class `outer`
+	SummaryOuterKnown SummaryFlags = 1 << 2 // the agent knows what class is around its executions: `outer`
 )
 
 // SiteKind says what a SiteSum counts. The sum over SiteCreation and SitePart is Summary.Creations, over
@@ -275,6 +277,7 @@ type Summary struct {
 	Rejected       uint64       // submissions that the executor refused
 	Cancelled      uint64       // tasks cancelled
 	LastEnd        units.Ticks  // when the last execution ended that the class's summaries in this thread stand for, up to to_ns
+	Outer          uint32       // classes.class of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)
 	Measures       []Measure    // of the executions, a metric each, in the order of their numbers
 }
 

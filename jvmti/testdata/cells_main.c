@@ -198,11 +198,11 @@ static void test_reference(void) {
     for (uint32_t i = 0; i < CELLS; i++) {
         uint64_t key = sa_cell_key(i * 3 + 1, i % 4, i % 2 == 0);
         want[i] = new_told(), got[i] = new_told();
-        CHECK(sa_cells_find(&cells, key) == NULL);
-        c[i] = sa_cells_add(&cells, key, 100);
+        CHECK(sa_cells_find(&cells, key, 0) == NULL);
+        c[i] = sa_cells_add(&cells, key, 0, 100);
         CHECK(c[i] != NULL && c[i]->key == key && sa_stream_counted(&c[i]->executions));
     }
-    for (uint32_t i = 0; i < CELLS; i++) CHECK(sa_cells_find(&cells, c[i]->key) == c[i]);
+    for (uint32_t i = 0; i < CELLS; i++) CHECK(sa_cells_find(&cells, c[i]->key, 0) == c[i]);
     for (int n = 0; n < 200000; n++) {
         uint64_t i = next_random() % CELLS;
         both(&cells, c[i], want[i], i % 5 != 0);
@@ -243,7 +243,7 @@ static void test_extras(void) {
     sa_cells cells;
     sa_cells_set_policy(true, 1, 2);
     sa_cells_open(&cells);
-    sa_cell *c = sa_cells_add(&cells, 1, 0);
+    sa_cell *c = sa_cells_add(&cells, 1, 0, 0);
     const int64_t none = SA_NOT_MEASURED;
     const int64_t done[][4] = {
         {1000, 7, 0, 0}, {5000000000, 9, 300, 2}, {0, none, 0, none}, {40, none, none, 0}, /* totals, then nested */
@@ -269,7 +269,7 @@ static void test_extras(void) {
     check_measure(16, 1000, 0, 5000000000, 1); /* news; extremes are of all that was counted */
     sa_cells_close(&cells);
     sa_cells_limit(0);
-    CHECK(sa_cells_add(&cells, 1, 0) == NULL && !sa_cell_work_room(&cells, &(sa_cell){0}, done[0]));
+    CHECK(sa_cells_add(&cells, 1, 0, 0) == NULL && !sa_cell_work_room(&cells, &(sa_cell){0}, done[0]));
     sa_cells_limit(64u << 20);
     sa_cells_close(&cells);
 }
@@ -281,7 +281,7 @@ static void test_memory(void) {
     sa_cells_open(&cells);
     sa_cells_limit(24 << 10);
     uint64_t before = sa_cells_refused(), counted = 0, refused = 0;
-    sa_cell *c = sa_cells_add(&cells, 7, 0);
+    sa_cell *c = sa_cells_add(&cells, 7, 0, 0);
     CHECK(c != NULL);
     for (int n = 0; n < 4000; n++) {
         execution e = {.wall_ticks = spread(40), .cpu_ns = (int64_t)spread(40)};
@@ -289,7 +289,7 @@ static void test_memory(void) {
         else refused++;
     }
     CHECK(counted > 0 && refused > 0 && sa_cells_refused() == before + 1);
-    CHECK(sa_cells_add(&cells, 8, 0) == NULL);
+    CHECK(sa_cells_add(&cells, 8, 0, 0) == NULL);
     /* Without memory for its site, a creation is counted all the same. */
     sa_cell_creation(&cells, c, 0, 9);
     CHECK(c->tallies[SA_T_CREATIONS] == 1 && sa_cell_sites(c) == NULL);
@@ -298,7 +298,7 @@ static void test_memory(void) {
     CHECK(got->executions == counted && got->count[1] == counted && got->count[3] == counted);
     sa_cells_limit(64u << 20);
     sa_cells_relieve(&cells);
-    CHECK(sa_cells_add(&cells, 8, 0) != NULL);
+    CHECK(sa_cells_add(&cells, 8, 0, 0) != NULL);
     sa_cell_creation(&cells, c, 0, 9);
     memset(got->sites, 0, sizeof got->sites);
     take_places(got, c);
@@ -319,7 +319,7 @@ static void test_aside(void) {
     _Atomic bool busy = false;
     sa_cells_set_policy(true, 1, 0);
     sa_cells_open(&cells);
-    sa_cell *c = sa_cells_add(&cells, 7, 0);
+    sa_cell *c = sa_cells_add(&cells, 7, 0, 0);
     execution e = {.wall_ticks = 50, .cpu_ns = 50};
     reported *got = new_told();
     uint64_t empty = sa_cells_bytes(), n = 0;
@@ -354,7 +354,7 @@ static void test_mode(void) {
     sa_cells cells;
     sa_cells_set_policy(false, 1, 0);
     sa_cells_open(&cells);
-    sa_cell *c = sa_cells_add(&cells, 1, 0);
+    sa_cell *c = sa_cells_add(&cells, 1, 0, 0);
     sa_stream *s = &c->executions;
     uint64_t now = 0, slow = 1000000000 / SA_FAST_PER_SECOND + 100, fast = slow - 200;
     for (int n = 0; n < 10 * SA_STREAK; n++, now += slow) CHECK(!sa_stream_due(s, false) || !sa_stream_decide(s, false, now));
@@ -379,7 +379,7 @@ static void test_outliers(void) {
     sa_cells cells;
     sa_cells_set_policy(true, 1, 0);
     sa_cells_open(&cells);
-    sa_cell *c = sa_cells_add(&cells, 1, 0);
+    sa_cell *c = sa_cells_add(&cells, 1, 0, 0);
     uint64_t limit = c->outlier_ticks;
     CHECK(limit == SA_OUTLIER_NS && !sa_cell_outlier(c, limit));
     int outliers = 0;
@@ -404,7 +404,7 @@ typedef struct {
 
 static void *count_on(void *p) {
     counting *w = p;
-    sa_cell *c = sa_cells_add(&w->cells, 5, 0);
+    sa_cell *c = sa_cells_add(&w->cells, 5, 0, 0);
     for (int n = 0; n < 300000; n++) both(&w->cells, c, w->want, true);
     atomic_store_explicit(&w->done, true, memory_order_release);
     return NULL;

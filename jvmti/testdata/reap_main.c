@@ -35,10 +35,10 @@ static void *drain(void *unused) {
 
 static sa_cell *of(uint32_t class_id) {
     for (;;) {
-        sa_cell *c = sa_cells_find(&cells, sa_cell_key(class_id, 1, false));
+        sa_cell *c = sa_cells_find(&cells, sa_cell_key(class_id, 1, false), 0);
         if (c != NULL) return c;
         if (sa_cells_have_dead(&cells)) sa_cells_reap(&cells);
-        c = sa_cells_add(&cells, sa_cell_key(class_id, 1, false), 0);
+        c = sa_cells_add(&cells, sa_cell_key(class_id, 1, false), 0, 0);
         if (c != NULL) return c; /* else: until the drain has been there */
     }
 }
@@ -62,7 +62,7 @@ int main(void) {
     sa_cells_reap(&cells);
     uint64_t made = 0, at_sites = 0;
     for (uint32_t i = 1; i <= STAYS; i++) {
-        sa_cell *c = sa_cells_find(&cells, sa_cell_key(i, 1, false));
+        sa_cell *c = sa_cells_find(&cells, sa_cell_key(i, 1, false), 0);
         assert(c != NULL);
         made += c->tallies[SA_T_CREATIONS];
         for (sa_site_count *p = sa_cell_sites(c); p != NULL; p = p->next) at_sites += p->count;

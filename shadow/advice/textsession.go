@@ -292,9 +292,6 @@ func NoteText(n *unit.Note) string {
 	if n.Undecided > 0 {
 		out = append(out, fmt.Sprintf("%s summarised executions count as units by their class: what a single one was nested in is not known.", units.FormatCount(n.Undecided)))
 	}
-	if n.PartsInferred {
-		out = append(out, "Which summarised executions ran inside other units is inferred from the recorded ones of their classes; --detail all records each.")
-	}
 	if p := &n.Platform; p.Executions > 0 {
 		names := strings.Join(p.Classes[:min(len(p.Classes), maxNamed)], ", ")
 		if len(p.Classes) > maxNamed {

@@ -164,6 +164,7 @@ func rowSummary(r *store.Summary, x *wire.Summary, c *clock, rate nsPerTick) {
 	r.Inner = x.Inner
 	r.Rejected = x.Rejected
 	r.Cancelled = x.Cancelled
+	r.Outer = x.Outer
 	deriveSummary(r, x, c, rate)
 }
 

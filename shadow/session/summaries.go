@@ -14,6 +14,7 @@ import (
 // among Executions and Creations.
 type Summary struct {
 	Class, Thread uint32
+	Outer         uint32 // class of the program around the executions; 0: none, or see wire.SummaryOuterKnown
 	Flags         wire.SummaryFlags
 	FromNs, ToNs  units.MonoNs
 	LastEndNs     units.MonoNs // end of the last execution up to ToNs; 0: none, or not known
@@ -43,6 +44,13 @@ type Measure struct {
 	Buckets      []loglinear.Bucket // ascending, none empty; nil where they can no longer be read
 }
 
+// SummaryHeads calls f with all summaries without their measures, which f must not keep.
+func (s *Session) SummaryHeads(f func(*store.Summary)) error {
+	bad, err := s.folder.ReadSummaries(f)
+	s.warnAll(bad)
+	return err
+}
+
 // Summaries calls f with all summaries in the order of the batches, which for
 // each class and thread is that of their intervals. What f is given is its own.
 func (s *Session) Summaries(f func(*Summary) error) error {
@@ -65,7 +73,7 @@ func (s *Session) Summaries(f func(*Summary) error) error {
 
 func summary(w *store.WholeSummary) *Summary {
 	x := &Summary{
-		Class: w.Class, Thread: w.Thread, Flags: wire.SummaryFlags(w.Flags), FromNs: units.MonoNs(w.FromNs), ToNs: units.MonoNs(w.ToNs),
+		Class: w.Class, Thread: w.Thread, Outer: w.Outer, Flags: wire.SummaryFlags(w.Flags), FromNs: units.MonoNs(w.FromNs), ToNs: units.MonoNs(w.ToNs),
 		Executions: w.Executions, First: w.First, Threw: w.Threw, Cut: w.Cut, CreationUnseen: w.CreationUnseen,
 		Creations: w.Creations, Failed: w.Failed, Withdrawn: w.Withdrawn,
 		Submissions: w.Submissions, Inner: w.Inner, Rejected: w.Rejected, Cancelled: w.Cancelled,

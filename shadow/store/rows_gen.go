@@ -101,6 +101,7 @@ type Summary struct {
 	Rejected       uint64 `parquet:"rejected,delta"`        // submissions that the executor refused
 	Cancelled      uint64 `parquet:"cancelled,delta"`       // tasks cancelled
 	LastEndNs      *int64 `parquet:"last_end_ns"`           // when the last execution ended that the class's summaries in this thread stand for, up to to_ns; nil: no execution, or not known (older agents)
+	Outer          uint32 `parquet:"outer,delta"`           // classes.class of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)
 }
 
 // Measure is a row of the table measures.

@@ -7,6 +7,7 @@ import (
 
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -27,7 +28,8 @@ func summarise(b *sessionBuilder, class uint32, count, each, self int64) {
 
 // summarisedJobs is a session of 52 jobs, each of 2 ms of its own and a part of 8 ms, which it calls. Of the first
 // all is recorded, of the second its part, of the third the wrapper around it. The submissions were summarised.
-func summarisedJobs(t *testing.T, inside bool) *session.Session {
+// known: the agent recorded what was around the summarised executions.
+func summarisedJobs(t *testing.T, known, inside bool) *session.Session {
 	const job, future, part, cleaner = 1, 2, 3, 4
 	b := newSessionBuilder(t, []string{"", "com.acme.Job", "java.util.concurrent.FutureTask", "com.acme.Part", "java.lang.ref.Cleanup"})
 	b.exec(3, 2, part, 1, 8, 8, -1)
@@ -42,6 +44,14 @@ func summarisedJobs(t *testing.T, inside bool) *session.Session {
 	if inside { // jobs that contain jobs: what ran in what is not known
 		summarise(b, job, 20, 300*ms, ms)
 	}
+	for i := range b.part.Summaries {
+		if x := &b.part.Summaries[i]; known {
+			x.Flags = uint32(wire.SummaryOuterKnown)
+			if x.Class == part {
+				x.Flags, x.Outer = x.Flags|uint32(wire.SummaryPart), job
+			}
+		}
+	}
 	s := b.open(true)
 	s.Manifest.Submissions = &store.RecordAccount{Produced: 52, Summarised: 52}
 	return s
@@ -50,7 +60,7 @@ func summarisedJobs(t *testing.T, inside bool) *session.Session {
 // TestNestedSummarised: summarised executions that tasks of the program call are parts of its units, with their work; those of
 // the JDK's own tasks are none. Of one unit that is recorded in pieces there is one.
 func TestNestedSummarised(t *testing.T) {
-	s := summarisedJobs(t, false)
+	s := summarisedJobs(t, true, false)
 	sum, err := summary.Build(s, summary.Options{Units: true})
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +69,8 @@ func TestNestedSummarised(t *testing.T) {
 		t.Errorf("units %q, want %q", got, want)
 	}
 	text := advice.NoteText(sum.Units)
-	if !strings.Contains(text, "only classes show what is a unit of work. 51 summarised executions count as units") || !strings.Contains(text, "Left out: 5 executions of the JDK's own tasks") {
+	if sum.Units.Undecided != 0 || !strings.Contains(text, "Left out: 5 executions of the JDK's own tasks") {
 		t.Errorf("note %q", text)
-	}
-	if !sum.Units.PartsInferred || !strings.Contains(text, "is inferred from the recorded ones") {
-		t.Errorf("the note does not say what is inferred: %q", text)
 	}
 	for by, want := range map[string]string{summary.BySite: "com.acme.Job (call site unknown) 52 520 0", summary.ByExecutor: ""} {
 		rows, err := summary.BuildByOrigin(s, summary.Options{Units: true}, by)
@@ -80,16 +87,44 @@ func TestNestedSummarised(t *testing.T) {
 	}
 }
 
-// TestNestedUnits: if units may contain units, nobody knows what a summarised execution belongs to.
+// TestNestedUnits: without a record of what a summarised execution was nested in, it counts as a unit, and the note says so.
 func TestNestedUnits(t *testing.T) {
-	sum, err := summary.Build(summarisedJobs(t, true), summary.Options{Units: true})
+	sum, err := summary.Build(summarisedJobs(t, false, true), summary.Options{Units: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 72 132 0", "com.acme.Part 51 408 0"}; !slices.Equal(got, want) {
 		t.Errorf("units %q, want %q", got, want)
 	}
-	if sum.Units.PartsInferred {
-		t.Error("nothing is inferred where units may contain units")
+	if text := advice.NoteText(sum.Units); !strings.Contains(text, "only classes show what is a unit of work. 121 summarised executions count as units") {
+		t.Errorf("note %q", text)
+	}
+}
+
+// TestLateParts: of a virtual thread, the record of what ran inside an execution may come after that of the execution. It
+// is a part of its unit all the same; if something is missing, that is not known.
+func TestLateParts(t *testing.T) {
+	for _, lost := range []uint64{0, 1} {
+		const job, part = 1, 2
+		b := newSessionBuilder(t, []string{"", "com.acme.Job", "com.acme.Part"})
+		b.exec(1, 9, part, 1, 3, 3, -1)
+		b.exec(9, 0, job, 1, 20, 9, 1)
+		b.exec(2, 9, part, 1, 8, 8, -1)
+		for i := range b.part.Executions {
+			b.part.Executions[i].Flags = uint16(wire.Virtual)
+		}
+		s := b.open(true)
+		s.Manifest.Lost.Events = lost
+		sum, err := summary.Build(s, summary.Options{Units: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"com.acme.Job 1 20 1"}
+		if lost > 0 {
+			want = []string{"com.acme.Job 1 12 1", "com.acme.Part 1 8 0"}
+		}
+		if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
+			t.Errorf("%d lost: units %q, want %q", lost, got, want)
+		}
 	}
 }

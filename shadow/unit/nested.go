@@ -1,211 +1,164 @@
 package unit
 
 import (
-	"fmt"
+	"slices"
 
-	"stackagent/granularity"
 	"stackagent/granularity/unit"
-	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 )
 
-// A summary does not record in what its executions were nested. The executions of its class
-// that have records show it: if those that the program did not submit all ran inside tasks
-// of the program, called by these, the others did so, too, and belong to the units of these.
-// What a unit did itself is then all that happened in it, if that adds up: no unit may
-// contain another one.
-
-// evidence is how the recorded executions of a class without submissions came about.
-type evidence struct {
-	named, proper int64 // units; those that ran in nothing but the loop of a thread
-	parts         sums  // the other units: what ran around them has no record
+// nested is what the summaries of a session say about where their executions were.
+type nested struct {
+	known bool // the agent recorded what was around them
+	// parts are the classes of the program inside whose executions others were summarised that
+	// belong to the same unit.
+	parts map[uint32]bool
+	// holds are those in whose units other units were summarised: how much of their work those
+	// did is not known.
+	holds map[uint32]bool
+	// wrappers: tasks of the JDK that may be around such of the program were summarised, too.
+	wrappers bool
 }
 
 // asyncSupply wraps a function that is no task.
 const asyncSupply = "java.util.concurrent.CompletableFuture$AsyncSupply"
 
-// findNested finds the classes whose summarised executions are parts of units.
-func (u *Reader) findNested() error {
-	if u.s.Manifest.Summarised.Executions == 0 || !u.handOvers {
-		return nil
+// nested reports whether all summarised executions of a class are parts of units of others.
+func (r *classRole) nested() bool { return r.parts && !r.proper }
+
+// partOf reports whether summarised executions belong to the units of the class around them:
+// nobody submitted them.
+func (u *Reader) partOf(class, outer uint32, flags wire.SummaryFlags) bool {
+	if flags&wire.SummaryPart == 0 {
+		return false
 	}
-	of, err := u.summarisedClasses()
-	if err != nil || len(of) == 0 {
-		return err
+	x, around := u.roles.Get(class), u.roles.Get(outer)
+	if x == nil || around == nil || around.role != unit.Task {
+		return false
 	}
-	var all sums
-	err = u.Each(func(x *unit.Unit) error {
-		e := of[x.Class]
-		if e == nil {
-			all.unit(x)
-			return nil
-		}
-		if e.named++; x.Submitted || x.Outer == 0 || u.loops.Has(x.Outer) {
-			e.proper++
-			all.unit(x)
-		} else {
-			e.parts.unit(x)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, own := range u.own {
-		add(&all.done, own.Work[granularity.SelfWall], own.Work[granularity.SelfCPU])
-		add(&all.beside, own.Work[granularity.SelfWall], own.Work[granularity.SelfCPU])
-	}
-	nested := map[uint32]bool{}
-	for id, e := range of {
-		nested[id] = e.proper == 0 && u.roles.Get(id).executions > e.named
-		add(&all.done, e.parts.done[0], e.parts.done[1])
-		if !nested[id] {
-			add(&all.units, e.parts.units[0], e.parts.units[1])
-		}
-	}
-	if err := u.s.Summaries(func(x *session.Summary) error { all.summary(x, u, nested); return nil }); err != nil {
-		return err
-	}
-	if !all.addUp() {
-		return nil
-	}
-	for id := range of {
-		u.whole = u.whole || nested[id]
-		u.roles.Get(id).nested = nested[id]
-	}
-	return nil
+	return !x.custom && (u.handOvers || !x.forkJoin)
 }
 
-// summarisedClasses are the classes of the program with summarised executions, of which no task
-// was submitted by itself. It marks the classes with summarised submissions.
-func (u *Reader) summarisedClasses() (map[uint32]*evidence, error) {
-	of := map[uint32]*evidence{}
-	err := u.s.Summaries(func(x *session.Summary) error {
-		r := u.roles.Get(x.Class)
-		if r == nil {
-			return nil
-		}
-		r.submitted = r.submitted || x.Submissions > x.Inner
-		if x.Executions > 0 && r.role == unit.Task {
-			u.summarised[x.Thread] = true
-			if of[x.Class] == nil {
-				of[x.Class] = &evidence{}
+// findNested reads where summarised executions were. The classes of loops are known by now.
+func (u *Reader) findNested() error {
+	n := nested{parts: map[uint32]bool{}, holds: map[uint32]bool{}}
+	if u.s.Manifest.Summarised.Executions == 0 {
+		return nil
+	}
+	inside := map[uint32][]uint32{} // by class: the classes of parts of its units
+	err := u.s.SummaryHeads(func(x *store.Summary) {
+		n.known = n.known || wire.SummaryFlags(x.Flags)&wire.SummaryOuterKnown != 0
+		part := u.partOf(x.Class, x.Outer, wire.SummaryFlags(x.Flags))
+		n.wrappers = u.summarisedAs(x, part) || n.wrappers
+		switch {
+		case x.Outer == 0 || x.Executions == 0:
+		case !part:
+			n.holds[x.Outer] = true
+		default:
+			n.parts[x.Outer] = true
+			if !slices.Contains(inside[x.Outer], x.Class) {
+				inside[x.Outer] = append(inside[x.Outer], x.Class)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the summaries of session %s: %w", u.s.Manifest.Session, err)
-	}
-	for id := range of {
-		if r := u.roles.Get(id); r.submitted || r.thread || r.forkJoin || r.custom {
-			delete(of, id)
+	for more := true; more; { // what holds a part that holds units, holds them
+		more = false
+		for outer, classes := range inside {
+			if !n.holds[outer] && slices.ContainsFunc(classes, func(c uint32) bool { return n.holds[c] }) {
+				n.holds[outer], more = true, true
+			}
 		}
 	}
-	return of, nil
+	u.nested = n
+	u.exact = u.exact && n.known
+	return err
 }
 
-// sums are the work of all units, from start to end, and of all executions, each without what is nested in it.
-// beside is the part of the executions' work that is in no unit.
-type sums struct{ units, done, beside [2]units.Ns } // wall, CPU
-
-func add(to *[2]units.Ns, wall, cpu units.Ns) {
-	to[0] += max(0, wall)
-	to[1] += max(0, cpu)
-}
-
-func (a *sums) unit(x *unit.Unit) {
-	add(&a.units, x.Work[granularity.Wall], x.Work[granularity.CPU])
-	add(&a.done, x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU])
-}
-
-func (a *sums) summary(x *session.Summary, u *Reader, nested map[uint32]bool) {
+// summarisedAs takes down what a summary says of its class, and reports whether it is one that may be around tasks
+// of the program.
+func (u *Reader) summarisedAs(x *store.Summary, part bool) bool {
 	r := u.roles.Get(x.Class)
-	if r != nil && r.role == unit.Loop {
-		return
-	}
-	of := &a.beside
-	if r != nil && (r.role == unit.Task || r.role == unit.Library) {
-		of = new([2]units.Ns)
-	}
-	isUnit := u.Counts(x.Class) && !nested[x.Class]
-	for i := range x.Measures {
-		switch m := &x.Measures[i]; {
-		case m.Metric == wire.MetricSelfWall:
-			add(&a.done, m.SumNs, 0)
-			add(of, m.SumNs, 0)
-		case m.Metric == wire.MetricSelfCPU:
-			add(&a.done, 0, m.SumNs)
-			add(of, 0, m.SumNs)
-		case m.Metric == wire.MetricWall && isUnit:
-			add(&a.units, m.SumNs, 0)
-		case m.Metric == wire.MetricCPU && isUnit:
-			add(&a.units, 0, m.SumNs)
-		}
-	}
-}
-
-// addUp reports whether all units together are as long as what was done: if they are longer, a unit contains another
-// one; if they are shorter, something that was taken for a part is a unit.
-func (a *sums) addUp() bool {
-	for i := range a.units {
-		if float64(a.units[i]) > 1.001*float64(a.done[i]) || float64(a.units[i]) < 0.9*float64(a.done[i]-a.beside[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// leftOut reports whether a recorded unit stands for a part of one that was summarised, or for the
-// wrapper around it.
-func (u *Reader) leftOut(x *unit.Unit) bool {
-	r := u.roles.Get(x.Class)
-	switch {
-	case r == nil:
+	if r == nil {
 		return false
-	case r.role == unit.Wrapper:
-		return u.summarised[x.Thread] && ClassName(u.s, x.Class) != asyncSupply
 	}
-	return r.nested && !x.Submitted && x.Outer != 0 && !u.loops.Has(x.Outer)
+	r.submitted = r.submitted || x.Submissions > x.Inner
+	if x.Executions == 0 {
+		return false
+	}
+	r.parts, r.proper = r.parts || part, r.proper || !part
+	if r.role == unit.Task && wire.SummaryFlags(x.Flags)&wire.SummaryVirtual != 0 {
+		u.summarisedVirtual = true
+	} else if r.role == unit.Task {
+		u.summarised[x.Thread] = true
+	}
+	return r.role != unit.Task && r.role != unit.Loop
 }
 
-// takeAll makes all that happened in a unit its own work.
-func takeAll(w *unit.Work, metrics int) {
-	for m := range granularity.Metric(metrics) {
-		if !m.IsSelf() && int(m.Self()) < metrics && w[m].Measured() {
-			w[m.Self()] = w[m]
-		}
-	}
-}
+// whole reports whether all that is summarised inside executions of a class belongs to
+// their unit.
+func (n *nested) whole(class uint32) bool { return n.parts[class] && !n.holds[class] }
 
-// allOwn is the summary with the work from start to end as its own.
-func allOwn(x *session.Summary, of []session.Metric) *session.Summary {
-	self := map[wire.Metric]wire.Metric{}
-	for i := range of {
-		if of[i].SummarySelf != 0 {
-			self[of[i].SummaryTotal] = of[i].SummarySelf
-		}
+// withParts is x with the work of its parts: they are in the totals.
+func (n *nested) withParts(x *session.Summary) *session.Summary {
+	if !n.whole(x.Class) {
+		return x
 	}
-	y := *x
-	y.Measures = nil
+	of := *x
+	of.Measures = nil
 	for _, m := range x.Measures {
-		if s, ok := self[m.Metric]; ok {
-			y.Measures = append(y.Measures, m)
-			m.Metric = s
-			y.Measures = append(y.Measures, m)
-		} else if !isSelf(self, m.Metric) {
-			y.Measures = append(y.Measures, m)
+		self, isSelf := selfOf(m.Metric)
+		if isSelf {
+			continue
+		}
+		of.Measures = append(of.Measures, m)
+		if self != 0 {
+			m.Metric = self
+			of.Measures = append(of.Measures, m)
 		}
 	}
-	return &y
+	return &of
 }
 
-func isSelf(self map[wire.Metric]wire.Metric, m wire.Metric) bool {
-	for _, s := range self {
-		if s == m {
-			return true
-		}
+// selfOf is the self metric of a total one, 0 if it has none; isSelf: m is a self metric.
+func selfOf(m wire.Metric) (self wire.Metric, isSelf bool) {
+	switch m {
+	case wire.MetricWall:
+		return wire.MetricSelfWall, false
+	case wire.MetricCPU:
+		return wire.MetricSelfCPU, false
+	case wire.MetricSelfWall, wire.MetricSelfCPU:
+		return 0, true
 	}
-	return false
+	k, isSelf, ok := m.Extra()
+	if !ok || isSelf {
+		return 0, ok
+	}
+	return wire.MetricOfExtra(k, true), false
+}
+
+// isWhole reports whether what no record before the end of an execution stands for, though it was inside, belongs to its
+// unit. A virtual thread leaves records in the rings of several carriers: those of one may be read after that of the
+// execution around them, from another.
+func (u *Reader) isWhole(class uint32, virtual bool) bool {
+	return u.nested.whole(class) || virtual && u.exact && !u.nested.holds[class]
+}
+
+// isPart reports whether an execution that nobody submitted, inside one without a record so far, is a part of a unit: of
+// a summarised one, or see isWhole. It may also be a unit in a summarised wrapper, unless its class or the session has
+// none of these.
+func (u *Reader) isPart(x *Unit) bool {
+	if !u.exact || !u.nested.known {
+		return u.exact && x.Virtual
+	}
+	r := u.roles.Get(x.Class)
+	return !u.nested.wrappers || r != nil && r.parts && (!r.proper || r.submitted)
+}
+
+// leftOut reports whether a recorded unit stands for the wrapper around one that was summarised.
+func (u *Reader) leftOut(x *Unit) bool {
+	r := u.roles.Get(x.Class)
+	summarised := u.summarised[x.Thread] || x.Virtual && u.summarisedVirtual
+	return r != nil && r.role == unit.Wrapper && summarised && ClassName(u.s, x.Class) != asyncSupply
 }

@@ -12,7 +12,10 @@ import (
 // Note records how well the units were known in the latest reading, which had so many
 // summarised executions.
 func (u *Reader) Note(summarised int64) *unit.Note {
-	return &unit.Note{SubmissionsKnown: u.submissions, SubmissionsSummarised: !u.submissions && u.handOvers, Undecided: summarised, PartsInferred: u.whole, Platform: u.platform()}
+	if u.nested.known {
+		summarised = 0
+	}
+	return &unit.Note{SubmissionsKnown: u.submissions, SubmissionsSummarised: !u.submissions && u.handOvers, Undecided: summarised, Platform: u.platform()}
 }
 
 func (u *Reader) platform() unit.PlatformNote {
@@ -45,7 +48,7 @@ func (u *Reader) Counts(class uint32) bool {
 	case r == nil || r.role == unit.Library:
 		return true
 	case r.role == unit.Task:
-		return !r.nested
+		return !r.nested() || r.named > 0
 	case r.role == unit.Platform && r.submitted:
 		return true
 	case r.role == unit.Wrapper:

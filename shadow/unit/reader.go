@@ -26,7 +26,10 @@ type Reader struct {
 	submissions bool            // they were recorded, with their times
 	handOvers   bool            // it is known which classes were submitted: they were recorded or summarised
 	summarised  map[uint32]bool // by thread: executions of the program's tasks were
-	whole       bool            // what is nested in a unit was summarised: all in it is its own work
+	exact       bool            // no execution is missing, and what was around those without a record is known
+	nested      nested
+	// On virtual threads executions of the program's tasks were summarised: on which of them is not known.
+	summarisedVirtual bool
 	// Of the latest reading: what the platform did for itself, by class.
 	own           map[uint32]*unit.Own
 	ownSummarised map[uint32]int64
@@ -40,7 +43,8 @@ type classRole struct {
 	inner     bool // its tasks are submitted only inside another submission
 	custom    bool // the user named its method as a task
 	submitted bool // tasks of it were, as the summaries count
-	nested    bool // its executions without a record are parts of units of others
+	parts     bool // executions of it were summarised that are parts of units of others
+	proper    bool // others were
 	// Of the latest reading: its executions, and the units named after it.
 	executions, named int64
 }
@@ -49,6 +53,7 @@ type classRole struct {
 func NewReader(s *session.Session) (*Reader, error) {
 	u := &Reader{s: s, loops: session.NewTaskSet(), summarised: map[uint32]bool{}, submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
 	u.handOvers = u.submissions || SubmissionsSummarised(s)
+	u.exact = session.IncompleteOf(&s.Manifest) == nil && s.Manifest.Lost.Events == 0
 	for i := range s.Classes {
 		c := &s.Classes[i]
 		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0, custom: customOnly(c.Kinds)}
@@ -73,7 +78,7 @@ func NewReader(s *session.Session) (*Reader, error) {
 		return nil, fmt.Errorf("looking for the loops of threads of session %s: %w", s.Manifest.Session, err)
 	}
 	if err := u.findNested(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading the summaries of session %s: %w", s.Manifest.Session, err)
 	}
 	return u, nil
 }
@@ -188,9 +193,6 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 		if u.leftOut(x) {
 			return
 		}
-		if u.whole {
-			takeAll(&x.Work, work.Len())
-		}
 		if r := u.roles.Get(x.Class); r != nil {
 			r.named++
 		}
@@ -198,6 +200,7 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 			failed = f(x)
 		}
 	})
+	b.SummarisedParts, b.IsPart = len(u.nested.parts) > 0, u.isPart
 	err := u.s.Executions(func(c *session.Chunk) error {
 		var e unit.Execution
 		columns := work.Of(c)
@@ -233,6 +236,7 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 		r.executions++
 		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
 		e.Named = r.custom && r.role == unit.Task
+		e.Whole = u.isWhole(e.Class, e.Virtual)
 		e.Started = e.Submitted && r.thread
 		e.Submitted = e.Submitted || !u.submissions && r.forkJoin
 	}
@@ -241,17 +245,16 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 // Unit is one unit of work.
 type Unit = unit.Unit
 
-// Summaries calls f with the summaries of the classes whose executions count as
-// units. It counts what the platform did for itself, for Note.
+// Summaries calls f with the summaries whose executions count as units, with the work of
+// the executions that belong to them. It counts what the platform did for itself, for Note.
 func (u *Reader) Summaries(f func(*session.Summary) error) error {
 	u.ownSummarised = map[uint32]int64{}
-	metrics := u.s.Metrics()
 	return u.s.Summaries(func(x *session.Summary) error {
+		if u.partOf(x.Class, x.Outer, x.Flags) {
+			return nil
+		}
 		if u.Counts(x.Class) {
-			if u.whole {
-				x = allOwn(x, metrics)
-			}
-			return f(x)
+			return f(u.nested.withParts(x))
 		}
 		if r := u.roles.Get(x.Class).role; r == unit.Platform || r == unit.Internal {
 			u.ownSummarised[x.Class] += int64(x.Executions)

@@ -66,9 +66,9 @@ func (a *advisor) summarisedIn(thread uint32, from, to units.MonoNs) bool {
 // addSummaries adds the summarised executions to their classes. It needs the units read
 // before: they decide whether executions of a class count as units.
 func (a *advisor) addSummaries() error {
-	return a.s.Summaries(func(x *session.Summary) error {
+	return a.u.Summaries(func(x *session.Summary) error {
 		c := a.classes[x.Class]
-		if x.Executions == 0 || c == nil || !a.u.Counts(x.Class) {
+		if x.Executions == 0 || c == nil {
 			return nil
 		}
 		c.units += int64(x.Executions)

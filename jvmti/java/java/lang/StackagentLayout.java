@@ -27,7 +27,7 @@ final class StackagentLayout {
     static final int CELLS = 64;
     static final int CELLS_MASK = 7;
     static final int THREAD_CREATIONS = 136;
-    static final int FIRST_SUBMISSION = 232;
+    static final int FIRST_SUBMISSION = 296;
 
     /** An open submission (sa_open_submission). */
     static final int SUBMISSION_TASK = 0;
