@@ -48,6 +48,7 @@ type live struct {
 	inner    int32 // its id inside, see builder.inside; 0: not known yet
 	state    State
 	futex    uint32 // of Futex
+	limited  bool   // of Futex: with a time limit
 	since    units.MonoNs
 	certain  bool         // false: state is what /proc said at readAt; the first event shows what it was
 	readAt   units.MonoNs // see certain
@@ -63,6 +64,7 @@ type live struct {
 	cpuSeen  units.Ns     // CPU time in all when it last left the CPU
 	cpuAt    uint32       // and its switches by then
 	guess    guess
+	exitAt   units.MonoNs // when it ended, before its last switch; 0: it has not
 }
 
 // guess is what /proc said about a blocked thread at a moment. It holds for the
@@ -248,6 +250,7 @@ func (b *builder) out(t *live, e *event) {
 		b.left[e.cpu] = t.since
 	}
 	t.state, t.certain, t.cpu, t.guess, t.futex = e.state, true, -1, guess{}, e.futex
+	t.limited = e.limited
 	t.counted, t.switches, t.cpuSeen, t.cpuAt = e.counted, e.switches, e.cpuTime, e.switches
 	if e.dead {
 		b.finish(t, t.state, t.since, true)
@@ -277,7 +280,7 @@ func (b *builder) wake(t *live, e *event) {
 	}
 	if b.close(t, was, e.at) {
 		wait := &b.slices[t.prior]
-		wait.Waker = b.waker(wait.State, e.waker)
+		wait.Waker = b.waker(wait.State, t.limited, e.waker)
 	}
 	t.state, t.certain = Runnable, true
 }
@@ -285,7 +288,7 @@ func (b *builder) wake(t *live, e *event) {
 // exit takes the kernel's own counts of a thread that is about to end. They cover
 // its whole life, so they hold only if its start was seen.
 func (t *live) exit(e *event) {
-	t.Name = e.name
+	t.Name, t.exitAt = e.name, e.at
 	if t.BeginSeen && t.missed {
 		t.Voluntary, t.Involuntary = e.voluntary, e.involuntary
 	}
@@ -345,7 +348,10 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 	if b.inside && t.inner == 0 {
 		b.nameless++
 	}
-	b.ended = append(b.ended, b.row(t))
+	after, any := b.afterlife(t, t.since)
+	if b.ended = append(b.ended, b.row(t)); any {
+		b.ended = append(b.ended, after)
+	}
 	delete(b.threads, t.TID)
 	b.gone = len(b.threads) == 0
 }
