@@ -20,7 +20,8 @@ type lossRun struct {
 // or summarised.
 func TestLosses(t *testing.T) {
 	testjvm.Shared(t)
-	checks := map[string]func(t *testing.T, a *testjvm.Attempt, r *lossRun){"driver": lostInDriver, "waits": lostInWaits, "onebyone": lostOneByOne, "unended": lostToTheEnd}
+	checks := map[string]func(t *testing.T, a *testjvm.Attempt, r *lossRun){"driver": lostInDriver, "waits": lostInWaits, "onebyone": lostOneByOne, "unended": lostToTheEnd,
+		"joined": threadsAtWork, "chains": threadsAtWork, "permits": threadsAtWork, "successors": threadsAtWork}
 	for _, jdk := range testjvm.JDKs(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "losses"))
 		for shape, check := range checks {
@@ -100,5 +101,12 @@ func lostOneByOne(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
 func lostToTheEnd(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
 	if s := r.bar.Runs[0].States["safepoint"]; s > 100e6 {
 		a.Errorf("stopped at safepoints for %.1f ms; the worker slept", s/1e6)
+	}
+}
+
+// threadsAtWork: a thread that has done its task is none of the threads that the run used, also while its successor is there already.
+func threadsAtWork(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
+	if most := int(r.known["most"]); r.bar.Threads != most || most != 2 {
+		a.Errorf("%d threads, by the program %d worked at once", r.bar.Threads, most)
 	}
 }

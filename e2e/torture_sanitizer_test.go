@@ -24,7 +24,7 @@ func TestTortureAddresses(t *testing.T) {
 	}
 	library := sanitized(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
-		for _, args := range [][]string{{"work", "3000"}, {"loaders", "300"}, {"deep", "20"}, {"threads", "300"}, {"exit", "7"}} {
+		for _, args := range [][]string{{"work", "3000"}, {"loaders", "300"}, {"deep", "20"}, {"nested", "100"}, {"threads", "300"}, {"exit", "7"}} {
 			t.Run(args[0], func(t *testing.T) {
 				log := filepath.Join(t.TempDir(), "asan")
 				cmd := strangeCommand(t, jdk, args...)

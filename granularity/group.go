@@ -81,6 +81,35 @@ type Measured struct {
 	Buckets       []loglinear.Bucket
 }
 
+// Like calls use with counts of values that differ by less than width, and their mean.
+// The sum is exact but for rounding; the means have the error of the buckets.
+func (m Measured) Like(width units.Ns, use func(n int64, mean units.Ns)) {
+	if len(m.Buckets) == 0 {
+		if m.Count > 0 {
+			use(m.Count, m.Sum/units.Ns(m.Count))
+		}
+		return
+	}
+	all := 0.0
+	for _, b := range m.Buckets {
+		all += float64(b.Count) * loglinear.Middle(int(b.Index))
+	}
+	scale := float64(m.Sum) / max(all, 1)
+	for i := 0; i < len(m.Buckets); {
+		first := loglinear.Middle(int(m.Buckets[i].Index))
+		n, sum := uint64(0), 0.0
+		for ; i < len(m.Buckets); i++ {
+			value := loglinear.Middle(int(m.Buckets[i].Index))
+			if n > 0 && value-first >= float64(width) {
+				break
+			}
+			n += m.Buckets[i].Count
+			sum += value * float64(m.Buckets[i].Count)
+		}
+		use(int64(n), units.Ns(scale*sum/float64(max(n, 1))))
+	}
+}
+
 func (s *Summarised) sum(m Metric) units.Ns {
 	if int(m) >= len(s.Work) {
 		return 0

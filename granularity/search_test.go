@@ -225,6 +225,53 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// TestSpreadWaits: waits spread over an interval of starts are those of many executions
+// that start evenly in it, shorter and longer than the interval.
+func TestSpreadWaits(t *testing.T) {
+	const n = 10_000
+	g := NewGrid(0, 1_000_000, 10)
+	for _, wait := range []units.Ns{0, 50_000, 400_000, 900_000} {
+		each, spread := NewSeries(g), NewSeries(g)
+		const from, to = 500_000, 700_000
+		for i := range n {
+			start := units.MonoNs(from + (2*i+1)*(to-from)/(2*n))
+			each.Add(start-units.MonoNs(wait), start)
+		}
+		spread.SpreadWaits(from, to, n, wait)
+		if !slices.Equal(spread.Started, each.Started) || spread.Outside != each.Outside || spread.Spreads != each.StartedTotal() {
+			t.Errorf("waits of %v: submitted %v, %d outside; want %v, %d", wait, spread.Started, spread.Outside, each.Started, each.Outside)
+		}
+		for i, want := range each.Running() {
+			if got := spread.Running()[i]; math.Abs(got-want) > 0.001*n {
+				t.Errorf("waits of %v: %v waited at once in bucket %d, want %v", wait, got, i, want)
+			}
+		}
+	}
+}
+
+// TestLike: values in buckets come together where a reader could not distinguish them,
+// and their sum stays.
+func TestLike(t *testing.T) {
+	at := func(v uint64, n uint64) loglinear.Bucket {
+		return loglinear.Bucket{Index: uint16(loglinear.Index(v)), Count: n}
+	}
+	for _, c := range []struct {
+		of   Measured
+		want []int64 // counts and means
+	}{
+		{Measured{Count: 4, Sum: 400}, []int64{4, 100}},
+		{Measured{}, nil},
+		{Measured{Count: 5, Sum: 10 + 3*50 + 101, Buckets: []loglinear.Bucket{at(10, 1), at(50, 3), at(101, 1)}}, []int64{1, 10, 3, 50, 1, 101}},
+		{Measured{Count: 5, Sum: 20 + 3*50 + 101, Buckets: []loglinear.Bucket{at(20, 1), at(50, 3), at(101, 1)}}, []int64{4, 42, 1, 101}},
+	} {
+		var got []int64
+		c.of.Like(40, func(n int64, mean units.Ns) { got = append(got, n, int64(mean)) })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, want %v", c.of, got, c.want)
+		}
+	}
+}
+
 func FuzzDescribe(f *testing.F) {
 	f.Add(uint64(1), uint8(20), int64(3))
 	f.Add(uint64(2), uint8(40), int64(-5))
@@ -286,7 +333,9 @@ func TestExtremes(t *testing.T) {
 	s := NewSeries(NewGrid(0, 100, 4))
 	s.Spread(math.MinInt64, math.MaxInt64, 1000, math.MaxInt64)
 	s.Spread(50, math.MinInt64, 3, -5)
-	if n := s.StartedTotal() + s.Outside; n != 1003 {
-		t.Errorf("%d executions over time, want 1003", n)
+	s.SpreadWaits(math.MinInt64, math.MaxInt64, 7, math.MaxInt64)
+	s.SpreadWaits(math.MaxInt64, math.MinInt64, 11, math.MaxInt64)
+	if n := s.StartedTotal() + s.Outside; n != 1021 {
+		t.Errorf("%d executions over time, want 1021", n)
 	}
 }

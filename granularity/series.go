@@ -86,25 +86,59 @@ func (s *Series) Add(start, end units.MonoNs) {
 // Spread counts n executions evenly over from..to, where they started at unknown
 // times and ran for inside nanoseconds in all. Sums stay exact.
 func (s *Series) Spread(from, to units.MonoNs, n int64, inside units.Ns) {
-	if to <= from {
-		to = from + 1
+	r := evenly(float64(from), float64(to))
+	s.spread(r, n, func(t float64) float64 { return float64(inside) * r.share(t) })
+}
+
+// SpreadWaits counts n waits of the length wait, each from a submission to a start at an
+// unknown time, the starts evenly over from..to. It is what Add counts for such waits.
+func (s *Series) SpreadWaits(from, to units.MonoNs, n int64, wait units.Ns) {
+	starts := evenly(float64(from), float64(to))
+	submitted := evenly(starts.from-float64(wait), starts.to-float64(wait))
+	s.spread(ramp{submitted.from, starts.to}, 0, func(t float64) float64 { return float64(n) * (submitted.area(t) - starts.area(t)) })
+	s.spread(submitted, n, func(float64) float64 { return 0 })
+}
+
+// spread counts n begins evenly over r. passed is the time until t, and constant
+// outside r.
+func (s *Series) spread(r ramp, n int64, passed func(t float64) float64) {
+	at := func(t units.MonoNs) (begun, time int64) {
+		return int64(math.Round(float64(n) * r.share(float64(t)))), int64(math.Round(passed(float64(t))))
 	}
-	// As floats: times of a hostile sender may differ by more than 63 bits.
-	span := float64(to) - float64(from)
-	part := func(total int64, until units.MonoNs) int64 {
-		return int64(math.Round(float64(total) * ((float64(min(max(until, from), to)) - float64(from)) / span)))
-	}
-	begun, passed := part(n, s.Grid.From), part(int64(inside), s.Grid.From)
+	begun, time := at(s.Grid.From)
 	s.Outside += begun
-	first, ok := s.Grid.Bucket(max(from, s.Grid.From))
-	for i := first; ok && i < s.Grid.N && s.Grid.Start(i) < to; i++ {
-		until, time := part(n, s.Grid.Start(i+1)), part(int64(inside), s.Grid.Start(i+1))
+	first := 0
+	if since := (r.from - float64(s.Grid.From)) / float64(s.Grid.Width); since > 0 {
+		first = int(min(since, float64(s.Grid.N)))
+	}
+	for i := first; i < s.Grid.N && float64(s.Grid.Start(i)) < r.to; i++ {
+		until, later := at(s.Grid.Start(i + 1))
 		s.Started[i] += until - begun
 		s.Spreads += until - begun
-		s.edge[i] += time - passed
-		begun, passed = until, time
+		s.edge[i] += later - time
+		begun, time = until, later
 	}
 	s.Outside += n - begun
+}
+
+// ramp is what has happened of something that happens evenly over from..to. Times are
+// floats: those of a hostile sender may differ by more than 63 bits.
+type ramp struct{ from, to float64 }
+
+// evenly lasts at least a nanosecond, or as long as floats can tell.
+func evenly(from, to float64) ramp {
+	return ramp{from, max(to, from+1, math.Nextafter(from, math.Inf(1)))}
+}
+
+// share is the part until t.
+func (r ramp) share(t float64) float64 {
+	return (min(max(t, r.from), r.to) - r.from) / (r.to - r.from)
+}
+
+// area is the integral of share until t.
+func (r ramp) area(t float64) float64 {
+	inside := min(max(t, r.from), r.to) - r.from
+	return inside*inside/(2*(r.to-r.from)) + max(t-r.to, 0)
 }
 
 // Merge adds o, which has the same grid.

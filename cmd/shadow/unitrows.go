@@ -7,8 +7,8 @@ import (
 
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/internal/units"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/unit"
@@ -25,22 +25,23 @@ func printUnits(l *listing.Flags, s *session.Session, filter summary.Filter, out
 	if err != nil {
 		return err
 	}
+	named, err := origin.UnitNames(s)
+	if err != nil {
+		return err
+	}
 	before, n := len(s.Warnings), 0
 	err = files.Write(l.Env.Out, output, func(w io.Writer) error {
 		to := listing.Stream(l, w, output != "", view.UnitsOfWork(s))
 		limit := l.Limit()
 		err := u.Each(func(x *unit.Unit) error {
-			name, kinds := unit.UnknownClass(x.Class), units.Kinds(0)
-			if c := s.ClassByID(x.Class); c != nil {
-				name, kinds = c.Name, c.Kinds
-			}
-			if !filter.Match(name, kinds) {
+			name := named(x)
+			if !filter.MatchNamed(name.Name, name.From, name.Kinds) {
 				return nil
 			}
 			if n++; limit > 0 && n > limit {
 				return listing.ErrEnough
 			}
-			return to.Write(view.UnitOfWork{Unit: x, Class: name})
+			return to.Write(view.UnitOfWork{Unit: x, Class: name.Name})
 		})
 		if err != nil && !errors.Is(err, listing.ErrEnough) {
 			return fmt.Errorf("listing the units of %s: %w", s.Dir, err)

@@ -4,13 +4,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Losses of parallel programs, each of a known size, which the program measures by its own clock and prints: what a
  * driver that is not main computes alone, waits that another thread ends and waits that run out, tasks that come one
- * by one, and a thread that waits for longer than the program runs. Arg: driver, waits, onebyone or unended.
+ * by one, a thread that waits for longer than the program runs, and a thread for each task, of which two work at once.
+ * Arg: driver, waits, onebyone, unended, or joined, chains, permits or successors.
  */
 public class Main {
     static volatile long sink;
@@ -26,6 +28,10 @@ public class Main {
             case "waits": waits(); break;
             case "onebyone": oneByOne(); break;
             case "unended": unended(); break;
+            case "joined": joined(); break;
+            case "chains": chains(); break;
+            case "permits": permits(); break;
+            case "successors": successors(); break;
             default: throw new IllegalArgumentException(args[0]);
         }
     }
@@ -147,5 +153,81 @@ public class Main {
         pool.execute(safe(() -> spin(20)));
         Thread.sleep(700);
         System.exit(0);
+    }
+
+    static final int TASKS = 300;
+    static final AtomicInteger working = new AtomicInteger(), most = new AtomicInteger();
+
+    /** A thread for one task. */
+    static Thread worker(Body after) {
+        return new Thread(safe(() -> {
+            most.accumulateAndGet(working.incrementAndGet(), Math::max);
+            spin(2);
+            working.decrementAndGet();
+            after.run();
+        }));
+    }
+
+    /** Main starts a thread when the one before the last has ended. */
+    static void joined() throws Exception {
+        Thread[] two = new Thread[2];
+        for (int i = 0; i < TASKS; i++) {
+            if (two[i % 2] != null) {
+                two[i % 2].join();
+            }
+            two[i % 2] = worker(() -> { });
+            two[i % 2].start();
+        }
+        two[0].join();
+        two[1].join();
+        System.out.println("most=" + most.get());
+    }
+
+    /** Two threads start one after another, and wait for each. */
+    static void chains() throws Exception {
+        Thread[] two = new Thread[2];
+        for (int i = 0; i < two.length; i++) {
+            two[i] = new Thread(safe(() -> {
+                for (int task = 0; task < TASKS / 2; task++) {
+                    Thread t = worker(() -> { });
+                    t.start();
+                    t.join();
+                }
+            }));
+            two[i].start();
+        }
+        two[0].join();
+        two[1].join();
+        System.out.println("most=" + most.get());
+    }
+
+    /** Main starts a thread when one says that its work is done. */
+    static void permits() throws Exception {
+        Semaphore two = new Semaphore(2);
+        for (int i = 0; i < TASKS; i++) {
+            two.acquire();
+            worker(two::release).start();
+        }
+        two.acquire(2);
+        System.out.println("most=" + most.get());
+    }
+
+    /** Each thread starts the next. */
+    static void successors() throws Exception {
+        CountDownLatch ended = new CountDownLatch(2);
+        next(TASKS / 2, ended);
+        next(TASKS / 2, ended);
+        ended.await();
+        System.out.println("most=" + most.get());
+    }
+
+    static void next(int left, CountDownLatch ended) {
+        worker(() -> {
+            if (left > 1) {
+                next(left - 1, ended);
+            } else {
+                ended.countDown();
+            }
+        }).start();
     }
 }

@@ -30,6 +30,9 @@ type Input struct {
 	// Drivers says, by thread, which ones submit work to the workers. The main thread
 	// (of KindMain) always is one.
 	Drivers []bool
+	// Lives is, by thread, when a thread of no pool could work, by the JVM: it ends with its task, and the kernel's thread
+	// a while later, beside its successor. Zero: as long as the kernel's thread. nil: not known for any.
+	Lives []activity.Span
 	// Region is the time that the account is about: one or more spans, in order.
 	Region []Segment
 }
@@ -79,8 +82,9 @@ type Account struct {
 
 	Workers   int // application threads that lived in the region
 	MostAlive int // at once
-	// Slots is how many application threads there were at once while their pool was at work, done or not, for a time that
-	// matters: slotTime of that in which there were any.
+	// Slots is how many application threads there were at once while their pool was at work, for a time that
+	// matters: slotTime of that in which there were any. A thread of a pool counts whether it is done or not, another one
+	// during its life (Input.Lives).
 	Slots int
 	// Unseparated: when the workers ended their last tasks is not known, so what they
 	// waited for then (imbalance) cannot be told from waiting for each other.

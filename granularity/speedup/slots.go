@@ -19,8 +19,10 @@ func (s *sweep) planSlots(lives map[string][]activity.Span, seg Segment) {
 			until = max(until, pool[i].To)
 		}
 		for i := 1; i < len(pool); i += 2 {
-			s.note(change{at: pool[i].From, what: slotBegins})
-			s.note(change{at: min(pool[i].To, until), what: slotEnds})
+			if there := pool[i].Cut(activity.Span{From: seg.From, To: until}); there.Len() > 0 {
+				s.note(change{at: there.From, what: slotBegins})
+				s.note(change{at: there.To, what: slotEnds})
+			}
 		}
 	}
 }

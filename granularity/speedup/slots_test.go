@@ -39,3 +39,24 @@ func TestSlots(t *testing.T) {
 		t.Errorf("two pools one after the other: %d slots, want 2", a.Slots)
 	}
 }
+
+// TestSlotsOfLives: a thread of no pool counts while it can work, not while the kernel's thread ends beside its successor.
+func TestSlotsOfLives(t *testing.T) {
+	span := func(from, to units.MonoNs) activity.Span { return activity.Span{From: from, To: to} }
+	in := input(1, 3, 1000, sl(0, futex, 0, 1000))
+	for i, life := range []activity.Span{span(0, 600), span(0, 1000), span(500, 1000)} {
+		th := &in.Threads[i+1]
+		th.Pool, th.First, th.Last, th.BeginSeen, th.Ended = "job", life.From, life.To, true, true
+	}
+	if a := reckon(t, in); a.Slots != 3 {
+		t.Errorf("%d slots without lives, want 3", a.Slots)
+	}
+	in.Lives = []activity.Span{{}, span(0, 500), {}, span(510, 990)}
+	if a := reckon(t, in); a.Slots != 2 || a.MostAlive != 3 {
+		t.Errorf("%d slots, want 2; %d at once, want 3", a.Slots, a.MostAlive)
+	}
+	in.Lives[1] = span(1200, 1300) // by a clock that is wrong
+	if a := reckon(t, in); a.Slots != 2 {
+		t.Errorf("%d slots with a life after the end, want 2", a.Slots)
+	}
+}

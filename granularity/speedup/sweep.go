@@ -159,6 +159,9 @@ func (s *sweep) planLife(t uint32, seg Segment, lives map[string][]activity.Span
 	if int(t) < len(seg.Done) && seg.Done[t] != 0 {
 		life.To = min(life.To, seg.Done[t])
 	}
+	if int(t) < len(s.in.Lives) && s.in.Lives[t] != (activity.Span{}) {
+		there = s.in.Lives[t].Cut(life)
+	}
 	if life.To > life.From {
 		s.note(change{at: life.From, what: threadBegins, thread: t})
 		s.note(change{at: life.To, what: threadEnds, thread: t})

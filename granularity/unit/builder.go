@@ -19,8 +19,8 @@ type Builder struct {
 	unit   acc // of the execution that Add looks at, reused
 
 	// SummarisedParts: some executions inside others have no record, but are in the totals of
-	// those. IsPart: what nobody submitted, inside an execution without a record, belongs to
-	// that one's unit; nil: nothing does.
+	// those. IsPart: what nobody submitted, inside an execution of which no record comes after
+	// it, belongs to that one's unit; nil: nothing does.
 	SummarisedParts bool
 	IsPart          func(*Unit) bool
 
@@ -218,7 +218,7 @@ func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
 		return
 	}
 	o := b.outer(e)
-	if b.SummarisedParts {
+	if b.SummarisedParts || e.Virtual {
 		for _, m := range b.self {
 			o.recorded[m] = add(o.recorded[m], e.Work[m.Total()])
 		}

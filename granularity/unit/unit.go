@@ -38,7 +38,7 @@ type Execution struct {
 	// submitted task it is a wrapper, whoever's class it is.
 	Inner        bool
 	Started      bool // that submission was the start of a thread
-	Whole        bool // executions inside it have no record; all of them belong to its unit
+	Whole        bool // executions inside it have no record, or a later one; all of them belong to its unit
 	Start, End   units.MonoNs
 	Threw        bool
 	Running, Cut bool

@@ -19,7 +19,7 @@ type field struct {
 // running kernel.
 type offsets struct {
 	pid, tgid, comm, voluntary, involuntary, cpuTime field // of task_struct
-	systemCall, firstArgument                        field // of pt_regs; zero where it is not known
+	systemCall, firstArgument, secondArgument        field // of pt_regs; zero where it is not known
 	// clock is the path from a task_struct to the clock of its run queue; nil
 	// in a kernel without CONFIG_FAIR_GROUP_SCHED.
 	clock []field
@@ -31,6 +31,9 @@ var systemCallFields = map[string]string{"amd64": "orig_ax", "arm64": "syscallno
 
 // firstArgumentFields is where each architecture keeps the first argument of the system call, for a futex its address.
 var firstArgumentFields = map[string]string{"amd64": "di", "riscv64": "orig_a0"}
+
+// secondArgumentFields is the same of the second argument, for a futex what is done with it.
+var secondArgumentFields = map[string]string{"amd64": "si", "riscv64": "a1"}
 
 // findOffsets reads the type information (BTF) of the kernel.
 func findOffsets(spec *btf.Spec) (*offsets, error) {
@@ -54,6 +57,7 @@ func findOffsets(spec *btf.Spec) (*offsets, error) {
 	}
 	o.systemCall = findRegister(spec, systemCallFields[runtime.GOARCH])
 	o.firstArgument = findRegister(spec, firstArgumentFields[runtime.GOARCH])
+	o.secondArgument = findRegister(spec, secondArgumentFields[runtime.GOARCH])
 	o.clock = findClock(spec)
 	return &o, checkSwitch(spec)
 }

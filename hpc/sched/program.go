@@ -399,22 +399,6 @@ func (a *assembler) waker(none string) {
 	)
 }
 
-// wakingProgram: sched_waking(task *p), in the thread that ends the wait, or in one that an interrupt has stopped.
-func wakingProgram(o *offsets) asm.Instructions {
-	a := &assembler{offsets: o}
-	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord))
-	a.watched(rPrev, "exit")
-	a.waker("exit")
-	a.add(asm.Mov.Reg(rRecord, asm.R0))
-	a.copyField(rPrev, o.pid, wakerOf, asm.Word)
-	a.add(asm.FnGetCurrentTaskBtf.Call(), asm.Mov.Reg(rNext, asm.R0))
-	a.copyField(rNext, o.tgid, wakerTGID, asm.Word)
-	a.copyField(rNext, o.pid, wakerTID, asm.Word)
-	a.systemCall(rNext)
-	a.store(wakerCall, asm.Word)
-	return a.finish()
-}
-
 // exitProgram: sched_process_exit(task *p, ...), before the thread's last switch.
 func exitProgram(o *offsets) asm.Instructions {
 	a := taskProgram(o, exitSize, typeExit)

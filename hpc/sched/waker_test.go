@@ -104,6 +104,8 @@ func TestWakersOfThreads(t *testing.T) {
 			{"turns", "taker0", Futex, "taker1"},
 			{"turns", "taker1", Futex, "taker0"},
 			{"sleep", "sleeper", Sleeping, ""},
+			{"limits", "limited0", Futex, ""},
+			{"limits", "limited1", Futex, ""},
 			{"pipe", "reader", IO, "writer"},
 			{"lock", "waiter", Futex, "holder"},
 		} {

@@ -29,6 +29,15 @@ func TestBeside(t *testing.T) {
 		p.Beside = &Beside{Idle: idle}
 		return p
 	}
+	late := func(p Pool, elsewhere, byOthers units.Ns) Pool { // other programs made its workers wait
+		p.Elsewhere, p.TakenWait = elsewhere, byOthers
+		return p
+	}
+	unseen := func(waited units.Ns) Pool { // no scheduling record
+		p := uneven(0)
+		p.Beside, p.Runnable = nil, waited
+		return p
+	}
 	for _, c := range []struct {
 		name string
 		pool Pool
@@ -46,6 +55,13 @@ func TestBeside(t *testing.T) {
 		{"waiting for the collector", waiting(&Beside{Stalled: 1700 * milli}), "", 0, ""},
 		{"coarse, and a processor idles", coarse(900 * milli), "coarse-grained", 450 * milli, ""},
 		{"coarse, and others have the processor", coarse(100 * milli), "", 0, ""},
+		{"coarse beside a busy thread that was done first, as other programs made the unit wait", late(coarse(900*milli), 900*milli, 800*milli), "", 0, ""},
+		{"coarse beside a busy thread, and a processor idles anyway", late(coarse(900*milli), 900*milli, 0), "coarse-grained", 450 * milli, ""},
+		{"coarse beside other programs", late(coarse(900*milli), 50*milli, 800*milli), "coarse-grained", 425 * milli, ""},
+		{"uneven beside a busy thread that was done first", late(uneven(600*milli), 600*milli, 600*milli), "", 0, ""},
+		{"uneven as one worker waited for a processor", unseen(600 * milli), "", 0, ""},
+		{"uneven, and nobody waited for a processor", unseen(0), "load-imbalance", 300 * milli, ""},
+		{"uneven, and not known who waited for a processor", unseen(units.NotMeasured), "", 0, ""},
 		{"uneven, and a processor idles", uneven(600 * milli), "load-imbalance", 300 * milli, ""},
 		{"uneven, and others have the processor", uneven(100 * milli), "", 0, ""},
 	} {

@@ -127,12 +127,26 @@ func (p *Pool) mutual(span units.Ns) units.Ns {
 }
 
 // idle is how much earlier a pool could be done if the processors that were neither used
-// nor wanted did its work, or otherwise if that is not known.
-func (p *Pool) idle(f *UnitFacts, otherwise units.Ns) units.Ns {
-	if p.Beside == nil {
-		return otherwise
+// nor wanted did its work. If that is not known, it is the time that the workers neither used
+// nor wanted one. Inside a unit they may have waited for one, unless that is known.
+func (p *Pool) idle(f *UnitFacts, span units.Ns, lanes int) units.Ns {
+	switch {
+	case p.Beside != nil:
+		return p.Beside.Idle / units.Ns(f.CPUs)
+	case p.CPU.Measured() && p.Runnable.Measured():
+		return span - p.demand()/units.Ns(lanes)
 	}
-	return p.Beside.Idle / units.Ns(f.CPUs)
+	return span - p.Wall/units.Ns(lanes)
+}
+
+// displaced is the CPU time of the program's other threads that would have fallen into the
+// time in which the workers computed, had other programs not made the workers wait.
+func (p *Pool) displaced() units.Ns { return min(orNone(p.Elsewhere), orNone(p.TakenWait)) }
+
+// least is the time that a pool's work takes on that many workers, and with what it displaced
+// on all processors.
+func (p *Pool) least(f *UnitFacts, lanes int) units.Ns {
+	return max(p.work()/units.Ns(lanes), (p.work()+p.displaced())/units.Ns(f.CPUs))
 }
 
 // TooSmall is a pool with too few workers.
@@ -246,18 +260,19 @@ func (p *Pool) starved(t Thresholds) bool {
 // CoarseUnit is one unit that takes most of its pool's time.
 type CoarseUnit struct {
 	PoolName
-	Unit units.Ns `json:"unit_ns"`
-	Span units.Ns `json:"pool_time_ns"`
-	Work units.Ns `json:"work_ns"` // CPU time of the pool's units
-	CPUs int      `json:"cpus"`    // that the work could be spread over
-	Idle units.Ns `json:"idle_ns"` // of a processor on average, as far as known: not used or wanted by the JVM
+	Unit  units.Ns `json:"unit_ns"`
+	Span  units.Ns `json:"pool_time_ns"`
+	Alone units.Ns `json:"alone_ns"` // at most Span: the most that the pool takes on processors of its own
+	Work  units.Ns `json:"work_ns"`  // CPU time of the pool's units
+	Least units.Ns `json:"least_ns"` // that the work takes, spread evenly, beside the program's other threads
+	CPUs  int      `json:"cpus"`     // that the work could be spread over
+	Idle  units.Ns `json:"idle_ns"`  // of a processor on average, as far as known: not used or wanted by the JVM
 }
 
 // saves is the difference between the unit's CPU time and that of its parts, at most
 // that between the pool's time and its work spread evenly, and what the processors idled.
 func (e *CoarseUnit) saves() units.Ns {
-	n := units.Ns(e.CPUs)
-	return min(e.Unit-e.Unit/n, e.Span-e.Work/n, e.Idle)
+	return min(e.Unit-e.Unit/units.Ns(e.CPUs), e.Alone-e.Least, e.Idle)
 }
 
 // coarseUnit: one unit of many takes most of the pool's time while workers idle. Only
@@ -272,13 +287,9 @@ func coarseUnit(s *search, p *Pool, span units.Ns) *Finding {
 	if p.Units <= 2*int64(len(p.Workers)) && !few || float64(unit) < s.t.CoarseShare*float64(alone) || float64(p.Longest) < s.t.CoarseShare*float64(span) || f.CPUs < 2 || work < s.t.PoolTime {
 		return nil
 	}
-	least := work / units.Ns(n)
-	if float64(alone-least) < s.t.Idle*float64(alone) || p.mostlyWaits(unit, s.t) {
-		return nil
-	}
-	e := &CoarseUnit{p.PoolName, unit, span, work, n, p.idle(f, span)}
-	if float64(e.Idle) < s.t.Idle*float64(alone) {
-		return nil // others of the program have the processors
+	e := &CoarseUnit{p.PoolName, unit, span, alone, work, p.least(f, n), n, p.idle(f, span, n)}
+	if float64(min(e.Alone-e.Least, e.Idle)) < s.t.Idle*float64(alone) || p.mostlyWaits(unit, s.t) {
+		return nil // its parts, or others of the program, have the processors
 	}
 	return &Finding{Class: class, Gain: bound(e, f.Duration), Evidence: e}
 }
@@ -321,7 +332,7 @@ type Imbalance struct {
 	Workers int64    `json:"workers"`
 	Busiest units.Ns `json:"busiest_ns"`
 	Mean    units.Ns `json:"mean_ns"`
-	Even    units.Ns `json:"even_ns"`          // if all workers, at most one a processor, had as much to do
+	Even    units.Ns `json:"even_ns"`          // if all workers, at most one a processor, had as much to do, beside the program's other threads
 	Idle    units.Ns `json:"idle_ns"`          // of a processor on average, as far as known: not used or wanted by the JVM
 	Waiting bool     `json:"waiting_included"` // the times include waiting for a processor: false
 }
@@ -336,11 +347,11 @@ func imbalance(s *search, p *Pool, span units.Ns) *Finding {
 		return nil // workers that take small tasks from one queue differ only if there is no more to do
 	}
 	most, mean, waited := p.busiest()
-	idle := p.idle(f, span)
-	if own := float64(span - waited); float64(most) < s.t.Busy*own || float64(min(most-mean, idle)) < s.t.Imbalance*own {
+	lanes := min(n, f.CPUs)
+	e := &Imbalance{PoolName: p.PoolName, Workers: int64(n), Busiest: most, Mean: mean, Even: p.least(f, lanes), Idle: p.idle(f, span, lanes)}
+	if own := float64(span - waited); float64(most) < s.t.Busy*own || float64(e.saves()) < s.t.Imbalance*own {
 		return nil // if nothing idles, a worker did less because it had no processor
 	}
-	e := &Imbalance{PoolName: p.PoolName, Workers: int64(n), Busiest: most, Mean: mean, Even: p.work() / units.Ns(min(n, f.CPUs)), Idle: idle}
 	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
 }
 

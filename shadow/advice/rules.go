@@ -146,14 +146,15 @@ func one(find func(*search) *Finding) func(*search) []Finding {
 // judged makes a rule about pools with enough units and figures to judge.
 func judged(find func(s *search, p *Pool, span units.Ns) *Finding) func(*search, *Pool) *Finding {
 	return func(s *search, p *Pool) *Finding {
-		span := units.Ns(p.To - p.From)
-		n := int64(len(p.Workers))
-		switch {
-		case p.SummarisedSelf > p.Self/10: // unknown who worked when
-		case p.Units < min(s.t.PoolUnits, n), p.Units < 2, span < s.t.PoolTime, n == 0, s.Units.CPUs <= 0:
-		default:
-			return find(s, p, span)
+		if p.SummarisedSelf > p.Self/10 || !p.Judged(s.t) || s.Units.CPUs <= 0 {
+			return nil // unknown who worked when, or too little
 		}
-		return nil
+		return find(s, p, units.Ns(p.To-p.From))
 	}
+}
+
+// Judged reports whether a pool has enough units and lasts long enough to judge.
+func (p *Pool) Judged(t Thresholds) bool {
+	n := int64(len(p.Workers))
+	return n > 0 && p.Units >= max(2, min(t.PoolUnits, n)) && units.Ns(p.To-p.From) >= t.PoolTime
 }

@@ -52,8 +52,12 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream := a.Stream(spans[0].From, spans[len(spans)-1].To)
-	graphs, err := bottle.Compute(a.Threads, stream, spans...)
+	tasks, err := readTasks(s, a.Threads, spans)
+	if err != nil {
+		return nil, err
+	}
+	stream, lives := a.Stream(spans[0].From, spans[len(spans)-1].To), tasks.lives()
+	graphs, err := bottle.Compute(a.Threads, lives.watch(stream), spans...)
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
@@ -62,12 +66,8 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	if r.Counters, err = CountersOf(s, o.Region); err != nil {
 		return nil, err
 	}
-	in := speedup.Input{Threads: a.Threads, Stream: stream, Pauses: s.Spans(), N: max(o.Threads, 1)}
+	in := speedup.Input{Threads: a.Threads, Stream: stream, Pauses: s.Spans(), N: max(o.Threads, 1), Lives: lives.spans()}
 	if in.Workers, err = workers(a.Threads, graphs, o.Workers); err != nil {
-		return nil, err
-	}
-	tasks, err := readTasks(s, a.Threads, spans)
-	if err != nil {
 		return nil, err
 	}
 	in.Drivers = tasks.drivers(in.Workers, runningTimes(a.Threads, graphs), o.Workers != "")

@@ -19,6 +19,10 @@ const (
 	// driverShare is the least share of the drivers' running time that the threads have to
 	// which they submit: a pool that writes a log makes no drivers of its callers.
 	driverShare = 0.05
+	// starterShare is the most that threads which start others may run to count as drivers, as a share of their lives;
+	// startersShare is the most that all of them may run, as a share of what the other workers run.
+	starterShare  = 0.1
+	startersShare = 0.25
 	// slotShare is the least share of an application thread's mean time in tasks with
 	// which a driver has a slot.
 	slotShare = 0.1
@@ -45,7 +49,12 @@ func (t *tasks) readSubmissions() error {
 		return fmt.Errorf("session %s: reading the submissions of its threads: %w", t.s.Manifest.Session, err)
 	}
 	err = t.s.Summaries(func(x *session.Summary) error { // who submits is known before the executions are read
-		if p, ok := t.index[x.Thread]; ok && x.Submissions > 0 && x.Flags&wire.SummaryVirtual == 0 {
+		p, ok := t.index[x.Thread]
+		switch {
+		case !ok || x.Submissions == 0 || x.Flags&wire.SummaryVirtual != 0:
+		case t.starts[x.Class]: // nobody submits a thread but to start it
+			note(t.starters, p, x.Class)
+		default:
 			note(t.submitters, p, x.Class)
 		}
 		return nil
@@ -100,13 +109,39 @@ func (t *tasks) drivers(workers []bool, ran []units.Ns, named bool) []bool {
 	for w := range fed {
 		others += ran[w]
 	}
-	if float64(others) < driverShare*float64(own) {
-		return out
+	if float64(others) >= driverShare*float64(own) {
+		for _, p := range found {
+			out[p], workers[p] = true, false
+		}
+	}
+	t.starting(out, workers, ran)
+	return out
+}
+
+// starting adds the threads that start others and hardly run themselves: they wait for those. One that computes beside the threads
+// that it started, or starts its successor at its end, is a worker as they are.
+func (t *tasks) starting(drivers, workers []bool, ran []units.Ns) {
+	var found []int
+	own, others := units.Ns(0), units.Ns(0)
+	for p, th := range t.threads {
+		lived := units.Ns(0)
+		for _, span := range t.spans {
+			lived += activity.Span{From: th.First, To: th.Last}.Cut(span).Len()
+		}
+		switch {
+		case !workers[p] || drivers[p]:
+		case t.starters[p] != nil && !t.pooled[p] && float64(ran[p]) <= starterShare*float64(lived):
+			found, own = append(found, p), own+ran[p]
+		default:
+			others += ran[p]
+		}
+	}
+	if float64(own) > startersShare*float64(others) {
+		return
 	}
 	for _, p := range found {
-		out[p], workers[p] = true, false
+		drivers[p], workers[p] = true, false
 	}
-	return out
 }
 
 // feeds are the workers of other pools that ran tasks of these classes, which p

@@ -24,6 +24,7 @@ type tasks struct {
 	pool    map[uint32]bool // the part of them that take tasks: not java.lang.Thread
 	wraps   map[uint32]bool // classes around tasks of others
 	named   map[uint32]bool // classes of methods that the user named
+	starts  map[uint32]bool // classes of threads
 
 	// submitters has, by thread, the classes that it submitted; starters those of
 	// threads that it started.
@@ -64,12 +65,13 @@ type onThread struct {
 // readTasks reads submissions, executions and summaries once.
 func readTasks(s *session.Session, threads []activity.Thread, spans []activity.Span) (*tasks, error) {
 	t := &tasks{s: s, threads: threads, index: indexes(s, threads), spans: spans,
-		loop: map[uint32]bool{}, pool: map[uint32]bool{}, wraps: map[uint32]bool{}, named: map[uint32]bool{}, submitters: map[int]map[uint32]bool{}, starters: map[int]map[uint32]bool{}}
+		loop: map[uint32]bool{}, pool: map[uint32]bool{}, wraps: map[uint32]bool{}, named: map[uint32]bool{}, starts: map[uint32]bool{}, submitters: map[int]map[uint32]bool{}, starters: map[int]map[uint32]bool{}}
 	for _, c := range s.Classes {
 		t.loop[c.ID] = unit.IsLoop(c.Name, c.Kinds)
 		t.pool[c.ID] = t.loop[c.ID] && c.Name != "java.lang.Thread"
 		t.wraps[c.ID] = granularityunit.IsWrapper(c.Name)
 		t.named[c.ID] = c.Kinds&units.KindCustom != 0
+		t.starts[c.ID] = c.Kinds&units.KindThread != 0
 	}
 	if err := t.readSubmissions(); err != nil {
 		return nil, err

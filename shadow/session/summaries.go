@@ -26,6 +26,14 @@ type Summary struct {
 	Measures []Measure
 }
 
+// Until is when the last of the summary's executions ended, if that is known, else ToNs.
+func (x *Summary) Until() units.MonoNs {
+	if x.LastEndNs > x.FromNs {
+		return min(x.ToNs, x.LastEndNs)
+	}
+	return x.ToNs
+}
+
 // Measure is one work metric of a summary's executions. Count, SumNs and the
 // extremes are exact; single values are known to loglinear.RelativeError.
 type Measure struct {

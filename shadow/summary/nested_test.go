@@ -100,3 +100,31 @@ func TestNestedUnits(t *testing.T) {
 		t.Errorf("note %q", text)
 	}
 }
+
+// TestLateParts: of a virtual thread, the record of what ran inside an execution may come after that of the execution. It
+// is a part of its unit all the same; if something is missing, that is not known.
+func TestLateParts(t *testing.T) {
+	for _, lost := range []uint64{0, 1} {
+		const job, part = 1, 2
+		b := newSessionBuilder(t, []string{"", "com.acme.Job", "com.acme.Part"})
+		b.exec(1, 9, part, 1, 3, 3, -1)
+		b.exec(9, 0, job, 1, 20, 9, 1)
+		b.exec(2, 9, part, 1, 8, 8, -1)
+		for i := range b.part.Executions {
+			b.part.Executions[i].Flags = uint16(wire.Virtual)
+		}
+		s := b.open(true)
+		s.Manifest.Lost.Events = lost
+		sum, err := summary.Build(s, summary.Options{Units: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"com.acme.Job 1 20 1"}
+		if lost > 0 {
+			want = []string{"com.acme.Job 1 12 1", "com.acme.Part 1 8 0"}
+		}
+		if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
+			t.Errorf("%d lost: units %q, want %q", lost, got, want)
+		}
+	}
+}

@@ -97,6 +97,11 @@ func (a *analysis) build() (*Summary, error) {
 	}
 	switch n := unit.Recorded(&a.s.Manifest); {
 	case !unit.SubmissionsKnown(a.s):
+		if a.opts.Shapes && unit.SubmissionsSummarised(a.s) {
+			if sum.InUnits, err = a.inUnits(); err != nil {
+				return nil, err
+			}
+		}
 	case n <= adviceLimit || a.opts.Advice && n <= unitsLimit:
 		if a.opts.Shapes {
 			if sum.InUnits, err = a.inUnits(); err != nil {

@@ -31,11 +31,12 @@ type Stack struct {
 type stackKey struct {
 	origin origin.ID
 	class  uint32
+	name   uint32 // the class, or what replaces it
 	thread uint32 // name of the threads, if the origin has no executor
 }
 
 func keyOf(x *origin.Index, from origin.ID, class, thread uint32) stackKey {
-	k := stackKey{origin: from, class: class}
+	k := stackKey{origin: from, class: class, name: class}
 	if from != 0 && x.At(from).OnThreads() {
 		k.thread = x.ThreadName(thread)
 	}
@@ -83,19 +84,23 @@ func StacksOf(s *session.Session, opts Options) ([]Stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := a.named()
+	if err != nil {
+		return nil, err
+	}
 	sums := stackSums{}
 	if opts.Units {
-		err = a.unitStacks(x, sums)
+		err = a.unitStacks(x, names, sums)
 	} else {
-		err = a.stacks(x, sums)
+		err = a.stacks(x, names, sums)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("summing up session %s: %w", s.Manifest.Session, err)
 	}
-	return a.sorted(x, sums), nil
+	return a.sorted(x, names, sums), nil
 }
 
-func (a *analysis) stacks(x *origin.Index, sums stackSums) error {
+func (a *analysis) stacks(x *origin.Index, names *origin.Names, sums stackSums) error {
 	all := make([]stackSums, session.Workers())
 	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionThread | store.ExecutionFlags | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
 	err := a.s.ScanExecutions(columns, func(worker int, c *session.Chunk) error {
@@ -107,7 +112,11 @@ func (a *analysis) stacks(x *origin.Index, sums stackSums) error {
 			if i < len(c.QueueNs) {
 				queued = c.QueueNs[i]
 			}
-			all[worker].of(keyOf(x, x.OfExecution(c, i), class, c.Thread[i])).add(c.SelfWallNs[i], c.SelfCPUNs[i], queued)
+			key := keyOf(x, x.OfExecution(c, i), class, c.Thread[i])
+			if names != nil {
+				key.name = names.OfExecution(c, i)
+			}
+			all[worker].of(key).add(c.SelfWallNs[i], c.SelfCPUNs[i], queued)
 		}
 		return nil
 	})
@@ -119,27 +128,34 @@ func (a *analysis) stacks(x *origin.Index, sums stackSums) error {
 	if err != nil {
 		return err
 	}
-	return a.s.Summaries(func(c *session.Summary) error { sums.summary(x, c); return nil })
+	return a.s.Summaries(func(c *session.Summary) error { sums.summary(x, names, c, false); return nil })
 }
 
-func (a *analysis) unitStacks(x *origin.Index, sums stackSums) error {
+func (a *analysis) unitStacks(x *origin.Index, names *origin.Names, sums stackSums) error {
 	u, err := a.units()
 	if err != nil {
 		return err
 	}
+	name := unitClass(names)
 	err = u.Each(func(w *unit.Unit) error {
-		sums.of(keyOf(x, x.OfUnit(w, ByExecutor), w.Class, w.Thread)).add(w.Work[granularity.SelfWall], w.Work[granularity.SelfCPU], w.Queue)
+		key := keyOf(x, x.OfUnit(w, ByExecutor), w.Class, w.Thread)
+		key.name, _ = name(w)
+		sums.of(key).add(w.Work[granularity.SelfWall], w.Work[granularity.SelfCPU], w.Queue)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return u.Summaries(func(c *session.Summary) error { sums.summary(x, c); return nil })
+	return u.Summaries(func(c *session.Summary) error { sums.summary(x, names, c, true); return nil })
 }
 
 // summary adds the summarised executions of a class.
-func (s stackSums) summary(x *origin.Index, c *session.Summary) {
-	to := s.of(stackKey{origin: x.OfSummaries(c.Class), class: c.Class})
+func (s stackSums) summary(x *origin.Index, names *origin.Names, c *session.Summary, inUnits bool) {
+	key := stackKey{origin: x.OfSummaries(c.Class), class: c.Class, name: c.Class}
+	if names != nil {
+		key.name = names.OfSummaries(c.Class, inUnits)
+	}
+	to := s.of(key)
 	to.count += int64(c.Executions)
 	for _, m := range c.Measures {
 		switch m.Metric {
@@ -154,13 +170,14 @@ func (s stackSums) summary(x *origin.Index, c *session.Summary) {
 }
 
 // sorted lists the stacks that pass the filter.
-func (a *analysis) sorted(x *origin.Index, sums stackSums) []Stack {
+func (a *analysis) sorted(x *origin.Index, names *origin.Names, sums stackSums) []Stack {
 	var out []Stack
 	for k, sum := range sums {
-		if c := a.s.ClassByID(k.class); sum.count == 0 || c != nil && !a.opts.Filter.Match(c.Name, c.Kinds) {
+		name := origin.Describe(a.s, names, k.name)
+		if sum.count == 0 || !a.opts.Filter.MatchNamed(name.Name, name.From, name.Kinds) {
 			continue
 		}
-		s := Stack{Class: unit.ClassName(a.s, k.class), Count: sum.count, SelfWall: sum.wall, SelfCPU: sum.cpu, Queue: sum.queued}
+		s := Stack{Class: name.Name, Count: sum.count, SelfWall: sum.wall, SelfCPU: sum.cpu, Queue: sum.queued}
 		switch from := x.At(k.origin); {
 		case from.OfSummary():
 			if s.Site = a.s.SiteByID(from.Site); s.Site == nil {

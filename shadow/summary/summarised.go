@@ -31,7 +31,7 @@ func (b *builder) summaries() error {
 			return nil
 		}
 		s := granularity.Summarised{
-			From: x.FromNs, To: x.ToNs, Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
+			From: x.FromNs, To: x.Until(), Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
 			Work:       make([]granularity.Measured, len(b.metrics.list)), // a metric without a measure was not measured
 			Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
 		}

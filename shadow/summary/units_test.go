@@ -3,6 +3,7 @@ package summary_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,32 @@ func TestSummarisedQueues(t *testing.T) {
 	i, _ := f.Grid.Bucket(200 * ms)
 	if at := f.Queues[0].Series.Running()[i]; at < 1.99 || at > 2.01 {
 		t.Errorf("%v waited at once, want 2", at)
+	}
+}
+
+// TestBacklog: where all submissions are summarised queues are drawn too, and waits that
+// are longer than the interval of their summary lie before it.
+func TestBacklog(t *testing.T) {
+	b := newSessionBuilder(t, []string{"", "com.acme.Job"})
+	id, end := store.SummaryID(1, 0), int64(700*ms)
+	b.part.Summaries = append(b.part.Summaries, store.Summary{ID: id, Class: 1, Thread: 1, FromNs: 500 * ms, ToNs: 900 * ms, LastEndNs: &end, Executions: 100, First: 100})
+	b.part.Measures = append(b.part.Measures, store.Measure{Summary: id, Metric: "wall", Count: 100, SumNs: 100, MinNs: 1, MaxNs: 1},
+		store.Measure{Summary: id, Metric: "queue", Count: 100, SumNs: 100 * 400 * ms, MinNs: 400 * ms, MaxNs: 400 * ms})
+	s := b.open(true)
+	s.Manifest.Submissions = &store.RecordAccount{Produced: 100, Summarised: 100}
+	sum, err := summary.Build(s, summary.Options{Shapes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.InUnits == nil || sum.InUnits.Figures.Waiting == nil {
+		t.Fatal("no queues are drawn where all submissions are summarised")
+	}
+	f := sum.InUnits.Figures
+	for at, want := range map[units.MonoNs]float64{50 * ms: 0, 200 * ms: 50, 400 * ms: 100, 600 * ms: 50, 750 * ms: 0} {
+		i, _ := f.Grid.Bucket(at)
+		if got := f.Waiting.Running()[i]; math.Abs(got-want) > 2 {
+			t.Errorf("%v waited at %v, want %v", got, at, want)
+		}
 	}
 }
 

@@ -72,6 +72,7 @@ func (u *Reader) findNested() error {
 		}
 	}
 	u.nested = n
+	u.exact = u.exact && n.known
 	return err
 }
 
@@ -87,7 +88,9 @@ func (u *Reader) summarisedAs(x *store.Summary, part bool) bool {
 		return false
 	}
 	r.parts, r.proper = r.parts || part, r.proper || !part
-	if r.role == unit.Task {
+	if r.role == unit.Task && wire.SummaryFlags(x.Flags)&wire.SummaryVirtual != 0 {
+		u.summarisedVirtual = true
+	} else if r.role == unit.Task {
 		u.summarised[x.Thread] = true
 	}
 	return r.role != unit.Task && r.role != unit.Loop
@@ -135,11 +138,19 @@ func selfOf(m wire.Metric) (self wire.Metric, isSelf bool) {
 	return wire.MetricOfExtra(k, true), false
 }
 
-// isPart reports whether an execution that nobody submitted, inside one without a record, is a part of a summarised
-// unit. It may also be a unit in a summarised wrapper, unless its class or the session has none of these.
+// isWhole reports whether what no record before the end of an execution stands for, though it was inside, belongs to its
+// unit. A virtual thread leaves records in the rings of several carriers: those of one may be read after that of the
+// execution around them, from another.
+func (u *Reader) isWhole(class uint32, virtual bool) bool {
+	return u.nested.whole(class) || virtual && u.exact && !u.nested.holds[class]
+}
+
+// isPart reports whether an execution that nobody submitted, inside one without a record so far, is a part of a unit: of
+// a summarised one, or see isWhole. It may also be a unit in a summarised wrapper, unless its class or the session has
+// none of these.
 func (u *Reader) isPart(x *Unit) bool {
-	if !u.nested.known || session.IncompleteOf(&u.s.Manifest) != nil || u.s.Manifest.Lost.Events != 0 {
-		return false
+	if !u.exact || !u.nested.known {
+		return u.exact && x.Virtual
 	}
 	r := u.roles.Get(x.Class)
 	return !u.nested.wrappers || r != nil && r.parts && (!r.proper || r.submitted)
@@ -148,5 +159,6 @@ func (u *Reader) isPart(x *Unit) bool {
 // leftOut reports whether a recorded unit stands for the wrapper around one that was summarised.
 func (u *Reader) leftOut(x *Unit) bool {
 	r := u.roles.Get(x.Class)
-	return r != nil && r.role == unit.Wrapper && u.summarised[x.Thread] && ClassName(u.s, x.Class) != asyncSupply
+	summarised := u.summarised[x.Thread] || x.Virtual && u.summarisedVirtual
+	return r != nil && r.role == unit.Wrapper && summarised && ClassName(u.s, x.Class) != asyncSupply
 }

@@ -26,7 +26,10 @@ type Reader struct {
 	submissions bool            // they were recorded, with their times
 	handOvers   bool            // it is known which classes were submitted: they were recorded or summarised
 	summarised  map[uint32]bool // by thread: executions of the program's tasks were
+	exact       bool            // no execution is missing, and what was around those without a record is known
 	nested      nested
+	// On virtual threads executions of the program's tasks were summarised: on which of them is not known.
+	summarisedVirtual bool
 	// Of the latest reading: what the platform did for itself, by class.
 	own           map[uint32]*unit.Own
 	ownSummarised map[uint32]int64
@@ -50,6 +53,7 @@ type classRole struct {
 func NewReader(s *session.Session) (*Reader, error) {
 	u := &Reader{s: s, loops: session.NewTaskSet(), summarised: map[uint32]bool{}, submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
 	u.handOvers = u.submissions || SubmissionsSummarised(s)
+	u.exact = session.IncompleteOf(&s.Manifest) == nil && s.Manifest.Lost.Events == 0
 	for i := range s.Classes {
 		c := &s.Classes[i]
 		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0, custom: customOnly(c.Kinds)}
@@ -232,7 +236,7 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 		r.executions++
 		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
 		e.Named = r.custom && r.role == unit.Task
-		e.Whole = u.nested.whole(e.Class)
+		e.Whole = u.isWhole(e.Class, e.Virtual)
 		e.Started = e.Submitted && r.thread
 		e.Submitted = e.Submitted || !u.submissions && r.forkJoin
 	}

@@ -6,10 +6,10 @@ import (
 	"stackagent/shadow/session"
 )
 
-// UnitOfWork is a unit with the name of its class.
+// UnitOfWork is a unit with its name.
 type UnitOfWork struct {
 	*unit.Unit
-	Class string
+	Class string // origin.UnitNames
 }
 
 // UnitsOfWork returns the columns of the units of work of s.
@@ -26,7 +26,7 @@ func UnitsOfWork(s *session.Session) []Column[UnitOfWork] {
 	threw.Title, threw.Last, threw.Show = "threw", 1, threwText
 	return []Column[UnitOfWork]{
 		{Name: "root_task_id", Kind: Uint, Doc: "task of its outermost execution", Value: func(u UnitOfWork) Value { return UintOf(u.Root) }},
-		{Name: "class", Title: "class", Last: 3, Kind: Name, Doc: "class of the program that the unit is named after", Value: func(u UnitOfWork) Value { return NameOf(u.Class) }},
+		{Name: "class", Title: "class", Last: 3, Kind: Name, Doc: "class of the program that the unit is named after; of a lambda or a task of the JDK the method and line of the program", Value: func(u UnitOfWork) Value { return NameOf(u.Class) }},
 		{Name: "thread", Title: "thread", Last: 2, Kind: Name, Optional: true, Doc: "thread that executed it, as name#id",
 			Value: func(u UnitOfWork) Value { return n.thread(s.ThreadByID(u.Thread)) }},
 		{Name: "start_ns", Title: "start", Kind: Int, Unit: Ns, Doc: "start",

@@ -167,9 +167,22 @@ public class Main {
     }
 
     public static class Passing implements Runnable {
+        final Runnable inside;
+
+        public Passing() {
+            this(null);
+        }
+
+        public Passing(Runnable inside) {
+            this.inside = inside;
+        }
+
         @Override
         public void run() {
             jobs.increment();
+            if (inside != null) {
+                inside.run();
+            }
         }
     }
 
@@ -341,8 +354,7 @@ public class Main {
                         }
                         pool.shutdown();
                         pool.awaitTermination(1, TimeUnit.MINUTES);
-                        Runnable r = (Runnable) new Fresh().loadClass("Main$Passing").getDeclaredConstructor().newInstance();
-                        r.run();
+                        Nestings.fresh(new Nestings.Deep(100, false)).run();
                         synchronized (over) {
                             end = over[0];
                         }
@@ -379,6 +391,7 @@ public class Main {
             }
             case "oom" -> oom(n);
             case "deep" -> deep(n);
+            case "nested" -> Nestings.run(n, args.length > 2);
             case "threads" -> threads(n);
             case "loaders" -> loaders(n);
             case "stop" -> stop(n);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -63,6 +64,27 @@ static void *writer(void *name) {
     if (write(pipes[1], "x", 1) != 1) abort();
   }
   close(pipes[1]);
+  return NULL;
+}
+
+// limited waits for what does not happen until a time limit, again and again. The limits of the second of two such threads
+// end 0 to 60 microseconds after those of the first: often when that has just been woken.
+static struct timespec common;
+
+static void *limited(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  int second = !strcmp(name, "limited1");
+  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+  pthread_mutex_lock(&own);
+  for (long i = 1; i <= ms / 2; i++) {
+    long ns = common.tv_nsec + i * 2000000 + second * i % 30 * 2000;
+    struct timespec at = {common.tv_sec + ns / 1000000000, ns % 1000000000};
+    while (pthread_cond_timedwait(&never, &own, &at) == 0) {
+    }
+  }
+  pthread_mutex_unlock(&own);
   return NULL;
 }
 
@@ -152,6 +174,16 @@ static void shortly(long n) {
   }
 }
 
+static void on_one_cpu(void) {
+  cpu_set_t may, one; /* a container may not have the first */
+  if (sched_getaffinity(0, sizeof may, &may)) abort();
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &may)) cpu++;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  if (sched_setaffinity(0, sizeof one, &one)) abort();
+}
+
 int main(int argc, char **argv) {
   if (argc != 3) return 2;
   const char *mode = argv[1];
@@ -166,13 +198,7 @@ int main(int argc, char **argv) {
   } else if (!strcmp(mode, "together")) {
     pair(burner, "burner0", burner, "burner1");
   } else if (!strcmp(mode, "pinned")) {
-    cpu_set_t may, one; /* a container may not have the first */
-    if (sched_getaffinity(0, sizeof may, &may)) return 1;
-    int cpu = 0;
-    while (!CPU_ISSET(cpu, &may)) cpu++;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    if (sched_setaffinity(0, sizeof one, &one)) return 1;
+    on_one_cpu();
     pair(burner, "burner0", burner, "burner1");
   } else if (!strcmp(mode, "turns")) {
     pair(taker, &a, taker, &b);
@@ -180,6 +206,10 @@ int main(int argc, char **argv) {
     pair(ping, &a, ping, &b);
   } else if (!strcmp(mode, "sleep")) {
     sleeper("sleeper");
+  } else if (!strcmp(mode, "limits")) {
+    on_one_cpu();
+    clock_gettime(CLOCK_REALTIME, &common);
+    pair(limited, "limited0", limited, "limited1");
   } else if (!strcmp(mode, "pipe")) {
     if (pipe(pipes)) return 1;
     pair(reader, "reader", writer, "writer");

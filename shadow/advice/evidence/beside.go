@@ -13,10 +13,22 @@ type beside struct {
 	idle, waited   units.Ns
 	mutual, apart  units.Ns            // waited for another worker; slept, or waited for files or the network
 	cpu, processor map[uint32]units.Ns // by other thread: ran; ran or was ready
-	timed          map[uint32]units.Ns // by futex: a worker waited, and a time limit ended it
-	unseen         map[uint32]units.Ns // by futex: a worker waited, and who ended it is not known
-	shared         map[uint32]bool     // futexes at which a worker let another one go on
+	timed          map[uint32]waited   // by futex: a worker waited, and a time limit ended it
+	unseen         map[uint32]waited   // by futex: a worker waited, and who ended it is not known
+	shared         map[uint32]int64    // by futex: how often a worker let another one go on
 }
+
+// waited is how often and how long workers waited.
+type waited struct {
+	times int64
+	time  units.Ns
+}
+
+func (w waited) and(length units.Ns) waited { return waited{w.times + 1, w.time + length} }
+
+// mostLooks is how often at most a worker looks at a monitor before another one lets it go on: the JVM makes it wait
+// 1 ms, then 8 times longer each time. A worker that another one woke a single time in many waits waits for something else.
+const mostLooks = 8
 
 // advance adds a time in which that many processors were neither used nor wanted by a
 // thread of the JVM.
@@ -52,12 +64,12 @@ func (b *beside) wait(s activity.Slice, length units.Ns, byWorker bool) {
 	case s.State == activity.Futex && byWorker:
 		b.mutual += length
 		if s.On != 0 {
-			set(&b.shared)[s.On] = true
+			set(&b.shared)[s.On]++
 		}
 	case s.State == activity.Sleeping && s.On != 0:
-		set(&b.timed)[s.On] += length
+		set(&b.timed)[s.On] = b.timed[s.On].and(length)
 	case s.State == activity.Futex && s.By == 0 && s.On != 0:
-		set(&b.unseen)[s.On] += length
+		set(&b.unseen)[s.On] = b.unseen[s.On].and(length)
 	}
 }
 
@@ -74,9 +86,11 @@ func (b *beside) facts(ends bool) *advice.Beside {
 	out := &advice.Beside{Idle: b.idle, Stalled: b.waited, Outside: b.apart, Mutual: units.NotMeasured, Ran: greatest(b.cpu), Wanted: greatest(b.processor)}
 	if ends {
 		out.Mutual = b.mutual
-		for on := range b.shared {
-			out.Mutual += b.timed[on] + b.unseen[on]
-			out.Outside -= b.timed[on]
+		for on, times := range b.shared {
+			if timed, unseen := b.timed[on], b.unseen[on]; timed.times+unseen.times <= mostLooks*times {
+				out.Mutual += timed.time + unseen.time
+				out.Outside -= timed.time
+			}
 		}
 	}
 	return out

@@ -37,3 +37,37 @@ func TestBeside(t *testing.T) {
 		t.Errorf("mutual waiting is %v where the record does not say who ends a wait", got)
 	}
 }
+
+// TestSleepsAreNotMutual: workers that sleep do not wait for one another, also if the end of one of many sleeps was taken for
+// the work of another worker.
+func TestSleepsAreNotMutual(t *testing.T) {
+	var in []activity.Slice
+	for i := range units.MonoNs(20) {
+		s := activity.Slice{Thread: 0, State: activity.Sleeping, On: 7, From: 10 * i, To: 10*i + 9}
+		if i == 5 {
+			s.State, s.By = activity.Futex, 1+1
+		}
+		in = append(in, s)
+	}
+	pools := []contended{{span: activity.Span{From: 0, To: 200}}}
+	if err := contention(activity.Of(in), []int{0, 0}, pools, &contended{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if got := pools[0].facts(true); got.Mutual != 9 || got.Outside != 19*9 {
+		t.Errorf("waited for one another %v, slept %v, want 9 and %v", got.Mutual, got.Outside, 19*9)
+	}
+}
+
+// TestJudgedIsLookedAt: what goes on beside a pool is known for each that a rule judges, one unit on each of two threads
+// included: else it would count as if nobody else used the processors.
+func TestJudgedIsLookedAt(t *testing.T) {
+	const span = 600_000_000
+	p := advice.Pool{PoolName: advice.PoolName{Threads: true}, To: span, Units: 2, Longest: span, Wall: 2 * span,
+		Workers: []advice.Worker{{To: span, Wall: span, CPU: span}, {To: span, Wall: span, CPU: span / 3}}}
+	if !looksCrowded(&p, 2, advice.DefaultThresholds) {
+		t.Error("not looked at")
+	}
+	if p.To = 1; looksCrowded(&p, 2, advice.DefaultThresholds) {
+		t.Error("too short, and looked at")
+	}
+}

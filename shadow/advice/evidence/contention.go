@@ -177,7 +177,7 @@ func looksCrowded(p *advice.Pool, cpus int, t advice.Thresholds) bool {
 	if float64(n) >= t.Crowd*float64(cpus) {
 		return true
 	}
-	if p.Units < t.PoolUnits || span < t.PoolTime {
+	if !p.Judged(t) {
 		return false
 	}
 	return !p.Threads && n < cpus || p.Units >= t.FineUnits || p.Uneven(t) || n > 1 && float64(p.Wall) >= t.Busy*float64(span)*float64(n)

@@ -23,10 +23,7 @@ type summarySpan struct {
 
 // newSummarySpan ends with the last execution, if that is known.
 func newSummarySpan(x *session.Summary) summarySpan {
-	s := summarySpan{thread: x.Thread, piece: piece{x.FromNs, x.ToNs}, units: int64(x.Executions)}
-	if x.LastEndNs > x.FromNs {
-		s.to = min(s.to, x.LastEndNs)
-	}
+	s := summarySpan{thread: x.Thread, piece: piece{x.FromNs, x.Until()}, units: int64(x.Executions)}
 	for i := range x.Measures {
 		m := &x.Measures[i]
 		switch {

@@ -5,7 +5,6 @@ import (
 
 	"stackagent/granularity"
 	gran "stackagent/granularity/tgp"
-	"stackagent/internal/units"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -36,15 +35,16 @@ func inUnits(s *session.Session, t *gran.Trace, self granularity.Metric) (*gran.
 	for i, name := range t.Classes {
 		classes[name] = int32(i)
 	}
-	name, err := namesOfUnits(s)
+	name, err := origin.UnitNames(s)
 	if err != nil {
 		return nil, err
 	}
 	err = u.Each(func(x *unit.Unit) error {
-		class, kinds := name(x)
-		if !(summary.Filter{App: true}).Match(class, kinds) {
+		n := name(x)
+		if !(summary.Filter{App: true}).Match(n.Name, n.Kinds) {
 			return nil
 		}
+		class := n.Name
 		row, ok := rows[rowKey{tgp.TraceID(x.Root), int64(x.Start)}]
 		if !ok {
 			return fmt.Errorf("the unit of work of task %d is not in the trace", x.Root)
@@ -65,32 +65,4 @@ func inUnits(s *session.Session, t *gran.Trace, self granularity.Metric) (*gran.
 		return nil, fmt.Errorf("the units of work of %s: %w", s.Dir, err)
 	}
 	return a, nil
-}
-
-// namesOfUnits gives units their names: the class, or what the program calls a task of the JDK.
-func namesOfUnits(s *session.Session) (func(*unit.Unit) (string, units.Kinds), error) {
-	own := map[uint32]*session.Class{}
-	of := func(x *unit.Unit) uint32 { return x.Class }
-	if origin.MayName(s) {
-		x, err := origin.New(s)
-		if err != nil {
-			return nil, err
-		}
-		n := origin.NewNames(x)
-		for _, c := range n.Classes() {
-			own[c.ID] = &c
-		}
-		of = n.OfUnit
-	}
-	return func(x *unit.Unit) (string, units.Kinds) {
-		id := of(x)
-		c := own[id]
-		if c == nil {
-			c = s.ClassByID(id)
-		}
-		if c == nil {
-			return unit.UnknownClass(id), 0
-		}
-		return c.Name, c.Kinds
-	}, nil
 }
