@@ -35,9 +35,10 @@ func delayed(t *testing.T, p testjvm.Profile) map[string][]int64 {
 }
 
 const (
-	askedNs = 40_000_000 // the delay of examples/delays
-	dueNs   = 1_100_000  // a Timer's due times and its tasks' own readings are whole milliseconds
-	nearNs  = 3_000_000
+	askedNs  = 40_000_000 // the delay of examples/delays
+	dueNs    = 1_100_000  // a Timer's due times and its tasks' own readings are whole milliseconds
+	nearNs   = 3_000_000
+	periodNs = 25_000_000 // between two executions of its periodic tasks
 )
 
 // TestDelays: queue time begins when a scheduled task is due; the delay is not part of it.
@@ -50,6 +51,8 @@ func TestDelays(t *testing.T) {
 				cmd.Agent = []string{"--detail", detail}
 				p := cmd.Profile(t)
 				checkLateness(t, p, delayed(t, p))
+				checkAskedDelays(t, detail, p.Hotspots(t), delayed(t, p))
+				checkAskedDelays(t, detail+" in units", p.Units(t), delayed(t, p))
 				if detail != "summary" {
 					checkDelays(t, p, delayed(t, p))
 				}
@@ -79,6 +82,39 @@ func checkLateness(t *testing.T, p testjvm.Profile, late map[string][]int64) {
 	}
 	if seen != len(late) {
 		t.Errorf("%d classes of %d", seen, len(late))
+	}
+}
+
+// checkAskedDelays compares the distributions of delays with what the program asks for, however its tasks are recorded: first
+// executions are asked for DELAY ahead, those after a gap PERIOD after the one before, those at a rate PERIOD apart.
+func checkAskedDelays(t *testing.T, how string, rows []testjvm.Row, late map[string][]int64) {
+	t.Helper()
+	seen := 0
+	for _, r := range rows {
+		if late[r.Class] == nil {
+			continue
+		}
+		seen++
+		d := r.Metrics["delay_ns"]
+		if d.Count != r.Executions {
+			t.Errorf("%s: %d delays of %d executions of %s", how, d.Count, r.Executions, r.Class)
+		}
+		if d.Max < askedNs-dueNs || d.Max > 2*askedNs {
+			t.Errorf("%s: the longest delay of %s is %v ns, asked for %d", how, r.Class, d.Max, askedNs)
+		}
+		least, most := 0.0, 1.01*periodNs+dueNs
+		switch {
+		case len(late[r.Class]) == 1 || strings.HasSuffix(r.Class, "Crowd"):
+			least, most = 0.99*askedNs-dueNs, 2*askedNs
+		case strings.HasSuffix(r.Class, "Gap"):
+			least = 0.99*periodNs - dueNs
+		}
+		if d.P50 < least || d.P50 > most {
+			t.Errorf("%s: the median delay of %s is %.0f ns, want %.0f to %.0f", how, r.Class, d.P50, least, most)
+		}
+	}
+	if seen != len(late) {
+		t.Errorf("%s: delays of %d classes of %d", how, seen, len(late))
 	}
 }
 

@@ -21,6 +21,7 @@ type lossRun struct {
 func TestLosses(t *testing.T) {
 	testjvm.Shared(t)
 	checks := map[string]func(t *testing.T, a *testjvm.Attempt, r *lossRun){"driver": lostInDriver, "waits": lostInWaits, "onebyone": lostOneByOne, "unended": lostToTheEnd,
+		"unread": cutWait("io"), "unslept": cutWait("sleeping"), "unreleased": cutWait("unended"), "endless": cutWork,
 		"joined": threadsAtWork, "chains": threadsAtWork, "permits": threadsAtWork, "successors": threadsAtWork}
 	for _, jdk := range testjvm.JDKs(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "losses"))
@@ -108,5 +109,30 @@ func lostToTheEnd(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
 func threadsAtWork(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
 	if most := int(r.known["most"]); r.bar.Threads != most || most != 2 {
 		a.Errorf("%d threads, by the program %d worked at once", r.bar.Threads, most)
+	}
+}
+
+// cutWait: a worker that waits for what never comes waits in the state given while the others work, and leaves them nothing to wait for.
+func cutWait(state string) func(*testing.T, *testjvm.Attempt, *lossRun) {
+	return func(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
+		run, last := r.bar.Runs[0], max(r.known["one"], r.known["two"])
+		late := 10e6 * (1 + run.States["runnable"]/max(run.States["running"], 1))
+		if known := last - min(r.known["one"], r.known["two"]); run.ExitedNs > known+late {
+			a.Errorf("imbalance %.1f ms, by the program %.1f", run.ExitedNs/1e6, known/1e6)
+		}
+		if got, known := run.States[state], last-r.known["wait"]; got > known+late || got < known-late {
+			a.Errorf("%s for %.1f ms, by the program %.1f", state, got/1e6, known/1e6)
+		}
+		if got := run.States["futex"]; got > 2*late {
+			a.Errorf("synchronization %.1f ms; nobody ended the wait", got/1e6)
+		}
+	}
+}
+
+// cutWork: a worker that computes when the program ends has ended no task, and the others wait for it.
+func cutWork(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
+	known := 2*r.known["exit"] - r.known["one"] - r.known["two"]
+	if got, after := r.bar.Runs[0].ExitedNs, 2*(float64(r.graph.ToNs)-r.known["exit"]); got < 0.97*known || got > 1.03*known+after {
+		a.Errorf("imbalance %.1f ms, by the program %.1f, and %.1f until its last thread ended", got/1e6, known/1e6, after/1e6)
 	}
 }

@@ -23,7 +23,7 @@ static size_t execution_bytes(void) { return sa_work_slots(sa_work.n) * SA_SLOT_
 
 /* Writes the thread's record and its executions from *depth, as many as fit; moves *depth. */
 static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_t max) {
-    size_t n = 0, each = execution_bytes();
+    size_t n = 0, each = sizeof(sa_queue) + execution_bytes();
     if (sizeof(sa_thread_switch) + sizeof(sa_virtual) + each > max) return 0;
     if (c->undescribed) sa_vthread_describe(c);
     sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
@@ -37,7 +37,13 @@ static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_
     }
     sa_frame room[SA_FIRST_FRAMES];
     const sa_frame *frames = sa_frames_read(c, room);
-    for (; *depth < c->depth && n + each <= max; ++*depth, n += each) {
+    for (; *depth < c->depth && n + each <= max; ++*depth, n += execution_bytes()) {
+        if (sa_queue_known(c, &frames[*depth])) {
+            sa_queue q;
+            sa_fill_queue(&q, c, &frames[*depth], *depth);
+            memcpy(out + n, &q, sizeof q);
+            n += sizeof q;
+        }
         sa_execution e;
         memset(&e, 0, sizeof e);
         sa_fill_execution(&e, c, frames, *depth, SA_EXEC_RUNNING);

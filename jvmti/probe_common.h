@@ -175,6 +175,22 @@ static inline void sa_fill_execution(sa_execution *e, const sa_thread *c, const 
     e->child_cpu_ns = f->start_cpu_ticks == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
 }
 
+/* How long the task of an execution was not due, from its submission; 0: no delay was asked for. */
+static inline uint64_t sa_delay_ticks(const sa_thread *c, const sa_frame *f, uint32_t depth) {
+    return __builtin_expect((f->flags & SA_FRAME_DUE) != 0, 0) ? sa_note_of(c, depth)->delay_ticks : 0;
+}
+
+/* When the task of an execution was submitted, if that is known. */
+static inline void sa_fill_queue(sa_queue *q, const sa_thread *c, const sa_frame *f, uint32_t depth) {
+    uint64_t from = f->start_ticks - sa_queue_ticks(f), delay = sa_delay_ticks(c, f, depth);
+    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = from - delay, .due_ticks = delay == 0 ? 0 : from};
+}
+
+/* Whether the task of an open execution has such a record. A packed thread has no notes. */
+static inline bool sa_queue_known(const sa_thread *c, const sa_frame *f) {
+    return f->submitted != 0 && ((f->flags & SA_FRAME_DUE) == 0 || !sa_packed(c));
+}
+
 /* The innermost submission that is open in the innermost execution; NULL: none. */
 const sa_open_submission *sa_submission_under_way(sa_thread *c);
 

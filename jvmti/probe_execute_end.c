@@ -19,11 +19,6 @@ static inline uint32_t sa_around(const sa_thread *c, const sa_frame *f) {
     return 0;
 }
 
-/* How long the task of the execution that is ending was not due, from its submission; 0: no delay was asked for. */
-static inline uint64_t delay_of(const sa_thread *c, const sa_frame *f) {
-    return __builtin_expect((f->flags & SA_FRAME_DUE) != 0, 0) ? sa_note_of(c, (uint32_t)(f - c->frames))->delay_ticks : 0;
-}
-
 /* Counts an execution in its cell, if its class is summarised. */
 static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, sa_thread *c, const sa_frame *f, uint64_t now, int64_t cpu,
                                      const int64_t *done, uint32_t flags) {
@@ -40,7 +35,7 @@ static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, s
     bool submitted = f->submitted != 0;
     sa_cell_wait waited = {0};
     if (submitted && !sa_cell_wait_room(&os->cells, cell, sa_queue_ticks(f), wall, &waited)) return false;
-    uint64_t delay = submitted ? delay_of(c, f) : 0;
+    uint64_t delay = submitted ? sa_delay_ticks(c, f, (uint32_t)(f - c->frames)) : 0;
     sa_measure *delays = NULL;
     if (__builtin_expect(delay != 0, 0) && (delays = sa_cell_delay_room(&os->cells, cell, delay)) == NULL) return false;
     atomic_store_explicit(&cell->last_end, now, memory_order_relaxed); /* before the count: who sees that, sees this */
@@ -67,8 +62,7 @@ static inline bool record_queue(sa_os *os, const sa_thread *c, uint32_t depth) {
     const sa_frame *f = &c->frames[depth];
     sa_queue *q = reserve(os, 1);
     if (q == NULL) return false;
-    uint64_t from = f->start_ticks - sa_queue_ticks(f), delay = delay_of(c, f);
-    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = from - delay, .due_ticks = delay == 0 ? 0 : from};
+    sa_fill_queue(q, c, f, depth);
     sa_ring_commit(&os->ring, 1);
     return true;
 }

@@ -12,6 +12,16 @@ static struct {
     uint64_t cursor;
 } sweep; /* between sa_vthread_look_begin and _end */
 
+/* When its task was submitted, if that is known. False: no room. */
+static bool record_queue(sa_os *os, const sa_thread *c, const sa_frame *f, uint32_t depth) {
+    if (!sa_queue_known(c, f)) return true;
+    sa_queue *q = sa_ring_reserve(&os->ring, 1);
+    if (q == NULL) return false;
+    sa_fill_queue(q, c, f, depth);
+    sa_ring_commit(&os->ring, 1);
+    return true;
+}
+
 /* Its executions are recorded as running: they began and will not end. */
 static void record_running(sa_os *os, sa_thread *c) {
     sa_frame room[SA_FIRST_FRAMES];
@@ -19,7 +29,7 @@ static void record_running(sa_os *os, sa_thread *c) {
     for (uint32_t i = 0; i < c->depth; i++) {
         COUNT(os, c, executions);
         unsigned slots = sa_work_slots(sa_work.n);
-        sa_execution *e = of_thread(os, c) ? sa_ring_reserve(&os->ring, slots) : NULL;
+        sa_execution *e = of_thread(os, c) && record_queue(os, c, &frames[i], i) ? sa_ring_reserve(&os->ring, slots) : NULL;
         if (e == NULL) {
             COUNT(os, c, lost);
             continue;

@@ -408,6 +408,22 @@ public class Main {
         all(Executors.newFixedThreadPool(CPUS), tasks);
     }
 
+    /** Each task asks for a collection; fixed: none does. */
+    static void collectOnDemand(boolean fixed) throws Exception {
+        long[][] kept = new long[100_000][8]; // what each collection marks
+        List<Runnable> tasks = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            tasks.add(() -> {
+                burn(10_000);
+                if (!fixed) {
+                    System.gc();
+                }
+            });
+        }
+        all(Executors.newFixedThreadPool(CPUS), tasks);
+        SUM.add(kept[0][0]);
+    }
+
     /** Tasks wait for their parts on another pool, which uses all processors: more of them at a time gain nothing. */
     static void nested() throws Exception {
         ExecutorService parts = Executors.newFixedThreadPool(CPUS);
@@ -485,6 +501,7 @@ public class Main {
             case "stalled" -> stalled();
             case "served" -> served(fixed);
             case "garbage-collection" -> collect();
+            case "explicit-collections" -> collectOnDemand(fixed);
             case "client" -> client();
             case "turns" -> turns();
             case "good" -> good();

@@ -1,3 +1,7 @@
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -12,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
  * Losses of parallel programs, each of a known size, which the program measures by its own clock and prints: what a
  * driver that is not main computes alone, waits that another thread ends and waits that run out, tasks that come one
  * by one, a thread that waits for longer than the program runs, and a thread for each task, of which two work at once.
- * Arg: driver, waits, onebyone, unended, or joined, chains, permits or successors.
+ * Arg: driver, waits, onebyone, unended, or one of unread, unslept, unreleased, endless, joined, chains, permits or successors.
  */
 public class Main {
     static volatile long sink;
@@ -28,6 +32,10 @@ public class Main {
             case "waits": waits(); break;
             case "onebyone": oneByOne(); break;
             case "unended": unended(); break;
+            case "unread": unread(); break;
+            case "unslept": cut(() -> Thread.sleep(100_000)); break;
+            case "unreleased": cut(() -> new Semaphore(0).acquire()); break;
+            case "endless": cut(() -> spin(100_000)); break;
             case "joined": joined(); break;
             case "chains": chains(); break;
             case "permits": permits(); break;
@@ -153,6 +161,46 @@ public class Main {
         pool.execute(safe(() -> spin(20)));
         Thread.sleep(700);
         System.exit(0);
+    }
+
+    /** One of three workers does what the end of the program cuts, and began at wait; the others work until one and two. */
+    static void cut(Body forever) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(3);
+        CountDownLatch each = new CountDownLatch(3);
+        for (int i = 0; i < 3; i++) {
+            pool.submit(safe(() -> { // each worker gets one
+                each.countDown();
+                each.await();
+            }));
+        }
+        each.await();
+        long[] times = new long[3];
+        pool.execute(safe(() -> {
+            times[2] = System.nanoTime();
+            forever.run();
+        }));
+        Future<?>[] others = new Future<?>[2];
+        for (int i = 0; i < 2; i++) {
+            int me = i;
+            others[i] = pool.submit(safe(() -> {
+                spin(200);
+                times[me] = System.nanoTime();
+            }));
+        }
+        others[0].get();
+        others[1].get();
+        Thread.sleep(500);
+        System.out.println("one=" + times[0] + "\ntwo=" + times[1] + "\nwait=" + times[2] + "\nexit=" + System.nanoTime());
+        System.exit(0);
+    }
+
+    /** The worker reads from a socket to which nobody writes. */
+    static void unread() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket silent = new Socket(server.getInetAddress(), server.getLocalPort());
+                InputStream in = silent.getInputStream()) {
+            cut(() -> sink = in.read());
+        }
     }
 
     static final int TASKS = 300;

@@ -23,10 +23,11 @@ const (
 	Blocked                      // off the CPU, the source does not record why
 	Stalled                      // in a futex until a collector's thread ends the wait, or the VM's after a pause
 	Safepoint                    // in a futex until the VM's thread ends the wait, without a pause of the collector
+	Unended                      // in a futex without a time limit until the end of the program: nobody ended the wait
 	NStates
 )
 
-var stateNames = [NStates]string{"unknown", "running", "runnable", "futex", "io", "sleeping", "blocked", "gc_stall", "safepoint"}
+var stateNames = [NStates]string{"unknown", "running", "runnable", "futex", "io", "sleeping", "blocked", "gc_stall", "safepoint", "unended"}
 
 // String is the state in a word, "running".
 func (s ThreadState) String() string {
@@ -43,6 +44,7 @@ type Slice struct {
 	From, To units.MonoNs
 	By       uint32 // 1 + the thread that ended a wait, as an index; 0: none, or not known
 	On       uint32 // the futex that a thread waits for; 0: not known
+	Cut      bool   // the end of the program cut the wait
 }
 
 // Kinds of threads, the same as in a session.

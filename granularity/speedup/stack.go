@@ -38,6 +38,7 @@ const (
 	Sleep                   // waiting for a given time
 	Off                     // off the CPU, for a reason that is not recorded
 	Safepoint               // stopped by the JVM, not for the collector
+	Unended                 // waiting for what never came: the program ended
 	Unseen                  // not observed
 	Late                    // no thread had begun yet
 	Surplus                 // negative: living threads beyond N
@@ -47,7 +48,7 @@ const (
 	NParts
 )
 
-var partNames = [NParts]string{"work", "sleeping", "blocked", "safepoints", "unknown", "late_threads", "surplus_threads", "idle", "base_waiting", "synchronization_or_imbalance"}
+var partNames = [NParts]string{"work", "sleeping", "blocked", "safepoints", "unended", "unknown", "late_threads", "surplus_threads", "idle", "base_waiting", "synchronization_or_imbalance"}
 
 // String is the part's name as in JSON, "work".
 func (p Part) String() string { return partNames[p] }
@@ -166,6 +167,7 @@ func restParts(base, run Account) [NParts]units.Ns {
 		Sleep:     more(activity.Sleeping),
 		Off:       more(activity.Blocked),
 		Safepoint: more(activity.Safepoint),
+		Unended:   more(activity.Unended),
 		Unseen:    more(activity.Unknown),
 		Late:      run.Late - base.Late,
 		Surplus:   base.Surplus - run.Surplus,

@@ -65,6 +65,9 @@ func (u *acc) name(n *acc) {
 	u.rank, u.submitted, u.Class, u.Named = n.rank, n.submitted, n.Class, n.Named
 	u.Threw = n.Threw
 	u.Unseen = n.Unseen
+	if n.Delay.Measured() { // the program asked for that; the scheduler queues its wrapper a little later
+		u.Delay = n.Delay
+	}
 }
 
 // take adds n, which was nested in u.

@@ -45,7 +45,8 @@ type Execution struct {
 	Virtual      bool
 	Unseen       bool // its creation was not seen
 	Work         Work
-	Queue        units.Ns // start less the latest submission, or NotMeasured
+	Queue        units.Ns // start less the latest submission, or less the due time if that is later, or NotMeasured
+	Delay        units.Ns // due time less that submission, or NotMeasured
 }
 
 // MaxMetrics is how many metrics a unit has room for: wall and CPU time and
@@ -73,6 +74,7 @@ type Unit struct {
 	// the unit did itself: without the units nested in it.
 	Work       Work
 	Queue      units.Ns // of a unit that a thread was started for: since the start of the thread
+	Delay      units.Ns // that was asked for, or NotMeasured
 	Executions int64    // in it
 	Depth      int32    // of the deepest execution in it, 0: a single one
 	Inside     bool     // it ran inside an execution that is not the loop of a thread

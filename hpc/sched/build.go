@@ -48,6 +48,7 @@ type live struct {
 	inner    int32 // its id inside, see builder.inside; 0: not known yet
 	state    State
 	futex    uint32 // of Futex
+	limited  bool   // of Futex: with a time limit
 	since    units.MonoNs
 	certain  bool         // false: state is what /proc said at readAt; the first event shows what it was
 	readAt   units.MonoNs // see certain
@@ -248,6 +249,7 @@ func (b *builder) out(t *live, e *event) {
 		b.left[e.cpu] = t.since
 	}
 	t.state, t.certain, t.cpu, t.guess, t.futex = e.state, true, -1, guess{}, e.futex
+	t.limited = e.limited
 	t.counted, t.switches, t.cpuSeen, t.cpuAt = e.counted, e.switches, e.cpuTime, e.switches
 	if e.dead {
 		b.finish(t, t.state, t.since, true)
@@ -277,7 +279,7 @@ func (b *builder) wake(t *live, e *event) {
 	}
 	if b.close(t, was, e.at) {
 		wait := &b.slices[t.prior]
-		wait.Waker = b.waker(wait.State, e.waker)
+		wait.Waker = b.waker(wait.State, t.limited, e.waker)
 	}
 	t.state, t.certain = Runnable, true
 }

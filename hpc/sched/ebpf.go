@@ -251,7 +251,7 @@ func appendSwitch(into []event, b []byte, e event) []event {
 		out.dead = !preempted && task&taskDead != 0
 		out.state = stateOf(task, preempted, int32(n.Uint32(b[swPrevCall:])))
 		if out.state == Futex {
-			out.futex = futexOf(n.Uint64(b[swPrevFirst:]))
+			out.futex, out.limited = futexOf(n.Uint64(b[swPrevFirst:])), n.Uint64(b[swPrevLimit:]) != 0
 		}
 		into = append(into, out)
 	}

@@ -9,6 +9,7 @@ type event struct {
 	kind     eventKind
 	state    State  // of an out: what the thread does from now on
 	futex    uint32 // of an out into Futex: see Slice
+	limited  bool   // of an out into Futex: the wait has a time limit
 	block    bool   // of an out: it did so by itself (voluntary)
 	dead     bool   // of an out: it is the thread's last
 	counted  bool   // switches is known

@@ -3,6 +3,7 @@ package sched
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -397,7 +398,7 @@ func TestRecordWithoutChecksums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, bytes.Replace(b, []byte(`"version": 2`), []byte(`"version": 1`), 1), 0o600); err != nil {
+	if err := os.WriteFile(path, bytes.Replace(b, fmt.Appendf(nil, `"version": %d`, Version), []byte(`"version": 1`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir); !errors.Is(err, ErrDamaged) {

@@ -19,7 +19,7 @@ import (
 const Folder = "sched"
 
 // Version is the version of the record's files that this package writes and reads.
-const Version = 2
+const Version = 3
 
 const (
 	headName      = "record.json"

@@ -20,6 +20,7 @@ type field struct {
 type offsets struct {
 	pid, tgid, comm, voluntary, involuntary, cpuTime field // of task_struct
 	systemCall, firstArgument, secondArgument        field // of pt_regs; zero where it is not known
+	fourthArgument                                   field
 	// clock is the path from a task_struct to the clock of its run queue; nil
 	// in a kernel without CONFIG_FAIR_GROUP_SCHED.
 	clock []field
@@ -34,6 +35,9 @@ var firstArgumentFields = map[string]string{"amd64": "di", "riscv64": "orig_a0"}
 
 // secondArgumentFields is the same of the second argument, for a futex what is done with it.
 var secondArgumentFields = map[string]string{"amd64": "si", "riscv64": "a1"}
+
+// fourthArgumentFields is the same of the fourth argument, for a futex the address of the time limit.
+var fourthArgumentFields = map[string]string{"amd64": "r10", "riscv64": "a3"}
 
 // findOffsets reads the type information (BTF) of the kernel.
 func findOffsets(spec *btf.Spec) (*offsets, error) {
@@ -58,6 +62,7 @@ func findOffsets(spec *btf.Spec) (*offsets, error) {
 	o.systemCall = findRegister(spec, systemCallFields[runtime.GOARCH])
 	o.firstArgument = findRegister(spec, firstArgumentFields[runtime.GOARCH])
 	o.secondArgument = findRegister(spec, secondArgumentFields[runtime.GOARCH])
+	o.fourthArgument = findRegister(spec, fourthArgumentFields[runtime.GOARCH])
 	o.clock = findClock(spec)
 	return &o, checkSwitch(spec)
 }

@@ -44,7 +44,8 @@ const (
 	swClock      = 56 // u64, the scheduler's clock of this CPU when it began to charge the next thread; 0: not known
 	swCPU        = 64 // u32, and four bytes of nothing
 	swPrevFirst  = 72 // u64, first argument of that system call; 0: not known
-	switchSize   = 80
+	swPrevLimit  = 80 // u64, its fourth argument: of a futex, where its time limit is; 0: none, or not known
+	switchSize   = 88
 	preemptedBit = 31
 
 	newSize = 24
@@ -269,6 +270,7 @@ func (a *assembler) previous() {
 	a.store(swNextCount, asm.DWord) // and the padding
 	a.store(swPrevCPU, asm.DWord)
 	a.store(swPrevFirst, asm.DWord)
+	a.store(swPrevLimit, asm.DWord)
 	a.add(asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_previous"))
 	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
 	a.copyField(rPrev, o.pid, recTID, asm.Word)
@@ -287,6 +289,10 @@ func (a *assembler) previous() {
 	if first := o.firstArgument; first.size == asm.DWord && o.systemCall.size == asm.DWord {
 		a.add(asm.LoadMem(asm.R1, asm.R0, first.offset, asm.DWord))
 		a.store(swPrevFirst, asm.DWord)
+		if limit := o.fourthArgument; limit.size == asm.DWord {
+			a.add(asm.LoadMem(asm.R1, asm.R0, limit.offset, asm.DWord))
+			a.store(swPrevLimit, asm.DWord)
+		}
 	}
 	a.at("no_previous")
 }

@@ -17,6 +17,10 @@ type Waker uint32
 const (
 	NoWaker Waker = 0 // not known: no wait, the wait goes on, or the source does not report it
 	Outside Waker = 1 // no thread of the process: a time limit, a device, another process
+
+	// The end of the process cut the wait, which would have gone on; of a futex with a time limit, it is CutLimited.
+	Cut        Waker = math.MaxUint32
+	CutLimited Waker = math.MaxUint32 - 1
 )
 
 // NoWakers is the key in Record.NotAvailable of a source that does not report who ends waits.
@@ -26,7 +30,12 @@ const NoWakers = "who ends a wait"
 func WakerThread(i uint32) Waker { return Waker(i) + Outside + 1 }
 
 // Thread is the index of the thread in the record, if it was one.
-func (w Waker) Thread() (i uint32, ok bool) { return uint32(w - Outside - 1), w > Outside }
+func (w Waker) Thread() (i uint32, ok bool) {
+	return uint32(w - Outside - 1), w > Outside && w < CutLimited
+}
+
+// Cut reports whether the end of the process ended the wait.
+func (w Waker) Cut() bool { return w >= CutLimited }
 
 // valid: the thread is one of the record's.
 func (w Waker) valid(threads int) bool {
@@ -58,9 +67,14 @@ type onCPU struct {
 // waker says who ended a wait. An interrupt (a time limit, a device) ends a wait in the name of the thread that it
 // stopped: that thread ended it only if it is in a system call, and for a futex in one that can end such a wait.
 // An interrupt in such a call is rare.
-func (b *builder) waker(s State, c onCPU) Waker {
+func (b *builder) waker(s State, limited bool, c onCPU) Waker {
 	// The end of the process ends no wait: what the thread waited for did not happen.
-	if !c.known || c.call == unix.SYS_EXIT_GROUP || c.call == unix.SYS_KILL {
+	switch {
+	case c.known && c.call == unix.SYS_EXIT_GROUP && c.pid == int32(b.pid) && s == Futex && limited:
+		return CutLimited
+	case c.known && c.call == unix.SYS_EXIT_GROUP && c.pid == int32(b.pid):
+		return Cut
+	case !c.known || c.call == unix.SYS_EXIT_GROUP || c.call == unix.SYS_KILL:
 		return NoWaker
 	}
 	if c.call < 0 || c.pid != int32(b.pid) || s == Futex && !endsFutexWait(c.call) || s == Sleeping && c.call != unix.SYS_TGKILL {

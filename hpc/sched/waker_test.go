@@ -31,7 +31,9 @@ func TestWaker(t *testing.T) {
 		{"written to", IO, onCPU{true, 1, 6, unix.SYS_WRITE}, WakerThread(1)},
 		{"a device, while another thread computed", IO, onCPU{true, 1, 6, -1}, Outside},
 		{"another process", Futex, onCPU{true, 2, 9, unix.SYS_FUTEX}, Outside},
-		{"the end of the process", Futex, onCPU{true, 1, 6, unix.SYS_EXIT_GROUP}, NoWaker},
+		{"the end of the process", Futex, onCPU{true, 1, 6, unix.SYS_EXIT_GROUP}, Cut},
+		{"the end of the process, in a read", IO, onCPU{true, 1, 6, unix.SYS_EXIT_GROUP}, Cut},
+		{"the end of another process", IO, onCPU{true, 2, 9, unix.SYS_EXIT_GROUP}, NoWaker},
 		{"the process was killed", Futex, onCPU{true, 2, 9, unix.SYS_KILL}, NoWaker},
 		{"a thread that is not known", Futex, onCPU{true, 1, 7, unix.SYS_FUTEX}, NoWaker},
 	} {
@@ -130,4 +132,23 @@ func TestWakersOfThreads(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A wait that the end of the process cuts had a time limit, or not. Neither is a thread of the record, also in one that is continued.
+func TestWakerAtTheEnd(t *testing.T) {
+	for limited, want := range map[bool]Waker{false: Cut, true: CutLimited} {
+		b := newBuilder(1, 0)
+		leaves, end := out(50, 1, 30, Futex), wake(70)
+		leaves.limited, end.waker = limited, onCPU{true, 1, 6, unix.SYS_EXIT_GROUP}
+		for _, e := range []event{made(10), in(20, 0), leaves, end} {
+			b.apply(&e)
+		}
+		got := b.slices[len(b.slices)-1].Waker
+		if _, ok := got.Thread(); got != want || ok || !got.Cut() || got.moved(7) != got || !got.valid(0) {
+			t.Errorf("limited %v: %d, want %d; a thread: %v", limited, got, want, ok)
+		}
+	}
+	if WakerThread(3).Cut() || Outside.Cut() || NoWaker.Cut() {
+		t.Error("a wait that somebody ended was cut")
+	}
 }

@@ -29,6 +29,12 @@ func TestBeside(t *testing.T) {
 		p.Beside = &Beside{Idle: idle}
 		return p
 	}
+	loops := func(p Pool) Pool {
+		p.Threads, p.Workers, p.Units = true, append(p.Workers, p.Workers...), 4
+		p.Wall, p.CPU = 2*p.Wall, 2*p.CPU
+		p.Beside.Mutual *= 2
+		return p
+	}
 	late := func(p Pool, elsewhere, byOthers units.Ns) Pool { // other programs made its workers wait
 		p.Elsewhere, p.TakenWait = elsewhere, byOthers
 		return p
@@ -52,6 +58,7 @@ func TestBeside(t *testing.T) {
 		{"waiting for a thread that others keep from the processors", waiting(&Beside{Ran: 500 * milli, Wanted: 990 * milli}), "", 0, ""},
 		{"beside a thread that others keep from the processors", waiting(&Beside{Ran: 400 * milli, Wanted: 800 * milli}), "waiting-tasks", 600 * milli, ""},
 		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli}), "one-at-a-time", 400 * milli, "waited 800 ms until another of them went on"},
+		{"loops that hand work to one another", loops(waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli})), "", 0, ""},
 		{"waiting for the collector", waiting(&Beside{Stalled: 1700 * milli}), "", 0, ""},
 		{"coarse, and a processor idles", coarse(900 * milli), "coarse-grained", 450 * milli, ""},
 		{"coarse, and others have the processor", coarse(100 * milli), "", 0, ""},

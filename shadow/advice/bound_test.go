@@ -82,7 +82,10 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	case *Pinned:
 		return min(e.Pinned, e.Waiting), "what threads were pinned and waited"
 	case *CostlyPauses:
-		return e.Stopped - *e.Waited + *e.Beside + *e.Stalled, "what the collector took, without the waiting"
+		c := f.Units.Collections
+		return c.Stopped - f.Units.Waits.Stopped + f.Units.Waits.Beside + f.Units.Waits.Stalled, "what the collector took, without the waiting"
+	case *Explicit:
+		return e.Cost, "what the collector took"
 	}
 	return 0, "unknown evidence"
 }
@@ -159,6 +162,10 @@ func anyFacts(rng *rand.Rand) *Facts {
 	u.Waits.Stalled = share(span - stopped - u.Waits.Beside)
 	u.Waits.Held = share(u.Waits.Stalled)
 	f := &Facts{Duration: u.Duration, CPUs: cpus, Units: u}
-	f.GC.Total = stopped
+	f.GC.Total = stopped - share(stopped) // the standstill counts
+	u.Collections = &Collections{Stopped: stopped, Around: true, Explicit: int64(rng.IntN(3)), Other: 3, OtherTime: share(stopped), Unseen: int64(rng.IntN(9))}
+	if u.Collections.Explicit > 0 {
+		u.Collections.ExplicitTime = share(stopped)
+	}
 	return f
 }

@@ -87,14 +87,29 @@ type UnitFacts struct {
 	Taken    units.Ns
 	Recorded units.Ns // how long the scheduler was recorded
 	// Waits is nil if it is not known, or too little to change a finding.
-	Waits *Waits
+	Waits       *Waits
+	Collections *Collections // nil: not known
+}
+
+// Collections are what collections cost, and why they ran by the JVM's own counters.
+type Collections struct {
+	// Stopped is how long the program stood still for them, Around whether that includes the
+	// time to reach their safepoints and to leave them. Else it is that of the pauses.
+	Stopped units.Ns
+	Around  bool
+	// The number and time of those that the program asked for with System.gc(), of those that
+	// someone else asked for, and of those that ran because of the heap. A time is from the
+	// begin to the end, concurrent phases included.
+	Explicit, Asked, Other             int64
+	ExplicitTime, AskedTime, OtherTime units.Ns
+	Unseen                             int64 // of which only the number is known
 }
 
 // Waits is what was lost by waiting for processors, by the scheduling record: while r of
 // w threads that want one run, 1 - r / min(w, c) of the time, on c processors.
 type Waits struct {
 	Lost    units.Ns // of the session: by all threads of the JVM
-	Stopped units.Ns // of the pauses: by the threads of the collector
+	Stopped units.Ns // of the collections' standstill: by the threads of the collector, and by those that had to reach a safepoint
 	// Beside is the time outside of pauses in which a thread of the program waited for a
 	// processor for long, times the share of the processors that the collector had then.
 	Beside units.Ns

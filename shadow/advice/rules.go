@@ -39,6 +39,7 @@ var rules = []rule{
 	{name: "deep-nesting", kind: Advice, find: one(deepNesting)},
 	{name: "swallowed-exceptions", kind: Advice, find: swallowed},
 	{name: "garbage-collection", kind: Advice, find: one(costlyPauses)},
+	{name: "explicit-collections", kind: Advice, find: one(explicit)},
 
 	{name: "contended", kind: Caution, find: one(contended)},
 	{name: "submissions-summarised", kind: Caution, find: one(submissionsSummarised)},

@@ -140,57 +140,6 @@ func (e *CollectorPauses) StoodStill() bool {
 	return e.Standstill != nil && e.Standstill.TotalNs >= e.Total+e.Total/10 && (e.Count > 0 || e.Costly)
 }
 
-// CostlyPauses are collections that keep the program from working for too long.
-type CostlyPauses struct {
-	Share   float64   `json:"share"`
-	Stopped units.Ns  `json:"stopped_ns"`
-	Waited  *units.Ns `json:"cpu_wait_ns"`   // of Stopped: see Waits; null: not known
-	Beside  *units.Ns `json:"concurrent_ns"` // see Waits; null: not known
-	Stalled *units.Ns `json:"stalled_ns"`    // see Waits; null: not known
-	held    units.Ns  // see Waits
-}
-
-// saves is the time stopped, without that lost to waiting for processors, and the time
-// in which a concurrent collector kept threads of the program from processors or from
-// memory: no heap and no collector saves more.
-func (e *CostlyPauses) saves() units.Ns {
-	saved := e.Stopped
-	if e.Waited != nil {
-		saved -= *e.Waited
-	}
-	if e.Beside != nil {
-		saved += *e.Beside
-	}
-	if e.Stalled != nil {
-		saved += *e.Stalled
-	}
-	return saved
-}
-
-// cost is what the program lost if the threads that the collector did not hold up went on
-// meanwhile.
-func (e *CostlyPauses) cost() units.Ns {
-	if e.Stalled == nil {
-		return e.saves()
-	}
-	return e.saves() - *e.Stalled + e.held
-}
-
-func costlyPauses(s *search) *Finding {
-	if s.Duration <= 0 {
-		return nil
-	}
-	e := &CostlyPauses{Share: float64(s.GC.Total) / float64(s.Duration), Stopped: s.GC.Total}
-	if u := s.Units; u != nil && u.Waits != nil {
-		e.Waited, e.Beside = new(min(u.Waits.Stopped, e.Stopped)), new(u.Waits.Beside)
-		e.Stalled, e.held = new(u.Waits.Stalled), u.Waits.Held
-	}
-	if float64(e.cost()) < s.t.GCShare*float64(s.time(s.Duration)) {
-		return nil
-	}
-	return &Finding{Gain: bound(e, s.Duration), Evidence: e}
-}
-
 // Exceptions are executions that ended with an exception.
 type Exceptions struct {
 	Of    text.Population `json:"-"`

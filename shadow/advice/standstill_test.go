@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,52 @@ func TestStandstillText(t *testing.T) {
 		}
 		if !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
 			t.Errorf("%d pauses of %v, %v stopped: %q, want %q and not %q", c.pauses, c.paused, c.stop, text, c.want, c.not)
+		}
+	}
+}
+
+// TestCollections: what collections cost is the standstill for them. A larger heap is the remedy for those that ran because
+// of the heap, no call of System.gc() for those that the program asked for.
+func TestCollections(t *testing.T) {
+	const second = 1000 * milli
+	for _, c := range []struct {
+		name string
+		of   Collections
+		want string
+		gain []units.Ns
+		says string
+	}{
+		{"because of the heap", Collections{Stopped: 200 * milli, Around: true, Other: 9, OtherTime: 200 * milli}, "garbage-collection", []units.Ns{200 * milli}, "20 % of the time, with the time to reach its safepoints. Try"},
+		{"short pauses, long to reach", Collections{Stopped: 60 * milli, Around: true, Other: 9, OtherTime: 10 * milli}, "garbage-collection", []units.Ns{60 * milli}, ""},
+		{"asked for by the program", Collections{Stopped: 200 * milli, Explicit: 9, ExplicitTime: 190 * milli}, "explicit-collections", []units.Ns{200 * milli}, "9 collections ran because of System.gc(). A larger heap does not"},
+		{"asked for, and others not seen", Collections{Stopped: 200 * milli, Explicit: 3, ExplicitTime: 60 * milli, Unseen: 6}, "explicit-collections", []units.Ns{200 * milli}, "(why 6 others ran is not known)"},
+		{"asked for by an operator", Collections{Stopped: 200 * milli, Asked: 9, AskedTime: 190 * milli}, "", nil, ""},
+		{"some asked for", Collections{Stopped: 200 * milli, Explicit: 2, ExplicitTime: 20 * milli, Other: 9, OtherTime: 180 * milli}, "garbage-collection", []units.Ns{180 * milli}, "20.0 ms of it were collections that someone asked for"},
+		{"both", Collections{Stopped: 200 * milli, Explicit: 2, ExplicitTime: 80 * milli, Other: 9, OtherTime: 120 * milli}, "garbage-collection explicit-collections", []units.Ns{120 * milli, 80 * milli}, ""},
+		{"causes not known", Collections{Stopped: 200 * milli, Unseen: 9}, "garbage-collection", []units.Ns{200 * milli}, "causes of most collections are not known"},
+		{"too little", Collections{Stopped: 40 * milli, Explicit: 9, ExplicitTime: 40 * milli}, "", nil, ""},
+	} {
+		f := &Facts{Duration: second, GC: granularity.PauseStats{Count: 9, Total: 10 * milli}, Units: &UnitFacts{Duration: second, Collections: &c.of}}
+		found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice })
+		if names(found) != c.want {
+			t.Errorf("%s: %q, want %q", c.name, names(found), c.want)
+			continue
+		}
+		for i, x := range found {
+			if x.gain() != c.gain[i] || i == 0 && !strings.Contains(x.Text(), c.says) {
+				t.Errorf("%s: gain %v, want %v: %s", c.name, x.gain(), c.gain[i], x.Text())
+			}
+		}
+	}
+}
+
+// TestCollectionsAmongOthers: beside many other programs a few collections are no finding, as too little of the time is left
+// to tell their share.
+func TestCollectionsAmongOthers(t *testing.T) {
+	f := &Facts{Duration: 3200 * milli, Units: &UnitFacts{Collections: &Collections{Stopped: 109 * milli, Other: 2, OtherTime: 109 * milli}, Waits: &Waits{Lost: 2700 * milli, Stopped: 57 * milli}}}
+	for _, x := range Find(f) {
+		if x.Rule == "garbage-collection" {
+			t.Error(x.Text())
 		}
 	}
 }

@@ -210,7 +210,11 @@ func (e *Swallowed) sentence(f *Finding) string {
 }
 
 func (e *CostlyPauses) sentence(f *Finding) string {
-	s := fmt.Sprintf("Garbage collection stopped the program %s of the time.", units.FormatPercent(e.Share))
+	s := fmt.Sprintf("Garbage collection stopped the program %s of the time", units.FormatPercent(e.Share))
+	if e.Around {
+		s += ", with the time to reach its safepoints"
+	}
+	s += "."
 	if e.Waited != nil && *e.Waited > 0 {
 		s += fmt.Sprintf(" For %s of the %s its threads only waited for a processor.", units.FormatNs(*e.Waited), units.FormatNs(e.Stopped))
 	}
@@ -220,7 +224,23 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 	if e.Stalled != nil && *e.Stalled > 0 {
 		s += fmt.Sprintf(" Outside of the pauses a thread of the program waited for the collector for %s of the time.", units.FormatNs(*e.Stalled))
 	}
+	if e.Asked > 0 {
+		s += fmt.Sprintf(" %s of it were collections that someone asked for, which no heap avoids.", units.FormatNs(e.Asked))
+	}
+	if e.Unseen {
+		s += " The causes of most collections are not known; a larger heap does not avoid those that the program asks for (System.gc())."
+	}
 	return s + " Try a larger heap or another collector, or allocate less inside the tasks: " + f.gains()
+}
+
+func (e *Explicit) sentence(f *Finding) string {
+	unseen := ""
+	if e.Unseen > 0 {
+		unseen = fmt.Sprintf(" (why %s ran is not known)", text.Plural(e.Unseen, "other", "others"))
+	}
+	return fmt.Sprintf("The program asks for collections: %s ran because of System.gc()%s. A larger heap does not avoid them. Do not call System.gc() or Runtime.gc() "+
+		"(-XX:+DisableExplicitGC shows what that gains; direct buffers and RMI rely on such calls): %s",
+		text.Plural(e.Count, "collection", "collections"), unseen, f.gains())
 }
 
 // name is a pool in a sentence.

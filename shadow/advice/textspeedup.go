@@ -23,6 +23,7 @@ var restRemedies = [speedup.NParts]string{
 	speedup.Sleep:       "threads sleep for a time that they ask for",
 	speedup.Off:         "threads are off the processor for a reason that the record does not show: record with --switches=ebpf",
 	speedup.Safepoint:   "the JVM stops all threads, not for a collection: look for the operations with -Xlog:safepoint",
+	speedup.Unended:     "threads wait for what never comes: the program ends first",
 	speedup.Unseen:      "part of the time was not observed",
 	speedup.Late:        "there are fewer threads than asked for: start them earlier, or make the program use them all",
 	speedup.Surplus:     "there are more application threads than asked for",

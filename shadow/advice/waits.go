@@ -102,10 +102,11 @@ type InTurn struct {
 func (e *InTurn) saves() units.Ns { return e.Span - e.Waited - e.Least }
 
 // inTurn: all workers are inside units and hardly compute, and what some wait for is
-// another one of them.
+// another one of them. A thread with a single unit may be a loop, which waits for its next
+// piece of work: that shows no lock.
 func inTurn(s *search, p *Pool, span units.Ns) *Finding {
 	wall, mutual := p.Wall-p.held(), p.mutual(span)
-	if len(p.Workers) < 2 || p.Units < s.t.PoolUnits || p.Virtual || !p.CPU.Measured() || wall <= 0 || occupied(p, span) < s.t.Busy ||
+	if len(p.Workers) < 2 || p.Units < s.t.PoolUnits || p.Threads && p.Units < 2*int64(len(p.Workers)) || p.Virtual || !p.CPU.Measured() || wall <= 0 || occupied(p, span) < s.t.Busy ||
 		float64(p.demand()) >= s.t.WaitShare*float64(wall) || float64(orNone(mutual)) < s.t.Mutual*float64(wall) {
 		return nil
 	}

@@ -83,7 +83,9 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 				done[p] = 0 // its shifts say it
 			}
 		}
-		in.Region = append(in.Region, speedup.Segment{Span: span, Done: done, Shifts: shifts[i]})
+		seg := speedup.Segment{Span: span, Done: done, Shifts: shifts[i]}
+		lives.endWaits(&in, &seg)
+		in.Region = append(in.Region, seg)
 	}
 	if r.Account, err = speedup.Reckon(in); err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)

@@ -2,15 +2,18 @@ package scaling
 
 import (
 	"stackagent/granularity/activity"
+	"stackagent/granularity/speedup"
 	"stackagent/internal/units"
 )
 
-// lives are what Input.Lives needs of each thread, gathered from a stream of slices.
+// lives are how each thread ends, gathered from a stream of slices.
 type lives []life
 
-// life is the time of a thread of no pool in Java.
+// life is the time of a thread of no pool in Java, for Input.Lives, and what the end of the program found it in.
 type life struct {
 	activity.Span
+	wait activity.Span // its last
+	cut  bool          // the end of the program cut that
 	ran  units.Ns
 	last []activity.Span // when it ran since its last long wait, the newest of that
 	sum  units.Ns        // of last
@@ -57,6 +60,12 @@ func (l lives) watch(stream activity.Stream) activity.Stream {
 }
 
 func (x *life) add(s activity.Slice) {
+	if s.State >= activity.Futex {
+		if x.wait.To != s.From { // else it goes beyond a part of the record
+			x.wait.From = s.From
+		}
+		x.wait.To, x.cut = s.To, s.Cut
+	}
 	span := activity.Span{From: s.From, To: s.To}.Cut(x.Span)
 	switch {
 	case span.Len() == 0:
@@ -85,4 +94,30 @@ func (l lives) spans() []activity.Span {
 		}
 	}
 	return out
+}
+
+// endWaits moves the ends of the threads that wait for what never comes: such a wait is no work that the others lack, so the thread is
+// done with the last of the others, or where the wait began if that is later. A driver works in its shifts.
+func (l lives) endWaits(in *speedup.Input, seg *speedup.Segment) {
+	latest := seg.From
+	for p, th := range in.Threads {
+		end := min(th.Last, seg.To)
+		if seg.Done[p] != 0 {
+			end = min(end, seg.Done[p])
+		}
+		if l[p].cut {
+			end = min(end, l[p].wait.From)
+		}
+		if shifts := seg.Shifts[p]; len(shifts) > 0 {
+			end = shifts[len(shifts)-1].To
+		} else if !in.Workers[p] || in.Drivers[p] {
+			continue
+		}
+		latest = max(latest, end)
+	}
+	for p := range in.Threads {
+		if in.Workers[p] && !in.Drivers[p] && l[p].cut && (seg.Done[p] == 0 || seg.Done[p] > latest) {
+			seg.Done[p] = latest
+		}
+	}
 }

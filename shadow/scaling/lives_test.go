@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"stackagent/granularity/activity"
+	"stackagent/granularity/speedup"
 	"stackagent/internal/units"
 )
 
@@ -64,6 +65,40 @@ func TestStarting(t *testing.T) {
 		x.starting(drivers, workers, c.ran)
 		if drivers[1] != c.driver || workers[1] == c.driver || drivers[2] || drivers[3] {
 			t.Errorf("%s: drivers %v, workers %v", c.name, drivers, workers)
+		}
+	}
+}
+
+// TestEndWaits: a worker that waits for what never comes is done with the last of the others, or where it began to wait.
+func TestEndWaits(t *testing.T) {
+	type worker struct {
+		done, cut units.MonoNs
+		want      units.MonoNs
+	}
+	for _, c := range []struct {
+		name    string
+		workers []worker
+	}{
+		{"others work on", []worker{{0, 100, 400}, {300, 0, 300}, {400, 0, 400}}},
+		{"it began last", []worker{{0, 500, 500}, {300, 0, 300}}},
+		{"all wait", []worker{{0, 500, 500}, {0, 200, 500}}},
+		{"its task had ended", []worker{{50, 60, 50}, {300, 0, 300}}},
+		{"its task is cut", []worker{{1000, 100, 300}, {300, 0, 300}}},
+		{"another computes to the end", []worker{{0, 100, 1000}, {0, 0, 0}}},
+	} {
+		in, l := speedup.Input{}, lives{}
+		seg := speedup.Segment{Span: activity.Span{From: 0, To: 1000}}
+		for _, w := range c.workers {
+			in.Threads = append(in.Threads, activity.Thread{Kind: activity.KindApplication, Last: 1000})
+			in.Workers, in.Drivers = append(in.Workers, true), append(in.Drivers, false)
+			seg.Done, seg.Shifts = append(seg.Done, w.done), append(seg.Shifts, nil)
+			l = append(l, life{wait: activity.Span{From: w.cut, To: 990}, cut: w.cut != 0})
+		}
+		l.endWaits(&in, &seg)
+		for p, w := range c.workers {
+			if seg.Done[p] != w.want {
+				t.Errorf("%s: worker %d is done at %d, want %d", c.name, p, seg.Done[p], w.want)
+			}
 		}
 	}
 }

@@ -140,7 +140,9 @@ func (t *tasks) readExecutions() error {
 					scans[w].loops[p] = true
 					scans[w].pooled[p] = scans[w].pooled[p] || t.pool[class]
 					scans[w].loopEnd[p] = max(scans[w].loopEnd[p], c.EndNs[i])
-				case c.EndNs[i] != 0:
+				case c.EndNs[i] == 0: // the program ended before it
+					scans[w].unended(t.spans, p, c.StartNs[i], min(int(c.Depth[i]), 1))
+				default:
 					e := execution{activity.Span{From: c.StartNs[i], To: c.EndNs[i]}, c.SelfWallNs[i], min(int(c.Depth[i]), 1), c.Depth[i] == 1}
 					t.add(&scans[w], onThread{class, p}, e)
 				}
@@ -188,6 +190,15 @@ func (t *tasks) add(scan *taskScan, key onThread, e execution) {
 		b.ran += e.self
 	}
 	scan.body[key] = b
+}
+
+// unended notes an execution that the end of the program cut: it lasts to the end of each span.
+func (scan *taskScan) unended(spans []activity.Span, thread int, from units.MonoNs, nested int) {
+	for i, span := range spans {
+		if from < span.To {
+			scan.last[nested][i][thread] = span.To
+		}
+	}
 }
 
 // merge adds the goroutines' parts up.

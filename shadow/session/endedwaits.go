@@ -9,6 +9,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
+	"stackagent/shadow/store"
 )
 
 // endedWaits says what the program's threads waited for in futexes, from who ended the wait.
@@ -20,6 +21,7 @@ type endedWaits struct {
 	// over is when a thread of the record left the program: that of main then takes the JVM down, and waits for the
 	// collector's threads to end.
 	over map[uint32]units.MonoNs
+	end  units.MonoNs // of the JVM; 0: it did not end in order
 
 	once  sync.Once
 	paced map[uint32]bool // futexes of threads that the collector slows down
@@ -37,6 +39,9 @@ const (
 
 func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread) *endedWaits {
 	e := &endedWaits{pauses: s.Pauses, paces: strings.Contains(s.Manifest.JVM.GC, "Shenandoah"), over: map[uint32]units.MonoNs{}}
+	if s.Manifest.Ended == store.EndedExit {
+		e.end = s.Manifest.EndNs
+	}
 	byTID := s.byTID()
 	for i, t := range threads {
 		e.program = append(e.program, t.Kind == KindApplication || t.Kind == KindMain)
@@ -58,7 +63,8 @@ func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread)
 }
 
 // state is what the thread did in s. A wait that a thread of the collector ended is a stall, one that the VM's thread
-// ended a safepoint, or a stall if it was for a pause of the collector. A wait that only its time limit ended is a sleep.
+// ended a safepoint, or a stall if it was for a pause of the collector. A wait that only its time limit ended is a sleep, and so is one
+// with a time limit that the end of the program cut; one without is unended.
 //
 // Shenandoah slows allocation down (pacing): the thread waits with a time limit on a condition variable that only the
 // collector uses, and which the JVM's thread of periodic tasks signals. So a futex whose waits that thread
@@ -72,7 +78,9 @@ func (e *endedWaits) state(s *sched.Slice) activity.ThreadState {
 	}
 	by, ok := s.Waker.Thread()
 	switch {
-	case s.Waker == sched.Outside:
+	case s.Waker == sched.Cut:
+		return activity.Unended
+	case s.Waker == sched.Outside || s.Waker == sched.CutLimited:
 		return activity.Sleeping
 	case !ok || e.enders[by] != vmThread:
 		return activity.Futex
@@ -80,6 +88,12 @@ func (e *endedWaits) state(s *sched.Slice) activity.ThreadState {
 		return activity.Stalled
 	}
 	return activity.Safepoint
+}
+
+// cut reports whether the end of the program cut the wait. A source that does not say who ends waits shows when.
+func (e *endedWaits) cut(s *sched.Slice) bool {
+	isWait := s.State >= sched.Futex
+	return isWait && (s.Waker.Cut() || s.Waker == sched.NoWaker && e.end != 0 && s.To >= e.end)
 }
 
 // stalled: the thread of the program waits for the collector's threads.

@@ -11,7 +11,7 @@ import (
 // Metric is a work metric of a session: how much of it an execution used between start and end, nested executions
 // included (total) and excluded (self). All metrics have the type units.Ns, whatever their unit.
 type Metric struct {
-	Name     string // "wall", "cpu", "queue", or the column of an extra metric: "alloc_bytes"
+	Name     string // "wall", "cpu", "queue", "delay", or the column of an extra metric: "alloc_bytes"
 	Unit     string // "ns", "bytes"; "" a count
 	How      string // how it is read, of extra metrics
 	Measured bool   // by the agent of this session
@@ -34,7 +34,7 @@ func (m *Metric) Of(t *Task) (total, self units.Ns) { return m.task(t) }
 // FirstExtra is the index of the first extra metric in the list of Metrics.
 const FirstExtra = 2
 
-// Metrics are the metrics of the session: wall and CPU time, the extra metrics in the order of the manifest, queue time.
+// Metrics are the metrics of the session: wall and CPU time, the extra metrics in the order of the manifest, queue time and delay.
 func (s *Session) Metrics() []Metric { return MetricsOf(&s.Manifest) }
 
 // MetricsOf are the metrics of the session with that manifest.
@@ -52,11 +52,15 @@ func MetricsOf(m *store.Manifest) []Metric {
 	for k, x := range m.Extra {
 		list = append(list, extraMetric(k, x, slices.Contains(m.Metrics, x.Name)))
 	}
+	submissions := m.Rows[store.Submissions.String()] > 0 || m.Submissions != nil && m.Submissions.Summarised > 0
 	return append(list, Metric{
-		Name: "queue", Unit: "ns", Measured: m.Rows[store.Submissions.String()] > 0 || m.Submissions != nil && m.Submissions.Summarised > 0,
-		Total: store.ExecutionQueue, SummaryTotal: wire.MetricQueue,
+		Name: "queue", Unit: "ns", Measured: submissions, Total: store.ExecutionQueue, SummaryTotal: wire.MetricQueue,
 		chunk: func(c *Chunk) ([]units.Ns, []units.Ns) { return c.QueueNs, nil },
 		task:  func(t *Task) (units.Ns, units.Ns) { return t.QueueNs, units.NotMeasured },
+	}, Metric{
+		Name: "delay", Unit: "ns", Measured: submissions, Total: store.ExecutionDelay, SummaryTotal: wire.MetricDelay,
+		chunk: func(c *Chunk) ([]units.Ns, []units.Ns) { return c.DelayNs, nil },
+		task:  func(t *Task) (units.Ns, units.Ns) { return t.DelayNs, units.NotMeasured },
 	})
 }
 

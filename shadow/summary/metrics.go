@@ -28,12 +28,10 @@ type metrics struct {
 	self    []granularity.Metric
 }
 
-// metricsOf lists the metrics of a source, with the queue time if the session has any.
+// metricsOf lists the metrics of a source, with queue time and delay if the session has submissions.
 func metricsOf(src *Source) *metrics {
 	m := &metrics{session: session.MetricsOf(&src.Manifest)}
-	if n := len(m.session) - 1; !m.session[n].Measured {
-		m.session = m.session[:n]
-	}
+	m.session = slices.DeleteFunc(m.session, func(x session.Metric) bool { return x.Self == 0 && !x.Measured })
 	for k := range m.session {
 		of := &m.session[k]
 		always := of.Measured
@@ -56,7 +54,7 @@ func (m *metrics) set(at granularity.Metric, x metric) {
 	switch {
 	case at <= granularity.SelfCPU:
 	case x.of.Self == 0:
-		x.name, x.unit = granularity.QueueName, x.of.Unit
+		x.name, x.unit = x.of.Name+"_"+x.of.Unit, x.of.Unit // granularity.QueueName
 	case x.self:
 		x.name, x.unit = "self_"+x.of.Name, x.of.Unit
 	default:
@@ -76,6 +74,9 @@ func (m *metrics) count() granularity.Metric { return granularity.Metric(len(m.l
 
 // values is the column of the metric in c; nil where a part lacks it.
 func (x *metric) values(c *session.Chunk) []units.Ns {
+	if x.of == nil { // the self form of a metric that has none
+		return nil
+	}
 	total, self := x.of.Values(c)
 	if x.self {
 		return self

@@ -58,7 +58,7 @@ func (c *columns) add(x *Unit, group uint32) {
 	}
 	c.Depth, c.Flags = append(c.Depth, depth), append(c.Flags, flagsOf(x))
 	c.StartNs, c.EndNs = append(c.StartNs, x.Start), append(c.EndNs, x.End)
-	c.Site, c.QueueNs = append(c.Site, 0), append(c.QueueNs, x.Queue)
+	c.Site, c.QueueNs, c.DelayNs = append(c.Site, 0), append(c.QueueNs, x.Queue), append(c.DelayNs, x.Delay)
 	for m, to := range c.work {
 		n := units.NotMeasured
 		if m < unit.MaxMetrics {
@@ -84,7 +84,7 @@ func flagsOf(x *Unit) uint16 {
 func (c *columns) empty() {
 	c.TaskID, c.OuterTaskID, c.Class, c.Thread = c.TaskID[:0], c.OuterTaskID[:0], c.Class[:0], c.Thread[:0]
 	c.Depth, c.Flags, c.StartNs, c.EndNs = c.Depth[:0], c.Flags[:0], c.StartNs[:0], c.EndNs[:0]
-	c.Site, c.QueueNs, c.group = c.Site[:0], c.QueueNs[:0], c.group[:0]
+	c.Site, c.QueueNs, c.DelayNs, c.group = c.Site[:0], c.QueueNs[:0], c.DelayNs[:0], c.group[:0]
 	for _, column := range c.work {
 		*column = (*column)[:0]
 	}

@@ -3,6 +3,7 @@ package unit
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"stackagent/granularity"
@@ -187,8 +188,8 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 		r.executions, r.named = 0, 0
 	}
 	var failed error
-	all := u.s.Metrics()
-	work := NewWorkColumns(all[:len(all)-1]) // the queue time is not work: it has a field of its own
+	// Queue time and delay are not work: they have fields of their own.
+	work := NewWorkColumns(slices.DeleteFunc(u.s.Metrics(), func(m session.Metric) bool { return m.Self == 0 }))
 	b := unit.NewBuilder(u.loops.Has, work.Len(), func(x *Unit) {
 		if u.leftOut(x) {
 			return
@@ -226,10 +227,13 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 	*e = unit.Execution{
 		Task: c.TaskID[i], Outer: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i], Start: c.StartNs[i], End: c.EndNs[i],
 		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
-		Virtual: flags&wire.Virtual != 0, Unseen: flags&wire.CreationUnseen != 0, Queue: units.NotMeasured,
+		Virtual: flags&wire.Virtual != 0, Unseen: flags&wire.CreationUnseen != 0, Queue: units.NotMeasured, Delay: units.NotMeasured,
 	}
 	if i < len(c.QueueNs) {
 		e.Queue = c.QueueNs[i]
+	}
+	if i < len(c.DelayNs) {
+		e.Delay = c.DelayNs[i]
 	}
 	e.Submitted = e.Queue.Measured()
 	if r := u.roles.Get(e.Class); r != nil {

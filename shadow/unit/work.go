@@ -18,7 +18,8 @@ type WorkColumns struct {
 func NewWorkColumns(metrics []session.Metric) *WorkColumns {
 	w := &WorkColumns{metrics: metrics}
 	for k := range metrics {
-		if w.columns = append(w.columns, nil); metrics[k].Self != 0 {
+		last := granularity.MetricOf(k, metrics[k].Self != 0)
+		for len(w.columns) <= int(last) {
 			w.columns = append(w.columns, nil)
 		}
 	}
@@ -33,8 +34,8 @@ func (w *WorkColumns) Of(c *session.Chunk) [][]units.Ns {
 	for k := range w.metrics {
 		total, self := w.metrics[k].Values(c)
 		w.columns[granularity.MetricOf(k, false)] = w.full(total, c.Len())
-		if w.metrics[k].Self != 0 {
-			w.columns[granularity.MetricOf(k, true)] = w.full(self, c.Len())
+		if own := int(granularity.MetricOf(k, true)); own < len(w.columns) {
+			w.columns[own] = w.full(self, c.Len()) // not measured if the metric has no self value
 		}
 	}
 	return w.columns

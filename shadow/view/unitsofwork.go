@@ -42,6 +42,7 @@ func UnitsOfWork(s *session.Session) []Column[UnitOfWork] {
 		flag("inside", "it ran inside another unit", func(u UnitOfWork) bool { return u.Inside }),
 		threw,
 		flag("swallowed", "its wrapper took the exception", func(u UnitOfWork) bool { return u.Swallowed }),
+		{Name: "delay_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "delay that was asked for, as in tasks", Value: func(u UnitOfWork) Value { return Measured(u.Delay) }},
 	}
 }
 

@@ -189,7 +189,7 @@ func Machine(s *session.Session, t advice.Thresholds) *advice.UnitFacts {
 	a.waited()
 	f := &advice.UnitFacts{Duration: s.Manifest.DurationNs, CPUs: s.Manifest.JVM.CPUs}
 	a.others(f, nil, t)
-	f.Waits = a.waits(t)
+	a.collected(f, t)
 	return f
 }
 

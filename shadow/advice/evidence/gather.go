@@ -306,7 +306,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		f.Pools = append(f.Pools, p.Pool)
 	}
 	a.others(f, workers, t)
-	f.Waits = a.waits(t)
+	a.collected(f, t)
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]

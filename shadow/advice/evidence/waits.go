@@ -22,7 +22,7 @@ const (
 // sharing sums up how the threads of a JVM shared the processors.
 type sharing struct {
 	cpus           int
-	pauses         []activity.Span // in order, none overlap
+	pauses, stops  cursor // of the collector, and with what it took to reach their safepoints
 	now            units.MonoNs
 	running, ready [roles]int
 	held           int // threads of the program that wait for the collector
@@ -36,18 +36,21 @@ type sharing struct {
 	stalled, share float64
 }
 
-// paused reports whether now is in a pause, and until when at most.
-func (c *sharing) paused(until units.MonoNs) (bool, units.MonoNs) {
-	for len(c.pauses) > 0 && c.pauses[0].To <= c.now {
-		c.pauses = c.pauses[1:]
+// cursor goes through spans that are in order and do not overlap.
+type cursor []activity.Span
+
+// at reports whether now is in a span, and until when at most.
+func (c *cursor) at(now, until units.MonoNs) (bool, units.MonoNs) {
+	for len(*c) > 0 && (*c)[0].To <= now {
+		*c = (*c)[1:]
 	}
 	switch {
-	case len(c.pauses) == 0:
+	case len(*c) == 0:
 		return false, until
-	case c.pauses[0].From <= c.now:
-		return true, min(until, c.pauses[0].To)
+	case (*c)[0].From <= now:
+		return true, min(until, (*c)[0].To)
 	}
-	return false, min(until, c.pauses[0].From)
+	return false, min(until, (*c)[0].From)
 }
 
 // idle is the share of the processors that r running and w waiting threads could use
@@ -62,12 +65,16 @@ func (c *sharing) idle(r, w int) float64 {
 // advance adds the time up to to.
 func (c *sharing) advance(to units.MonoNs) {
 	for c.now < to {
-		paused, end := c.paused(to)
+		stopped, end := c.stops.at(c.now, to)
+		paused, end := c.pauses.at(c.now, end)
 		length, r := float64(end-c.now), c.running[collects]
-		c.lost += length * c.idle(c.running[helps]+r+c.running[mutates], c.ready[helps]+c.ready[collects]+c.ready[mutates])
+		lost := length * c.idle(c.running[helps]+r+c.running[mutates], c.ready[helps]+c.ready[collects]+c.ready[mutates])
+		c.lost += lost
 		switch {
 		case paused:
 			c.stopped += length * c.idle(r, c.ready[collects])
+		case stopped: // a thread of the program that has no processor does not reach the safepoint
+			c.stopped += lost
 		case c.held > 0:
 			c.stalled += length
 			c.share += length * float64(c.held) / float64(c.held+c.running[mutates]+c.ready[mutates])
@@ -126,7 +133,7 @@ func (c *sharing) read(slices activity.Stream, of []role) error {
 
 // waits is what the JVM lost by waiting for processors, by the scheduling record; nil
 // if that is not known, or if it and the collections are too little to change a finding.
-func (a *advisor) waits(t advice.Thresholds) *advice.Waits {
+func (a *advisor) waits(t advice.Thresholds, stops []activity.Span) *advice.Waits {
 	m := &a.s.Manifest
 	if a.times == nil || m.JVM.CPUs <= 0 {
 		return nil
@@ -148,8 +155,8 @@ func (a *advisor) waits(t advice.Thresholds) *advice.Waits {
 		return nil
 	}
 	window := activity.Span{From: max(record.From, m.StartNs), To: min(record.To, m.StartNs+units.MonoNs(m.DurationNs))}
-	c := &sharing{cpus: m.JVM.CPUs, pauses: gc.Union(a.s.Spans(), window), now: window.From}
-	for _, p := range c.pauses {
+	c := &sharing{cpus: m.JVM.CPUs, pauses: gc.Union(a.s.Spans(), window), stops: gc.Union(stops, window), now: window.From}
+	for _, p := range c.stops {
 		used += p.Len()
 	}
 	if float64(used) < t.GCShare*float64(m.DurationNs) || c.read(record.Stream(window.From, window.To), of) != nil {

@@ -27,7 +27,7 @@ func TestWaitsKnown(t *testing.T) {
 			{Thread: 2, State: activity.Runnable, From: 18 * ms, To: 25 * ms}, {Thread: 2, State: activity.Runnable, From: 38 * ms, To: 45 * ms}}, 0, 3*ms + 500_000},
 		"wakes up": {[]activity.Slice{{Thread: 0, State: activity.Running, From: 25 * ms, To: 40 * ms}, {Thread: 2, State: activity.Runnable, From: 30 * ms, To: 30*ms + 900_000}}, 0, 0},
 	} {
-		x := &sharing{cpus: 2, pauses: []activity.Span{span(10*ms, 20*ms)}}
+		x := &sharing{cpus: 2, pauses: []activity.Span{span(10*ms, 20*ms)}, stops: []activity.Span{span(10*ms, 20*ms)}}
 		if err := x.read(activity.Of(c.slices), of); err != nil || units.Ns(x.stopped) != c.waited || units.Ns(x.beside) != c.beside {
 			t.Errorf("%s: waited %v, beside %v, want %v and %v (%v)", name, x.stopped, x.beside, c.waited, c.beside, err)
 		}
@@ -90,6 +90,7 @@ func TestWaitsAgainstDefinition(t *testing.T) {
 			}
 		}
 		c := &sharing{cpus: cpus, pauses: []activity.Span{span(units.MonoNs(from)*longWait, units.MonoNs(to)*longWait)}}
+		c.stops = append(cursor(nil), c.pauses...)
 		if err := c.read(activity.Of(slices), of); err != nil || !near(c.stopped, waited*float64(longWait)) || !near(c.beside, beside*float64(longWait)) || !near(c.lost, lost*float64(longWait)) ||
 			!near(c.stalled, stalled*float64(longWait)) || !near(c.share, share*float64(longWait)) {
 			t.Fatalf("seed %d: stopped %v, beside %v, lost %v, stalled %v (%v), want %v, %v, %v, %v (%v) of %v (%v)", seed, c.stopped, c.beside, c.lost, c.stalled, c.share, waited, beside, lost, stalled, share, longWait, err)

@@ -1,0 +1,113 @@
+package advice
+
+import "stackagent/internal/units"
+
+// CostlyPauses are collections that keep the program from working for too long.
+type CostlyPauses struct {
+	Share   float64   `json:"share"`
+	Stopped units.Ns  `json:"stopped_ns"`
+	Around  bool      `json:"with_reaching"` // Stopped includes the time to reach the safepoints and to leave them
+	Waited  *units.Ns `json:"cpu_wait_ns"`   // of Stopped: see Waits; null: not known
+	Beside  *units.Ns `json:"concurrent_ns"` // see Waits; null: not known
+	Stalled *units.Ns `json:"stalled_ns"`    // see Waits; null: not known
+	held    units.Ns  // see Waits
+	// Asked is the part of the cost in collections that someone asked for, as far as their
+	// causes were seen: a larger heap does not avoid them.
+	Asked units.Ns `json:"asked_for_ns"`
+	// Unseen is whether most collections may have been asked for: their causes are not known.
+	Unseen bool `json:"causes_unknown"`
+}
+
+// all is the time stopped, without that lost to waiting for processors, and the time
+// in which a concurrent collector kept threads of the program from processors or from
+// memory.
+func (e *CostlyPauses) all() units.Ns {
+	return e.Stopped - orZero(e.Waited) + orZero(e.Beside) + orZero(e.Stalled)
+}
+
+// saves is the cost without that of collections which someone asked for: no heap and no
+// collector saves more.
+func (e *CostlyPauses) saves() units.Ns { return e.all() - e.Asked }
+
+// cost is what the program lost if the threads that the collector did not hold up went on
+// meanwhile.
+func (e *CostlyPauses) cost() units.Ns { return e.all() - orZero(e.Stalled) + e.held }
+
+func orZero(n *units.Ns) units.Ns {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// costlyPauses finds collections that cost too much, without those that someone asked for.
+func costlyPauses(s *search) *Finding {
+	e, c := s.collections()
+	if e == nil || c.Other == 0 && c.Explicit+c.Asked > 0 {
+		return nil // no collection was seen that ran because of the heap
+	}
+	e.Asked = c.part(e.all(), c.ExplicitTime+c.AskedTime)
+	e.Unseen = c.Other == 0 || c.Explicit+c.Asked > 0 && c.Unseen >= c.Explicit+c.Asked+c.Other
+	if s.tooLittle(e.cost() - e.Asked) {
+		return nil
+	}
+	return &Finding{Gain: bound(e, s.Duration), Evidence: e}
+}
+
+// Explicit are collections that the program itself asked for.
+type Explicit struct {
+	Count  int64    `json:"collections"`
+	Unseen int64    `json:"causes_unknown"` // collections of which only the number is known
+	Cost   units.Ns `json:"cost_ns"`        // of all collections
+	Others units.Ns `json:"others_ns"`      // of Cost: in collections that ran for another known reason
+}
+
+// saves is the cost without that of the collections that ran for another reason.
+func (e *Explicit) saves() units.Ns { return e.Cost - e.Others }
+
+// explicit finds calls of System.gc() that cost too much: those that were seen must.
+func explicit(s *search) *Finding {
+	cost, c := s.collections()
+	if cost == nil || c.Explicit == 0 || s.tooLittle(c.part(cost.cost(), c.ExplicitTime)) {
+		return nil
+	}
+	e := &Explicit{c.Explicit, c.Unseen, cost.all(), c.part(cost.all(), c.OtherTime+c.AskedTime)}
+	return &Finding{Gain: bound(e, s.Duration), Evidence: e}
+}
+
+// collections is what the collections cost; nil if that is not known. Their causes are
+// empty if these are not known.
+func (s *search) collections() (*CostlyPauses, *Collections) {
+	if s.Duration <= 0 {
+		return nil, nil
+	}
+	e, c := &CostlyPauses{Stopped: s.GC.Total}, &Collections{}
+	if u := s.Units; u != nil {
+		if u.Collections != nil {
+			c = u.Collections
+			e.Stopped, e.Around = c.Stopped, c.Around
+		}
+		if u.Waits != nil {
+			e.Waited, e.Beside = new(min(u.Waits.Stopped, e.Stopped)), new(u.Waits.Beside)
+			e.Stalled, e.held = new(u.Waits.Stalled), u.Waits.Held
+		}
+	}
+	e.Share = float64(e.Stopped) / float64(s.Duration)
+	return e, c
+}
+
+// part is the part of a cost that collections took which lasted so long. Their time
+// includes waiting for processors, which the cost leaves out.
+func (c *Collections) part(cost, time units.Ns) units.Ns {
+	if all := max(c.ExplicitTime+c.AskedTime+c.OtherTime, c.Stopped); time > 0 && all > 0 {
+		return max(0, units.Ns(float64(cost)*(float64(time)/float64(all))))
+	}
+	return 0
+}
+
+// tooLittle reports whether collections cost too little to be worth an advice. If the JVM
+// waited for processors for more than half of the session, half of it counts: what is left
+// is then too little to tell 5 % of it.
+func (s *search) tooLittle(cost units.Ns) bool {
+	return float64(cost) < s.t.GCShare*float64(max(s.time(s.Duration), s.Duration/2))
+}
