@@ -450,6 +450,25 @@ public class Main {
         pool.shutdown();
     }
 
+    /** The main thread computes before it submits each tiny task; fixed: tasks do that part, too. */
+    static void slowProducer(boolean fixed) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(CPUS);
+        for (int i = 0; i < 4000; i++) {
+            int from = i;
+            if (!fixed) {
+                burn(100);
+                pool.execute(new Tiny(from, from + 10));
+                continue;
+            }
+            pool.execute(() -> {
+                burn(100);
+                new Tiny(from, from + 10).run();
+            });
+        }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
     /** Each tiny task runs in the thread that submits it. */
     static void atOnce() {
         Executor caller = Runnable::run;
@@ -502,6 +521,7 @@ public class Main {
             case "served" -> served(fixed);
             case "garbage-collection" -> collect();
             case "explicit-collections" -> collectOnDemand(fixed);
+            case "slow-producer" -> slowProducer(fixed);
             case "client" -> client();
             case "turns" -> turns();
             case "good" -> good();

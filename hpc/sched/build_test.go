@@ -258,3 +258,37 @@ func FuzzBuild(f *testing.F) {
 		}
 	})
 }
+
+// TestAfterlife: what the kernel charges the last thread of a process with after its end is not the thread's.
+func TestAfterlife(t *testing.T) {
+	const ms = 1_000_000
+	exit := func(at units.MonoNs, tid int32) event {
+		return event{kind: eventExit, at: at, pid: 1, tid: tid, counted: true, name: "w"}
+	}
+	of := func(tid int32, e event) event {
+		e.tid = tid
+		return e
+	}
+	b := newBuilder(1, 0)
+	for _, e := range []event{made(1), of(6, made(2)), in(10, 0), of(6, in(20, 0)),
+		exit(5*ms, 5), dead(8*ms, 1, 8*ms-10), exit(9*ms, 6), of(6, dead(30*ms, 1, 30*ms-20))} {
+		b.apply(&e)
+	}
+	p := b.cut(31*ms, 0)
+	ran, rows := map[uint32]units.Ns{}, map[uint32]ThreadRow{}
+	for _, s := range p.Slices {
+		if s.State == Running {
+			ran[s.Thread] += units.Ns(s.To - s.From)
+		}
+	}
+	for _, r := range p.Threads {
+		rows[r.Index] = r
+	}
+	// Thread 5 is not the last, so nothing is taken from it.
+	if ran[0] != 8*ms-10 || ran[1] != 9*ms-20 || ran[2] != 21*ms {
+		t.Errorf("ran %v", ran)
+	}
+	if rows[1].CPU != 9*ms-20 || rows[1].Last != 9*ms || rows[2].CPU != 21*ms || rows[2].Name != EndOfProcess || rows[2].First != 9*ms || len(rows) != 3 {
+		t.Errorf("threads %+v", rows)
+	}
+}

@@ -29,7 +29,7 @@ type program struct {
 // defects are the modes of examples/advice.
 var defects = []string{"fine-grained", "waiting-tasks", "coarse-grained", "load-imbalance", "pool-too-small", "pool-too-large", "self-wait",
 	"one-at-a-time", "thread-churn", "deep-nesting", "never-executed", "swallowed-exceptions",
-	"locked-waiting", "monitor-waiting", "garbage-collection", "explicit-collections", "served", "fast-and-slow", "nested", "overlapped", "at-once", "client", "turns", "good"}
+	"locked-waiting", "monitor-waiting", "garbage-collection", "explicit-collections", "slow-producer", "served", "fast-and-slow", "nested", "overlapped", "at-once", "client", "turns", "good"}
 
 // heaps are those of the defect that a larger one mends, as it is and fixed.
 var heaps = map[bool][]string{false: {"-XX:+UseParallelGC", "-Xmx128m"}, true: {"-XX:+UseParallelGC", "-Xmx1500m", "-Xmn1200m"}}

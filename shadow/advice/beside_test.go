@@ -118,3 +118,41 @@ func TestStalled(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowProducer: tiny tasks of a thread that computes before each are not too fine: it is why the workers wait.
+func TestSlowProducer(t *testing.T) {
+	const span = 1000 * milli
+	for _, c := range []struct {
+		name string
+		by   *Submitter
+		want string
+		gain units.Ns
+	}{
+		{"computes", &Submitter{Thread: "main", Ran: 950 * milli}, "slow-producer", 520 * milli},
+		{"computes, and other programs have the processor half of the time", &Submitter{Thread: "main", Ran: 480 * milli, Ready: 500 * milli}, "slow-producer", 255 * milli},
+		{"sleeps", &Submitter{Thread: "main", Ran: 100 * milli, Apart: 850 * milli}, "", 0},
+		{"only submits", &Submitter{Thread: "main", Ran: 200 * milli, Apart: 0}, "fine-grained", 0},
+		{"not known", nil, "fine-grained", 0},
+	} {
+		p := busyPool(2, span, 5000)
+		p.Wall, p.CPU, p.Self = 10*milli, 10*milli, 10*milli
+		p.Beside = &Beside{Mutual: units.NotMeasured, Submitter: c.by}
+		for i := range p.Workers {
+			p.Workers[i].Wall, p.Workers[i].CPU = 5*milli, 5*milli
+		}
+		if c.by != nil && c.by.Ready > 0 {
+			p.Runnable = 0
+		}
+		class := UnitClass{Name: "A", Units: 5000, Wall: 10 * milli, OwnWall: micro}
+		for range 5000 {
+			class.Self.Add(micro)
+			p.Gaps.Add(50 * micro)
+		}
+		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 2, Pools: []Pool{p}, Classes: []UnitClass{class}})
+		if names(found) != c.want {
+			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
+		} else if c.gain != 0 && (found[0].gain() != c.gain || !strings.Contains(found[0].Text(), "thread main submits them one by one and computes for ")) {
+			t.Errorf("%s: gain %v, want %v: %s", c.name, found[0].gain(), c.gain, found[0].Text())
+		}
+	}
+}

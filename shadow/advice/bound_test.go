@@ -78,7 +78,15 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	case *Churn:
 		return e.Active - pool(e.PoolName).CPU/cpus, "the pool's time less its work"
 	case *FineUnits:
-		return min(e.Active-e.Waited, e.Active-e.Work/cpus), "the pool's time less its work"
+		most := min(e.Active-e.Waited, e.Active-e.Work/cpus)
+		if p := pool(e.PoolName); p.Beside != nil && p.Beside.Submitter != nil {
+			by := p.Beside.Submitter
+			most = min(most, e.Active-by.Ready-max(0, by.Ran+by.Apart-5*micro*units.Ns(p.Units)))
+		}
+		return most, "the pool's time less its work, and what its submitter takes for itself"
+	case *SlowProducer:
+		p := pool(e.PoolName)
+		return units.Ns(p.To-p.From) - p.Beside.Submitter.Ready - p.Beside.Submitter.Ran/cpus, "the time that the thread takes, less it on all processors"
 	case *Pinned:
 		return min(e.Pinned, e.Waiting), "what threads were pinned and waited"
 	case *CostlyPauses:
@@ -133,6 +141,12 @@ func anyFacts(rng *rand.Rand) *Facts {
 	p.Stalled = share(min(p.One+p.Several, p.Runnable))
 	if rng.IntN(2) == 0 {
 		p.Beside = &Beside{Idle: share(span * units.Ns(cpus)), Ran: share(span), Wanted: share(span), Stalled: share(p.Wall), Outside: share(p.Wall), Mutual: share(p.Wall)}
+	}
+	if p.Beside != nil && rng.IntN(2) == 0 {
+		ran := share(span)
+		ready := share(span - ran)
+		p.Beside.Submitter = &Submitter{Thread: "main", Ran: ran, Ready: ready, Apart: share(span - ran - ready)}
+		p.Units += int64(rng.IntN(3)) * 2000
 	}
 	queue, unit := share(span), max(1, share(10*milli))
 	for range 9 {

@@ -204,6 +204,22 @@ type Beside struct {
 	// Mutual is how long its workers waited until another one of them ended the wait: for
 	// a lock, or for the next task. NotMeasured: not known.
 	Mutual units.Ns
+	// Submitter is the thread that submitted nearly all of its units; nil: not known, or none.
+	Submitter *Submitter
+}
+
+// Submitter is what the thread did that submits a pool's units.
+type Submitter struct {
+	Thread string   `json:"thread"`
+	Ran    units.Ns `json:"ran_ns"`
+	Ready  units.Ns `json:"cpu_wait_ns"` // waited for a processor
+	Apart  units.Ns `json:"apart_ns"`    // slept, or waited for files or the network
+}
+
+// own is how long it computes or waits for something else than the pool, without the time
+// that so many submissions cost it at most.
+func (s *Submitter) own(submissions int64) units.Ns {
+	return max(0, s.Ran+s.Apart-units.Ns(submissions)*mostCost)
 }
 
 // PoolName names a pool.

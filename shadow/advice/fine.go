@@ -54,13 +54,16 @@ type FineUnits struct {
 	// Producer is how long another thread of the program computes at least, if it
 	// submitted all of them and a submission costs it 5 µs.
 	Producer units.Ns `json:"producer_ns"`
+	// Paced is that time of the thread that submits them, with its waiting for a processor
+	// and for files or the network, if it is known which does.
+	Paced units.Ns `json:"submitter_ns"`
 }
 
 // saves is the time in which units waited or ran, without the waiting for processors,
 // less their work spread over the workers, the time inside units of other classes, or
-// what another thread computes.
+// what another thread computes. The workers wait for the thread that submits the units.
 func (e *FineUnits) saves() units.Ns {
-	return e.Active - e.Waited - max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer)
+	return e.Active - max(e.Waited+max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer), e.Paced)
 }
 
 // fineUnits is the finding about a class of fine units, if its submissions are costly.
@@ -74,6 +77,9 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	}
 	if p.Beside != nil {
 		e.Producer = max(0, p.Beside.Ran-units.Ns(p.Units)*mostCost)
+		if by := p.Beside.Submitter; by != nil {
+			e.Paced = by.own(p.Units) + by.Ready
+		}
 	}
 	if costly(e.Gap, e.Median, s.t) || p.inside() < s.t.Busy {
 		x := &Finding{Class: c.Name, Gain: bound(e, s.Units.Duration), Evidence: e}

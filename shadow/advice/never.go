@@ -13,7 +13,10 @@ type NeverExecuted struct {
 	Created    int64              `json:"created"`
 	OfProgram  bool               `json:"of_program"` // counted of the program's own tasks only
 	Class      string             `json:"class,omitempty"`
-	OfClass    int64              `json:"of_class"` // of the class with the most
+	OfClass    int64              `json:"of_class"` // of the class with the most, of the program if any of it is among them
+	OfJDK      int64              `json:"of_jdk"`   // tasks of classes of the JDK among Never
+	JDKClass   string             `json:"jdk_class,omitempty"`
+	OfJDKClass int64              `json:"of_jdk_class,omitempty"` // of the JDK's class with the most
 	Stages     int64              `json:"completable_future_stages"`
 	Fates      *granularity.Fates `json:"fates,omitempty"`
 	PlainCalls bool               `json:"plain_calls,omitempty"` // fork/join tasks of the program are among them
@@ -47,7 +50,25 @@ func neverRun(s *search) *Finding {
 	if err := granularity.SortHotspots(rows, granularity.ByNever); err == nil && len(rows) > 0 && rows[0].NeverExecuted > 0 {
 		x.Class, x.OfClass = rows[0].Class, rows[0].NeverExecuted
 	}
+	x.divide(rows)
 	return &Finding{Kind: kind, Evidence: x}
+}
+
+// divide counts the JDK's own tasks in rows, most first, and names a class of the program before them.
+func (x *NeverExecuted) divide(rows []granularity.Hotspot) {
+	program := true
+	for _, r := range rows {
+		switch {
+		case r.NeverExecuted == 0:
+		case r.JDK:
+			if x.OfJDK == 0 {
+				x.JDKClass, x.OfJDKClass = r.Class, r.NeverExecuted
+			}
+			x.OfJDK += r.NeverExecuted
+		case program:
+			x.Class, x.OfClass, program = r.Class, r.NeverExecuted, false
+		}
+	}
 }
 
 // isFunction reports whether a lambda is passed to code that may call it, as a cache does

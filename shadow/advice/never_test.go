@@ -34,7 +34,9 @@ func TestNeverRun(t *testing.T) {
 		want   string
 	}{
 		{"platform only", []granularity.Hotspot{jdk}, 0, false, "90 tasks (90 % of those created) never executed, all of them java.util.zip.Inflater$InflaterZStreamRef."},
-		{"few of the program", []granularity.Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed, most of them java.util.zip"},
+		{"few of the program", []granularity.Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed: 2 of the program, all of them app.Job; and 90 of the JDK, all of them java.util.zip.Inflater$InflaterZStreamRef."},
+		{"only the JDK's", []granularity.Hotspot{jdk, {Class: "java.lang.Thread", JDK: true, Created: 20, NeverExecuted: 10}}, 0, false,
+			"100 tasks of the JDK (83 % of those created) never executed, most of them java.util.zip.Inflater$InflaterZStreamRef (90)."},
 		{"many", []granularity.Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000). They were created for nothing"},
 		{"no majority", []granularity.Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000). They were created for nothing"},
 		{"in detail", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1500, Fates: &granularity.Fates{NeverSubmitted: 1300, NeverRun: 199, Cancelled: 1}}}, 0, true,

@@ -29,6 +29,7 @@ var rules = []rule{
 	{name: "fine-grained", kind: Advice, find: fineGrained},
 	{name: "pinned-threads", kind: Advice, find: one(pinned)},
 	{name: "self-wait", kind: Advice, pool: selfWaiting},
+	{name: "slow-producer", kind: Advice, pool: judged(slowProducer)},
 	{name: "thread-churn", kind: Advice, pool: judged(churn)},
 	{name: "one-at-a-time", kind: Advice, pool: judged(oneAtATime)},
 	{name: "waiting-tasks", kind: Advice, pool: judged(waitingTasks)},

@@ -104,6 +104,12 @@ func (e *Churn) sentence(f *Finding) string {
 		started, e.AtOnce, units.FormatNs(e.Unit), units.FormatNs(e.Start), f.gains())
 }
 
+func (e *SlowProducer) sentence(f *Finding) string {
+	return fmt.Sprintf("The workers of %s wait for their tasks: thread %s submits them one by one and computes for %s of %s, while the %s are inside units %s of their time. "+
+		"Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks: %s",
+		e.name(), strings.ToValidUTF8(e.Thread, "?"), units.FormatNs(e.Ran), units.FormatNs(e.Span), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), f.gains())
+}
+
 func (e *WaitsForItself) sentence(f *Finding) string {
 	s := fmt.Sprintf("Workers of %s wait for tasks in its own queue: %s, mostly of %s, submitted %s to it and waited for %s in total while these were queued for one of its %s.",
 		e.name(), text.Plural(e.Waiting, "unit", "units"), readable(f.Class), text.Plural(e.Parts, "task", "tasks"), units.FormatNs(e.Time), text.Plural(e.Workers, "worker", "workers"))

@@ -132,7 +132,10 @@ func (e *NeverExecuted) sentence(*Finding) string {
 	if e.OfProgram {
 		program = " of the program"
 	}
-	s := fmt.Sprintf("%s (%s of those created) never executed%s", text.Plural(e.Never, "task"+program, "tasks"+program), share(e.Never, e.Created), e.most())
+	if e.OfJDK == e.Never && e.OfClass != e.Never {
+		program = " of the JDK"
+	}
+	s := fmt.Sprintf("%s (%s of those created) never executed%s", text.Plural(e.Never, "task"+program, "tasks"+program), share(e.Never, e.Created), e.whose())
 	switch {
 	case e.Lost:
 		return s + ". Events were lost, so it may be fewer."
@@ -175,17 +178,28 @@ func (e *NeverExecuted) why() string {
 	return " Of these: " + strings.Join(why, "; ") + "."
 }
 
-// most names the class with most of the tasks that never ran.
-func (e *NeverExecuted) most() string {
-	switch {
-	case e.OfClass == 0:
-		return ""
-	case e.OfClass == e.Never:
-		return ", all of them " + readable(e.Class)
-	case e.OfClass*2 < e.Never:
-		return fmt.Sprintf(", the most %s (%s)", readable(e.Class), units.FormatCount(e.OfClass))
+// whose says how many of the tasks that never ran are the program's and how many the JDK's, and names the classes with most
+// of them.
+func (e *NeverExecuted) whose() string {
+	program := e.Never - e.OfJDK
+	if e.OfJDK == 0 || program <= 0 {
+		return most(e.Class, e.OfClass, e.Never)
 	}
-	return fmt.Sprintf(", most of them %s (%s)", readable(e.Class), units.FormatCount(e.OfClass))
+	return fmt.Sprintf(": %s of the program%s; and %s of the JDK%s", units.FormatExact(program), most(e.Class, e.OfClass, program),
+		units.FormatExact(e.OfJDK), most(e.JDKClass, e.OfJDKClass, e.OfJDK))
+}
+
+// most names the class with most of all tasks.
+func most(class string, of, all int64) string {
+	switch {
+	case of == 0:
+		return ""
+	case of == all:
+		return ", all of them " + readable(class)
+	case of*2 < all:
+		return fmt.Sprintf(", the most %s (%s)", readable(class), units.FormatCount(of))
+	}
+	return fmt.Sprintf(", most of them %s (%s)", readable(class), units.FormatCount(of))
 }
 
 func (e *Running) sentence(*Finding) string {

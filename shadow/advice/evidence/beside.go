@@ -9,7 +9,8 @@ import (
 // beside is what the processors, the collector and other threads did while a pool
 // worked.
 type beside struct {
-	held           int64 // workers that wait for the collector now, outside of pauses
+	by             advice.Submitter // what the submitter did
+	held           int64            // workers that wait for the collector now, outside of pauses
 	idle, waited   units.Ns
 	mutual, apart  units.Ns            // waited for another worker; slept, or waited for files or the network
 	cpu, processor map[uint32]units.Ns // by other thread: ran; ran or was ready
@@ -70,6 +71,19 @@ func (b *beside) wait(s activity.Slice, length units.Ns, byWorker bool) {
 		set(&b.timed)[s.On] = b.timed[s.On].and(length)
 	case s.State == activity.Futex && s.By == 0 && s.On != 0:
 		set(&b.unseen)[s.On] = b.unseen[s.On].and(length)
+	}
+}
+
+// submits adds what the thread did that submits the pool's units.
+func (b *beside) submits(s activity.Slice, span activity.Span) {
+	length := activity.Span{From: s.From, To: s.To}.Cut(span).Len()
+	switch s.State {
+	case activity.Running:
+		b.by.Ran += length
+	case activity.Runnable:
+		b.by.Ready += length
+	case activity.Sleeping, activity.IO:
+		b.by.Apart += length
 	}
 }
 

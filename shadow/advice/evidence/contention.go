@@ -20,6 +20,7 @@ type contended struct {
 	// one is the time in which exactly one worker ran and none was ready, several that in
 	// which one ran and more ran or were ready, stalled that in which none ran and some were.
 	one, several, stalled units.Ns
+	submitter             int // 1 + the thread of the record that submits its units; 0: none, or not known
 	beside
 }
 
@@ -110,6 +111,9 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 		}
 		for i := range pools {
 			pools[i].slice(s, of, i, pools[i].span)
+			if pools[i].submitter == int(s.Thread)+1 {
+				pools[i].submits(s, pools[i].span)
+			}
 		}
 		if s.State != activity.Running && s.State != activity.Runnable && s.State != activity.Stalled {
 			return nil
@@ -131,7 +135,7 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 // other programs took from the whole program and from the pools that looksCrowded
 // selects, what the program used outside these pools, and how many of their workers
 // wanted a processor at a time.
-func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thresholds) {
+func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map[string]uint32, t advice.Thresholds) {
 	f.Taken = units.NotMeasured
 	if a.times == nil || f.CPUs <= 0 {
 		return
@@ -147,7 +151,7 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thres
 		for _, thread := range workers[i] {
 			pool[thread] = len(pools)
 		}
-		pools, which = append(pools, contended{span: activity.Span{From: p.From, To: p.To}}), append(which, i)
+		pools, which = append(pools, contended{span: activity.Span{From: p.From, To: p.To}, submitter: a.recorded(submitters[p.Label], workers[i])}), append(which, i)
 	}
 	if len(pools) == 0 && float64(a.ready()) < t.Taken*float64(f.CPUs)*float64(f.Duration) {
 		return // too little waiting for any finding
@@ -165,6 +169,10 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thres
 		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
 		f.Pools[i].Elsewhere = units.Ns(pools[n].elsewhere)
 		f.Pools[i].Beside = pools[n].facts(record.KnowsEnds())
+		if of := pools[n].submitter; of > 0 {
+			pools[n].by.Thread = record.Threads[of-1].Name
+			f.Pools[i].Beside.Submitter = &pools[n].by
+		}
 		f.Pools[i].One, f.Pools[i].Several, f.Pools[i].Stalled = pools[n].one, pools[n].several, pools[n].stalled
 	}
 }
@@ -188,7 +196,7 @@ func Machine(s *session.Session, t advice.Thresholds) *advice.UnitFacts {
 	a := &advisor{s: s}
 	a.waited()
 	f := &advice.UnitFacts{Duration: s.Manifest.DurationNs, CPUs: s.Manifest.JVM.CPUs}
-	a.others(f, nil, t)
+	a.others(f, nil, nil, t)
 	a.collected(f, t)
 	return f
 }

@@ -305,7 +305,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		index[label] = len(f.Pools)
 		f.Pools = append(f.Pools, p.Pool)
 	}
-	a.others(f, workers, t)
+	a.others(f, workers, a.self.submitters(into), t)
 	a.collected(f, t)
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {

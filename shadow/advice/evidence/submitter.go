@@ -1,0 +1,50 @@
+package evidence
+
+import "slices"
+
+// mostOf is the share of the recorded submissions from which a thread is the one that submits.
+const mostOf = 0.95
+
+// submitters are the threads that submit nearly all units of a pool outside of tasks, by the pool's label.
+func (v *selfWaits) submitters(into map[string]string) map[string]uint32 {
+	if v == nil {
+		return nil
+	}
+	all, each := map[string]int64{}, map[string]map[uint32]int64{}
+	add := func(pool string, by uint32) {
+		if merged := into[pool]; merged != "" {
+			pool = merged
+		}
+		if each[pool] == nil {
+			each[pool] = map[uint32]int64{}
+		}
+		all[pool]++
+		each[pool][by]++
+	}
+	for _, s := range v.outside {
+		add(s.pool, s.by)
+	}
+	for i := range v.parts {
+		add(v.parts[i].pool, v.parts[i].by)
+	}
+	out := map[string]uint32{}
+	for pool, counts := range each {
+		if by := most(counts); float64(counts[by]) >= mostOf*float64(all[pool]) {
+			out[pool] = by
+		}
+	}
+	return out
+}
+
+// recorded is 1 + the index in the scheduling record of a thread that submits units; 0: none, or it runs units as well.
+func (a *advisor) recorded(thread uint32, workers []uint32) int {
+	if slices.Contains(workers, thread) {
+		return 0
+	}
+	for i := range a.times.Threads {
+		if c := a.times.Threads[i].Carried; thread != 0 && c != nil && c.ID == thread {
+			return i + 1
+		}
+	}
+	return 0
+}
