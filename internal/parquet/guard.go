@@ -17,10 +17,10 @@ import (
 const MaxPageBytes = 8 << 20
 
 const (
-	maxFooterBytes = 4 << 20  // ours are a few KiB
-	maxHeaderBytes = 64 << 10 // of a page's header, its statistics included
-	maxWindow      = 64 << 20 // how far back zstd may refer; our encoder's is 8 MiB at most
-	tailBytes      = 8        // length of the footer and the magic number
+	maxFooterBytes = 4 << 20   // ours are a few KiB
+	maxHeaderBytes = 512 << 10 // of a page's header, its statistics included: the smallest and largest name, twice each, of up to 64 KiB
+	maxWindow      = 64 << 20  // how far back zstd may refer; our encoder's is 8 MiB at most
+	tailBytes      = 8         // length of the footer and the magic number
 )
 
 // ErrTooLarge is reported for a file that claims more than a part can hold.

@@ -169,6 +169,9 @@ func (w *worker) convert() {
 		appendBatch(p, h.batch, &w.clock)
 	}
 	p.Threads = keepLast(p.Threads, func(t *store.Thread) uint32 { return t.ID })
+	for i := range p.Threads {
+		p.Threads[i].Name = store.CutName(p.Threads[i].Name)
+	}
 	p.OSThreads = keepLast(p.OSThreads, func(t *store.OSThread) int32 { return t.OSID })
 	p.Clock = w.clock.added
 	if n := w.clock.late - late; n > 0 {

@@ -239,8 +239,11 @@ const mostSeen = 0.95
 
 func javaThread(r *store.Thread) Thread {
 	t := Thread{
-		ID: r.ID, JavaID: r.JavaID, OSID: r.OSID, Name: r.Name, Group: r.Group, Class: r.Class,
+		ID: r.ID, JavaID: r.JavaID, OSID: r.OSID, Name: store.CutName(r.Name), Group: r.Group, Class: r.Class,
 		Kind: javaKind(r.Name, r.Group), Daemon: r.Daemon, Virtual: r.Virtual, CPU: orNotMeasured(r.CPUNs),
+	}
+	if t.delays() {
+		t.Kind = KindVM
 	}
 	if r.StartNs != nil {
 		t.StartNs = units.MonoNs(*r.StartNs)

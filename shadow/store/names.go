@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"stackagent/internal/wire"
 )
@@ -95,4 +96,19 @@ func ParsePartName(name string) (t Table, r Range, ok bool) {
 		return 0, Range{}, false
 	}
 	return t, r, true
+}
+
+// maxThreadName bounds the name of a thread, in bytes. The agent cuts names much earlier; another writer may not.
+const maxThreadName = 4 << 10
+
+// CutName is the name of a thread, cut to what a session keeps. No character is cut in two.
+func CutName(name string) string {
+	if len(name) <= maxThreadName {
+		return name
+	}
+	end := maxThreadName
+	for end > maxThreadName-utf8.UTFMax && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
 }
