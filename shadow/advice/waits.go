@@ -106,7 +106,7 @@ func (e *InTurn) saves() units.Ns { return e.Span - e.Waited - e.Least }
 // piece of work: that shows no lock.
 func inTurn(s *search, p *Pool, span units.Ns) *Finding {
 	wall, mutual := p.Wall-p.held(), p.mutual(span)
-	if len(p.Workers) < 2 || p.Units < s.t.PoolUnits || p.Threads && p.Units < 2*int64(len(p.Workers)) || p.Virtual || !p.CPU.Measured() || wall <= 0 || occupied(p, span) < s.t.Busy ||
+	if len(p.Workers) < 2 || p.Units < s.t.PoolUnits || p.Units < 2*int64(len(p.Workers)) || p.Virtual || !p.CPU.Measured() || wall <= 0 || occupied(p, span) < s.t.Busy ||
 		float64(p.demand()) >= s.t.WaitShare*float64(wall) || float64(orNone(mutual)) < s.t.Mutual*float64(wall) {
 		return nil
 	}
