@@ -6,7 +6,7 @@
 /* probe_create.c: the JVM made this thread object for itself; its creation is withdrawn. */
 void sa_withdraw(sa_thread *c, uint64_t task_id, uint32_t class_id);
 
-/* probe_execute.c */
+/* probe_execute_end.c */
 void sa_cut_all(JNIEnv *env, sa_thread *c); /* ends executions whose exit was never seen */
 
 /* probe_pause.c */

@@ -126,9 +126,10 @@ static inline int64_t cpu_from(sa_os *os, sa_thread *c, uint64_t *ticks) {
 }
 
 /* The time of a submission, as a task carries it, has flags in its upper bits
- * (Stackagent.UNSEEN, CANCELLED, SCHEDULED_TIME). Its distance to now shows what the bits were. */
+ * (Stackagent.UNSEEN to SEVERAL). Its distance to now shows what the bits were. */
 #define SA_SUBMITTED_SCHEDULED (UINT64_C(1) << 61)
-#define SA_TICKS_OF_SUBMISSION (SA_SUBMITTED_SCHEDULED - 1)
+#define SA_SUBMITTED_INSIDE (UINT64_C(1) << 60) /* of submit0 */
+#define SA_TICKS_OF_SUBMISSION ((UINT64_C(1) << 59) - 1)
 
 static inline uint64_t sa_queue_ticks(const sa_frame *f) {
     uint64_t ticks = (f->start_ticks - f->submitted) & SA_TICKS_OF_SUBMISSION;

@@ -85,8 +85,9 @@ static inline uint64_t submit(sa_os *os, sa_thread *c, sa_more *m, const sa_open
     return now & SA_TICKS_OF_SUBMISSION;
 }
 
-/* A submission begins. Returns its time, or 0: nothing is recorded, or it is part of
- * the submission of the same task to the same executor. */
+/* A submission begins. Returns its time, with SA_SUBMITTED_INSIDE in a submission of the
+ * same task to another executor, or 0: nothing is recorded, or it is part of the
+ * submission of the same task to the same executor. */
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_submit0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                               jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
@@ -98,7 +99,9 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_submit0(JNIEnv *env,
     const sa_open_submission *outer = sa_submission_under_way(c);
     bool part = outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor;
     sa_more *m = part ? NULL : more_of(os, c);
+    bool inside = outer != NULL && outer->task_id == (uint64_t)id;
     uint64_t now = m == NULL ? 0 : submit(os, c, m, outer, (uint64_t)id, (uint32_t)class_id, 0, (uint32_t)executor, (uint32_t)flags);
+    if (inside && now != 0) now |= SA_SUBMITTED_INSIDE;
     end(os);
     return (jlong)now;
 }

@@ -121,3 +121,10 @@ void sa_more_free(sa_thread *c) {
     free(c->frames);
     if (m->work != m->extra + 2 * c->width) free(m->work);
 }
+
+__attribute__((noinline, cold)) sa_note *sa_note_take(sa_thread *c, uint32_t depth, uint32_t flag) {
+    sa_more *m = sa_more_get(c);
+    if (m == NULL) return NULL;
+    c->frames[depth].flags |= flag;
+    return sa_note_of(c, depth);
+}

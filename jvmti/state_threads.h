@@ -168,6 +168,7 @@ bool sa_frames_grow(sa_thread *c);
 
 /* state_more.c: memory of virtual threads */
 sa_more *sa_more_get(sa_thread *c); /* sa_more_of, made if need be; NULL: no memory */
+sa_note *sa_note_take(sa_thread *c, uint32_t depth, uint32_t flag); /* beside the frame at depth, which gets the flag; NULL: no memory */
 sa_more *sa_more_take(void);
 void sa_more_give(sa_more *m);
 void sa_more_init(sa_more *m, sa_thread *c);

@@ -35,6 +35,7 @@ const (
 	collector
 	vmThread // the thread of safepoints
 	watcher  // the thread of the JVM's periodic tasks
+	timer    // of the JDK: it ends the sleep of virtual threads
 )
 
 func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread) *endedWaits {
@@ -54,8 +55,12 @@ func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread)
 		case strings.HasPrefix(record[i].Name, "VM Periodic"):
 			as = watcher
 		}
+		c := carriedBy(&record[i], byTID[record[i].TID])
+		if c != nil && c.delays() {
+			as = timer
+		}
 		e.enders = append(e.enders, as)
-		if c := carriedBy(&record[i], byTID[record[i].TID]); c != nil && c.Kind == KindMain && c.EndNs != 0 {
+		if c != nil && c.Kind == KindMain && c.EndNs != 0 {
 			e.over[uint32(i)] = c.EndNs
 		}
 	}
@@ -81,6 +86,8 @@ func (e *endedWaits) state(s *sched.Slice) activity.ThreadState {
 	case s.Waker == sched.Cut:
 		return activity.Unended
 	case s.Waker == sched.Outside || s.Waker == sched.CutLimited:
+		return activity.Sleeping
+	case ok && e.enders[by] == timer:
 		return activity.Sleeping
 	case !ok || e.enders[by] != vmThread:
 		return activity.Futex

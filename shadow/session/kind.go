@@ -64,6 +64,11 @@ func (t *Thread) carrier() bool {
 	return t.Group == carrierGroup && t.JavaID != 0 && (t.Class == "" || strings.HasSuffix(t.Class, "CarrierThread"))
 }
 
+// delays: a thread of the JDK that ends the sleep of virtual threads: JDK 25's is in the group of the carriers.
+func (t *Thread) delays() bool {
+	return t.JavaID != 0 && !t.Virtual && (t.Group == carrierGroup && !t.carrier() || t.Name == "VirtualThread-unparker" && t.Group == "InnocuousThreadGroup")
+}
+
 func roleOf(name string) string {
 	for _, r := range roles {
 		for p := range strings.SplitSeq(r.prefixes, "|") {

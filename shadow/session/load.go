@@ -242,6 +242,9 @@ func javaThread(r *store.Thread) Thread {
 		ID: r.ID, JavaID: r.JavaID, OSID: r.OSID, Name: store.CutName(r.Name), Group: r.Group, Class: r.Class,
 		Kind: javaKind(r.Name, r.Group), Daemon: r.Daemon, Virtual: r.Virtual, CPU: orNotMeasured(r.CPUNs),
 	}
+	if t.delays() {
+		t.Kind = KindVM
+	}
 	if r.StartNs != nil {
 		t.StartNs = units.MonoNs(*r.StartNs)
 	}

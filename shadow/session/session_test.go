@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/granularity/activity"
+	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -267,6 +269,30 @@ func TestKinds(t *testing.T) {
 	} {
 		if got := javaKind(c[0], c[1]); got != c[2] {
 			t.Errorf("%q in %q: %s, want %s", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// TestTimer: the thread that ends the sleep of virtual threads is none of the program's, and a carrier that it wakes has slept.
+func TestTimer(t *testing.T) {
+	for _, c := range []struct {
+		group, name, class string
+		want               bool
+	}{
+		{carrierGroup, "ForkJoinPool-1-delayScheduler", "java.util.concurrent.DelayScheduler", true},
+		{carrierGroup, "ForkJoinPool-1-worker-1", "jdk.internal.misc.CarrierThread", false},
+		{"InnocuousThreadGroup", "VirtualThread-unparker", "jdk.internal.misc.InnocuousThread", true},
+		{"main", "VirtualThread-unparker", "com.acme.Mine", false},
+	} {
+		th := javaThread(&store.Thread{ID: 1, JavaID: 9, Name: c.name, Group: c.group, Class: c.class})
+		if th.delays() != c.want || (th.Kind == KindVM) != c.want {
+			t.Errorf("%s of %s: %v, kind %s", c.name, c.group, th.delays(), th.Kind)
+		}
+	}
+	e := &endedWaits{program: []bool{true, false, true}, enders: []ender{ofProgram, timer, ofProgram}}
+	for by, want := range map[uint32]activity.ThreadState{1: activity.Sleeping, 2: activity.Futex} {
+		if got := e.state(&sched.Slice{State: sched.Futex, Waker: sched.WakerThread(by)}); got != want {
+			t.Errorf("woken by %d: %s, want %s", by, got, want)
 		}
 	}
 }

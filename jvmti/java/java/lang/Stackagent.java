@@ -73,6 +73,16 @@ public final class Stackagent {
     /** The same: to run later, when the task is due; see {@link StackagentSubmission#due}. */
     static final long SCHEDULED_TIME = UNSEEN >>> 2;
 
+    /**
+     * The same. A submission counts for one execution. The task's first one counts for the first: the id
+     * says whether that has begun. Each later one (AGAIN) is cleared by the execution that takes it. If
+     * a task was submitted while it waited (SEVERAL), executions are not told apart any more: each
+     * counts as submitted.
+     */
+    static final long AGAIN = UNSEEN >>> 3;
+    static final long SEVERAL = UNSEEN >>> 4;
+    static final long TIME = SEVERAL - 1;
+
     /** In an id: this task has been executed. As an argument: this is its first execution. */
     static final long EXECUTED = Long.MIN_VALUE;
 
@@ -331,19 +341,13 @@ public final class Stackagent {
         if ((id & ~EXECUTED) < firstId) {
             return enterUnseen0(context, adopt(holder, offset, submitted), classId, mark());
         }
+        boolean first = id >= 0 && U.compareAndSetLong(holder, offset, id, id | EXECUTED);
+        id = first ? id | EXECUTED : id & ~EXECUTED;
         if (submitted != 0 && context != 0) {
             long at = U.getLong(holder, submitted);
             if (at != 0) {
-                U.putLong(null, context + SUBMITTED, at);
-                if (at < 0) {
-                    U.compareAndSetLong(holder, submitted, at, at & ~UNSEEN); // reported once
-                }
+                U.putLong(null, context + SUBMITTED, first ? at : StackagentSubmission.take(holder, submitted, at));
             }
-        }
-        if (id < 0) {
-            id ^= EXECUTED;
-        } else if (U.compareAndSetLong(holder, offset, id, id | EXECUTED)) {
-            id |= EXECUTED;
         }
         return BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId);
     }

@@ -28,6 +28,9 @@ public final class StackagentSubmission {
     /** -1: there is no such field, because of submissions=false or an attach. */
     private static final long EXECUTOR_CLASS = Stackagent.offset(ClassValue.ClassValueMap.class, "stackagent$executors");
 
+    /** In the time that submit0 returns: a submission of the same task is under way. */
+    private static final long INSIDE = Stackagent.AGAIN;
+
     /** How many wrappers of an exception are looked into. */
     private static final int MOST_CAUSES = 8;
 
@@ -124,15 +127,16 @@ public final class StackagentSubmission {
                     ? token(context)
                     : -1;
         }
-        long id = U.getLong(holder, offset) & ~Stackagent.EXECUTED;
-        long unseen = 0;
-        if (id < Stackagent.firstId) {
+        long id = U.getLong(holder, offset);
+        boolean executed = id < 0;
+        id &= ~Stackagent.EXECUTED;
+        boolean unseen = id < Stackagent.firstId;
+        if (unseen) {
             id = Stackagent.adopt(holder, offset, submitted);
             if (id == 0) {
                 lost0(context); // if anything is recorded
                 return -1;
             }
-            unseen = Stackagent.UNSEEN;
         }
         long at = count(context, id, classId, executor, flags)
                 ? now0()
@@ -141,9 +145,42 @@ public final class StackagentSubmission {
             return -1; // inside a submission of the same task to the same executor, or nothing is recorded
         }
         if (submitted != 0) {
-            U.putLong(holder, submitted, at | unseen | ((flags & SCHEDULED) != 0 ? Stackagent.SCHEDULED_TIME : 0));
+            long before = U.getLong(holder, submitted);
+            long which = unseen ? Stackagent.UNSEEN : before != 0 || executed ? which(before, executed, at) : 0;
+            U.putLong(holder, submitted, at & Stackagent.TIME | which | ((flags & SCHEDULED) != 0 ? Stackagent.SCHEDULED_TIME : 0));
         }
         return token(context);
+    }
+
+    /** The flags of a submission that is not the task's first. before: its previous one; at: of submit0. */
+    @Hidden
+    private static long which(long before, boolean executed, long at) {
+        long flags = before & (Stackagent.UNSEEN | Stackagent.AGAIN | Stackagent.SEVERAL);
+        if ((at & INSIDE) != 0) {
+            return flags; // an executor hands it on to another one
+        }
+        boolean waits = (before & Stackagent.TIME) != 0
+                && (!executed || flags != 0 || (before & Stackagent.SCHEDULED_TIME) != 0);
+        return waits ? Stackagent.SEVERAL : executed ? Stackagent.AGAIN : 0;
+    }
+
+    /**
+     * The submission of an execution that is not the task's first one; 0: nobody submitted it since. at: what
+     * the task carries.
+     */
+    @Hidden
+    static long take(Object holder, long submitted, long at) {
+        for (;;) {
+            if ((at & (Stackagent.UNSEEN | Stackagent.AGAIN)) == 0) {
+                return (at & (Stackagent.SEVERAL | Stackagent.SCHEDULED_TIME)) == 0 ? 0 : at;
+            }
+            // The first execution of a task whose creation was not seen reports that, and takes its submission.
+            long taken = at < 0 ? at & ~Stackagent.UNSEEN : at & Stackagent.CANCELLED;
+            if (U.compareAndSetLong(holder, submitted, at, taken)) {
+                return at;
+            }
+            at = U.getLongVolatile(holder, submitted);
+        }
     }
 
     /** The token of the submission that began last. */
