@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -70,6 +71,11 @@ func TestColumnsRefuse(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(written(f))
 	f.Add([]byte("PAR1"))
+	var long bytes.Buffer
+	if err := Write(&long, []row{{1, 7, strings.Repeat("n", 65_535)}}, 5, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(long.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read(data, func(f *File) error {
 			if err := EachRow(f, func(*row) error { return nil }); err != nil {
