@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"time"
 
 	"stackagent/internal/units"
@@ -21,31 +22,42 @@ func (b *builder) afterlife(t *live, at units.MonoNs) (ThreadRow, bool) {
 	if t.exitAt == 0 || t.exitAt >= at || len(b.threads) > 1 {
 		return ThreadRow{}, false
 	}
+	from := b.kept(t)
 	ran := units.Ns(0)
 	for i := range b.slices {
 		if s := &b.slices[i]; s.Thread == t.index && s.State == Running {
-			ran += units.Ns(max(0, s.To-max(s.From, t.exitAt)))
+			ran += units.Ns(max(0, s.To-max(s.From, from)))
 		}
 	}
 	if ran < freeingLeast || t.CPU.Measured() && ran > t.CPU {
 		return ThreadRow{}, false
 	}
-	row := ThreadRow{b.next, Thread{Name: EndOfProcess, First: t.exitAt, Last: at, BeginSeen: true, EndSeen: true, CPU: t.CPU}}
+	row := ThreadRow{b.next, Thread{Name: EndOfProcess, First: from, Last: at, BeginSeen: true, EndSeen: true, CPU: t.CPU}}
 	b.next++
-	for i := range b.slices { // those that are added are not looked at
+	for i := 0; i < len(b.slices); i++ {
 		s := &b.slices[i]
 		switch {
-		case s.Thread != t.index || s.To <= t.exitAt:
-		case s.From >= t.exitAt:
+		case s.Thread != t.index || s.To <= from:
+		case s.From >= from:
 			s.Thread = row.Index
 		default:
 			rest := *s
-			rest.Thread, rest.From, s.To = row.Index, t.exitAt, t.exitAt
-			b.slices = append(b.slices, rest)
+			rest.Thread, rest.From, s.To = row.Index, from, from
+			b.slices = slices.Insert(b.slices, i+1, rest)
 		}
 	}
-	if t.Last = t.exitAt; t.CPU.Measured() {
+	if t.Last = from; t.CPU.Measured() {
 		t.CPU, row.CPU = t.CPU-ran, ran
 	}
 	return row, true
+}
+
+// kept is since when t has ended, as far as that is not in an earlier part.
+func (b *builder) kept(t *live) units.MonoNs {
+	for i := range b.slices {
+		if s := &b.slices[i]; s.Thread == t.index {
+			return max(t.exitAt, s.From)
+		}
+	}
+	return t.exitAt
 }

@@ -292,3 +292,34 @@ func TestAfterlife(t *testing.T) {
 		t.Errorf("threads %+v", rows)
 	}
 }
+
+// TestAfterlifeInParts: a part can end between the end of a thread and that of its process; what it has stays, and a
+// thread's stays follow each other.
+func TestAfterlifeInParts(t *testing.T) {
+	const ms = 1_000_000
+	exit := event{kind: eventExit, at: 9 * ms, pid: 1, tid: 5, counted: true, name: "w"}
+	b := newBuilder(1, 0)
+	for _, e := range []event{made(1), in(10, 0), exit} {
+		b.apply(&e)
+	}
+	parts := []*Part{b.cut(12*ms, 0)}
+	for _, e := range []event{out(20*ms, 1, 20*ms-10, Runnable), in(22*ms, 1), dead(30*ms, 2, 28*ms-10)} {
+		b.apply(&e)
+	}
+	parts = append(parts, b.cut(31*ms, 0))
+	ends, rows := map[uint32]units.MonoNs{}, map[uint32]ThreadRow{}
+	for _, p := range parts {
+		for _, s := range p.Slices {
+			if before, any := ends[s.Thread]; any && s.From != before {
+				t.Errorf("thread %d is in a state from %d, the stay before ended at %d", s.Thread, s.From, before)
+			}
+			ends[s.Thread] = s.To
+		}
+		for _, r := range p.Threads {
+			rows[r.Index] = r
+		}
+	}
+	if len(rows) != 2 || rows[0].Last != ends[0] || rows[1].Name != EndOfProcess || rows[1].First != 12*ms || rows[1].Last != 30*ms || ends[1] != 30*ms {
+		t.Errorf("threads %+v, their stays end at %v", rows, ends)
+	}
+}

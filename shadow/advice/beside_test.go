@@ -132,6 +132,7 @@ func TestSlowProducer(t *testing.T) {
 		{"computes, and other programs have the processor half of the time", &Submitter{Thread: "main", Ran: 480 * milli, Ready: 500 * milli}, "slow-producer", 255 * milli},
 		{"sleeps", &Submitter{Thread: "main", Ran: 100 * milli, Apart: 850 * milli}, "", 0},
 		{"only submits", &Submitter{Thread: "main", Ran: 200 * milli, Apart: 0}, "fine-grained", 0},
+		{"waits for processors that the workers have", &Submitter{Thread: "main", Ran: 30 * milli, Ready: 900 * milli}, "fine-grained", 0},
 		{"not known", nil, "fine-grained", 0},
 	} {
 		p := busyPool(2, span, 5000)

@@ -81,7 +81,7 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 		most := min(e.Active-e.Waited, e.Active-e.Work/cpus)
 		if p := pool(e.PoolName); p.Beside != nil && p.Beside.Submitter != nil {
 			by := p.Beside.Submitter
-			most = min(most, e.Active-by.Ready-max(0, by.Ran+by.Apart-5*micro*units.Ns(p.Units)))
+			most = min(most, e.Active-max(0, by.Ran+by.Apart-5*micro*units.Ns(p.Units)))
 		}
 		return most, "the pool's time less its work, and what its submitter takes for itself"
 	case *SlowProducer:

@@ -20,7 +20,7 @@ func fineGrained(s *search) []Finding {
 		if !c.ofProgram() || c.Units < s.t.FineUnits || c.Pool < 0 || c.Self.Count() < s.t.FineUnits || !c.allFine(s.t) {
 			continue
 		}
-		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() {
+		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() && judged(slowProducer)(s, p) == nil {
 			if x := s.fineUnits(c, p); x != nil {
 				out = append(out, *x)
 				s.isFine[c.Pool] = s.isFine[c.Pool] || (x.Gain != nil || c.Joins) && 2*c.Units > p.Units
@@ -54,8 +54,8 @@ type FineUnits struct {
 	// Producer is how long another thread of the program computes at least, if it
 	// submitted all of them and a submission costs it 5 µs.
 	Producer units.Ns `json:"producer_ns"`
-	// Paced is that time of the thread that submits them, with its waiting for a processor
-	// and for files or the network, if it is known which does.
+	// Paced is that time of the thread that submits them, with its waiting for files or the
+	// network, if it is known which does. It may wait for a processor only because units have it.
 	Paced units.Ns `json:"submitter_ns"`
 }
 
@@ -63,7 +63,7 @@ type FineUnits struct {
 // less their work spread over the workers, the time inside units of other classes, or
 // what another thread computes. The workers wait for the thread that submits the units.
 func (e *FineUnits) saves() units.Ns {
-	return e.Active - max(e.Waited+max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer), e.Paced)
+	return e.Active - e.Waited - max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer, e.Paced)
 }
 
 // fineUnits is the finding about a class of fine units, if its submissions are costly.
@@ -78,7 +78,7 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	if p.Beside != nil {
 		e.Producer = max(0, p.Beside.Ran-units.Ns(p.Units)*mostCost)
 		if by := p.Beside.Submitter; by != nil {
-			e.Paced = by.own(p.Units) + by.Ready
+			e.Paced = by.own(p.Units)
 		}
 	}
 	if costly(e.Gap, e.Median, s.t) || p.inside() < s.t.Busy {
