@@ -64,7 +64,6 @@ type live struct {
 	cpuSeen  units.Ns     // CPU time in all when it last left the CPU
 	cpuAt    uint32       // and its switches by then
 	guess    guess
-	exitAt   units.MonoNs // when it ended, before its last switch; 0: it has not
 }
 
 // guess is what /proc said about a blocked thread at a moment. It holds for the
@@ -288,7 +287,7 @@ func (b *builder) wake(t *live, e *event) {
 // exit takes the kernel's own counts of a thread that is about to end. They cover
 // its whole life, so they hold only if its start was seen.
 func (t *live) exit(e *event) {
-	t.Name, t.exitAt = e.name, e.at
+	t.Name = e.name
 	if t.BeginSeen && t.missed {
 		t.Voluntary, t.Involuntary = e.voluntary, e.involuntary
 	}
@@ -348,10 +347,7 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 	if b.inside && t.inner == 0 {
 		b.nameless++
 	}
-	after, any := b.afterlife(t, t.since)
-	if b.ended = append(b.ended, b.row(t)); any {
-		b.ended = append(b.ended, after)
-	}
+	b.ended = append(b.ended, b.row(t))
 	delete(b.threads, t.TID)
 	b.gone = len(b.threads) == 0
 }

@@ -96,7 +96,8 @@ func (j *join) of(id uint64, p *page) []submission {
 
 // submitted fills in the latest submission before the start of t. When the agent
 // reported the queue time, it is the one that this was measured from. A periodic task
-// is queued again without a submission of its own: it keeps the one before.
+// is queued again without a submission of its own: it keeps the one before. Queue times are the
+// agent's: only it knows which execution took a submission.
 func (j *join) submitted(t *Task, p *page) {
 	until := t.StartNs
 	if t.QueueNs.Measured() {
@@ -118,7 +119,7 @@ func (j *join) submitted(t *Task, p *page) {
 	switch {
 	case t.QueueNs.Measured():
 		t.SubmittedNs = until
-	case x[last].flags&wire.Scheduled == 0: // else it is not known when it was due
+	case t.Running && x[last].flags&wire.Scheduled == 0: // of an older agent; if scheduled, it is not known when it was due
 		t.QueueNs = units.Ns(t.StartNs - t.SubmittedNs)
 	}
 }

@@ -128,10 +128,10 @@ func TestLatestSubmission(t *testing.T) {
 	}
 	const by = " to p by main from a.Main.go:3 flags "
 	want := []string{
-		"1/1 executed at 900 queue 100" + by + "0 made a.Main.go:3 in 77",
-		"1/3 executed at 2900 queue 100" + by + "0 made a.Main.go:3 in 77",
+		"1/1 executed at 900" + by + "0 made a.Main.go:3 in 77",
+		"1/3 executed at 2900" + by + "0 made a.Main.go:3 in 77",
 		"1/2 executed at 1900" + by + "4 made a.Main.go:3 in 77", // to run later: when it was due is not known
-		"2/1 executed at 120 queue 10" + by + "16",
+		"2/1 executed at 120" + by + "16",
 		"7/1 executed at 500 queue 200" + by + "0",
 		"8/1 executed at 600 queue 100",
 		"3/0 rejected", "4/0 cancelled at 300" + by + "0", "5/0 cancelled", "6/0 never submitted", "100/0 never submitted", "101/0 never submitted",
