@@ -96,9 +96,12 @@ func loggedSafepoints(t *testing.T, file string) (sum safepointLog) {
 
 // logged is a stop, in nanoseconds: reach until all threads had stopped; from and to of the JVM's monotonic clock, if the
 // log has that.
-type logged struct{ from, to, reach float64 }
+type logged struct {
+	what            string // it was for
+	from, to, reach float64
+}
 
-var stopLine = regexp.MustCompile(`(?:\[(\d+)ns\])?.*Safepoint ".*Reaching safepoint: +(\d+) ns.* Total: +(\d+) ns`)
+var stopLine = regexp.MustCompile(`(?:\[(\d+)ns\])?.*Safepoint "([^"]*)".*Reaching safepoint: +(\d+) ns.* Total: +(\d+) ns`)
 
 func loggedStops(t *testing.T, file string) (stops []logged) {
 	t.Helper()
@@ -108,12 +111,12 @@ func loggedStops(t *testing.T, file string) (stops []logged) {
 	}
 	for _, m := range stopLine.FindAllStringSubmatch(string(b), -1) {
 		at, err := strconv.ParseFloat("0"+m[1], 64)
-		reach, err2 := strconv.ParseFloat(m[2], 64)
-		total, err3 := strconv.ParseFloat(m[3], 64)
+		reach, err2 := strconv.ParseFloat(m[3], 64)
+		total, err3 := strconv.ParseFloat(m[4], 64)
 		if err != nil || err2 != nil || err3 != nil {
 			t.Fatal(m[0])
 		}
-		stops = append(stops, logged{at - total, at, reach})
+		stops = append(stops, logged{m[2], at - total, at, reach})
 	}
 	return stops
 }

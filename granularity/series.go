@@ -125,7 +125,7 @@ func (s *Series) spread(r ramp, n int64, passed func(t float64) float64) {
 // floats: those of a hostile sender may differ by more than 63 bits.
 type ramp struct{ from, to float64 }
 
-// evenly lasts at least a nanosecond, or as long as floats can tell.
+// evenly lasts at least a nanosecond, or the least that floats can express there.
 func evenly(from, to float64) ramp {
 	return ramp{from, max(to, from+1, math.Nextafter(from, math.Inf(1)))}
 }

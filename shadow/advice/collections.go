@@ -106,8 +106,8 @@ func (c *Collections) part(cost, time units.Ns) units.Ns {
 }
 
 // tooLittle reports whether collections cost too little to be worth an advice. If the JVM
-// waited for processors for more than half of the session, half of it counts: what is left
-// is then too little to tell 5 % of it.
+// waited for processors for more than half of the session, half of it counts: 5 % of
+// the little that is left could be chance.
 func (s *search) tooLittle(cost units.Ns) bool {
 	return float64(cost) < s.t.GCShare*float64(max(s.time(s.Duration), s.Duration/2))
 }

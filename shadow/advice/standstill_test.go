@@ -74,8 +74,8 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-// TestCollectionsAmongOthers: beside many other programs a few collections are no finding, as too little of the time is left
-// to tell their share.
+// TestCollectionsAmongOthers: beside many other programs a few collections are no finding, as their share of the little time that is
+// left could be chance.
 func TestCollectionsAmongOthers(t *testing.T) {
 	f := &Facts{Duration: 3200 * milli, Units: &UnitFacts{Collections: &Collections{Stopped: 109 * milli, Other: 2, OtherTime: 109 * milli}, Waits: &Waits{Lost: 2700 * milli, Stopped: 57 * milli}}}
 	for _, x := range Find(f) {

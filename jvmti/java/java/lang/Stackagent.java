@@ -76,8 +76,8 @@ public final class Stackagent {
     /**
      * The same. A submission counts for one execution. The task's first one counts for the first: the id
      * says whether that has begun. Each later one (AGAIN) is cleared by the execution that takes it. If
-     * a task was submitted while it waited (SEVERAL), executions are not told apart any more: each
-     * counts as submitted.
+     * a task was submitted while it waited (SEVERAL), nothing says which execution is of which submission:
+     * each counts as submitted.
      */
     static final long AGAIN = UNSEEN >>> 3;
     static final long SEVERAL = UNSEEN >>> 4;
