@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ type phasesRun struct {
 	threads string // --threads of stack
 	workers string // --workers; "": those that stack finds
 	detail  string
+	one     bool // on one processor
 }
 
 // TestPhases holds the sequential part and the imbalance of speedup stacks against
@@ -25,24 +27,43 @@ type phasesRun struct {
 func TestPhases(t *testing.T) {
 	testjvm.Shared(t)
 	runs := []phasesRun{
-		{"driver", "2", "", "auto"}, {"driver", "2", "hand-*", "auto"}, {"caller", "2", "", "auto"}, {"stream", "2", "", "auto"},
-		{"mixed", "3", "", "auto"}, {"mixed", "3", "", "all"}, {"mixed", "3", "", "summary"},
+		{"driver", "2", "", "auto", false}, {"driver", "2", "hand-*", "auto", false}, {"caller", "2", "", "auto", false}, {"stream", "2", "", "auto", false},
+		{"mixed", "3", "", "auto", false}, {"mixed", "3", "", "all", false}, {"mixed", "3", "", "summary", false},
+		{"driver", "2", "", "all", true}, {"mixed", "2", "", "summary", true},
 	}
 	if full() {
-		runs = append(runs, phasesRun{"drivers", "2", "", "auto"}, phasesRun{"nested", "2", "inner-*", "auto"}, phasesRun{"caller", "2", "", "summary"},
-			phasesRun{"stream", "2", "", "summary"}, phasesRun{"driver", "2", "", "summary"},
-			phasesRun{"tiny", "2", "", "auto"}, phasesRun{"tiny", "2", "", "all"}, phasesRun{"tiny", "4", "", "summary"})
+		runs = append(runs, phasesRun{"drivers", "2", "", "auto", false}, phasesRun{"nested", "2", "inner-*", "auto", false}, phasesRun{"caller", "2", "", "summary", false},
+			phasesRun{"stream", "2", "", "summary", false}, phasesRun{"driver", "2", "", "summary", false},
+			phasesRun{"tiny", "2", "", "auto", false}, phasesRun{"tiny", "2", "", "all", false}, phasesRun{"tiny", "4", "", "summary", false})
 	}
 	for _, jdk := range testjvm.JDKs(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases"))
 		for _, r := range runs {
 			cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{r.shape, r.threads, "1500000"}, Agent: []string{"--detail", r.detail},
 				VM: []string{"-Xmx512m", "-Djava.util.concurrent.ForkJoinPool.common.parallelism=1"}}
-			t.Run(strings.TrimSuffix(fmt.Sprintf("%s/%s/%s/%s", jdk, r.shape, r.detail, r.workers), "/"), func(t *testing.T) {
+			if r.one {
+				if _, err := exec.LookPath("taskset"); err != nil {
+					continue
+				}
+				cmd.Wrap, cmd.VM = []string{"taskset", "-c", oneCPU(t)}, append(slices.Clone(cmd.VM), "-XX:ActiveProcessorCount=1")
+				cmd.Args[2] = "300000"
+			}
+			t.Run(r.name(jdk), func(t *testing.T) {
 				testjvm.OneGood(t, func(a *testjvm.Attempt) { phases(t, a, cmd, r) })
 			})
 		}
 	}
+}
+
+func (r phasesRun) name(jdk testjvm.JDK) string {
+	name := fmt.Sprintf("%s/%s/%s", jdk, r.shape, r.detail)
+	if r.workers != "" {
+		name += "/" + r.workers
+	}
+	if r.one {
+		name += "/one processor"
+	}
+	return name
 }
 
 func phases(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, r phasesRun) {
@@ -59,6 +80,9 @@ func phases(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, r phasesRun) 
 	var all struct{ Bars []speedupBar }
 	if err != nil || json.Unmarshal(out, &all) != nil || len(all.Bars) != 1 {
 		t.Fatalf("shadow stack: %v: %s", err, out)
+	}
+	if found := barsOf(t, p)[0].Threads; r.one && fmt.Sprint(found) != r.threads {
+		t.Errorf("%d threads, want %s", found, r.threads)
 	}
 	got := all.Bars[0].Runs[0]
 	// On a busy machine a thread is late between its own reading of the clock and the agent's.
