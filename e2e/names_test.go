@@ -114,9 +114,6 @@ func TestNamesOfUnits(t *testing.T) {
 				if s := share(rows, func(r namedRow) string { return r.Site }, `^Main\b.*:\d+$`); s < 0.9 {
 					t.Errorf("%.0f %% of the work at the program's sites: %v", 100*s, rows)
 				}
-				if detail == "summary" {
-					return // summaries do not record the executor
-				}
 				rows = namedRows(t, p, "--units", "--by", "executor")
 				for _, label := range executors {
 					if share(rows, func(r namedRow) string { return r.Executor }, "^"+regexp.QuoteMeta(label)+"$") == 0 {
