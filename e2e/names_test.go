@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -200,5 +201,35 @@ func checkHandlers(t *testing.T, p testjvm.Profile, detail string, lines []int) 
 		if named != serverRequests || placed != serverRequests {
 			t.Errorf("%s: handler of line %d: %d units by name and %d by site, want %d: %v, %v", detail, line, named, placed, serverRequests, rows, sites)
 		}
+	}
+}
+
+// TestNamesOfFunctions: a unit bears the function that the program gave to supplyAsync or runAsync, not a task that this
+// calls, nor one that a stage runs behind it. The counts are the program's.
+func TestNamesOfFunctions(t *testing.T) {
+	testjvm.Shared(t)
+	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "steps")
+	at := func(text string) int { return lineOf(t, filepath.Join(folder, "Main.java"), text) }
+	want := map[string]int64{
+		fmt.Sprintf("Main.lambda$main (supplyAsync, Main.java:%d)", at("return sink;")): 20,
+		fmt.Sprintf("Main.lambda$main (supplyAsync, Main.java:%d)", at("await(known)")): 20,
+		fmt.Sprintf("Main.lambda$main (Main.java:%d)", at("runAsync")):                  20,
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Profile(t)
+			if p.Exit != 0 {
+				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+			}
+			found := map[string]int64{}
+			for _, r := range namedRows(t, p, "--units") {
+				if r.Executions > 0 { // the others are tasks inside these units
+					found[numbered.ReplaceAllString(r.Class, "lambda$$$1")] = r.Executions
+				}
+			}
+			if !maps.Equal(found, want) {
+				t.Errorf("units %v, want %v", found, want)
+			}
+		})
 	}
 }
