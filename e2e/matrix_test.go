@@ -133,6 +133,9 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...stri
 			checkAgreement(t, p)
 		}
 	}
+	if slices.Contains(ofUnits, o.Name) {
+		checkTgpUnits(t, p)
+	}
 	for _, wrong := range o.Compare(p.Hotspots(t), tasks) {
 		t.Error(wrong)
 	}
