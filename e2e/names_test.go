@@ -88,41 +88,39 @@ func TestNamesOfUnits(t *testing.T) {
 		fmt.Sprintf("Main.java:%d (ThreadPoolExecutor, pool-1)", at("newFixedThreadPool(2)")),
 		fmt.Sprintf("tax (ThreadPoolExecutor, Main.java:%d)", at(`new Thread(r, "tax")`)),
 	}
-	for _, jdk := range testjvm.JDKs(t) {
-		for _, detail := range []string{"auto", "all", "summary"} {
-			t.Run(jdk.String()+"/"+detail, func(t *testing.T) {
-				p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Args: []string{fmt.Sprint(n)},
-					VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", detail}}.Profile(t)
-				if p.Exit != 0 {
-					t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+	for _, v := range variants(t, 1, "auto", "all", "summary") {
+		t.Run(v.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, folder), Main: "Main", Args: []string{fmt.Sprint(n)},
+				VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", v.detail}}.Profile(t)
+			if p.Exit != 0 {
+				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+			}
+			for _, args := range [][]string{{"--units"}, {"--units", "--app"}, {"--app"}} {
+				rows := namedRows(t, p, args...)
+				found := map[string]int64{}
+				for _, r := range rows {
+					found[numbered.ReplaceAllString(r.Class, "lambda$$$1")] = r.Executions
 				}
-				for _, args := range [][]string{{"--units"}, {"--units", "--app"}, {"--app"}} {
-					rows := namedRows(t, p, args...)
-					found := map[string]int64{}
-					for _, r := range rows {
-						found[numbered.ReplaceAllString(r.Class, "lambda$$$1")] = r.Executions
-					}
-					for name, count := range want {
-						if got := found[name]; got != count && (count > 0 || got == 0) {
-							t.Errorf("%v: %d of %s, want %d; rows %v", args, got, name, count, found)
-						}
-					}
-					if s := share(rows, func(r namedRow) string { return r.Class }, `^Main\b`); s < 0.9 {
-						t.Errorf("%v: %.0f %% of the work under the program's names: %v", args, 100*s, rows)
+				for name, count := range want {
+					if got := found[name]; got != count && (count > 0 || got == 0) {
+						t.Errorf("%v: %d of %s, want %d; rows %v", args, got, name, count, found)
 					}
 				}
-				rows := namedRows(t, p, "--units", "--by", "site")
-				if s := share(rows, func(r namedRow) string { return r.Site }, `^Main\b.*:\d+$`); s < 0.9 {
-					t.Errorf("%.0f %% of the work at the program's sites: %v", 100*s, rows)
+				if s := share(rows, func(r namedRow) string { return r.Class }, `^Main\b`); s < 0.9 {
+					t.Errorf("%v: %.0f %% of the work under the program's names: %v", args, 100*s, rows)
 				}
-				rows = namedRows(t, p, "--units", "--by", "executor")
-				for _, label := range executors {
-					if share(rows, func(r namedRow) string { return r.Executor }, "^"+regexp.QuoteMeta(label)+"$") == 0 {
-						t.Errorf("no executor %q in %v", label, rows)
-					}
+			}
+			rows := namedRows(t, p, "--units", "--by", "site")
+			if s := share(rows, func(r namedRow) string { return r.Site }, `^Main\b.*:\d+$`); s < 0.9 {
+				t.Errorf("%.0f %% of the work at the program's sites: %v", 100*s, rows)
+			}
+			rows = namedRows(t, p, "--units", "--by", "executor")
+			for _, label := range executors {
+				if share(rows, func(r namedRow) string { return r.Executor }, "^"+regexp.QuoteMeta(label)+"$") == 0 {
+					t.Errorf("no executor %q in %v", label, rows)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
