@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,10 +14,9 @@ import (
 // phasesRun is a run of e2e/testdata/phases.
 type phasesRun struct {
 	shape   string
-	threads string // --threads of stack
-	workers string // --workers; "": those that stack finds
-	detail  string
-	one     bool // on one processor
+	threads string   // --threads of stack
+	workers []string // a stack for each: its --workers; "": those that stack finds
+	details []string
 }
 
 // TestPhases holds the sequential part and the imbalance of speedup stacks against
@@ -26,63 +24,70 @@ type phasesRun struct {
 // main, with main as a worker, and with tasks that are summarised.
 func TestPhases(t *testing.T) {
 	testjvm.Shared(t)
+	found, auto, summary := []string{""}, []string{"auto"}, []string{"summary"}
 	runs := []phasesRun{
-		{"driver", "2", "", "auto", false}, {"driver", "2", "hand-*", "auto", false}, {"caller", "2", "", "auto", false}, {"stream", "2", "", "auto", false},
-		{"mixed", "3", "", "auto", false}, {"mixed", "3", "", "all", false}, {"mixed", "3", "", "summary", false},
-		{"driver", "2", "", "all", true}, {"mixed", "2", "", "summary", true},
+		{"driver", "2", []string{"", "hand-*"}, auto}, {"caller", "2", found, auto}, {"stream", "2", found, auto},
+		{"mixed", "3", found, []string{"auto", "all", "summary"}},
 	}
 	if full() {
-		runs = append(runs, phasesRun{"drivers", "2", "", "auto", false}, phasesRun{"nested", "2", "inner-*", "auto", false}, phasesRun{"caller", "2", "", "summary", false},
-			phasesRun{"stream", "2", "", "summary", false}, phasesRun{"driver", "2", "", "summary", false},
-			phasesRun{"tiny", "2", "", "auto", false}, phasesRun{"tiny", "2", "", "all", false}, phasesRun{"tiny", "4", "", "summary", false})
+		runs = append(runs, phasesRun{"drivers", "2", found, auto}, phasesRun{"nested", "2", []string{"inner-*"}, auto}, phasesRun{"caller", "2", found, summary},
+			phasesRun{"stream", "2", found, summary}, phasesRun{"driver", "2", found, summary},
+			phasesRun{"tiny", "2", found, []string{"auto", "all"}}, phasesRun{"tiny", "4", found, summary})
 	}
-	for _, jdk := range testjvm.JDKs(t) {
-		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases"))
-		for _, r := range runs {
-			cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{r.shape, r.threads, "1500000"}, Agent: []string{"--detail", r.detail},
+	for turn, r := range runs {
+		for _, v := range variants(t, turn, r.details...) {
+			cmd := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases")), Main: "Main",
+				Args: []string{r.shape, r.threads, "1500000"}, Agent: []string{"--detail", v.detail},
 				VM: []string{"-Xmx512m", "-Djava.util.concurrent.ForkJoinPool.common.parallelism=1"}}
-			if r.one {
-				if _, err := exec.LookPath("taskset"); err != nil {
-					continue
-				}
-				cmd.Wrap, cmd.VM = []string{"taskset", "-c", oneCPU(t)}, append(slices.Clone(cmd.VM), "-XX:ActiveProcessorCount=1")
-				cmd.Args[2] = "300000"
-			}
-			t.Run(r.name(jdk), func(t *testing.T) {
-				testjvm.OneGood(t, func(a *testjvm.Attempt) { phases(t, a, cmd, r) })
+			t.Run(fmt.Sprintf("%s/%s-%s/%s", v.jdk, r.shape, r.threads, v.detail), func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := cmd.Profile(t)
+					for _, workers := range r.workers {
+						phases(t, a, p, r.threads, workers)
+					}
+				})
 			})
 		}
 	}
 }
 
-func (r phasesRun) name(jdk testjvm.JDK) string {
-	name := fmt.Sprintf("%s/%s/%s", jdk, r.shape, r.detail)
-	if r.workers != "" {
-		name += "/" + r.workers
+// TestPhasesOnOneProcessor: there the same figures hold, and each pool has its two threads.
+func TestPhasesOnOneProcessor(t *testing.T) {
+	testjvm.Shared(t)
+	if _, err := exec.LookPath("taskset"); err != nil {
+		t.Skip("keeping a program on one processor takes taskset")
 	}
-	if r.one {
-		name += "/one processor"
+	for turn, shape := range []string{"driver", "mixed"} {
+		for _, v := range variants(t, turn, "all", "summary") {
+			cmd := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases")), Main: "Main",
+				Args: []string{shape, "2", "300000"}, Agent: []string{"--detail", v.detail}, VM: []string{"-Xmx512m", "-XX:ActiveProcessorCount=1"},
+				Wrap: []string{"taskset", "-c", oneCPU(t)}}
+			t.Run(v.String()+"/"+shape, func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := cmd.Profile(t)
+					phases(t, a, p, "2", "")
+					if n := barsOf(t, p)[0].Threads; n != 2 {
+						t.Errorf("%d threads, want 2", n)
+					}
+				})
+			})
+		}
 	}
-	return name
 }
 
-func phases(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, r phasesRun) {
+func phases(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, threads, workers string) {
 	t.Helper()
-	p := cmd.Profile(t)
 	_, recorded := bottleOf(t, p)
 	needRecord(t, recorded)
 	own := ownPhases(t, p.Stdout)
-	args := []string{"stack", p.Dir, "--threads", r.threads, "--format", "json"}
-	if r.workers != "" {
-		args = append(args, "--workers", r.workers)
+	args := []string{"stack", p.Dir, "--threads", threads, "--format", "json"}
+	if workers != "" {
+		args = append(args, "--workers", workers)
 	}
 	out, err := exec.Command(testjvm.Shadow(t), args...).Output()
 	var all struct{ Bars []speedupBar }
 	if err != nil || json.Unmarshal(out, &all) != nil || len(all.Bars) != 1 {
 		t.Fatalf("shadow stack: %v: %s", err, out)
-	}
-	if found := barsOf(t, p)[0].Threads; r.one && fmt.Sprint(found) != r.threads {
-		t.Errorf("%d threads, want %s", found, r.threads)
 	}
 	got := all.Bars[0].Runs[0]
 	// On a busy machine a thread is late between its own reading of the clock and the agent's.
