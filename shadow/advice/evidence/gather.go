@@ -210,7 +210,7 @@ func (a *advisor) gap(x *unit.Unit, p *poolSum) {
 		ended, to = a.inside, &p.Inner
 	}
 	before, ok := ended[x.Thread]
-	ended[x.Thread] = x.End
+	ended[x.Thread] = max(before, x.End) // one with a future's listeners beside it comes after these
 	if x.Inside && a.ended[x.Thread] > before {
 		return
 	}
