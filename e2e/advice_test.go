@@ -83,7 +83,7 @@ var defects = []defect{
 	{name: "locked-waiting", advised: "one-at-a-time", fixedAdvice: "waiting-tasks", gain: 0.5},
 	{name: "monitor-waiting", advised: "one-at-a-time", fixedAdvice: "waiting-tasks", gain: 0.5},
 	{name: "served", gain: noGain, advised: "pool-too-small", alone: true},
-	{name: "garbage-collection", gain: 0.3, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx1500m", "-Xmn1200m"}},
+	{name: "garbage-collection", gain: 0.3, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx2400m", "-Xmn2200m"}},
 	{name: "slow-producer", quick: true, gain: 0.5},
 	{name: "explicit-collections", quick: true, gain: 0.5},
 	{name: "waiting-tasks", gain: 0.5},

@@ -27,7 +27,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * Known answer: the advice about DEFECT, and none about it with "fixed". "served" is pool-too-small in a run of fixed length,
  * "fast-and-slow" one of tasks that are summarised and of others; "locked-waiting" and "monitor-waiting" are one-at-a-time,
  * where the owner of the lock waits (fixed, they get the advice that tasks which wait deserve); "stalled" is garbage-collection
- * with a concurrent collector and a small heap;
+ * with a concurrent collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one
+ * thread that computes more than the tasks;
  * "good", "client", "turns", "nested", "overlapped", "relayed" and "at-once" get no advice.
  */
 public class Main {
@@ -401,10 +402,10 @@ public class Main {
         pool.shutdown();
     }
 
-    /** Keeps and replaces many small arrays, which each collection copies; fixed: the same, to be run with a larger heap. */
+    /** Keeps and replaces many small arrays, which each collection copies; fixed: the same, to be run with a heap that needs no collection. */
     static void collect() throws Exception {
         List<Runnable> tasks = new ArrayList<>();
-        for (int k = 0; k < 20; k++) {
+        for (int k = 0; k < 12; k++) {
             tasks.add(new Runnable() {
                 public void run() {
                     long[][] kept = new long[150_000][8];

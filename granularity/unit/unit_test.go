@@ -369,7 +369,8 @@ func BenchmarkBuilder(b *testing.B) {
 func TestIsWrapper(t *testing.T) {
 	for class, want := range map[string]bool{
 		"java.util.concurrent.FutureTask": true, "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction": true,
-		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": true, "java.util.concurrent.CompletableFuture$AsyncSupply": true,
+		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": true, "java.util.concurrent.CompletableFuture$AsyncRun": true,
+		"java.util.concurrent.CompletableFuture$AsyncSupply":        false, // its supplier is no task
 		"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask": true, "java.util.concurrent.ForkJoinTask$InvokeAnyTask": true,
 		"com.google.common.util.concurrent.TrustedListenableFutureTask$TrustedFutureInterruptibleTask": true,
 		"java.util.concurrent.ForkJoinTask$InvokeAnyRoot":                                              false,
