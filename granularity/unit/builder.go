@@ -46,7 +46,7 @@ type pending struct {
 	merged    acc
 	candidate acc // nested and submitted by itself: part of the outer unit if the outer task is a wrapper
 	has, many bool
-	beside    bool // other units ran inside, submitted when the candidate had ended: by the listeners of a future
+	beside    bool     // other units ran inside, submitted when the candidate had ended: by the listeners of a future
 	wall, cpu units.Ns // of the units inside; cpu as far as measured
 	recorded  Work     // in the self metrics: the total work of the executions directly inside; see SummarisedParts
 	inside    int64    // the number of units inside
