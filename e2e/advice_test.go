@@ -76,6 +76,7 @@ var defects = []defect{
 	{name: "good", quick: true, gain: noBound, none: true},
 	{name: "client", quick: true, gain: noBound, none: true},
 	{name: "turns", gain: noBound, none: true},
+	{name: "relayed", quick: true, gain: noBound, none: true},
 	{name: "nested", gain: noBound, none: true},
 	{name: "overlapped", alone: true, gain: noBound, none: true},
 	{name: "at-once", atOnce: true, gain: noBound, none: true},
