@@ -20,6 +20,8 @@ type builder struct {
 
 	slices    []Slice
 	ended     []ThreadRow  // since the last part
+	exiting   int          // threads that are about to end
+	freer     *live        // the last of them, which may free the memory
 	gone      bool         // every thread has ended
 	last      units.MonoNs // latest event
 	nameless  int          // ended threads whose id inside is unknown
@@ -64,6 +66,8 @@ type live struct {
 	cpuSeen  units.Ns     // CPU time in all when it last left the CPU
 	cpuAt    uint32       // and its switches by then
 	guess    guess
+	exitAt   units.MonoNs // when it reported that it is about to end; 0: it did not
+	frees    bool         // it is what an ended thread still does, see freeing.go
 }
 
 // guess is what /proc said about a blocked thread at a moment. It holds for the
@@ -127,11 +131,12 @@ func (b *builder) apply(e *event) {
 	case eventIn:
 		b.in(t, e)
 	case eventOut:
-		b.out(t, e)
+		b.out(b.freeing(t, e.at), e)
 	case eventWake:
 		b.wake(t, e)
 	case eventExit:
 		t.exit(e)
+		b.exits(t, e.at)
 	case eventName:
 		t.Name = e.name
 	case eventEnd:
@@ -344,8 +349,11 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 	b.close(t, s, at)
 	t.EndSeen = seen
 	t.account()
-	if b.inside && t.inner == 0 {
+	if b.inside && t.inner == 0 && !t.frees {
 		b.nameless++
+	}
+	if t.exitAt != 0 {
+		b.exiting--
 	}
 	b.ended = append(b.ended, b.row(t))
 	delete(b.threads, t.TID)
@@ -356,7 +364,7 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 // its container.
 func (b *builder) row(t *live) ThreadRow {
 	r := ThreadRow{t.index, t.Thread}
-	if b.inside {
+	if b.inside || t.frees {
 		r.TID = t.inner
 	}
 	return r
@@ -376,6 +384,7 @@ func (t *live) account() {
 func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	at = max(at, b.from, b.last)
 	lost = max(lost, b.lost) // a source may have forgotten a process that has ended
+	b.freeing(b.freer, at)
 	p := &Part{From: b.from, To: at, Lost: lost - b.lost, Threads: b.ended}
 	b.lost = lost
 	for _, t := range b.threads {

@@ -258,3 +258,61 @@ func FuzzBuild(f *testing.F) {
 		}
 	})
 }
+
+// TestFreeing: what the kernel charges the last thread of a process with after its end is not the thread's, also if a part ends in
+// between.
+func TestFreeing(t *testing.T) {
+	const ms = 1_000_000
+	exit := func(at units.MonoNs, tid int32) event {
+		return event{kind: eventExit, at: at, pid: 1, tid: tid, counted: true, name: "w"}
+	}
+	of := func(tid int32, e event) event {
+		e.tid = tid
+		return e
+	}
+	events := []event{made(1), of(6, made(2)), in(10, 0), of(6, in(20, 0)), exit(5*ms, 5), dead(8*ms, 1, 8*ms-10),
+		exit(9*ms, 6), of(6, out(20*ms, 1, 20*ms-20, Runnable)), of(6, in(22*ms, 1)), of(6, dead(30*ms, 2, 28*ms-20))}
+	for cut := range 3 * len(events) { // a part ends after an event: at once, half a millisecond or two later
+		b := newBuilder(1, 0)
+		var parts []*Part
+		for i, e := range events {
+			if i > 0 && i-1 == cut/3 {
+				parts = append(parts, b.cut(min(events[i-1].at+[]units.MonoNs{0, ms / 2, 2 * ms}[cut%3], e.at), 0))
+			}
+			b.apply(&e)
+		}
+		parts = append(parts, b.cut(31*ms, 0))
+		ran, ends, rows := map[uint32]units.Ns{}, map[uint32]units.MonoNs{}, map[uint32]ThreadRow{}
+		for _, p := range parts {
+			for _, s := range p.Slices {
+				if before, any := ends[s.Thread]; any && s.From != before {
+					t.Errorf("cut after %d: thread %d is in a state from %d, the stay before ended at %d", cut, s.Thread, s.From, before)
+				}
+				if ends[s.Thread] = s.To; s.State == Running {
+					ran[s.Thread] += units.Ns(s.To - s.From)
+				}
+			}
+			for _, r := range p.Threads {
+				rows[r.Index] = r
+			}
+		}
+		from := units.MonoNs(9 * ms)
+		if cut == 3*6+1 { // too short to be the end of a process: what this part has stays
+			from += ms / 2
+		}
+		// Thread 5 is not the last, so nothing is taken from it.
+		want := map[uint32]Thread{
+			0: {TID: 5, Name: "w", First: 1, Last: 8 * ms, BeginSeen: true, EndSeen: true, CPU: 8*ms - 10},
+			1: {TID: 6, Name: "w", First: 2, Last: from, BeginSeen: true, EndSeen: true, CPU: units.Ns(from) - 20},
+			2: {Name: EndOfProcess, First: from, Last: 30 * ms, BeginSeen: true, EndSeen: true, CPU: 28*ms - units.Ns(from), Involuntary: 1},
+		}
+		for i, w := range want {
+			if r := rows[i].Thread; r != w || ran[i] != w.CPU || ends[i] != w.Last {
+				t.Errorf("cut after %d: %+v ran for %d, its stays end at %d; want %+v", cut, r, ran[i], ends[i], w)
+			}
+		}
+		if len(rows) != len(want) {
+			t.Errorf("cut after %d: %d threads", cut, len(rows))
+		}
+	}
+}

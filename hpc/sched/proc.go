@@ -57,7 +57,7 @@ func (b *builder) readInnerIDs(pid int) {
 		return
 	}
 	for _, t := range b.threads {
-		if t.inner != 0 {
+		if t.inner != 0 || t.frees {
 			continue
 		}
 		if id, _, err := proc.Process(pid).Thread(int(t.TID)).Inner(); err == nil {
@@ -70,7 +70,7 @@ func (b *builder) readInnerIDs(pid int) {
 // those without a record yet were running.
 func (b *builder) refresh(pid int) {
 	for _, t := range b.threads {
-		if name, err := proc.Process(pid).Thread(int(t.TID)).Comm(); err == nil {
+		if name, err := proc.Process(pid).Thread(int(t.TID)).Comm(); err == nil && !t.frees {
 			t.Name = name
 		}
 		if !t.certain && t.state == Running {
