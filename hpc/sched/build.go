@@ -87,7 +87,7 @@ func (b *builder) add(tid int32, at units.MonoNs) *live {
 	t.TID, t.First, t.Last, t.CPU = tid, at, at, units.NotMeasured
 	b.next++
 	b.threads[tid] = t
-	b.gone = false
+	b.gone, b.freer = false, nil
 	return t
 }
 
@@ -354,6 +354,9 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 	}
 	if t.exitAt != 0 {
 		b.exiting--
+	}
+	if t == b.freer {
+		b.freer = nil
 	}
 	b.ended = append(b.ended, b.row(t))
 	delete(b.threads, t.TID)

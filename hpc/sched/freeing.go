@@ -48,7 +48,7 @@ func (b *builder) freeing(t *live, at units.MonoNs) *live {
 	if used.Measured() && base.Measured() {
 		b.ended[len(b.ended)-1].CPU = used - base
 	}
-	b.next, b.gone, b.freer = b.next+1, false, nil
+	b.next, b.gone = b.next+1, false
 	b.threads[n.TID], b.exiting = n, b.exiting+1
 	return n
 }
