@@ -118,6 +118,7 @@ unit-jvmti:
 # What takes long and finds little (make help lists these lines):
 #   every class of every JDK is parsed, rewritten and verified, not a sample
 #   every example on every JDK and collector and in every mode of the JVM; every defect of examples/advice
+#   every --detail on every JDK; make test covers each of both, crosswise
 #   the attacks with more rounds, and each on every JDK: the memory of threads and classes is on one in make test
 #   240 sessions that come and go, not 120; a cluster that loses nodes four times, not once
 #   every example without the agent once more

@@ -44,18 +44,16 @@ const (
 // TestDelays: queue time begins when a scheduled task is due; the delay is not part of it.
 func TestDelays(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
-		t.Run(jdk.String(), func(t *testing.T) {
-			for _, detail := range []string{"all", "auto", "summary"} {
-				cmd := testjvm.Example(t, "delays").Command(t, jdk)
-				cmd.Agent = []string{"--detail", detail}
-				p := cmd.Profile(t)
-				checkLateness(t, p, delayed(t, p))
-				checkAskedDelays(t, detail, p.Hotspots(t), delayed(t, p))
-				checkAskedDelays(t, detail+" in units", p.Units(t), delayed(t, p))
-				if detail != "summary" {
-					checkDelays(t, p, delayed(t, p))
-				}
+	for _, v := range variants(t, 0, "all", "auto", "summary") {
+		t.Run(v.String(), func(t *testing.T) {
+			cmd := testjvm.Example(t, "delays").Command(t, v.jdk)
+			cmd.Agent = []string{"--detail", v.detail}
+			p := cmd.Profile(t)
+			checkLateness(t, p, delayed(t, p))
+			checkAskedDelays(t, v.detail, p.Hotspots(t), delayed(t, p))
+			checkAskedDelays(t, v.detail+" in units", p.Units(t), delayed(t, p))
+			if v.detail != "summary" {
+				checkDelays(t, p, delayed(t, p))
 			}
 		})
 	}

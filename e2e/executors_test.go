@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,6 +38,34 @@ func TestNamesOfExecutors(t *testing.T) {
 				if found[name] != count {
 					t.Errorf("%d units of %q, want %d; rows %v", found[name], name, count, found)
 				}
+			}
+		})
+	}
+}
+
+// TestExecutorsOfSummarisedTasks: summarised work bears the executor whose worker ran it, whatever thread the factory
+// made and however often a worker was replaced. The counts are the program's.
+func TestExecutorsOfSummarisedTasks(t *testing.T) {
+	testjvm.Shared(t)
+	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "workers")
+	at := func(text string) int { return lineOf(t, filepath.Join(folder, "Main.java"), text) }
+	want := map[string]int64{
+		fmt.Sprintf("alpha (ThreadPoolExecutor, Main.java:%d)", at("first = ")):            300,
+		fmt.Sprintf("Main.java:%d (ThreadPoolExecutor, pool-1)", at("second = ")):          200,
+		fmt.Sprintf("Main.java:%d (ForkJoinPool, ForkJoinPool-1)", at("new ForkJoinPool")): 100,
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Agent: []string{"--detail", "summary"}}.Profile(t)
+			if p.Exit != 0 {
+				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+			}
+			found := map[string]int64{}
+			for _, r := range namedRows(t, p, "--units", "--by", "executor", "--app") {
+				found[r.Executor] = r.Executions
+			}
+			if !maps.Equal(found, want) {
+				t.Errorf("units by executor %v, want %v", found, want)
 			}
 		})
 	}

@@ -15,38 +15,36 @@ func TestUnitsOfSummaries(t *testing.T) {
 	testjvm.Shared(t)
 	o := testjvm.Example(t, "insideunits")
 	want := map[string]int64{"Main$Batch": 50, "Main$Step": 50, "Main$Deep": 10}
-	for _, jdk := range testjvm.JDKs(t) {
-		for _, detail := range []string{"all", "auto", "summary"} {
-			t.Run(jdk.String()+"/"+detail, func(t *testing.T) {
-				testjvm.Shared(t)
-				cmd := o.Command(t, jdk)
-				cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", detail)
-				p := cmd.Profile(t)
-				for _, wrong := range o.Compare(p.Hotspots(t), nil) {
-					t.Error(wrong)
+	for _, v := range variants(t, 0, "all", "auto", "summary") {
+		t.Run(v.String(), func(t *testing.T) {
+			testjvm.Shared(t)
+			cmd := o.Command(t, v.jdk)
+			cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", v.detail)
+			p := cmd.Profile(t)
+			for _, wrong := range o.Compare(p.Hotspots(t), nil) {
+				t.Error(wrong)
+			}
+			got := map[string]int64{}
+			for _, r := range p.Units(t) {
+				if r.Executions > 0 {
+					got[r.Class] = r.Executions
 				}
-				got := map[string]int64{}
-				for _, r := range p.Units(t) {
-					if r.Executions > 0 {
-						got[r.Class] = r.Executions
-					}
-					checkNothingInside(t, r)
+				checkNothingInside(t, r)
+			}
+			for class, n := range want {
+				if got[class] != n {
+					t.Errorf("%d units of %s, want %d; all: %v", got[class], class, n, got)
 				}
-				for class, n := range want {
-					if got[class] != n {
-						t.Errorf("%d units of %s, want %d; all: %v", got[class], class, n, got)
-					}
+			}
+			if len(got) != len(want) {
+				t.Errorf("units of %v, want of %v", got, want)
+			}
+			for _, a := range p.Advice(t) {
+				if strings.Contains(a.Text, "fine-grained") && strings.Contains(a.Text, "Step") {
+					t.Errorf("a part of a unit is called fine-grained: %s", a.Text)
 				}
-				if len(got) != len(want) {
-					t.Errorf("units of %v, want of %v", got, want)
-				}
-				for _, a := range p.Advice(t) {
-					if strings.Contains(a.Text, "fine-grained") && strings.Contains(a.Text, "Step") {
-						t.Errorf("a part of a unit is called fine-grained: %s", a.Text)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 

@@ -25,21 +25,19 @@ type latencyRow struct {
 func TestLatency(t *testing.T) {
 	testjvm.Alone(t, "its requests are timed by the program, too")
 	const requests = 1_000_000
-	for _, jdk := range testjvm.JDKs(t) {
-		t.Run(jdk.String(), func(t *testing.T) {
-			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "latency"))
-			for _, detail := range []string{"auto", "all", "summary"} {
-				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					p := testjvm.Command{
-						JDK: jdk, VM: []string{"-Xmx700m"}, Classpath: classes, Main: "Main", Args: []string{fmt.Sprint(requests)},
-						Agent: []string{"--detail", detail},
-					}.Profile(t)
-					if p.Exit != 0 {
-						t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
-					}
-					checkLatency(t, a, p, detail, requests)
-				})
-			}
+	for _, v := range variants(t, 1, "auto", "all", "summary") {
+		t.Run(v.String(), func(t *testing.T) {
+			classes := testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "latency"))
+			testjvm.OneGood(t, func(a *testjvm.Attempt) {
+				p := testjvm.Command{
+					JDK: v.jdk, VM: []string{"-Xmx700m"}, Classpath: classes, Main: "Main", Args: []string{fmt.Sprint(requests)},
+					Agent: []string{"--detail", v.detail},
+				}.Profile(t)
+				if p.Exit != 0 {
+					t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
+				}
+				checkLatency(t, a, p, v.detail, requests)
+			})
 		})
 	}
 }

@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,24 +25,22 @@ func TestLosses(t *testing.T) {
 	checks := map[string]func(t *testing.T, a *testjvm.Attempt, r *lossRun){"driver": lostInDriver, "waits": lostInWaits, "onebyone": lostOneByOne, "unended": lostToTheEnd,
 		"unread": cutWait("io"), "unslept": cutWait("sleeping"), "unreleased": cutWait("unended"), "endless": cutWork,
 		"joined": threadsAtWork, "chains": threadsAtWork, "permits": threadsAtWork, "successors": threadsAtWork}
-	for _, jdk := range testjvm.JDKs(t) {
-		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "losses"))
-		for shape, check := range checks {
-			for _, detail := range []string{"all", "summary"} {
-				t.Run(jdk.String()+"/"+shape+"/"+detail, func(t *testing.T) {
-					cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{shape}, Agent: []string{"--detail=" + detail}}
-					testjvm.OneGood(t, func(a *testjvm.Attempt) {
-						p := cmd.Profile(t)
-						r := lossRun{known: printedNumbers(t, p.Stdout)}
-						var recorded bool
-						if r.graph, recorded = bottleOf(t, p); !recorded {
-							return // bottleOf has seen that shadow says so
-						}
-						r.bar = barsOf(t, p)[0]
-						check(t, a, &r)
-					})
+	for turn, shape := range slices.Sorted(maps.Keys(checks)) {
+		for _, v := range variants(t, turn, "all", "summary") {
+			t.Run(v.jdk.String()+"/"+shape+"/"+v.detail, func(t *testing.T) {
+				cmd := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "examples", "losses")),
+					Main: "Main", Args: []string{shape}, Agent: []string{"--detail=" + v.detail}}
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := cmd.Profile(t)
+					r := lossRun{known: printedNumbers(t, p.Stdout)}
+					var recorded bool
+					if r.graph, recorded = bottleOf(t, p); !recorded {
+						return // bottleOf has seen that shadow says so
+					}
+					r.bar = barsOf(t, p)[0]
+					checks[shape](t, a, &r)
 				})
-			}
+			})
 		}
 	}
 }

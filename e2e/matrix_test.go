@@ -80,6 +80,33 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// variant is one way to profile a program that every detail and every JDK must show alike.
+type variant struct {
+	jdk    testjvm.JDK
+	detail string
+}
+
+// variants are the JDKs with the details: each with each in the full matrix. Else each JDK and each detail comes up at least
+// once, and turn, a number of the program, goes round which of them meet.
+func variants(t *testing.T, turn int, details ...string) (all []variant) {
+	t.Helper()
+	jdks := testjvm.JDKs(t)
+	if full() {
+		for _, jdk := range jdks {
+			for _, detail := range details {
+				all = append(all, variant{jdk, detail})
+			}
+		}
+		return all
+	}
+	for i := range max(len(jdks), len(details)) {
+		all = append(all, variant{jdks[(i+turn)%len(jdks)], details[i%len(details)]})
+	}
+	return all
+}
+
+func (v variant) String() string { return v.jdk.String() + "/" + v.detail }
+
 // checkExample runs an example without and with the agent and compares
 // the two runs, and the profile with the oracle; it returns the run without.
 func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...string) (plain testjvm.Result) {
@@ -105,6 +132,9 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...stri
 		if stats.Lost.Events == 0 {
 			checkAgreement(t, p)
 		}
+	}
+	if slices.Contains(ofUnits, o.Name) {
+		checkTgpUnits(t, p)
 	}
 	for _, wrong := range o.Compare(p.Hotspots(t), tasks) {
 		t.Error(wrong)

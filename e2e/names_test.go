@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -87,40 +88,72 @@ func TestNamesOfUnits(t *testing.T) {
 		fmt.Sprintf("Main.java:%d (ThreadPoolExecutor, pool-1)", at("newFixedThreadPool(2)")),
 		fmt.Sprintf("tax (ThreadPoolExecutor, Main.java:%d)", at(`new Thread(r, "tax")`)),
 	}
+	for _, v := range variants(t, 1, "auto", "all", "summary") {
+		t.Run(v.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, folder), Main: "Main", Args: []string{fmt.Sprint(n)},
+				VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", v.detail}}.Profile(t)
+			if p.Exit != 0 {
+				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+			}
+			for _, args := range [][]string{{"--units"}, {"--units", "--app"}, {"--app"}} {
+				rows := namedRows(t, p, args...)
+				found := map[string]int64{}
+				for _, r := range rows {
+					found[numbered.ReplaceAllString(r.Class, "lambda$$$1")] = r.Executions
+				}
+				for name, count := range want {
+					if got := found[name]; got != count && (count > 0 || got == 0) {
+						t.Errorf("%v: %d of %s, want %d; rows %v", args, got, name, count, found)
+					}
+				}
+				if s := share(rows, func(r namedRow) string { return r.Class }, `^Main\b`); s < 0.9 {
+					t.Errorf("%v: %.0f %% of the work under the program's names: %v", args, 100*s, rows)
+				}
+			}
+			rows := namedRows(t, p, "--units", "--by", "site")
+			if s := share(rows, func(r namedRow) string { return r.Site }, `^Main\b.*:\d+$`); s < 0.9 {
+				t.Errorf("%.0f %% of the work at the program's sites: %v", 100*s, rows)
+			}
+			rows = namedRows(t, p, "--units", "--by", "executor")
+			for _, label := range executors {
+				if share(rows, func(r namedRow) string { return r.Executor }, "^"+regexp.QuoteMeta(label)+"$") == 0 {
+					t.Errorf("no executor %q in %v", label, rows)
+				}
+			}
+		})
+	}
+}
+
+// TestNamesInServer: the JDK's HTTP server submits the requests. Their site is its method, their
+// executor the line of the program that makes it; with the handlers as tasks, units are theirs, and
+// their site is where the program makes the handler, however the executions are recorded.
+func TestNamesInServer(t *testing.T) {
+	testjvm.Shared(t)
+	folder := filepath.Join(testjvm.Root(t), "examples", "httpserver")
+	source := filepath.Join(folder, "Main.java")
+	kinds := map[string]int{"pool": lineOf(t, source, "newFixedThreadPool"), "virtual": lineOf(t, source, "make.invoke(null)")}
+	handlers := []int{lineOf(t, source, `createContext("/quote"`), lineOf(t, source, `createContext("/order"`)}
 	for _, jdk := range testjvm.JDKs(t) {
-		for _, detail := range []string{"auto", "all", "summary"} {
-			t.Run(jdk.String()+"/"+detail, func(t *testing.T) {
-				p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Args: []string{fmt.Sprint(n)},
-					VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", detail}}.Profile(t)
-				if p.Exit != 0 {
-					t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
-				}
-				for _, args := range [][]string{{"--units"}, {"--units", "--app"}, {"--app"}} {
-					rows := namedRows(t, p, args...)
-					found := map[string]int64{}
-					for _, r := range rows {
-						found[numbered.ReplaceAllString(r.Class, "lambda$$$1")] = r.Executions
-					}
-					for name, count := range want {
-						if got := found[name]; got != count && (count > 0 || got == 0) {
-							t.Errorf("%v: %d of %s, want %d; rows %v", args, got, name, count, found)
-						}
-					}
-					if s := share(rows, func(r namedRow) string { return r.Class }, `^Main\b`); s < 0.9 {
-						t.Errorf("%v: %.0f %% of the work under the program's names: %v", args, 100*s, rows)
-					}
-				}
+		for kind, line := range kinds {
+			if kind == "virtual" && jdk.Version < 21 {
+				continue
+			}
+			t.Run(jdk.String()+"/"+kind, func(t *testing.T) {
+				p := serverProfile(t, jdk, folder, kind, "--detail", "all")
 				rows := namedRows(t, p, "--units", "--by", "site")
-				if s := share(rows, func(r namedRow) string { return r.Site }, `^Main\b.*:\d+$`); s < 0.9 {
-					t.Errorf("%.0f %% of the work at the program's sites: %v", 100*s, rows)
+				if s := share(rows, func(r namedRow) string { return r.Site }, `^sun\.net\.httpserver\.ServerImpl\$Dispatcher\.\w+:\d+$`); s < 0.9 {
+					t.Errorf("%.0f %% of the work at the server's site: %v", 100*s, rows)
 				}
-				if detail == "summary" {
-					return // summaries do not record the executor
-				}
-				rows = namedRows(t, p, "--units", "--by", "executor")
-				for _, label := range executors {
-					if share(rows, func(r namedRow) string { return r.Executor }, "^"+regexp.QuoteMeta(label)+"$") == 0 {
-						t.Errorf("no executor %q in %v", label, rows)
+				executor := fmt.Sprintf(`\bMain\.java:%d\b`, line)
+				for _, detail := range []string{"all", "summary"} {
+					p := serverProfile(t, jdk, folder, kind, "--detail", detail, "--task", "@httpserver")
+					checkHandlers(t, p, detail, handlers)
+					if detail == "summary" && kind == "virtual" {
+						continue // which virtual thread did summarised work is not recorded
+					}
+					rows := namedRows(t, p, "--units", "--by", "executor")
+					if s := share(rows, func(r namedRow) string { return r.Executor }, executor); s < 0.9 {
+						t.Errorf("%s: %.0f %% of the work on the executor of line %d: %v", detail, 100*s, line, rows)
 					}
 				}
 			})
@@ -128,47 +161,73 @@ func TestNamesOfUnits(t *testing.T) {
 	}
 }
 
-// TestNamesInServer: the JDK's HTTP server submits the requests. Their site is its method, their
-// executor the line of the program that makes it; with the handlers as tasks, units are theirs.
-func TestNamesInServer(t *testing.T) {
-	testjvm.Shared(t)
-	folder := filepath.Join(testjvm.Root(t), "examples", "httpserver")
-	source := filepath.Join(folder, "Main.java")
-	kinds := map[string]int{"pool": lineOf(t, source, "newFixedThreadPool"), "virtual": lineOf(t, source, "make.invoke(null)")}
-	const n = 20
-	for _, jdk := range testjvm.JDKs(t) {
-		for kind, line := range kinds {
-			if kind == "virtual" && jdk.Version < 21 {
-				continue
+// serverRequests is how many requests of each kind the clients of a server make.
+const serverRequests = 20
+
+func serverProfile(t *testing.T, jdk testjvm.JDK, folder, kind string, agent ...string) testjvm.Profile {
+	t.Helper()
+	p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Args: []string{kind, fmt.Sprint(serverRequests)}, Agent: agent}.Profile(t)
+	if p.Exit != 0 {
+		t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+	}
+	return p
+}
+
+// checkHandlers compares the units of a server's handlers with the requests: by name, and by the line that makes each.
+func checkHandlers(t *testing.T, p testjvm.Profile, detail string, lines []int) {
+	t.Helper()
+	rows := namedRows(t, p, "--units")
+	if s := share(rows, func(r namedRow) string { return r.Class }, `^Main\b`); s < 0.9 {
+		t.Errorf("%s: %.0f %% of the work under the program's names: %v", detail, 100*s, rows)
+	}
+	sites := namedRows(t, p, "--units", "--by", "site")
+	if s := share(sites, func(r namedRow) string { return r.Site }, `^Main\.main:\d+$`); s < 0.9 {
+		t.Errorf("%s: %.0f %% of the work at the program's sites: %v", detail, 100*s, sites)
+	}
+	for _, line := range lines {
+		named, placed := int64(0), int64(0)
+		for _, r := range rows {
+			if strings.HasPrefix(r.Class, "Main.lambda$main$") && strings.HasSuffix(r.Class, fmt.Sprintf(" (Main.java:%d)", line)) {
+				named += r.Executions
 			}
-			t.Run(jdk.String()+"/"+kind, func(t *testing.T) {
-				p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Args: []string{kind, fmt.Sprint(n)},
-					Agent: []string{"--detail", "all", "--task", "com.sun.net.httpserver.HttpHandler#handle"}}.Profile(t)
-				if p.Exit != 0 {
-					t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
-				}
-				rows := namedRows(t, p, "--units")
-				if s := share(rows, func(r namedRow) string { return r.Class }, `^Main\b`); s < 0.9 {
-					t.Errorf("%.0f %% of the work under the program's names: %v", 100*s, rows)
-				}
-				requests := int64(0)
-				for _, r := range rows {
-					if strings.HasPrefix(r.Class, "Main.lambda$main$") {
-						requests += r.Executions
-					}
-				}
-				if requests != 2*n {
-					t.Errorf("%d requests, want %d: %v", requests, 2*n, rows)
-				}
-				rows = namedRows(t, p, "--units", "--by", "site")
-				if s := share(rows, func(r namedRow) string { return r.Site }, `^sun\.net\.httpserver\.ServerImpl\$Dispatcher\.\w+:\d+$`); s < 0.9 {
-					t.Errorf("%.0f %% of the work at the server's site: %v", 100*s, rows)
-				}
-				rows = namedRows(t, p, "--units", "--by", "executor")
-				if s := share(rows, func(r namedRow) string { return r.Executor }, fmt.Sprintf(`\bMain\.java:%d\b`, line)); s < 0.9 {
-					t.Errorf("%.0f %% of the work on the executor of line %d: %v", 100*s, line, rows)
-				}
-			})
 		}
+		for _, r := range sites {
+			if r.Site == fmt.Sprintf("Main.main:%d", line) {
+				placed += r.Executions
+			}
+		}
+		if named != serverRequests || placed != serverRequests {
+			t.Errorf("%s: handler of line %d: %d units by name and %d by site, want %d: %v, %v", detail, line, named, placed, serverRequests, rows, sites)
+		}
+	}
+}
+
+// TestNamesOfFunctions: a unit bears the function that the program gave to supplyAsync or runAsync, not a task that this
+// calls, nor one that a stage runs behind it. The counts are the program's.
+func TestNamesOfFunctions(t *testing.T) {
+	testjvm.Shared(t)
+	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "steps")
+	at := func(text string) int { return lineOf(t, filepath.Join(folder, "Main.java"), text) }
+	want := map[string]int64{
+		fmt.Sprintf("Main.lambda$main (supplyAsync, Main.java:%d)", at("return sink;")): 20,
+		fmt.Sprintf("Main.lambda$main (supplyAsync, Main.java:%d)", at("await(known)")): 20,
+		fmt.Sprintf("Main.lambda$main (Main.java:%d)", at("runAsync")):                  20,
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Profile(t)
+			if p.Exit != 0 {
+				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+			}
+			found := map[string]int64{}
+			for _, r := range namedRows(t, p, "--units") {
+				if r.Executions > 0 { // the others are tasks inside these units
+					found[numbered.ReplaceAllString(r.Class, "lambda$$$1")] = r.Executions
+				}
+			}
+			if !maps.Equal(found, want) {
+				t.Errorf("units %v, want %v", found, want)
+			}
+		})
 	}
 }

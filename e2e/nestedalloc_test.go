@@ -17,17 +17,15 @@ func TestAllocatedInside(t *testing.T) {
 		inner          = 1000 + leaf
 		outer          = 10_000 + inners*inner
 	)
-	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
-		for _, detail := range []string{"all", "auto", "summary"} {
-			t.Run(detail, func(t *testing.T) {
-				p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, filepath.Join("testdata", "nestedalloc")), Main: "Main",
-					Agent: []string{"--metric", "wall+cpu+alloc", "--detail", detail}}.Profile(t)
-				checkAllocated(t, p.Hotspots(t), map[string][3]float64{"Main$Outer": {outers, outer, 10_000},
-					"Main$Inner": {outers * inners, inner, 1000}, "Main$Leaf": {outers * inners, leaf, leaf}})
-				checkAllocated(t, p.Units(t), map[string][3]float64{"Main$Outer": {outers, outer, outer}, "Main$Inner": {}, "Main$Leaf": {}})
-			})
-		}
-	})
+	for _, v := range variants(t, 1, "all", "auto", "summary") {
+		t.Run(v.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join("testdata", "nestedalloc")), Main: "Main",
+				Agent: []string{"--metric", "wall+cpu+alloc", "--detail", v.detail}}.Profile(t)
+			checkAllocated(t, p.Hotspots(t), map[string][3]float64{"Main$Outer": {outers, outer, 10_000},
+				"Main$Inner": {outers * inners, inner, 1000}, "Main$Leaf": {outers * inners, leaf, leaf}})
+			checkAllocated(t, p.Units(t), map[string][3]float64{"Main$Outer": {outers, outer, outer}, "Main$Inner": {}, "Main$Leaf": {}})
+		})
+	}
 }
 
 // checkAllocated compares rows with how many there are by class, the bytes of each and without those nested in it. The

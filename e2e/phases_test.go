@@ -14,9 +14,9 @@ import (
 // phasesRun is a run of e2e/testdata/phases.
 type phasesRun struct {
 	shape   string
-	threads string // --threads of stack
-	workers string // --workers; "": those that stack finds
-	detail  string
+	threads string   // --threads of stack
+	workers []string // a stack for each: its --workers; "": those that stack finds
+	details []string
 }
 
 // TestPhases holds the sequential part and the imbalance of speedup stacks against
@@ -24,36 +24,65 @@ type phasesRun struct {
 // main, with main as a worker, and with tasks that are summarised.
 func TestPhases(t *testing.T) {
 	testjvm.Shared(t)
+	found, auto, summary := []string{""}, []string{"auto"}, []string{"summary"}
 	runs := []phasesRun{
-		{"driver", "2", "", "auto"}, {"driver", "2", "hand-*", "auto"}, {"caller", "2", "", "auto"}, {"stream", "2", "", "auto"},
-		{"mixed", "3", "", "auto"}, {"mixed", "3", "", "all"}, {"mixed", "3", "", "summary"},
+		{"driver", "2", []string{"", "hand-*"}, auto}, {"caller", "2", found, auto}, {"stream", "2", found, auto},
+		{"mixed", "3", found, []string{"auto", "all", "summary"}},
 	}
 	if full() {
-		runs = append(runs, phasesRun{"drivers", "2", "", "auto"}, phasesRun{"nested", "2", "inner-*", "auto"}, phasesRun{"caller", "2", "", "summary"},
-			phasesRun{"stream", "2", "", "summary"}, phasesRun{"driver", "2", "", "summary"},
-			phasesRun{"tiny", "2", "", "auto"}, phasesRun{"tiny", "2", "", "all"}, phasesRun{"tiny", "4", "", "summary"})
+		runs = append(runs, phasesRun{"drivers", "2", found, auto}, phasesRun{"nested", "2", []string{"inner-*"}, auto}, phasesRun{"caller", "2", found, summary},
+			phasesRun{"stream", "2", found, summary}, phasesRun{"driver", "2", found, summary},
+			phasesRun{"tiny", "2", found, []string{"auto", "all"}}, phasesRun{"tiny", "4", found, summary})
 	}
-	for _, jdk := range testjvm.JDKs(t) {
-		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases"))
-		for _, r := range runs {
-			cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{r.shape, r.threads, "1500000"}, Agent: []string{"--detail", r.detail},
+	for turn, r := range runs {
+		for _, v := range variants(t, turn, r.details...) {
+			cmd := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases")), Main: "Main",
+				Args: []string{r.shape, r.threads, "1500000"}, Agent: []string{"--detail", v.detail},
 				VM: []string{"-Xmx512m", "-Djava.util.concurrent.ForkJoinPool.common.parallelism=1"}}
-			t.Run(strings.TrimSuffix(fmt.Sprintf("%s/%s/%s/%s", jdk, r.shape, r.detail, r.workers), "/"), func(t *testing.T) {
-				testjvm.OneGood(t, func(a *testjvm.Attempt) { phases(t, a, cmd, r) })
+			t.Run(fmt.Sprintf("%s/%s-%s/%s", v.jdk, r.shape, r.threads, v.detail), func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := cmd.Profile(t)
+					for _, workers := range r.workers {
+						phases(t, a, p, r.threads, workers)
+					}
+				})
 			})
 		}
 	}
 }
 
-func phases(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, r phasesRun) {
+// TestPhasesOnOneProcessor: there the same figures hold, and each pool has its two threads.
+func TestPhasesOnOneProcessor(t *testing.T) {
+	testjvm.Shared(t)
+	if _, err := exec.LookPath("taskset"); err != nil {
+		t.Skip("keeping a program on one processor takes taskset")
+	}
+	for turn, shape := range []string{"driver", "mixed"} {
+		for _, v := range variants(t, turn, "all", "summary") {
+			cmd := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases")), Main: "Main",
+				Args: []string{shape, "2", "300000"}, Agent: []string{"--detail", v.detail}, VM: []string{"-Xmx512m", "-XX:ActiveProcessorCount=1"},
+				Wrap: []string{"taskset", "-c", oneCPU(t)}}
+			t.Run(v.String()+"/"+shape, func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := cmd.Profile(t)
+					phases(t, a, p, "2", "")
+					if n := barsOf(t, p)[0].Threads; n != 2 {
+						t.Errorf("%d threads, want 2", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+func phases(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, threads, workers string) {
 	t.Helper()
-	p := cmd.Profile(t)
 	_, recorded := bottleOf(t, p)
 	needRecord(t, recorded)
 	own := ownPhases(t, p.Stdout)
-	args := []string{"stack", p.Dir, "--threads", r.threads, "--format", "json"}
-	if r.workers != "" {
-		args = append(args, "--workers", r.workers)
+	args := []string{"stack", p.Dir, "--threads", threads, "--format", "json"}
+	if workers != "" {
+		args = append(args, "--workers", workers)
 	}
 	out, err := exec.Command(testjvm.Shadow(t), args...).Output()
 	var all struct{ Bars []speedupBar }

@@ -49,7 +49,17 @@ func saysShare(fn *ast.FuncDecl) bool {
 	case *ast.SelectorExpr:
 		return f.Sel.Name == "Shared" || f.Sel.Name == "Alone"
 	case *ast.Ident:
-		return f.Name == "sharedUnlessClockSteps"
+		return f.Name == "sharedUnlessClockSteps" || f.Name == "aloneInFull"
 	}
 	return false
+}
+
+// aloneInFull marks a test that shares only in its short form, whose limits allow for a busy machine.
+func aloneInFull(t *testing.T, reason string) {
+	t.Helper()
+	if torture() {
+		testjvm.Alone(t, reason)
+		return
+	}
+	testjvm.Shared(t)
 }

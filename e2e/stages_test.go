@@ -16,19 +16,17 @@ type stageCounts struct{ ran, threw int64 }
 // whose source has failed, and one in which others' functions throw, has not. The program counts both itself.
 func TestFailedStages(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
-		t.Run(jdk.String(), func(t *testing.T) {
-			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "stages"))
-			for _, agent := range [][]string{{"--detail", "auto"}, {"--detail", "all"}, {"--detail", "summary"},
-				{"--detail", "all", "--submissions=false", "--sites=false"}} {
-				p := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{"6", fmt.Sprint(unaskedStages)}, Agent: agent}.Profile(t)
-				if p.Exit != 0 {
-					t.Fatalf("%v: exit code %d\n%s", agent, p.Exit, p.Stderr)
-				}
-				checkStages(t, p, agent)
-				if agent[1] != "summary" && len(agent) == 2 {
-					checkUnaskedStages(t, p, agent)
-				}
+	for _, v := range variants(t, 0, "auto", "all", "summary", "all --submissions=false --sites=false") {
+		t.Run(v.String(), func(t *testing.T) {
+			agent := strings.Fields("--detail " + v.detail)
+			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "stages")), Main: "Main",
+				Args: []string{"6", fmt.Sprint(unaskedStages)}, Agent: agent}.Profile(t)
+			if p.Exit != 0 {
+				t.Fatalf("%v: exit code %d\n%s", agent, p.Exit, p.Stderr)
+			}
+			checkStages(t, p, agent)
+			if agent[1] != "summary" && len(agent) == 2 {
+				checkUnaskedStages(t, p, agent)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ const (
 // A shadow that nobody uses, one with a JVM that sleeps, and the agent in that JVM take next to no CPU time, by the
 // kernel's account of their threads.
 func TestTortureIdle(t *testing.T) {
-	testjvm.Alone(t, "it measures processes that do nothing")
+	aloneInFull(t, "it measures processes that do nothing")
 	settle, measure := 15*time.Second, time.Duration(roundsOf(6, 60))*time.Second
 	shared := filepath.Join(t.TempDir(), "tmp")
 	foreignSpool(t, shared)

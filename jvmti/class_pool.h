@@ -19,7 +19,7 @@ typedef struct {
     uint32_t super_class;      /* its entry */
     const unsigned char *code; /* what follows the constants, including the code; NULL: not available */
     size_t code_len;
-    const sa_names *no_tasks;  /* classes known to be no tasks; NULL: none */
+    const sa_names *no_tasks;  /* classes known to be no tasks; NULL: none; without a list any class may be one */
 } sa_site_class;
 
 /* May the class create or submit tasks, by its constants? Classes of the JDK have no

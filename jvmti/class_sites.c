@@ -70,10 +70,12 @@ static bool takes_task(piece descriptor) {
     return false;
 }
 
-/* A lambda, or a method that creates one: its descriptor ends with a task type. */
-static bool makes_task(piece descriptor) {
+/* A lambda, or a method that creates one: its descriptor ends with a task type. any: another type may be one, too. */
+static bool makes_task(piece descriptor, bool any) {
     const unsigned char *end = memrchr(descriptor.text, ')', descriptor.n);
-    return end != NULL && task_type((piece){end + 1, (size_t)(descriptor.text + descriptor.n - end) - 1});
+    if (end == NULL) return false;
+    piece type = {end + 1, (size_t)(descriptor.text + descriptor.n - end) - 1};
+    return task_type(type) || (any && begins(type, "L") && !is(type, "Ljava/lang/String;"));
 }
 
 static bool submits_by_name(piece name) {
@@ -171,7 +173,7 @@ static bool is_site(const sa_pool *p, uint32_t i, const sa_site_class *of) {
     if (nt >= p->count || p->tags[nt] != NAME_AND_TYPE) return false;
     piece name = utf8(p, at2(p, nt, 0)), type = utf8(p, at2(p, nt, 2));
     if (name.text == NULL || type.text == NULL) return false;
-    if (tag == DYNAMIC) return makes_task(type);
+    if (tag == DYNAMIC) return makes_task(type, of->no_tasks != NULL && of->no_tasks->list == NULL);
     uint32_t owner_index = at2(p, i, 0);
     piece owner = class_at(p, owner_index);
     if (owner.text == NULL) return false;

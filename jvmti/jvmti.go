@@ -397,7 +397,7 @@ func (n *News) add(m *C.sa_news) {
 			Name: text(m.name), Group: text(m.group), Class: text(m.class_name), Daemon: bool(m.daemon),
 			Virtual: bool(m.is_virtual), Start: units.Ticks(m.start_ticks), End: units.Ticks(m.end_ticks),
 			CPU: units.Ns(m.cpu_ns), Counted: bool(m.counted), Executions: uint64(m.executions),
-			Creations: uint64(m.creations), Lost: uint64(m.lost)})
+			Creations: uint64(m.creations), Lost: uint64(m.lost), Executor: uint32(m.executor)})
 	case C.SA_NEWS_EXECUTOR:
 		x := wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name), File: text(m.made_file), Line: int32(m.made_line)}
 		if m.made_class != nil {

@@ -35,14 +35,16 @@ static char *group_name(JNIEnv *env, jthreadGroup group) {
 }
 
 /* A platform thread as JVMTI describes it now. */
-static sa_news *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
+static sa_news *describe_thread(JNIEnv *env, jthread thread, const sa_thread *c) {
     sa_news *m = calloc(1, sizeof *m);
     if (m == NULL) {
         atomic_fetch_add(&sa_losses.lost_threads, 1);
         return NULL;
     }
     m->type = SA_NEWS_THREAD;
-    m->id = id;
+    m->id = c->thread_id;
+    m->executor = atomic_load_explicit(&sa_platform_of(c)->executor, memory_order_relaxed);
+    if (m->executor == (uint32_t)SA_SEVERAL_EXECUTORS) m->executor = 0;
     m->cpu_ns = SA_NOT_MEASURED;
     m->java_id = (*env)->GetLongField(env, thread, sa_types.thread_tid);
     jvmtiThreadInfo info;
@@ -97,11 +99,23 @@ static bool give_context(JNIEnv *env, jthread thread, const sa_thread *before, c
 }
 
 static void describe_new(JNIEnv *env, jthread thread, const sa_thread *c, int32_t os_id, uint64_t start_ticks) {
-    sa_news *m = describe_thread(env, thread, c->thread_id);
+    sa_news *m = describe_thread(env, thread, c);
     if (m == NULL) return;
     m->os_id = os_id;
     m->start_ticks = start_ticks;
     sa_news_put(m);
+}
+
+/* The loop of an executor's worker begins on this thread. Which virtual thread did summarised work is not recorded. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_working0(JNIEnv *env, jclass helper, jlong context, jobject thread,
+                                                                 jint executor) {
+    const sa_thread *c = (sa_thread *)(uintptr_t)context;
+    if (c == NULL || c->is_virtual) return;
+    _Atomic uint32_t *of = &sa_platform_of(c)->executor;
+    uint32_t before = atomic_load_explicit(of, memory_order_relaxed), now = (uint32_t)executor;
+    if (before != 0 && before != now) now = (uint32_t)SA_SEVERAL_EXECUTORS;
+    atomic_store_explicit(of, now, memory_order_relaxed);
+    if (now != before) describe_new(env, thread, c, sa_gettid(), 0);
 }
 
 static void retire(JNIEnv *env, sa_thread *c);
@@ -164,7 +178,7 @@ static bool describe_end(JNIEnv *env, jthread thread, sa_thread *c) {
     sa_cut_all(env, c);
     if (atomic_exchange(&sa_platform_of(c)->final, true)) return false;
     withdraw_service_thread(env, thread, c);
-    sa_news *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
+    sa_news *m = describe_thread(env, thread, c); /* the name may have changed */
     if (m == NULL) return true;
     m->os_id = sa_gettid();
     m->end_ticks = sa_ticks(&sa.clock);
@@ -278,7 +292,7 @@ static void describe_final(JNIEnv *env, jthread thread, bool self) {
     sa_thread *c = context_of(env, thread);
     if (c == NULL || atomic_exchange(&sa_platform_of(c)->final, true)) return;
     withdraw_service_thread(env, thread, c);
-    sa_news *m = describe_thread(env, thread, c->thread_id);
+    sa_news *m = describe_thread(env, thread, c);
     if (m == NULL) return;
     if (self) {
         m->os_id = sa_gettid();

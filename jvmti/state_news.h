@@ -9,6 +9,7 @@ typedef struct sa_news {
     struct sa_news *next;
     int type; /* SA_NEWS_* */
     uint32_t id, kinds;
+    uint32_t executor; /* of a thread: whose worker it is; 0: not known */
     int64_t java_id;
     int32_t os_id;
     bool daemon, is_virtual, counted;

@@ -103,6 +103,9 @@ typedef struct sa_thread {
     int64_t cpu_ticks;
 } sa_thread;
 
+/* Instead of an executor: the loop of one's worker runs inside that of another's, say. */
+enum { SA_SEVERAL_EXECUTORS = -1 };
+
 typedef struct sa_platform {
     sa_thread head;
     /* Its OS thread, and the cells of it that the thread used last, by class id; Java
@@ -114,6 +117,7 @@ typedef struct sa_platform {
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     struct sa_platform *prev, *next, *retired;
     _Atomic bool final; /* it has its last description of this session */
+    _Atomic uint32_t executor; /* whose worker it is; 0: nobody's; SA_SEVERAL_EXECUTORS */
     sa_more more; /* last: sa_more.extra goes on behind it */
 } sa_platform;
 _Static_assert(offsetof(sa_platform, more) + sizeof(sa_more) == sizeof(sa_platform), "nothing is where sa_more.extra is");

@@ -17,6 +17,8 @@
 //	lambdaArchive   the JVM's archive hides no lambdas
 //	dispatches      calls of tasks whose class could not be woven
 //	submissions     around the methods that submit a task to an executor
+//	executorsMade   where an executor is constructed
+//	workers         whose worker a thread is
 //	cancellations   what cancel returns
 //	exceptionReads  where the program gets the exception that ended a task
 //	stageFailures   where the function of a CompletableFuture's stage has thrown

@@ -27,6 +27,7 @@ var kinds = [...]kind{
 	dispatches{},
 	submissions{},
 	executorsMade{},
+	workers{},
 	cancellations{},
 	exceptionReads{},
 	stageFailures{},

@@ -110,6 +110,13 @@ func (o *Options) excluded(javaName string, platform bool) bool {
 	return true
 }
 
+// lambdaOfTask reports whether a lambda of a type (as in a descriptor) may be a task: it is one of the platform's, or the
+// user named the interface itself.
+func (o *Options) lambdaOfTask(descriptor string) bool {
+	name, ok := strings.CutPrefix(descriptor, "L")
+	return taskTypes[descriptor] || ok && o.NamesClass(javaName(strings.TrimSuffix(name, ";")))
+}
+
 // NamesClass reports whether a definition names the class itself (Java name).
 func (o *Options) NamesClass(javaName string) bool {
 	for i := range o.Tasks {

@@ -60,6 +60,7 @@ var (
 	probeForking      = probe{nameSubmissions, "forking", descEnter}    // ForkJoinTask.fork
 	probeStarting     = probe{nameSubmissions, "starting", descEnter}   // Thread.start
 	probeExecutorMade = probe{nameSubmissions, "executorMade", descObject}
+	probeWorking      = probe{nameSubmissions, "working", descObject} // the executor of a worker
 	probeSubmitted    = probe{nameSubmissions, "submitted", descToken}
 	probeRejected     = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
 	probeDue          = probe{nameSubmissions, "due", "(JJLjava/lang/Object;)V"}                         // mark, how late, task

@@ -49,7 +49,7 @@ func (k callSites) at(p *Plan, in *classfile.Insn) (site, bool) {
 	case classfile.OpInvokedynamic:
 		_, descriptor, err := p.class.Pool.NameAndType(in.Index)
 		end := strings.IndexByte(descriptor, ')')
-		return site{kind: siteCreates}, err == nil && end >= 0 && taskTypes[descriptor[end+1:]]
+		return site{kind: siteCreates}, err == nil && end >= 0 && p.options.lambdaOfTask(descriptor[end+1:])
 	case classfile.OpInvokespecial, classfile.OpInvokevirtual, classfile.OpInvokeinterface, classfile.OpInvokestatic:
 	default:
 		return site{}, false

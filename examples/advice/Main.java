@@ -27,8 +27,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * Known answer: the advice about DEFECT, and none about it with "fixed". "served" is pool-too-small in a run of fixed length,
  * "fast-and-slow" one of tasks that are summarised and of others; "locked-waiting" and "monitor-waiting" are one-at-a-time,
  * where the owner of the lock waits (fixed, they get the advice that tasks which wait deserve); "stalled" is garbage-collection
- * with a concurrent collector and a small heap;
- * "good", "client", "turns", "nested", "overlapped" and "at-once" get no advice.
+ * with a concurrent collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one
+ * thread that computes more than the tasks;
+ * "good", "client", "turns", "nested", "overlapped", "relayed" and "at-once" get no advice.
  */
 public class Main {
     static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
@@ -338,6 +339,22 @@ public class Main {
         pool.awaitTermination(1, TimeUnit.MINUTES);
     }
 
+    /** Requests on as many threads as processors wait for a pool of one thread, whose tasks sleep: more threads for them would wait as well. */
+    static void relayed() throws Exception {
+        ExecutorService one = Executors.newSingleThreadExecutor();
+        all(Executors.newFixedThreadPool(CPUS), Collections.nCopies(60, () -> {
+            try {
+                one.submit(() -> {
+                    Thread.sleep(10);
+                    return 1;
+                }).get();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }));
+        one.shutdown();
+    }
+
     /** Clients of a server send requests for a second; the pools are those of the JDK's client. */
     static void client() throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -385,10 +402,10 @@ public class Main {
         pool.shutdown();
     }
 
-    /** Keeps and replaces many small arrays, which each collection copies; fixed: the same, to be run with a larger heap. */
+    /** Keeps and replaces many small arrays, which each collection copies; fixed: the same, to be run with a heap that needs no collection. */
     static void collect() throws Exception {
         List<Runnable> tasks = new ArrayList<>();
-        for (int k = 0; k < 20; k++) {
+        for (int k = 0; k < 12; k++) {
             tasks.add(new Runnable() {
                 public void run() {
                     long[][] kept = new long[150_000][8];
@@ -523,6 +540,7 @@ public class Main {
             case "explicit-collections" -> collectOnDemand(fixed);
             case "slow-producer" -> slowProducer(fixed);
             case "client" -> client();
+            case "relayed" -> relayed();
             case "turns" -> turns();
             case "good" -> good();
             default -> throw new IllegalArgumentException(args[0]);

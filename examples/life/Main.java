@@ -276,6 +276,16 @@ public class Main {
     static class ThrowFjGetException extends ThrowForked { private static final long serialVersionUID = 1; }
     static class ThrowFjNobody extends ThrowForked { private static final long serialVersionUID = 1; }
     static class ThrowVirtual extends ThrowNobody { }
+    /** Ends by the interruption with which it is cancelled: its future has no exception. */
+    static class ThrowCancelled implements Callable<Integer> {
+        final CountDownLatch begun = new CountDownLatch(1);
+        public Integer call() throws Exception {
+            begun.countDown();
+            Thread.sleep(60_000);
+            return 1;
+        }
+    }
+    static class ThrowAnyLoses extends ThrowCancelled { }
     static class ThrowVirtualNobody extends ThrowNobody { }
     static class ThrowExceptionNow extends ThrowNobody { }
 
@@ -326,6 +336,15 @@ public class Main {
         System.out.println(g.getException());
         fj.submit(new ThrowFjNobody()).quietlyJoin();
         p.execute(new ThrowExecute());
+        ThrowCancelled cancelled = new ThrowCancelled();
+        Future<Integer> f = p.submit(cancelled);
+        cancelled.begun.await();
+        System.out.println("cancelled while it ran " + f.cancel(true));
+        ThreadPoolExecutor two = new ThreadPoolExecutor(2, 2, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>());
+        ThrowAnyLoses loses = new ThrowAnyLoses();
+        Callable<Integer> wins = () -> { loses.begun.await(); return 1; };
+        two.invokeAny(List.of(loses, wins));
+        end(two);
         try {
             Method now = Future.class.getMethod("exceptionNow");
             FutureTask<Integer> t = new FutureTask<>(new ThrowExceptionNow());

@@ -46,6 +46,7 @@ type pending struct {
 	merged    acc
 	candidate acc // nested and submitted by itself: part of the outer unit if the outer task is a wrapper
 	has, many bool
+	beside    bool     // other units ran inside, submitted when the candidate had ended: by the listeners of a future
 	wall, cpu units.Ns // of the units inside; cpu as far as measured
 	recorded  Work     // in the self metrics: the total work of the executions directly inside; see SummarisedParts
 	inside    int64    // the number of units inside
@@ -176,7 +177,7 @@ func (b *Builder) join(e *Execution, p *pending) *acc {
 	if p == nil {
 		return u
 	}
-	if p.has && e.Inner && !p.many {
+	if p.has && e.Inner && !p.many && !p.beside {
 		u.rank = aWrapper
 		u.wrap(&p.candidate, b.self) // first: it gives the name, not what ran beside it
 		p.has = false
@@ -185,7 +186,7 @@ func (b *Builder) join(e *Execution, p *pending) *acc {
 		u.take(&p.merged, b.self)
 		p.merged.Executions = 0
 	}
-	if p.has && !p.many && (e.Role == Wrapper || p.candidate.named && holdsNamed(e)) {
+	if p.has && !p.many && (e.Role == Wrapper || p.candidate.named && !p.beside && holdsNamed(e)) {
 		u.wrap(&p.candidate, b.self)
 		p.has = false
 	}
@@ -236,6 +237,9 @@ func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
 	o.cpu += orZero(e.Work[granularity.CPU])
 	switch {
 	case o.many:
+		b.out(u, true)
+	case o.has && u.submittedAfter(&o.candidate):
+		o.beside = true
 		b.out(u, true)
 	case o.has: // a wrapper runs one task: the outer one is none
 		o.many, o.has = true, false

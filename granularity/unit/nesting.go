@@ -45,6 +45,11 @@ func (u *acc) own() bool {
 	return u.rank == anInternalTask || u.rank == aPlatformTask && !u.Submitted
 }
 
+// submittedAfter reports whether u was submitted when n had ended.
+func (u *acc) submittedAfter(n *acc) bool {
+	return u.Queue.Measured() && n.End != 0 && u.Start-units.MonoNs(u.Queue) >= n.End
+}
+
 // wrap adds n, which u is wrapped around. Of two wrappers the inner one gives the name:
 // the program submitted it.
 func (u *acc) wrap(n *acc, self []granularity.Metric) {

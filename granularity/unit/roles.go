@@ -8,11 +8,9 @@ import (
 // AsyncRun is the JDK's wrapper of the Runnable of CompletableFuture.runAsync.
 const AsyncRun = "java.util.concurrent.CompletableFuture$AsyncRun"
 
-// AsyncSupply is that of the Supplier of CompletableFuture.supplyAsync, which is no task.
-const AsyncSupply = "java.util.concurrent.CompletableFuture$AsyncSupply"
-
 // wrappers are the classes that libraries put around a submitted task, one for
-// each. If a class wraps a function that is no task, its units have its own name.
+// each. What holds a function that is no task (AsyncSupply) is a task itself: what the
+// function calls does not name its unit.
 var wrappers = map[string]bool{
 	"java.util.concurrent.FutureTask":                                          true,
 	"java.util.concurrent.Executors$RunnableAdapter":                           true,
@@ -25,8 +23,7 @@ var wrappers = map[string]bool{
 	"java.util.concurrent.ForkJoinPool$InvokeAnyTask":                          true,
 	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":            true,
 	"java.util.concurrent.ThreadPerTaskExecutor$ThreadBoundFuture":             true,
-	AsyncRun:    true,
-	AsyncSupply: true,
+	AsyncRun: true,
 	"java.util.concurrent.CompletableFuture$UniRun":                                                     true,
 	"java.util.concurrent.CompletableFuture$BiRun":                                                      true,
 	"java.util.concurrent.CompletableFuture$OrRun":                                                      true,

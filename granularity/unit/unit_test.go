@@ -215,6 +215,40 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestListeners: a wrapper holds one task. What its future's listeners run at once, when that has ended, are units of
+// their own beside it; tasks that were there before are what something else than a wrapper takes from a queue.
+func TestListeners(t *testing.T) {
+	work := func(wall, self units.Ns) Work {
+		return Work{granularity.Wall: wall, granularity.CPU: wall, granularity.SelfWall: self, granularity.SelfCPU: self}
+	}
+	const content, wrapper, listener = 1, 2, 3
+	for name, c := range map[string]struct {
+		queue units.Ns // of the listener, which starts 10 ns after the content has ended
+		role  Role
+		want  string
+	}{
+		"run at once":             {5, Wrapper, "3:7/1^; 1:43/2"},
+		"queued before":           {50, Wrapper, "1:40/1^; 3:7/1^; 2:3/1"},
+		"not known":               {units.NotMeasured, Wrapper, "1:40/1^; 3:7/1^; 2:3/1"},
+		"in a task, not a future": {5, Task, "3:7/1^; 1:40/1^; 2:3/1"},
+	} {
+		var got []string
+		b := NewBuilder(func(uint64) bool { return false }, 4, func(u *Unit) {
+			mark := ""
+			if u.Inside {
+				mark = "^"
+			}
+			got = append(got, fmt.Sprintf("%d:%d/%d%s", u.Class, u.Work[granularity.SelfWall], u.Executions, mark))
+		})
+		b.Add(&Execution{Task: 4, Outer: 5, Class: content, Submitted: true, Start: 100, End: 140, Queue: 90, Work: work(40, 40)})
+		b.Add(&Execution{Task: 6, Outer: 5, Class: listener, Submitted: true, Start: 150, End: 157, Queue: c.queue, Work: work(7, 7)})
+		b.Add(&Execution{Task: 5, Class: wrapper, Role: c.role, Submitted: true, Start: 98, End: 160, Queue: 88, Work: work(50, 3)})
+		if s := strings.Join(got, "; "); s != c.want {
+			t.Errorf("%s: %s, want %s", name, s, c.want)
+		}
+	}
+}
+
 // TestBounded: a task that submits a million others and runs them itself
 // keeps none of them.
 func TestBounded(t *testing.T) {
@@ -335,7 +369,8 @@ func BenchmarkBuilder(b *testing.B) {
 func TestIsWrapper(t *testing.T) {
 	for class, want := range map[string]bool{
 		"java.util.concurrent.FutureTask": true, "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction": true,
-		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": true, "java.util.concurrent.CompletableFuture$AsyncSupply": true,
+		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": true, "java.util.concurrent.CompletableFuture$AsyncRun": true,
+		"java.util.concurrent.CompletableFuture$AsyncSupply":        false, // its supplier is no task
 		"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask": true, "java.util.concurrent.ForkJoinTask$InvokeAnyTask": true,
 		"com.google.common.util.concurrent.TrustedListenableFutureTask$TrustedFutureInterruptibleTask": true,
 		"java.util.concurrent.ForkJoinTask$InvokeAnyRoot":                                              false,

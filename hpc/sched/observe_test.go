@@ -102,6 +102,17 @@ func observe(t *testing.T, a testjvm.Checker, source Choice, args ...string) *ob
 	var out bytes.Buffer
 	cmd := command(t, &out, args...)
 	before := testjvm.Stolen(t)
+	x := launch(t, a, o, cmd)
+	x.stolen = units.Ns(testjvm.Stolen(t) - before)
+	if _, err := fmt.Sscan(out.String(), &x.from, &x.to, &x.cpu, &x.switches, &x.early); err != nil {
+		t.Fatalf("%q: %v", out.String(), err)
+	}
+	return x
+}
+
+// launch runs a command under o to its end.
+func launch(t *testing.T, a testjvm.Checker, o *Observer, cmd *exec.Cmd) *observed {
+	t.Helper()
 	if err := o.Launch(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
@@ -112,12 +123,7 @@ func observe(t *testing.T, a testjvm.Checker, source Choice, args ...string) *ob
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	x := finish(t, a, o, cmd.Process.Pid, dir)
-	x.stolen = units.Ns(testjvm.Stolen(t) - before)
-	if _, err := fmt.Sscan(out.String(), &x.from, &x.to, &x.cpu, &x.switches, &x.early); err != nil {
-		t.Fatalf("%q: %v", out.String(), err)
-	}
-	return x
+	return finish(t, a, o, cmd.Process.Pid, dir)
 }
 
 // finish ends the record of a process and reads it.

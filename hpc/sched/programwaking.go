@@ -22,25 +22,41 @@ func wakingProgram(o *offsets) asm.Instructions {
 	return a.finish()
 }
 
-// notOfFutexWait makes a system call in R1, whose registers R0 has, -1 if it waits for a futex: that ends no wait, so an
-// interrupt did. Of two threads with the same time limit, the second's often ends when the first has just been woken.
+// notOfFutexWait makes a system call in R1, whose registers R0 has, -1 if it waits for a futex, or wakes those that wait
+// for another one than the thread in rPrev: that ends no wait of this thread, so an interrupt did. Of two threads with the
+// same time limit, the second's often ends when the first has just been woken, or has just done what it was woken for.
 func (a *assembler) notOfFutexWait() {
-	if second := a.offsets.secondArgument; second.size == asm.DWord && a.offsets.systemCall.size == asm.DWord {
-		a.add(
-			asm.JNE.Imm(asm.R1, unix.SYS_FUTEX, "ends"),
-			asm.LoadMem(asm.R2, asm.R0, second.offset, asm.DWord),
-			asm.And.Imm(asm.R2, futexCommand),
-			asm.JEq.Imm(asm.R2, futexWait, "waits"), asm.JNE.Imm(asm.R2, futexWaitBitset, "ends"),
-		)
-		a.at("waits")
-		a.add(asm.Mov.Imm(asm.R1, -1))
-		a.at("ends")
+	first, second := a.offsets.firstArgument, a.offsets.secondArgument
+	if first.size != asm.DWord || second.size != asm.DWord || a.offsets.systemCall.size != asm.DWord {
+		return
 	}
+	a.add(
+		asm.JNE.Imm(asm.R1, unix.SYS_FUTEX, "ends"),
+		asm.LoadMem(rCtx, asm.R0, first.offset, asm.DWord),
+		asm.LoadMem(asm.R2, asm.R0, second.offset, asm.DWord),
+		asm.And.Imm(asm.R2, futexCommand),
+		asm.JEq.Imm(asm.R2, futexWait, "not"), asm.JEq.Imm(asm.R2, futexWaitBitset, "not"),
+		asm.JEq.Imm(asm.R2, futexWake, "wakes"), asm.JNE.Imm(asm.R2, futexWakeBitset, "ends"),
+	)
+	a.at("wakes")
+	a.systemCall(rPrev)
+	a.add(
+		asm.LoadMem(asm.R2, asm.R0, first.offset, asm.DWord),
+		asm.Mov.Reg(asm.R3, asm.R1),
+		asm.Mov.Imm(asm.R1, unix.SYS_FUTEX),
+		asm.JNE.Imm(asm.R3, unix.SYS_FUTEX, "ends"), // waits for something else, or a signal let it begin again
+		asm.JEq.Reg(asm.R2, rCtx, "ends"),
+	)
+	a.at("not")
+	a.add(asm.Mov.Imm(asm.R1, -1))
+	a.at("ends")
 }
 
-// The commands of the system call futex with which a thread waits, from include/uapi/linux/futex.h.
+// The commands of the system call futex with which a thread waits or wakes others, from include/uapi/linux/futex.h.
 const (
 	futexWait       = 0
+	futexWake       = 1
 	futexWaitBitset = 9
+	futexWakeBitset = 10
 	futexCommand    = 0x7f // without the flags
 )

@@ -62,7 +62,12 @@ func asNobody(t *testing.T) {
 			t.Errorf("no reason or no remedy: %+v", f)
 		}
 	}
+	testjvm.OneGood(t, func(a *testjvm.Attempt) { observeAsNobody(t, a) })
+}
+
+func observeAsNobody(t *testing.T, a *testjvm.Attempt) {
 	o, err := Start(Auto)
+	var u *UnavailableError
 	if errors.As(err, &u) {
 		if u.Remedy == "" {
 			t.Errorf("no remedy: %v", err)
@@ -77,21 +82,10 @@ func asNobody(t *testing.T) {
 	if o.Source() != "perf" || o.NotAvailable()["source ebpf"] == "" {
 		t.Errorf("source %s, not available %v", o.Source(), o.NotAvailable())
 	}
-	cmd := exec.Command(os.Getenv(nobodyVariable), "turns", "100")
-	if err := o.Launch(cmd.Start); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	x := finish(t, t, o, cmd.Process.Pid, dir)
+	x := launch(t, a, o, exec.Command(os.Getenv(nobodyVariable), "turns", "100"))
 	sums := x.sums(x.named(t, "taker0"))
 	t.Log(sums)
-	least(t, "running", sums[Running], 100e6)
+	least(a, "running", sums[Running], 100e6)
 }
 
 // Every error number that a kernel returns for missing rights is explained.

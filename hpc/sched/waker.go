@@ -74,7 +74,7 @@ func (b *builder) waker(s State, limited bool, c onCPU) Waker {
 		return CutLimited
 	case c.known && c.call == unix.SYS_EXIT_GROUP && c.pid == int32(b.pid):
 		return Cut
-	case !c.known || c.call == unix.SYS_EXIT_GROUP || c.call == unix.SYS_KILL:
+	case !c.known || c.call == unix.SYS_EXIT_GROUP && s != Futex || c.call == unix.SYS_KILL:
 		return NoWaker
 	}
 	if c.call < 0 || c.pid != int32(b.pid) || s == Futex && !endsFutexWait(c.call) || s == Sleeping && c.call != unix.SYS_TGKILL {

@@ -33,6 +33,7 @@ func TestWaker(t *testing.T) {
 		{"another process", Futex, onCPU{true, 2, 9, unix.SYS_FUTEX}, Outside},
 		{"the end of the process", Futex, onCPU{true, 1, 6, unix.SYS_EXIT_GROUP}, Cut},
 		{"the end of the process, in a read", IO, onCPU{true, 1, 6, unix.SYS_EXIT_GROUP}, Cut},
+		{"a time limit, while another process ended", Futex, onCPU{true, 2, 9, unix.SYS_EXIT_GROUP}, Outside},
 		{"the end of another process", IO, onCPU{true, 2, 9, unix.SYS_EXIT_GROUP}, NoWaker},
 		{"the process was killed", Futex, onCPU{true, 2, 9, unix.SYS_KILL}, NoWaker},
 		{"a thread that is not known", Futex, onCPU{true, 1, 7, unix.SYS_FUTEX}, NoWaker},
@@ -108,6 +109,7 @@ func TestWakersOfThreads(t *testing.T) {
 			{"sleep", "sleeper", Sleeping, ""},
 			{"limits", "limited0", Futex, ""},
 			{"limits", "limited1", Futex, ""},
+			{"limits_waking", "limited1", Futex, ""},
 			{"pipe", "reader", IO, "writer"},
 			{"lock", "waiter", Futex, "holder"},
 		} {

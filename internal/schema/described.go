@@ -45,6 +45,7 @@ var threadRecord = Record{
 			Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "executions", Tag: "-", Null: "not known", From: By}},
 		{Name: "Creations", Type: "uint64", Doc: "as `executions`", Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "creations", Tag: "-", Null: "not known", From: By}},
 		{Name: "Lost", Type: "uint64", Doc: "produced events that its ring had no room for", Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "lost", Tag: "-", Null: "not known", From: By}},
+		{Name: "Executor", Type: "uint32", Doc: "executor whose worker it is: `executors.executor`, 0: none, or not known", Wire: Column{Newer: true}, Row: Row{Column: "executor", Tag: "-"}},
 	},
 }
 
@@ -80,7 +81,7 @@ var pause = Record{
 var executor = Record{
 	Name: "Executor", Plural: "Executors", Doc: "Executor describes an executor the first time it is used.",
 	Wire:  Wire{Coding: List},
-	Table: Table{Name: "executors", Doc: "the executors that submissions name", Order: 11, Note: "The last row of an id counts."},
+	Table: Table{Name: "executors", Doc: "the executors that submissions and threads name", Order: 11, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("executor", "id within the session, never reused"),
 		{Name: "Class", Type: "string", Doc: "Java name of its class", Row: Row{Column: "class_name", Tag: "dict"}},

@@ -42,12 +42,11 @@ func (w *writer) executor(x *Executor) {
 	w.uint(uint64(x.ID))
 	w.str(x.Class)
 	w.str(x.Name)
-	if !more {
-		return
+	if more {
+		w.str(x.MadeIn)
+		w.str(x.File)
+		w.int(int64(x.Line))
 	}
-	w.str(x.MadeIn)
-	w.str(x.File)
-	w.int(int64(x.Line))
 }
 
 func (r *reader) executor(field string) (x Executor) {
@@ -55,7 +54,7 @@ func (r *reader) executor(field string) (x Executor) {
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Class = r.str(field + ".class")
 	x.Name = r.str(field + ".name")
-	if n == 6 {
+	if n >= 6 {
 		x.MadeIn = r.str(field + ".made in")
 		x.File = r.str(field + ".file")
 		x.Line = int32(r.intWithin(field+".line", 32))
@@ -75,11 +74,10 @@ func (w *writer) site(x *Site) {
 	w.str(x.Method)
 	w.str(x.File)
 	w.int(int64(x.Line))
-	if !more {
-		return
+	if more {
+		w.str(x.Calls)
+		w.str(x.Function)
 	}
-	w.str(x.Calls)
-	w.str(x.Function)
 }
 
 func (r *reader) site(field string) (x Site) {
@@ -89,7 +87,7 @@ func (r *reader) site(field string) (x Site) {
 	x.Method = r.str(field + ".method")
 	x.File = r.str(field + ".file")
 	x.Line = int32(r.intWithin(field+".line", 32))
-	if n == 7 {
+	if n >= 7 {
 		x.Calls = r.str(field + ".calls")
 		x.Function = r.str(field + ".function")
 	}
@@ -167,10 +165,9 @@ func (w *writer) class(x *Class) {
 	w.str(x.Name)
 	w.uint(uint64(x.Kinds))
 	w.str(x.Loader)
-	if !more {
-		return
+	if more {
+		w.str(x.LoopCall)
 	}
-	w.str(x.LoopCall)
 }
 
 func (r *reader) class(field string) (x Class) {
@@ -179,7 +176,7 @@ func (r *reader) class(field string) (x Class) {
 	x.Name = r.str(field + ".name")
 	x.Kinds = units.Kinds(r.uintMax(field+".kinds", 1<<8-1))
 	x.Loader = r.str(field + ".loader")
-	if x.Looped = n == 5; x.Looped {
+	if x.Looped = n >= 5; x.Looped {
 		x.LoopCall = r.str(field + ".loop call")
 	}
 	end()
@@ -190,6 +187,9 @@ func (w *writer) thread(x *Thread) {
 	n, more := 11, x.Counted
 	if more {
 		n = 14
+	}
+	if x.Executor != 0 {
+		n++
 	}
 	w.arrayLen(n)
 	w.uint(uint64(x.ID))
@@ -203,16 +203,18 @@ func (w *writer) thread(x *Thread) {
 	w.uint(uint64(x.Start))
 	w.uint(uint64(x.End))
 	w.int(int64(x.CPU))
-	if !more {
-		return
+	if more {
+		w.uint(x.Executions)
+		w.uint(x.Creations)
+		w.uint(x.Lost)
 	}
-	w.uint(x.Executions)
-	w.uint(x.Creations)
-	w.uint(x.Lost)
+	if x.Executor != 0 {
+		w.uint(uint64(x.Executor))
+	}
 }
 
 func (r *reader) thread(field string) (x Thread) {
-	n, end := r.fieldsFrom(field, 11, 14)
+	n, end := r.fieldsFrom(field, 11, 12, 14, 15)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.JavaID = r.int(field + ".java id")
 	x.OSID = int32(r.intWithin(field+".os id", 32))
@@ -224,10 +226,13 @@ func (r *reader) thread(field string) (x Thread) {
 	x.Start = units.Ticks(r.uint(field + ".start"))
 	x.End = units.Ticks(r.uint(field + ".end"))
 	x.CPU = units.Ns(r.int(field + ".cpu"))
-	if x.Counted = n == 14; x.Counted {
+	if x.Counted = n >= 14; x.Counted {
 		x.Executions = r.uint(field + ".executions")
 		x.Creations = r.uint(field + ".creations")
 		x.Lost = r.uint(field + ".lost")
+	}
+	if n == 12 || n == 15 {
+		x.Executor = uint32(r.uintMax(field+".executor", 1<<32-1))
 	}
 	end()
 	return x

@@ -246,6 +246,7 @@ type Thread struct {
 	Executions uint64      // what the thread produced by the agent's count, up to the end or to when this was written, summarised and lost ones included; virtual threads are counted together, in the manifest
 	Creations  uint64      // as executions
 	Lost       uint64      // produced events that its ring had no room for
+	Executor   uint32      // executor whose worker it is: executors.executor, 0: none, or not known
 }
 
 // OSThread is the kernel's account of a thread of the process, the JVM's service threads included.

@@ -87,6 +87,14 @@ func TestRoundTripOddValues(t *testing.T) {
 	}
 }
 
+// TestRoundTripThreads: what a thread produced and whose worker it is travel on their own or together.
+func TestRoundTripThreads(t *testing.T) {
+	b := empty()
+	b.Threads = []Thread{{ID: 1}, {ID: 2, Executor: 7}, {ID: 3, Counted: true, Executions: 300, Creations: 20, Lost: 1},
+		{ID: 4, Counted: true, Executions: 1, Executor: 1<<32 - 1}}
+	roundTrip(t, b)
+}
+
 // The size of realistic executions is a promise of the format's page.
 func TestBytesPerExecution(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -198,6 +198,9 @@ type Beside struct {
 	// Ran is the most that one thread of the program ran which is none of the pool's,
 	// Wanted the most that one ran or waited for a processor.
 	Ran, Wanted units.Ns
+	// Behind is the most that another pool takes for its units with the workers that it has, if
+	// workers of this one wait inside units for it.
+	Behind units.Ns
 	// Stalled is how long its workers waited for the collector outside of pauses.
 	Stalled units.Ns
 	// Outside is how long its workers slept, or waited for files or the network.

@@ -39,6 +39,8 @@ func TestNeverRun(t *testing.T) {
 			"100 tasks of the JDK (83 % of those created) never executed, most of them java.util.zip.Inflater$InflaterZStreamRef (90)."},
 		{"many", []granularity.Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000). They were created for nothing"},
 		{"no majority", []granularity.Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000). They were created for nothing"},
+		{"one of each class", []granularity.Hotspot{{Class: "app.A", Created: 1, NeverExecuted: 1}, {Class: "app.B", Created: 1, NeverExecuted: 1}, {Class: "app.C", Created: 1, NeverExecuted: 1}}, 0, false,
+			"3 tasks (100 % of those created) never executed."},
 		{"in detail", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1500, Fates: &granularity.Fates{NeverSubmitted: 1300, NeverRun: 199, Cancelled: 1}}}, 0, true,
 			"1,500 tasks of the program (75 % of those created) never executed, all of them app.Job. Of these: 1,300 never submitted (created for nothing, or called directly through another method); 199 still queued at the end, or when their executor was shut down; 1 cancelled before they began."},
 		{"lost", []granularity.Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. Events were lost, so it may be fewer."},

@@ -93,16 +93,16 @@ func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
 	waited := orNone(p.Runnable) + p.held()
 	r := Room{p.Active, waited / units.Ns(max(1, len(p.Workers))), max((p.CPU+others)/units.Ns(f.CPUs), p.Longest-waited)}
 	if p.Beside != nil {
-		r.Least = max(r.Least, p.Beside.Ran) // a thread that they wait for does not get faster
+		r.Least = max(r.Least, p.Beside.Ran, p.Beside.Behind) // what they wait for does not get faster
 	}
 	return r
 }
 
 // behind reports whether another thread of the program was ready all the time, so that tasks may wait for
-// it: more workers are no gain that could be shown. What it waited for a processor is part of that, but not of
+// it, or they wait for another pool that is as busy: more workers are no gain that could be shown. What it waited for a processor is part of that, but not of
 // the bound, as they may not have waited for it at all.
 func (p *Pool) behind(s *search, r *Room) bool {
-	return p.Beside != nil && float64(r.Active-p.Beside.Wanted) < s.t.Gain*float64(s.time(s.Units.Duration))
+	return p.Beside != nil && float64(r.Active-max(p.Beside.Wanted, p.Beside.Behind)) < s.t.Gain*float64(s.time(s.Units.Duration))
 }
 
 // saves is the time in which the pool had work, without the waiting for processors and the pauses, less

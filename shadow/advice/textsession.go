@@ -192,7 +192,7 @@ func (e *NeverExecuted) whose() string {
 // most names the class with most of all tasks.
 func most(class string, of, all int64) string {
 	switch {
-	case of == 0:
+	case of == 0 || of == 1 && all > 1: // each of another class
 		return ""
 	case of == all:
 		return ", all of them " + readable(class)

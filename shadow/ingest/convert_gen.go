@@ -131,6 +131,7 @@ func rowThread(r *store.Thread, x *wire.Thread, c *clock, rate nsPerTick) {
 	r.Daemon = x.Daemon
 	r.Virtual = x.Virtual
 	r.CPUNs = nullable(x.CPU)
+	r.Executor = x.Executor
 	deriveThread(r, x, c, rate)
 }
 

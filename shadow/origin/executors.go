@@ -136,9 +136,9 @@ func (x *Index) ExecutorOf(thread uint32) uint32 {
 
 const poolWorker = "java.util.concurrent.ThreadPoolExecutor$Worker"
 
-// workersOf finds the executors of the threads that are workers of pools: all tasks of a worker
-// whose executor is known have the same one. A worker without such tasks belongs to the only pool
-// that it can belong to.
+// workersOf finds the executors of the threads that are workers of pools. The agent records that when a worker begins. Of
+// those that began before the agent: all tasks of a worker whose executor is known have the same one; a worker without
+// such tasks belongs to the only pool that it can belong to.
 func (x *Index) workersOf(counts map[ran]uint64, workers map[uint32]string) map[uint32]uint32 {
 	of, several := map[uint32]uint32{}, map[uint32]bool{}
 	for k := range counts {
@@ -155,6 +155,11 @@ func (x *Index) workersOf(counts map[ran]uint64, workers map[uint32]string) map[
 	for thread, loop := range workers {
 		if _, known := of[thread]; !known && !several[thread] && loop == poolWorker && only != 0 {
 			of[thread] = only
+		}
+	}
+	for i := range x.s.Threads {
+		if t := &x.s.Threads[i]; t.Executor != 0 {
+			of[t.ID] = t.Executor
 		}
 	}
 	return of

@@ -98,7 +98,11 @@ func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 	case u.StartedAs != 0:
 		return x.recorded(u.StartedAs)
 	case u.Submitted && x.unrecorded != 0:
-		return x.unrecordedOf(u.Class, u.Around)
+		submitted, made := x.unrecordedOf(u.Class, u.Around), x.improved(id, u.Class)
+		if by == BySite && !u.Unseen && x.ofProgram(x.list[made].Site) && !x.ofProgram(x.list[submitted].Site) {
+			return made
+		}
+		return submitted
 	}
 	if outer := x.recorded(u.Outer); by == ByExecutor && x.list[outer].Executor != 0 {
 		return outer

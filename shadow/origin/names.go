@@ -42,13 +42,6 @@ func inUnits(c *session.Class) bool {
 	return unit.IsJDK(c.Name, c.Kinds) && c.Kinds&units.KindThread == 0 && !unit.IsLoop(c.Name, c.Kinds)
 }
 
-// holdsTask reports whether what a class runs for the program is a task, which has a name.
-func holdsTask(name string) bool {
-	return unit.IsWrapper(name) && name != asyncSupply
-}
-
-const asyncSupply = "java.util.concurrent.CompletableFuture$AsyncSupply"
-
 // NewNames finds the names of a session's tasks.
 func NewNames(x *Index) *Names {
 	n := &Names{x: x, lambdas: map[uint32]uint32{}, whole: map[uint32]bool{}, titles: map[uint32]string{}, ids: map[named]uint32{}, summary: map[uint32]uint32{}, from: map[string]string{}}
@@ -80,7 +73,7 @@ func NewNames(x *Index) *Names {
 		}
 		all := titles[c.ID]
 		if op := parts.operation.Get(c.ID); op != nil {
-			n.whole[c.ID] = !holdsTask(c.Name)
+			n.whole[c.ID] = !unit.IsWrapper(c.Name)
 			for _, title := range byOperation[*op] {
 				if all == nil {
 					all = map[string]uint64{}

@@ -88,8 +88,8 @@ func (x *Index) ExecutorOn(o Origin, name uint32) string {
 	return OnThread(x.ThreadNames()[name], label)
 }
 
-// ExecutorOfSummary names the pool of the worker that did summarised work, else the threads: its
-// executor is not recorded. A carrier did not do the work of the virtual threads on it.
+// ExecutorOfSummary names the pool of the worker that did summarised work, else the threads.
+// A carrier did not do the work of the virtual threads on it.
 func (x *Index) ExecutorOfSummary(s *session.Summary) string {
 	if s.Flags&wire.SummaryVirtual != 0 {
 		return Summarised

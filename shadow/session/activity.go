@@ -103,7 +103,7 @@ func carriedBy(t *sched.Thread, carried []*Thread) (chosen *Thread) {
 // Stream reads the slices between from and to, cut at these. A wait has the state that who ended it shows.
 func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 	return func(use func(activity.Slice) error) error {
-		a.waits.findPaced(a.reader)
+		a.waits.look(a.reader)
 		err := a.reader.Each(from, to, func(run []sched.Slice) error {
 			for i := range run {
 				s := &run[i]

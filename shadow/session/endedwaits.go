@@ -14,17 +14,19 @@ import (
 
 // endedWaits says what the program's threads waited for in futexes, from who ended the wait.
 type endedWaits struct {
-	program []bool  // by thread of the record: it is one of the program
-	enders  []ender // by thread of the record
-	pauses  []Pause
-	paces   bool // the collector is Shenandoah
+	program  []bool  // by thread of the record: it is one of the program
+	carriers []bool  // by thread of the record: it carries virtual threads
+	enders   []ender // by thread of the record
+	pauses   []Pause
+	paces    bool // the collector is Shenandoah
 	// over is when a thread of the record left the program: that of main then takes the JVM down, and waits for the
 	// collector's threads to end.
 	over map[uint32]units.MonoNs
 	end  units.MonoNs // of the JVM; 0: it did not end in order
 
 	once  sync.Once
-	paced map[uint32]bool // futexes of threads that the collector slows down
+	paced map[uint32]bool       // futexes of threads that the collector slows down
+	idle  map[uint32][]idleWait // of carriers
 }
 
 // ender is what a thread that ends waits is.
@@ -36,6 +38,8 @@ const (
 	vmThread // the thread of safepoints
 	watcher  // the thread of the JVM's periodic tasks
 	timer    // of the JDK: it ends the sleep of virtual threads
+	poller   // of the JDK: it ends their waits for I/O
+	besides  // it holds locks of the JVM only, such as a compiler
 )
 
 func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread) *endedWaits {
@@ -54,12 +58,18 @@ func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread)
 			as = vmThread
 		case strings.HasPrefix(record[i].Name, "VM Periodic"):
 			as = watcher
+		case t.Kind == KindCompiler || strings.HasPrefix(record[i].Name, "stackagent"):
+			as = besides
 		}
 		c := carriedBy(&record[i], byTID[record[i].TID])
-		if c != nil && c.delays() {
+		switch {
+		case c != nil && c.delays():
 			as = timer
+		case c != nil && c.polls():
+			as = poller
 		}
 		e.enders = append(e.enders, as)
+		e.carriers = append(e.carriers, c != nil && c.carrier())
 		if c != nil && c.Kind == KindMain && c.EndNs != 0 {
 			e.over[uint32(i)] = c.EndNs
 		}
@@ -81,6 +91,9 @@ func (e *endedWaits) state(s *sched.Slice) activity.ThreadState {
 	if e.stalled(s) {
 		return activity.Stalled
 	}
+	if state, ok := e.idleState(s); ok {
+		return state
+	}
 	by, ok := s.Waker.Thread()
 	switch {
 	case s.Waker == sched.Cut:
@@ -89,6 +102,8 @@ func (e *endedWaits) state(s *sched.Slice) activity.ThreadState {
 		return activity.Sleeping
 	case ok && e.enders[by] == timer:
 		return activity.Sleeping
+	case ok && e.enders[by] == poller:
+		return activity.IO
 	case !ok || e.enders[by] != vmThread:
 		return activity.Futex
 	case e.inPause(s.From, s.To):
@@ -120,11 +135,14 @@ func (e *endedWaits) inPause(from, to units.MonoNs) bool {
 	return i < len(e.pauses) && e.pauses[i].StartNs < to
 }
 
-// findPaced looks for the futexes of slowed threads, once.
-func (e *endedWaits) findPaced(r *sched.Reader) {
-	if e.paces {
-		e.once.Do(func() { e.paced = e.pacedFutexes(r) })
-	}
+// look finds, once, what a wait alone does not show: the futexes of slowed threads, and what idle carriers wait for.
+func (e *endedWaits) look(r *sched.Reader) {
+	e.once.Do(func() {
+		if e.paces {
+			e.paced = e.pacedFutexes(r)
+		}
+		e.idle = e.idleWaits(r.All)
+	})
 }
 
 func (e *endedWaits) pacedFutexes(r *sched.Reader) map[uint32]bool {
@@ -169,7 +187,7 @@ func (a *Activity) Stalls(from, to units.MonoNs) (all []Stall, known string, err
 	if !a.reader.HasWakers() {
 		return nil, "the session was recorded by an older shadow, which did not record who ends a wait", nil
 	}
-	a.waits.findPaced(a.reader)
+	a.waits.look(a.reader)
 	last := map[uint32]int{} // the last stall of a thread
 	err = a.reader.Each(from, to, func(run []sched.Slice) error {
 		for i := range run {

@@ -98,7 +98,7 @@ func (j *join) findHolders() {
 	for i := range j.creations {
 		c := &j.creations[i]
 		class := j.s.ClassByID(c.class)
-		if class == nil || !unit.IsWrapper(class.Name) || class.Name == unit.AsyncSupply {
+		if class == nil || !unit.IsWrapper(class.Name) {
 			continue
 		}
 		p := j.at(c.id, true)

@@ -69,6 +69,11 @@ func (t *Thread) delays() bool {
 	return t.JavaID != 0 && !t.Virtual && (t.Group == carrierGroup && !t.carrier() || t.Name == "VirtualThread-unparker" && t.Group == "InnocuousThreadGroup")
 }
 
+// polls: a thread of the JDK that ends waits of virtual threads for sockets and pipes.
+func (t *Thread) polls() bool {
+	return t.JavaID != 0 && !t.Virtual && t.Group == "InnocuousThreadGroup" && strings.HasSuffix(strings.TrimRight(t.Name, "-0123456789"), "Poller")
+}
+
 func roleOf(name string) string {
 	for _, r := range roles {
 		for p := range strings.SplitSeq(r.prefixes, "|") {

@@ -241,6 +241,7 @@ func javaThread(r *store.Thread) Thread {
 	t := Thread{
 		ID: r.ID, JavaID: r.JavaID, OSID: r.OSID, Name: store.CutName(r.Name), Group: r.Group, Class: r.Class,
 		Kind: javaKind(r.Name, r.Group), Daemon: r.Daemon, Virtual: r.Virtual, CPU: orNotMeasured(r.CPUNs),
+		Executor: r.Executor,
 	}
 	if t.delays() {
 		t.Kind = KindVM

@@ -25,6 +25,8 @@ type Thread struct {
 	StartNs units.MonoNs // 0: before the agent looked
 	EndNs   units.MonoNs // 0: alive at the end of the session
 	CPU     units.Ns     // units.NotMeasured where not known
+	// Executor is the executor whose worker it is; 0: none, or not known.
+	Executor uint32
 	// Waited is how long it was ready and waited for a processor, by the kernel's account;
 	// nil where that is not known of next to all of its life.
 	Waited *units.Ns

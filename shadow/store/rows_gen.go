@@ -62,6 +62,7 @@ type Thread struct {
 	Executions *int64 `parquet:"executions"`        // what the thread produced by the agent's count, up to the end or to when this was written, summarised and lost ones included; virtual threads are counted together, in the manifest; nil: not known
 	Creations  *int64 `parquet:"creations"`         // as executions; nil: not known
 	Lost       *int64 `parquet:"lost"`              // produced events that its ring had no room for; nil: not known
+	Executor   uint32 `parquet:"executor"`          // executor whose worker it is: executors.executor, 0: none, or not known
 }
 
 // Pause is a row of the table pauses.

@@ -66,13 +66,20 @@ func presetOf(class string) string {
 	return ""
 }
 
+// feeds reports whether a class is beside a task of a server, in the same outer class: its loop only passes work on to that
+// task, as Tomcat's Poller does.
+func feeds(class string) bool {
+	outer, _, nested := strings.Cut(class, "$")
+	return nested && slices.ContainsFunc(calls, func(c struct{ class, preset string }) bool { return strings.HasPrefix(c.class, outer+"$") })
+}
+
 // taskOf is the value of --task that shows the work of a class; "" if none is known. loop:
 // only if its executions are as long as loops.
 func taskOf(c *session.Class) (task string, loop bool) {
 	if p := presetOf(c.Name); p != "" {
 		return p, false
 	}
-	if c.LoopCall == "" {
+	if c.LoopCall == "" || feeds(c.Name) {
 		return "", false
 	}
 	for _, name := range taskdef.PresetNames() {

@@ -29,6 +29,7 @@ func TestHiddenWork(t *testing.T) {
 		"recorded with a preset":           {tomcat + "SocketProcessor", "", 60, []string{"@tomcat"}, nil},
 		"recorded with the same":           {tomcat + "SocketProcessor", "", 60, []string{"@servlet"}, nil},
 		"a class that calls no servlet":    {tomcat + "Poller", "", 500, nil, nil},
+		"a loop that feeds a preset's":     {tomcat + "Poller", "org.apache.tomcat.util.net.NioEndpoint#processSocket(Ljava/lang/Object;)Z", 500, nil, nil},
 	} {
 		b := newSessionBuilder(t, []string{"", c.class, "com.acme.Job"})
 		b.part.Classes[0].LoopCall, b.tasks = c.call, c.used

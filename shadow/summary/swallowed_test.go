@@ -28,6 +28,7 @@ func TestSwallowed(t *testing.T) {
 	}{
 		"nobody asks":                 {future, []wire.SubmissionFlags{recorded}, nil, nobody},
 		"somebody asks":               {future, []wire.SubmissionFlags{recorded, wire.Asked}, nil, ""},
+		"it is cancelled":             {future, []wire.SubmissionFlags{recorded, wire.Cancelled}, nil, ""},
 		"it had to make room":         {future, []wire.SubmissionFlags{recorded, wire.Forgotten}, nil, notKnown},
 		"not recorded":                {future, nil, nil, notKnown},
 		"lost, perhaps that one asks": {future, []wire.SubmissionFlags{recorded}, func(b *sessionBuilder) { b.lost = 1 }, notKnown},

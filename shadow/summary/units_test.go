@@ -344,11 +344,11 @@ func platformSession(t *testing.T, submissions bool) *session.Session {
 // TestWrapperAlone: of a class that is around the program's tasks and, at other
 // times, all there is of a unit, those are counted as created that stand alone.
 func TestWrapperAlone(t *testing.T) {
-	names := []string{"", "java.util.concurrent.CompletableFuture$AsyncSupply", "com.acme.Job"}
+	names := []string{"", "com.google.common.util.concurrent.ListenableFutureTask", "com.acme.Job"}
 	b := newSessionBuilder(t, names)
-	b.exec(2, 1, 2, 1, 7, 7, -1) // a Job in a supplier
+	b.exec(2, 1, 2, 1, 7, 7, -1) // a Job in a future
 	b.exec(1, 0, 1, 1, 8, 1, 1)
-	b.exec(3, 0, 1, 1, 5, 5, 1) // two suppliers around nothing
+	b.exec(3, 0, 1, 1, 5, 5, 1) // two futures around nothing
 	b.exec(4, 0, 1, 1, 6, 6, 1)
 	for _, class := range []uint32{1, 2, 1, 1, 1} {
 		b.part.Creations = append(b.part.Creations, store.Creation{TaskID: uint64(1 + len(b.part.Creations)), Class: class, Thread: 1, AtNs: ms})
@@ -363,6 +363,26 @@ func TestWrapperAlone(t *testing.T) {
 	}
 	if want := map[string]int64{names[1]: 2, names[2]: 1}; !maps.Equal(created, want) {
 		t.Errorf("created %v, want %v", created, want)
+	}
+}
+
+// TestFunctionNamesUnit: the unit of supplyAsync is its function's, with all that the function calls: a task that it runs
+// by a plain call gives it no name, nor does a stage that runs behind it. The Runnable of runAsync is a task itself.
+func TestFunctionNamesUnit(t *testing.T) {
+	const future = "java.util.concurrent.CompletableFuture$"
+	b := newSessionBuilder(t, []string{"", future + "AsyncSupply", future + "AsyncRun", "com.acme.Job", "com.acme.Step"})
+	b.exec(2, 1, 4, 1, 3, 3, -1)
+	b.exec(3, 1, 4, 1, 2, 2, -1)
+	b.exec(1, 0, 1, 1, 9, 4, 1)
+	b.exec(6, 5, 4, 1, 3, 3, -1)
+	b.exec(5, 4, 3, 1, 7, 4, -1)
+	b.exec(4, 0, 2, 1, 8, 1, 1)
+	sum, err := summary.Build(b.open(true), summary.Options{Units: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 1 8 1", future + "AsyncSupply 1 9 1"}; !slices.Equal(got, want) {
+		t.Errorf("units %q, want %q", got, want)
 	}
 }
 

@@ -22,9 +22,6 @@ type nested struct {
 	wrappers bool
 }
 
-// asyncSupply wraps a function that is no task.
-const asyncSupply = "java.util.concurrent.CompletableFuture$AsyncSupply"
-
 // nested reports whether all summarised executions of a class are parts of units of others.
 func (r *classRole) nested() bool { return r.parts && !r.proper }
 
@@ -160,5 +157,5 @@ func (u *Reader) isPart(x *Unit) bool {
 func (u *Reader) leftOut(x *Unit) bool {
 	r := u.roles.Get(x.Class)
 	summarised := u.summarised[x.Thread] || x.Virtual && u.summarisedVirtual
-	return r != nil && r.role == unit.Wrapper && summarised && ClassName(u.s, x.Class) != asyncSupply
+	return r != nil && r.role == unit.Wrapper && summarised
 }

@@ -1,6 +1,7 @@
 // Programs whose threads' states are known: threads MODE ARG. Each thread has a
 // name by which the test finds it.
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -68,8 +69,18 @@ static void *writer(void *name) {
 }
 
 // limited waits for what does not happen until a time limit, again and again. The limits of the second of two such threads
-// end 0 to 60 microseconds after those of the first: often when that has just been woken.
+// end 0 to 60 microseconds after those of the first: often when that has just been woken. If waking, the first then wakes,
+// again and again, who waits for a word of its own: nobody.
 static struct timespec common;
+static int waking;
+
+static void wake_nobody(long us) {
+  static int word;
+  long until = cpu_ns(CLOCK_MONOTONIC) + us * 1000;
+  while (cpu_ns(CLOCK_MONOTONIC) < until) {
+    for (int i = 0; i < 100; i++) syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  }
+}
 
 static void *limited(void *name) {
   pthread_setname_np(pthread_self(), name);
@@ -83,6 +94,7 @@ static void *limited(void *name) {
     struct timespec at = {common.tv_sec + ns / 1000000000, ns % 1000000000};
     while (pthread_cond_timedwait(&never, &own, &at) == 0) {
     }
+    if (waking && !second) wake_nobody(500);
   }
   pthread_mutex_unlock(&own);
   return NULL;
@@ -206,7 +218,8 @@ int main(int argc, char **argv) {
     pair(ping, &a, ping, &b);
   } else if (!strcmp(mode, "sleep")) {
     sleeper("sleeper");
-  } else if (!strcmp(mode, "limits")) {
+  } else if (!strcmp(mode, "limits") || !strcmp(mode, "limits_waking")) {
+    waking = strcmp(mode, "limits");
     on_one_cpu();
     clock_gettime(CLOCK_REALTIME, &common);
     pair(limited, "limited0", limited, "limited1");

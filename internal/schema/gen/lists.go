@@ -14,11 +14,21 @@ func listed(r *schema.Record) (first, later []schema.Field) {
 		case f.Name == "" || f.Wire.Number < 0:
 		case f.Wire.Later:
 			later = append(later, f)
-		default:
+		case !f.Wire.Newer:
 			first = append(first, f)
 		}
 	}
 	return first, later
+}
+
+// newest is the field of a list behind all others that newer agents write, nil: there is none.
+func newest(r *schema.Record) *schema.Field {
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Wire.Newer {
+			return f
+		}
+	}
+	return nil
 }
 
 // writeLists makes the codecs of what travels as msgpack arrays, and of the numbers of entries.
@@ -38,20 +48,29 @@ func writeLists(c *code) {
 
 func listWriter(c *code, r *schema.Record) {
 	first, later := listed(r)
+	last := newest(r)
 	c.p("func (w *writer) %s(x *%s) {", lower(r.Name), r.Name)
 	if len(later) == 0 {
 		c.p("\tw.arrayLen(%d)", len(first))
 	} else {
-		c.p("\tn, more := %d, %s\n\tif more {\n\t\tn = %d\n\t}\n\tw.arrayLen(n)", len(first), haveLater(r, later), len(first)+len(later))
+		c.p("\tn, more := %d, %s\n\tif more {\n\t\tn = %d\n\t}", len(first), haveLater(r, later), len(first)+len(later))
+		if last != nil {
+			c.p("\tif x.%s != 0 {\n\t\tn++\n\t}", last.Name)
+		}
+		c.p("\tw.arrayLen(n)")
 	}
 	for _, f := range first {
 		c.p("\t%s", listWrite(f))
 	}
 	if len(later) > 0 {
-		c.p("\tif !more {\n\t\treturn\n\t}")
+		c.p("\tif more {")
 		for _, f := range later {
-			c.p("\t%s", listWrite(f))
+			c.p("\t\t%s", listWrite(f))
 		}
+		c.p("\t}")
+	}
+	if last != nil {
+		c.p("\tif x.%s != 0 {\n\t\t%s\n\t}", last.Name, listWrite(*last))
 	}
 	c.p("}\n")
 }
@@ -74,25 +93,33 @@ func haveLater(r *schema.Record, later []schema.Field) string {
 
 func listReader(c *code, r *schema.Record) {
 	first, later := listed(r)
+	last := newest(r)
+	least, all := len(first), len(first)+len(later)
 	c.p("func (r *reader) %s(field string) (x %s) {", lower(r.Name), r.Name)
-	if len(later) == 0 {
-		c.p("\tend := r.fields(field, %d)", len(first))
-	} else {
-		c.p("\tn, end := r.fieldsFrom(field, %d, %d)", len(first), len(first)+len(later))
+	switch {
+	case len(later) == 0:
+		c.p("\tend := r.fields(field, %d)", least)
+	case last != nil:
+		c.p("\tn, end := r.fieldsFrom(field, %d, %d, %d, %d)", least, least+1, all, all+1)
+	default:
+		c.p("\tn, end := r.fieldsFrom(field, %d, %d)", least, all)
 	}
 	for _, f := range first {
 		c.p("\tx.%s = %s", f.Name, listRead(f))
 	}
 	if len(later) > 0 {
-		if all := len(first) + len(later); r.Wire.If != "" {
-			c.p("\tif x.%s = n == %d; x.%s {", r.Wire.If, all, r.Wire.If)
+		if r.Wire.If != "" {
+			c.p("\tif x.%s = n >= %d; x.%s {", r.Wire.If, all, r.Wire.If)
 		} else {
-			c.p("\tif n == %d {", all)
+			c.p("\tif n >= %d {", all)
 		}
 		for _, f := range later {
 			c.p("\t\tx.%s = %s", f.Name, listRead(f))
 		}
 		c.p("\t}")
+	}
+	if last != nil {
+		c.p("\tif n == %d || n == %d {\n\t\tx.%s = %s\n\t}", least+1, all+1, last.Name, listRead(*last))
 	}
 	c.p("\tend()\n\treturn x\n}\n")
 }

@@ -170,6 +170,9 @@ func listTables() string {
 		if len(later) > 0 {
 			text += "; *" + arrayText(later) + "*"
 		}
+		if f := newest(r); f != nil {
+			text += "; *" + arrayText([]schema.Field{*f}) + "*"
+		}
 		fmt.Fprintf(&b, "| %s | %s |\n", words(r.Name), text)
 	}
 	return b.String()

@@ -13,6 +13,7 @@ type beside struct {
 	held           int64            // workers that wait for the collector now, outside of pauses
 	idle, waited   units.Ns
 	mutual, apart  units.Ns            // waited for another worker; slept, or waited for files or the network
+	endedBy        map[uint32]units.Ns // by pool: workers waited until one of its workers went on
 	cpu, processor map[uint32]units.Ns // by other thread: ran; ran or was ready
 	timed          map[uint32]waited   // by futex: a worker waited, and a time limit ended it
 	unseen         map[uint32]waited   // by futex: a worker waited, and who ended it is not known
@@ -46,6 +47,9 @@ func (b *beside) slice(s activity.Slice, of []int, me int, span activity.Span) {
 	switch {
 	case length == 0 || pool == notJava:
 	case pool == me:
+		if by := int(s.By) - 1; s.State == activity.Futex && by >= 0 && by < len(of) && of[by] >= 0 && of[by] != me {
+			set(&b.endedBy)[uint32(of[by])] += length
+		}
 		b.wait(s, length, s.By != 0 && int(s.By-1) < len(of) && of[s.By-1] == me)
 	case s.State == activity.Running || s.State == activity.Runnable:
 		if s.State == activity.Running {

@@ -210,7 +210,7 @@ func (a *advisor) gap(x *unit.Unit, p *poolSum) {
 		ended, to = a.inside, &p.Inner
 	}
 	before, ok := ended[x.Thread]
-	ended[x.Thread] = x.End
+	ended[x.Thread] = max(before, x.End) // one with a future's listeners beside it comes after these
 	if x.Inside && a.ended[x.Thread] > before {
 		return
 	}
@@ -237,7 +237,7 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 	}
 	joinable := a.asks.Complete && x.ForkJoin && x.Threw && !x.Swallowed
 	switch {
-	case !x.Swallowed && !joinable || a.asks.Asked.Has(x.Named):
+	case !x.Swallowed && !joinable || a.asks.Asked.Has(x.Named) || a.asks.Cancelled.Has(x.Named) || a.asks.Cancelled.Has(x.Root):
 	case joinable && !a.asks.Forgotten.Has(x.Named):
 		c.swallowed++
 	case a.asks.Complete && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(unit.ClassName(a.s, x.Keeper), "java.util.concurrent."):

@@ -584,6 +584,20 @@ public final class StackagentSubmission {
         }
     }
 
+    /** At the start of the loop of an executor's worker. */
+    @Hidden
+    public static void working(Object executor) {
+        if (!Stackagent.on || executor == null) {
+            return;
+        }
+        Thread t = Thread.currentThread();
+        long context = Stackagent.slot(t).context;
+        int id = executorId(executor);
+        if (context != 0 && id != 0 && ownId(executor.getClass())) {
+            working0(context, t, id);
+        }
+    }
+
     /** Each instance has an id of its own. */
     @Hidden
     private static boolean ownId(Class<?> c) {
@@ -716,6 +730,7 @@ public final class StackagentSubmission {
         describeExecutors0(null);
         newExecutor0(null, null);
         executorMade0(0, null);
+        working0(0, null, 0);
     }
 
     private static native long submit0(long context, long id, int classId, int executor, int flags);
@@ -757,4 +772,7 @@ public final class StackagentSubmission {
 
     /** Describes an executor that is being constructed once more, with the program's method that does so. */
     private static native void executorMade0(int id, Class<?> c);
+
+    /** The thread works for the executor. */
+    private static native void working0(long context, Thread thread, int executor);
 }
