@@ -16,17 +16,16 @@ func (w *writer) pause(x *Pause) {
 	w.arrayLen(n)
 	w.uint(uint64(x.Start))
 	w.uint(uint64(x.End))
-	if !more {
-		return
+	if more {
+		w.uint(uint64(x.Cause))
 	}
-	w.uint(uint64(x.Cause))
 }
 
 func (r *reader) pause(field string) (x Pause) {
 	n, end := r.fieldsFrom(field, 2, 3)
 	x.Start = units.Ticks(r.uint(field + ".start"))
 	x.End = units.Ticks(r.uint(field + ".end"))
-	if n == 3 {
+	if n >= 3 {
 		x.Cause = units.GCCause(r.uintMax(field+".cause", 1<<32-1))
 	}
 	end()
