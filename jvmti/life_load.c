@@ -6,6 +6,7 @@
 #include "probe_common.h"
 #include "state_contexts.h"
 #include "state_events.h"
+#include "state_gc_cause.h"
 #include "state_news.h"
 
 _Atomic bool sa_leaving;
@@ -78,7 +79,7 @@ static void JNICALL on_gc_start(jvmtiEnv *jvmti) {
 
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
     if (pause_start != 0 && atomic_load(&sa.phase) == SA_PHASE_READY)
-        sa_pause_record(pause_start, sa_ticks(&sa.clock));
+        sa_pause_record(pause_start, sa_ticks(&sa.clock), sa_gc_cause());
     pause_start = 0;
     sa_alloc_collecting(false);
     atomic_fetch_add(&sa.collections, 1);
@@ -111,6 +112,7 @@ static void special_start(JNIEnv *env) {
 bool sa_begin(JNIEnv *env) {
     sa_clock_calibrate(&sa.clock);
     sa_work_start(env, sa_helper.probes != NULL);
+    sa_gc_cause_find();
     if (!sa_types_init(env)) return false;
     special_start(env);
     sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa_work.n);

@@ -10,7 +10,7 @@ void sa_withdraw(sa_thread *c, uint64_t task_id, uint32_t class_id);
 void sa_cut_all(JNIEnv *env, sa_thread *c); /* ends executions whose exit was never seen */
 
 /* probe_pause.c */
-void sa_pause_record(uint64_t start, uint64_t end);
+void sa_pause_record(uint64_t start, uint64_t end, uint32_t cause); /* cause: sa_gc_cause */
 
 /* probe_exceptions.c */
 void sa_exceptions_follow(bool on); /* all classes are woven: exceptions can be followed to who asks for them */

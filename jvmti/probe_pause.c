@@ -3,7 +3,7 @@
 #include "probe_common.h"
 #include "state_news.h"
 
-void sa_pause_record(uint64_t start, uint64_t finish) {
+void sa_pause_record(uint64_t start, uint64_t finish, uint32_t cause) {
     sa_os *os = begin();
     if (os == NULL) {
         if (recording()) atomic_fetch_add(&sa_losses.lost_pauses, 1);
@@ -17,6 +17,7 @@ void sa_pause_record(uint64_t start, uint64_t finish) {
         p->type = SA_REC_PAUSE;
         p->start_ticks = start;
         p->end_ticks = finish;
+        p->cause = cause;
         sa_ring_commit(&os->ring, 1);
     }
     end(os);

@@ -140,7 +140,7 @@ func TestDecodeRecordsWrittenByC(t *testing.T) {
 		.start_ticks = 0x1112131415161718, .end_ticks = 0x2122232425262728, .cpu_ns = SA_NOT_MEASURED,
 		.child_ticks = 0x3132333435363738, .child_cpu_ns = 0x4142434445464748};
 	sa_creation c = {.type = SA_REC_CREATION, .flags = SA_CREATE_FAILED, .class_id = 7, .task_id = 8, .outer_task_id = 9, .at_ticks = 10};
-	sa_pause p = {.type = SA_REC_PAUSE, .start_ticks = 11, .end_ticks = 12};
+	sa_pause p = {.type = SA_REC_PAUSE, .start_ticks = 11, .end_ticks = 12, .cause = 13};
 	fwrite(&w, sizeof w, 1, stdout); fwrite(&e, sizeof e, 1, stdout);
 	fwrite(&c, sizeof c, 1, stdout); fwrite(&p, sizeof p, 1, stdout);`)
 	var d Decoder
@@ -154,7 +154,7 @@ func TestDecodeRecordsWrittenByC(t *testing.T) {
 	if want := (wire.Creation{TaskID: 8, OuterTaskID: 9, Class: 7, Thread: 0xa1a2a3a4, Flags: wire.Failed, At: 10}); len(d.Creations) != 1 || d.Creations[0] != want {
 		t.Errorf("creations %+v, want %+v", d.Creations, want)
 	}
-	if want := (wire.Pause{Start: 11, End: 12}); len(d.Pauses) != 1 || d.Pauses[0] != want {
+	if want := (wire.Pause{Start: 11, End: 12, Cause: 13}); len(d.Pauses) != 1 || d.Pauses[0] != want {
 		t.Errorf("pauses %+v, want %+v", d.Pauses, want)
 	}
 	if d.Unknown != 0 {

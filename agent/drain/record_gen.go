@@ -69,6 +69,7 @@ func threadSwitchThread(s *[threadSwitchBytes]byte) uint32 { return binary.Littl
 // pauseOf decodes a record of the ring.
 func pauseOf(s *[pauseBytes]byte) wire.Pause {
 	return wire.Pause{
+		Cause: units.GCCause(binary.LittleEndian.Uint32(s[4:])),
 		Start: units.Ticks(binary.LittleEndian.Uint64(s[8:])),
 		End:   units.Ticks(binary.LittleEndian.Uint64(s[16:])),
 	}

@@ -72,6 +72,9 @@ var pause = Record{
 			Row: Row{Name: "StartNs", Type: "int64", Column: "start_ns", From: Moment}},
 		{Name: "End", Type: "units.Ticks", Doc: "end", Ring: Slot{At: 16, Type: "uint64_t", Name: "end_ticks"},
 			Row: Row{Name: "EndNs", Type: "int64", Column: "end_ns", From: Moment}},
+		{Name: "Cause", Type: "units.GCCause", Doc: "why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none",
+			Ring: Slot{At: 4, Type: "uint32_t", Name: "cause", Doc: "units.GCCause"}, Wire: Column{Later: true},
+			Row: Row{Type: "string", Column: "cause", Tag: "dict", From: Text}},
 	},
 }
 

@@ -9,15 +9,25 @@ import (
 )
 
 func (w *writer) pause(x *Pause) {
-	w.arrayLen(2)
+	n, more := 2, x.Cause != 0
+	if more {
+		n = 3
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.Start))
 	w.uint(uint64(x.End))
+	if more {
+		w.uint(uint64(x.Cause))
+	}
 }
 
 func (r *reader) pause(field string) (x Pause) {
-	end := r.fields(field, 2)
+	n, end := r.fieldsFrom(field, 2, 3)
 	x.Start = units.Ticks(r.uint(field + ".start"))
 	x.End = units.Ticks(r.uint(field + ".end"))
+	if n >= 3 {
+		x.Cause = units.GCCause(r.uintMax(field+".cause", 1<<32-1))
+	}
 	end()
 	return x
 }

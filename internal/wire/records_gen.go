@@ -121,8 +121,9 @@ type Creation struct {
 
 // Pause is a garbage collection pause as JVMTI reports it.
 type Pause struct {
-	Start units.Ticks // start
-	End   units.Ticks // end
+	Start units.Ticks   // start
+	End   units.Ticks   // end
+	Cause units.GCCause // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none
 }
 
 // Construction is the cost of creating a task: from the begin of its outermost constructor to its end, nested

@@ -273,3 +273,12 @@ func TestRelease(t *testing.T) {
 		}
 	}
 }
+
+// TestPauseCause: the cause travels, and an agent that does not know it sends what older agents do.
+func TestPauseCause(t *testing.T) {
+	in := &Batch{Version: Version, Session: "s", Process: "p", Seq: 1, Pauses: []Pause{{Start: 1, End: 2}, {Start: 3, End: 4, Cause: units.GCCauseOf("System.gc()")}}}
+	out, err := Decode(mustEncode(t, in), DefaultLimits())
+	if err != nil || !reflect.DeepEqual(out.Pauses, in.Pauses) {
+		t.Errorf("%+v, %v; want %+v", out, err, in.Pauses)
+	}
+}

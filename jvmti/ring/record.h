@@ -111,7 +111,8 @@ typedef struct {
 /* Pause is a garbage collection pause as JVMTI reports it. */
 typedef struct {
     uint8_t type; /* SA_REC_PAUSE */
-    uint8_t pad[7];
+    uint8_t pad[3];
+    uint32_t cause; /* units.GCCause */
     uint64_t start_ticks;
     uint64_t end_ticks;
     uint64_t pad2;
@@ -192,6 +193,7 @@ _Static_assert(offsetof(sa_creation, at_ticks) == 24, "place of at_ticks");
 _Static_assert(sizeof(sa_thread_switch) == 1 * SA_SLOT_BYTES, "size of sa_thread_switch");
 _Static_assert(offsetof(sa_thread_switch, thread_id) == 4, "place of thread_id");
 _Static_assert(sizeof(sa_pause) == 1 * SA_SLOT_BYTES, "size of sa_pause");
+_Static_assert(offsetof(sa_pause, cause) == 4, "place of cause");
 _Static_assert(offsetof(sa_pause, start_ticks) == 8, "place of start_ticks");
 _Static_assert(offsetof(sa_pause, end_ticks) == 16, "place of end_ticks");
 _Static_assert(sizeof(sa_construction) == 1 * SA_SLOT_BYTES, "size of sa_construction");

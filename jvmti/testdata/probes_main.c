@@ -233,7 +233,7 @@ static void *program(void *number) {
         execute(&context, class);
         virtual_thread(context, class);
         count(PAUSES);
-        sa_pause_record(1, 2);
+        sa_pause_record(1, 2, 3);
         if (context != 0) {
             count(CREATIONS);
             sa_withdraw(at(context), 1, class);

@@ -60,6 +60,7 @@ type Explicit struct {
 	Unseen int64    `json:"causes_unknown"` // collections of which only the number is known
 	Cost   units.Ns `json:"cost_ns"`        // of all collections
 	Others units.Ns `json:"others_ns"`      // of Cost: in collections that ran for another known reason
+	Paused bool     `json:"of_pauses"`      // the numbers are of pauses, of which a concurrent collection has several
 }
 
 // saves is the cost without that of the collections that ran for another reason.
@@ -71,7 +72,7 @@ func explicit(s *search) *Finding {
 	if cost == nil || c.Explicit == 0 || s.tooLittle(c.part(cost.cost(), c.ExplicitTime)) {
 		return nil
 	}
-	e := &Explicit{c.Explicit, c.Unseen, cost.all(), c.part(cost.all(), c.OtherTime+c.AskedTime)}
+	e := &Explicit{c.Explicit, c.Unseen, cost.all(), c.part(cost.all(), c.OtherTime+c.AskedTime), c.Paused}
 	return &Finding{Gain: bound(e, s.Duration), Evidence: e}
 }
 

@@ -99,10 +99,11 @@ type Collections struct {
 	Around  bool
 	// The number and time of those that the program asked for with System.gc(), of those that
 	// someone else asked for, and of those that ran because of the heap. A time is from the
-	// begin to the end, concurrent phases included.
+	// begin to the end, concurrent phases included; of pauses it is their part of Stopped.
 	Explicit, Asked, Other             int64
 	ExplicitTime, AskedTime, OtherTime units.Ns
 	Unseen                             int64 // of which only the number is known
+	Paused                             bool  // the numbers are of pauses, of which a concurrent collection has several
 }
 
 // Waits is what was lost by waiting for processors, by the scheduling record: while r of

@@ -244,9 +244,13 @@ func (e *Explicit) sentence(f *Finding) string {
 	if e.Unseen > 0 {
 		unseen = fmt.Sprintf(" (why %s ran is not known)", text.Plural(e.Unseen, "other", "others"))
 	}
-	return fmt.Sprintf("The program asks for collections: %s ran because of System.gc()%s. A larger heap does not avoid them. Do not call System.gc() or Runtime.gc() "+
+	what := text.Plural(e.Count, "collection", "collections") + " ran"
+	if e.Paused {
+		what = text.Plural(e.Count, "pause was", "pauses were")
+	}
+	return fmt.Sprintf("The program asks for collections: %s because of System.gc()%s. A larger heap does not avoid them. Do not call System.gc() or Runtime.gc() "+
 		"(-XX:+DisableExplicitGC shows what that gains; direct buffers and RMI rely on such calls): %s",
-		text.Plural(e.Count, "collection", "collections"), unseen, f.gains())
+		what, unseen, f.gains())
 }
 
 // name is a pool in a sentence.

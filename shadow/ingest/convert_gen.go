@@ -138,6 +138,7 @@ func rowThread(r *store.Thread, x *wire.Thread, c *clock, rate nsPerTick) {
 func rowPause(r *store.Pause, x *wire.Pause, c *clock, _ nsPerTick) {
 	r.StartNs = int64(c.mono(x.Start))
 	r.EndNs = int64(c.mono(x.End))
+	r.Cause = x.Cause.String()
 }
 
 func rowOSThread(r *store.OSThread, x *wire.OSThread, _ *clock, _ nsPerTick) {

@@ -95,7 +95,7 @@ func (s *Session) loadClasses() error {
 
 func (s *Session) loadPauses() error {
 	bad, err := s.folder.ReadPauses(func(r *store.Pause) {
-		s.Pauses = append(s.Pauses, Pause{StartNs: units.MonoNs(r.StartNs), EndNs: units.MonoNs(r.EndNs)})
+		s.Pauses = append(s.Pauses, Pause{StartNs: units.MonoNs(r.StartNs), EndNs: units.MonoNs(r.EndNs), Cause: r.Cause})
 	})
 	s.warnAll(bad)
 	slices.SortStableFunc(s.Pauses, func(a, b Pause) int { return cmp.Compare(a.StartNs, b.StartNs) })

@@ -42,7 +42,10 @@ type Thread struct {
 func (t Thread) Label() string { return label(t.Name, t.JavaID, t.OSID) }
 
 // Pause is a garbage collection pause.
-type Pause struct{ StartNs, EndNs units.MonoNs }
+type Pause struct {
+	StartNs, EndNs units.MonoNs
+	Cause          string // in HotSpot's words; "": not known
+}
 
 // Runs of rows in columns of equal length. Columns that were not asked for are empty. Slices are reused between
 // calls: copy what is kept. Package schema declares the columns.

@@ -109,7 +109,7 @@ func TestThreadsClassesPauses(t *testing.T) {
 	if c := s.ClassByID(2); c == nil || c.Kinds != units.KindThread|units.KindRunnable || s.ClassByID(9) != nil {
 		t.Errorf("class 2: %+v, class 9: %+v", c, s.ClassByID(9))
 	}
-	if !slices.Equal(s.Pauses, []Pause{{350, 360}, {400, 420}}) {
+	if !slices.Equal(s.Pauses, []Pause{{350, 360, ""}, {400, 420, ""}}) {
 		t.Errorf("pauses: %v", s.Pauses)
 	}
 	if len(s.Warnings) != 0 || s.Manifest.Lost.Events != 0 {

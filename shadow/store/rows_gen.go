@@ -67,8 +67,9 @@ type Thread struct {
 
 // Pause is a row of the table pauses.
 type Pause struct {
-	StartNs int64 `parquet:"start_ns,delta"` // start
-	EndNs   int64 `parquet:"end_ns,delta"`   // end
+	StartNs int64  `parquet:"start_ns,delta"` // start
+	EndNs   int64  `parquet:"end_ns,delta"`   // end
+	Cause   string `parquet:"cause,dict"`     // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none
 }
 
 // OSThread is a row of the table os_threads. The last row of an id counts. The JVM's service threads are those

@@ -117,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	n := int64(5)
 	a.Classes = []Class{{ID: 1, Name: "a.B", Kinds: "runnable", Loader: "app"}}
 	a.Threads = []Thread{{ID: 1, JavaID: 9, Name: "main", StartNs: &n}}
-	a.Pauses = []Pause{{10, 20}}
+	a.Pauses = []Pause{{10, 20, "System.gc()"}}
 	a.OSThreads = []OSThread{{OSID: 4, Name: "VM Thread", CPUNs: &n}}
 	commit(t, w, a, b)
 

@@ -19,7 +19,8 @@ var integers = map[string]integer{
 	"uint8": {8, false}, "uint16": {16, false}, "uint32": {32, false}, "uint64": {64, false},
 	"int8": {8, true}, "int16": {16, true}, "int32": {32, true}, "int64": {64, true},
 	"units.Ticks": {64, false}, "units.Ns": {64, true}, "units.MonoNs": {64, true},
-	"units.Kinds": {8, false}, // the bits that travel
+	"units.Kinds":   {8, false}, // the bits that travel
+	"units.GCCause": {32, false},
 }
 
 // integerOf is the integer type of that name.

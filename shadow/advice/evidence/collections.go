@@ -6,6 +6,7 @@ import (
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/session"
 )
 
 // stops are when safepoints stopped the program, and those of them that were collections. Where only the pauses of the
@@ -32,6 +33,9 @@ func (a *advisor) collections() (*advice.Collections, []activity.Span) {
 	for _, s := range spans {
 		c.Stopped += s.Len()
 	}
+	if countPauses(c, a.s.Pauses) {
+		return c, spans
+	}
 	record, err := a.s.Activity()
 	if err != nil {
 		return c, spans
@@ -56,7 +60,44 @@ var askedFor = map[string]bool{
 
 const explicitly = "System.gc()"
 
-// countCauses adds the collections of each cause. The counters have the cause of the last collection only; of those before
+// countPauses adds the pauses of each cause; their times share what the collections stopped. It reports whether the agent
+// knew the cause of any. The JVM names none for G1's Remark and Cleanup.
+func countPauses(c *advice.Collections, pauses []session.Pause) bool {
+	sum, all, known := advice.Collections{Paused: true}, units.Ns(0), false
+	for _, p := range pauses {
+		took := units.Ns(p.EndNs - p.StartNs)
+		all += took
+		known = known || p.Cause != ""
+		count(&sum, p.Cause, took)
+	}
+	if !known {
+		return false
+	}
+	for _, time := range []*units.Ns{&sum.ExplicitTime, &sum.AskedTime, &sum.OtherTime} {
+		if all > 0 {
+			*time = units.Ns(float64(*time) / float64(all) * float64(c.Stopped))
+		}
+	}
+	sum.Stopped, sum.Around = c.Stopped, c.Around
+	*c = sum
+	return true
+}
+
+// count adds a collection, or a pause, of that cause.
+func count(c *advice.Collections, cause string, took units.Ns) {
+	switch {
+	case cause == "":
+		c.Unseen++
+	case cause == explicitly:
+		c.Explicit, c.ExplicitTime = c.Explicit+1, c.ExplicitTime+took
+	case askedFor[cause]:
+		c.Asked, c.AskedTime = c.Asked+1, c.AskedTime+took
+	default:
+		c.Other, c.OtherTime = c.Other+1, c.OtherTime+took
+	}
+}
+
+// countCauses adds the collections of each cause, where the agent did not know that of any. The counters have the cause of the last collection only; of those before
 // it since the last look, nothing but the number is known.
 func countCauses(c *advice.Collections, samples []sched.GCSample) {
 	before := map[string]int64{}
@@ -73,16 +114,7 @@ func countCauses(c *advice.Collections, samples []sched.GCSample) {
 		if s.Entry.Measured() && s.Exit.Measured() {
 			took = max(0, s.Exit-s.Entry)
 		}
-		switch {
-		case s.Cause == "":
-			n++ // neither is its own
-		case s.Cause == explicitly:
-			c.Explicit, c.ExplicitTime = c.Explicit+1, c.ExplicitTime+took
-		case askedFor[s.Cause]:
-			c.Asked, c.AskedTime = c.Asked+1, c.AskedTime+took
-		default:
-			c.Other, c.OtherTime = c.Other+1, c.OtherTime+took
-		}
+		count(c, s.Cause, took)
 		c.Unseen += n - 1
 	}
 }
