@@ -153,9 +153,11 @@ func (u *Reader) isPart(x *Unit) bool {
 	return !u.nested.wrappers || r != nil && r.parts && (!r.proper || r.submitted)
 }
 
-// leftOut reports whether a recorded unit stands for the wrapper around one that was summarised.
+// leftOut reports whether a recorded unit is only a wrapper: around one that was summarised, or around a task that never ran. A
+// worker takes a future that was cancelled from its queue like any other, and executes it for nothing.
 func (u *Reader) leftOut(x *Unit) bool {
-	r := u.roles.Get(x.Class)
-	summarised := u.summarised[x.Thread] || x.Virtual && u.summarisedVirtual
-	return r != nil && r.role == unit.Wrapper && summarised
+	if r := u.roles.Get(x.Class); r == nil || r.role != unit.Wrapper {
+		return false
+	}
+	return u.summarised[x.Thread] || x.Virtual && u.summarisedVirtual || x.Executions == 1 && u.cancelled.Has(x.Root)
 }

@@ -23,6 +23,7 @@ var _ = [1]struct{}{}[unit.MaxMetrics-2*(session.FirstExtra+wire.MaxExtra)]
 type Reader struct {
 	s           *session.Session
 	loops       *session.TaskSet
+	cancelled   *session.TaskSet
 	roles       byid.Map[classRole]
 	submissions bool            // they were recorded, with their times
 	handOvers   bool            // it is known which classes were submitted: they were recorded or summarised
@@ -52,7 +53,7 @@ type classRole struct {
 
 // NewReader finds the tasks that are the loops of threads.
 func NewReader(s *session.Session) (*Reader, error) {
-	u := &Reader{s: s, loops: session.NewTaskSet(), summarised: map[uint32]bool{}, submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
+	u := &Reader{s: s, loops: session.NewTaskSet(), cancelled: session.NewTaskSet(), summarised: map[uint32]bool{}, submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
 	u.handOvers = u.submissions || SubmissionsSummarised(s)
 	u.exact = session.IncompleteOf(&s.Manifest) == nil && s.Manifest.Lost.Events == 0
 	for i := range s.Classes {
@@ -72,7 +73,7 @@ func NewReader(s *session.Session) (*Reader, error) {
 		}
 		u.roles.Set(c.ID, r)
 	}
-	if err := u.findInner(); err != nil {
+	if err := u.readSubmissions(); err != nil {
 		return nil, fmt.Errorf("reading the submissions of session %s: %w", s.Manifest.Session, err)
 	}
 	if err := u.findLoops(); err != nil {
@@ -101,9 +102,9 @@ func SubmissionsSummarised(s *session.Session) bool {
 	return m != nil && m.Summarised > 0
 }
 
-// findInner finds the classes whose tasks are submitted only inside another
+// readSubmissions finds the tasks that were cancelled, and the classes whose tasks are submitted only inside another
 // submission: by an executor that wraps each task in one of its own.
-func (u *Reader) findInner() error {
+func (u *Reader) readSubmissions() error {
 	if !u.submissions {
 		return nil
 	}
@@ -113,6 +114,9 @@ func (u *Reader) findInner() error {
 			of := &own
 			switch flags := wire.SubmissionFlags(c.Flags[i]); {
 			case flags&wire.NoSubmission != 0:
+				if flags&wire.Cancelled != 0 {
+					u.cancelled.Add(c.TaskID[i])
+				}
 				continue
 			case flags&wire.Inner != 0:
 				of = &inner

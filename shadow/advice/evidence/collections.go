@@ -97,8 +97,8 @@ func count(c *advice.Collections, cause string, took units.Ns) {
 	}
 }
 
-// countCauses adds the collections of each cause, where the agent did not know that of any. The counters have the cause of the last collection only; of those before
-// it since the last look, nothing but the number is known.
+// countCauses adds the collections of each cause, where the agent did not know that of any. The counters have the cause of
+// the last collection only; of those before it since the last look, nothing but the number is known.
 func countCauses(c *advice.Collections, samples []sched.GCSample) {
 	before := map[string]int64{}
 	for _, s := range samples {
