@@ -116,11 +116,8 @@ func (j *join) submitted(t *Task, p *page) {
 		return // none, or it was lost
 	}
 	j.fill(t, &x[last])
-	switch {
-	case t.QueueNs.Measured():
+	if t.QueueNs.Measured() {
 		t.SubmittedNs = until
-	case t.Running && x[last].flags&wire.Scheduled == 0: // of an older agent; if scheduled, it is not known when it was due
-		t.QueueNs = units.Ns(t.StartNs - t.SubmittedNs)
 	}
 }
 

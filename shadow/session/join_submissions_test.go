@@ -35,7 +35,7 @@ func submitted(t *testing.T, summaries ...store.Summary) *Session {
 	submitted := func(id uint64, at units.MonoNs, flags wire.SubmissionFlags) {
 		p.Submissions = append(p.Submissions, store.Submission{TaskID: id, Class: 1, Thread: 1, Executor: 4, Site: 9, Flags: uint16(flags), AtNs: at})
 	}
-	made(1, 2, 3, 4, 5, 6, 7, 8, 100, 101)
+	made(1, 2, 3, 4, 5, 6, 7, 8, 9, 100, 101)
 	p.Creations[0].Site = 9
 	// 1: submitted and executed three times; the records come in no order.
 	ran(1, 1000, 0)
@@ -66,6 +66,11 @@ func submitted(t *testing.T, summaries ...store.Summary) *Session {
 	ran(7, 700, 500)
 	submitted(8, 500, 0)
 	ran(8, 700, 600)
+	// 9: runs to the end, not for the first time.
+	submitted(9, 700, 0)
+	ran(9, 800, 0)
+	last := &p.Executions[len(p.Executions)-1]
+	last.Flags, last.EndNs, last.WallNs, last.SelfWallNs = uint16(wire.Running), 0, units.NotMeasured, units.NotMeasured
 	p.Constructions = []store.Construction{{TaskID: 1, WallNs: 77, CPUNs: 1}, {TaskID: 55, WallNs: 5, CPUNs: 1}}
 	s, err := Open(write(t, t.TempDir(), "s", store.Counts{}, p))
 	if err != nil {
@@ -134,6 +139,7 @@ func TestLatestSubmission(t *testing.T) {
 		"2/1 executed at 120" + by + "16",
 		"7/1 executed at 500 queue 200" + by + "0",
 		"8/1 executed at 600 queue 100",
+		"9/1 running at 700" + by + "0",
 		"3/0 rejected", "4/0 cancelled at 300" + by + "0", "5/0 cancelled", "6/0 never submitted", "100/0 never submitted", "101/0 never submitted",
 	}
 	if !slices.Equal(got, want) {
