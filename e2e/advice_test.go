@@ -135,7 +135,6 @@ func TestAdviceDetails(t *testing.T) {
 				for i, detail := range []string{"auto", "all"} {
 					c := testjvm.Example(t, "advice").Command(t, jdk)
 					c.Args, c.Agent = []string{mode}, []string{"--detail", detail}
-					c.VM = append(slices.Clone(c.VM), "-Xmn400m") // 200,000 futures in a queue cost the collector as much as its advice begins at
 					got[i] = adviceNames(c.Profile(t).Advice(t))
 				}
 				if !slices.Equal(got[0], got[1]) || (mode == "good") != (len(got[0]) == 0) {

@@ -168,11 +168,8 @@ func programs(out string, chosen func(string) bool) ([]program, error) {
 	for _, d := range defects {
 		for _, fixed := range []bool{false, true} {
 			p := program{name: "advice/" + d, args: []string{"-cp", classes, "Main", d}}
-			switch d {
-			case "garbage-collection":
+			if d == "garbage-collection" {
 				p.args = append(slices.Clone(heaps[fixed]), p.args...)
-			case "fast-and-slow": // its queue of 200,000 futures costs the collector some 5 % of the run, which is what such advice begins at
-				p.args = append([]string{"-Xmn400m"}, p.args...)
 			}
 			if fixed {
 				p.name, p.args = p.name+" fixed", append(p.args, "fixed")

@@ -19,6 +19,7 @@ type endedWaits struct {
 	enders   []ender // by thread of the record
 	pauses   []Pause
 	paces    bool // the collector is Shenandoah
+	marks    bool // it is G1
 	// over is when a thread of the record left the program: that of main then takes the JVM down, and waits for the
 	// collector's threads to end.
 	over map[uint32]units.MonoNs
@@ -43,7 +44,7 @@ const (
 )
 
 func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread) *endedWaits {
-	e := &endedWaits{pauses: s.Pauses, paces: strings.Contains(s.Manifest.JVM.GC, "Shenandoah"), over: map[uint32]units.MonoNs{}}
+	e := &endedWaits{pauses: s.Pauses, paces: strings.Contains(s.Manifest.JVM.GC, "Shenandoah"), marks: strings.Contains(s.Manifest.JVM.GC, "G1"), over: map[uint32]units.MonoNs{}}
 	if s.Manifest.Ended == store.EndedExit {
 		e.end = s.Manifest.EndNs
 	}
@@ -208,9 +209,18 @@ func (a *Activity) Stalls(from, to units.MonoNs) (all []Stall, known string, err
 	return slices.DeleteFunc(all, a.waits.forPause), "", err
 }
 
-// forPause: most of the wait lies in pauses. In one for the whole collection, pauses are the smaller part.
+// unlocks is the most that G1's marking thread takes from the end of its pause to when a waiter for the heap's lock goes on.
+const unlocks = 200_000
+
+// forPause: most of the wait lies in pauses. In one for the whole collection, pauses are the smaller part. G1's marking
+// thread holds the heap's lock around each pause of its own, and ends the wait of those who wanted it before.
 func (e *endedWaits) forPause(s Stall) bool {
 	in := units.Ns(0)
+	if after := sort.Search(len(e.pauses), func(i int) bool { return e.pauses[i].EndNs > s.To }); e.marks && after > 0 {
+		if end := e.pauses[after-1].EndNs; end > s.From && s.To-end < unlocks {
+			return true
+		}
+	}
 	for i := sort.Search(len(e.pauses), func(i int) bool { return e.pauses[i].EndNs > s.From }); i < len(e.pauses) && e.pauses[i].StartNs < s.To; i++ {
 		in += activity.Span{From: e.pauses[i].StartNs, To: e.pauses[i].EndNs}.Cut(s.Span).Len()
 	}
