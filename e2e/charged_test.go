@@ -29,7 +29,7 @@ func TestRunningIsCharged(t *testing.T) {
 	if _, err2 := fmt.Sscanf(string(release), "%d.%d", &major, &minor); err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
-	told := major > 6 || major == 6 && minor >= 16 // the kernel reports a thread's end before it frees the memory
+	reported := major > 6 || major == 6 && minor >= 16 // the kernel reports a thread's end before it frees the memory
 	for _, jdk := range testjvm.JDKs(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "losses"))
 		for _, shape := range []string{"unslept", "driver", "permits"} {
@@ -50,7 +50,7 @@ func TestRunningIsCharged(t *testing.T) {
 						t.Errorf("%s ran for %.1f ms, and was charged with %.1f", x.Thread, ran/1e6, *charged/1e6)
 					}
 					if x.CPUNs != nil {
-						if compared++; told && ran > *x.CPUNs+afterReading {
+						if compared++; reported && ran > *x.CPUNs+afterReading {
 							t.Errorf("%s ran for %.1f ms, and had used %.1f near its end", x.Thread, ran/1e6, *x.CPUNs/1e6)
 						}
 					}

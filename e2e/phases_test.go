@@ -54,14 +54,11 @@ func TestPhases(t *testing.T) {
 // TestPhasesOnOneProcessor: there the same figures hold, and each pool has its two threads.
 func TestPhasesOnOneProcessor(t *testing.T) {
 	testjvm.Shared(t)
-	if _, err := exec.LookPath("taskset"); err != nil {
-		t.Skip("keeping a program on one processor takes taskset")
-	}
 	for turn, shape := range []string{"driver", "mixed"} {
 		for _, v := range variants(t, turn, "all", "summary") {
 			cmd := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "phases")), Main: "Main",
 				Args: []string{shape, "2", "300000"}, Agent: []string{"--detail", v.detail}, VM: []string{"-Xmx512m", "-XX:ActiveProcessorCount=1"},
-				Wrap: []string{"taskset", "-c", oneCPU(t)}}
+				Wrap: onOneCPU(t)}
 			t.Run(v.String()+"/"+shape, func(t *testing.T) {
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
 					p := cmd.Profile(t)

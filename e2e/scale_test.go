@@ -84,10 +84,7 @@ func scaling(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, shape string
 	case "gc":
 		cmd.Args[2] = "300"
 	case "pinned":
-		if _, err := exec.LookPath("taskset"); err != nil {
-			t.Skip("keeping a program on one processor takes taskset")
-		}
-		cmd.Wrap, cmd.Args[1] = []string{"taskset", "-c", oneCPU(t)}, "even"
+		cmd.Wrap, cmd.Args[1] = onOneCPU(t), "even"
 	}
 	needSource(t, cmd.Agent[1])
 	p := cmd.Profile(t)
@@ -99,8 +96,8 @@ func scaling(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, shape string
 	checkShape(t, a, shape, barOf(t, p), g, own, p)
 }
 
-// oneCPU is a processor that this test may use.
-func oneCPU(t *testing.T) string {
+// onOneCPU are the words before a command that keep it on one of the processors that the test may use.
+func onOneCPU(t *testing.T) []string {
 	t.Helper()
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -108,11 +105,11 @@ func oneCPU(t *testing.T) string {
 	}
 	for cpu := range 64 * len(set) {
 		if set.IsSet(cpu) {
-			return strconv.Itoa(cpu)
+			return []string{"taskset", "-c", strconv.Itoa(cpu)}
 		}
 	}
 	t.Fatal("no processor")
-	return ""
+	return nil
 }
 
 // needSource skips a test where the machine lacks a source, which the command

@@ -18,11 +18,7 @@ func TestScaleCommand(t *testing.T) {
 	for _, jdk := range testjvm.JDKs(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
 		t.Run(jdk.String()+"/one processor", func(t *testing.T) {
-			cpu, err := exec.LookPath("taskset")
-			if err != nil {
-				t.Skip("keeping a program on one processor takes taskset")
-			}
-			java := []string{cpu, "-c", oneCPU(t), jdk.Tool("java"), "-XX:ActiveProcessorCount=1", "-cp", classes, "Main", "{threads}", "imbalance", "800"}
+			java := append(onOneCPU(t), jdk.Tool("java"), "-XX:ActiveProcessorCount=1", "-cp", classes, "Main", "{threads}", "imbalance", "800")
 			testjvm.OneGood(t, func(a *testjvm.Attempt) { scaleCommand(t, a, java, "worker-", "main") })
 		})
 		if jdk.Version < 21 {
