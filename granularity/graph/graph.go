@@ -68,10 +68,11 @@ const (
 	Time                  // a sleep, or a time limit
 	IO
 	Collector // the garbage collector, or another operation of the VM
+	Machine   // a CPU, which threads that are not in the graph had
 	NCauses
 )
 
-var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc"}
+var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "cpu"}
 
 func (c Cause) String() string {
 	if c >= NCauses {
@@ -111,8 +112,8 @@ type Executor struct {
 	Name    string
 	Workers int // 0: one for each unit
 	Order   Order
-	// Helps: while a unit of it waits for another one's end, its worker takes other units,
-	// as in a fork/join pool.
+	// Helps: while a unit of it waits for another one's end, or for an event, its worker takes
+	// other units, as in a fork/join pool.
 	Helps bool
 }
 

@@ -47,6 +47,9 @@ func (e *engine) passes(unit int32, s *graph.Step) bool {
 		}
 	}
 	e.push(wait, unit)
+	if s.Kind == graph.Await && e.helps(unit) {
+		e.leave(unit, e.pc[unit])
+	}
 	return false
 }
 
