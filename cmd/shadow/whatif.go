@@ -66,7 +66,7 @@ joined together. What the record does not explain takes as long as it did.`,
 	cmd.Flags().StringArrayVar(&f.faster, "faster", nil, "CLASS=F: the class is F times as fast (repeatable)")
 	cmd.Flags().StringArrayVar(&f.split, "split", nil, "CLASS=K: each unit of the class becomes K units (repeatable)")
 	cmd.Flags().StringArrayVar(&f.pool, "pool", nil, "NAME=N: the executor has N workers; a part of its name that only it has is enough (repeatable)")
-	cmd.Flags().StringArrayVar(&f.free, "free", nil, "CLASS: nobody waits for locks of the class (repeatable)")
+	cmd.Flags().StringArrayVar(&f.free, "free", nil, "CLASS: nobody waits for locks of the class, by the agent's record of waits (repeatable)")
 	cmd.Flags().IntVar(&f.cpus, "cpus", 0, "the number of CPUs (default: as it was)")
 	return cmd
 }
@@ -142,7 +142,7 @@ func (f *whatifFlags) change(g *graph.Session) (c replay.Change, err error) {
 		}
 	}
 	for _, of := range f.free {
-		class, err := find(of, g.Classes)
+		class, err := find(of, lockNames(g))
 		if err != nil {
 			return c, console.Usagef("--free %s: %v", of, err)
 		}
@@ -157,6 +157,15 @@ func executorNames(of []model.Executor) (names []string) {
 			e.Name = "" // threads of their own have no width
 		}
 		names = append(names, e.Name)
+	}
+	return names
+}
+
+// lockNames are the classes of what units waited for, by their numbers.
+func lockNames(g *graph.Session) []string {
+	names := make([]string, len(g.Classes))
+	for _, r := range g.Resources {
+		names[r.Class] = g.Classes[r.Class]
 	}
 	return names
 }

@@ -134,7 +134,7 @@ type Resource struct {
 	Kind  ResourceKind
 	Class uint32 // index in Classes
 	N     int
-	Free  bool // of a lock: nobody waits for it
+	Free  bool // of a lock or an event: nobody waits for it
 }
 
 // Graph is a program. Entry 0 of Classes, Sites and Threads is "" and stands for none;

@@ -104,7 +104,6 @@ func (a *assembly) addPools() {
 		}
 		a.ran[u.executor][u.thread] = true
 	}
-	a.b.Executor(graph.Executor{Name: "threads"})
 	for _, id := range slices.Sorted(maps.Keys(a.ran)) {
 		e := graph.Executor{Name: a.rec.executors[id].name, Workers: len(a.ran[id])}
 		if a.rec.executors[id].forkJoin {

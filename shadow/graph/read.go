@@ -48,7 +48,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if to != 0 {
 		r.rec.To = to
 	}
-	for _, read := range []func() error{r.readUnits, r.readSubmissions, r.readActivity} {
+	for _, read := range []func() error{r.readUnits, r.readSubmissions, r.readActivity, r.readWaits} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps/2)
 	}
 	if x.Virtual {
-		r.missing[Virtual] = "the scheduling record shows their carriers only: what they wait for is not known"
+		r.missing[Virtual] = "the scheduling record shows their carriers only: between waits that the agent recorded they are taken to be on a CPU"
 	}
 	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {
 		u.busy = min(1, float64(cpu)/float64(wall))

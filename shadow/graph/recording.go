@@ -50,6 +50,7 @@ type piece struct {
 	held  units.Ns // ready while threads that are not the program's had the CPUs
 	state activity.ThreadState
 	by    uint32 // thread that ended the wait; 0: not known
+	class string // of what it waited for; "": not known
 }
 
 // waits reports whether the thread could not go on.

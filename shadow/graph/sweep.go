@@ -117,7 +117,7 @@ func (s *sweeper) wakes(wait int) {
 	case u == nil && s.last != 0 && s.at-s.rec.units[s.last-1].end <= afterEnd:
 		w.unit = s.last
 	case u != nil:
-		w.event = s.b.Resource(graph.Event, "", 1)
+		w.event = s.b.Resource(graph.Event, w.class, 1)
 		w.signal = s.step(graph.Step{Kind: graph.Signal, On: w.event})
 		if u.end-s.at <= afterEnd && u.submitter != 0 {
 			w.unit = s.of[u.at-1] + 1
