@@ -176,7 +176,10 @@ type Pool struct {
 	// leave out, because they ran inside others or were not measured.
 	SummarisedSelf units.Ns
 	Queued         SelfWait
-	Self           units.Ns // work of all its units, nested ones taken out
+	// Response is the sum of the response times of its outermost units: in the queue, as far as known, and running.
+	Response units.Ns
+	Locks    []Lock   // for which its units waited, by the agent's record of waits; nil: none, or not known
+	Self     units.Ns // work of all its units, nested ones taken out
 	// Runnable is how long its workers waited for a processor, or NotMeasured: that
 	// needs a scheduling record.
 	Runnable units.Ns
