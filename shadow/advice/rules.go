@@ -112,6 +112,7 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 					if x.Gain != nil && p.Left >= int64(len(p.Workers)) {
 						x.Gain.Left = p.Left
 					}
+					s.predict(x, p)
 					add(&rules[k], *x)
 				}
 				break

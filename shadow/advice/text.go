@@ -31,7 +31,18 @@ func (f *Finding) gains() string {
 	if n := f.Gain.Left; n > 0 {
 		s += fmt.Sprintf(". That is for the same work: %s had not begun when the run ended, so it may get more done instead of ending earlier", text.Plural(n, "task", "tasks"))
 	}
-	return s + "."
+	return s + "." + f.Predicted.text()
+}
+
+// text says what a replay predicts.
+func (p *Predicted) text() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Why != "":
+		return " There is no prediction: " + p.Why + "."
+	}
+	return fmt.Sprintf(" A replay of the recorded units with this change takes %s instead of %s.", units.FormatNs(p.Pool), units.FormatNs(p.Recorded))
 }
 
 var assumptions = map[Assumption]string{

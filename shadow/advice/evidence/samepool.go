@@ -85,6 +85,7 @@ func (p *poolSum) merge(o *poolSum) {
 	p.Gaps.Merge(&o.Gaps)
 	p.Inner.Merge(&o.Inner)
 	p.active.merge(&o.active)
+	p.recorded.merge(&o.recorded)
 	p.Virtual = p.Virtual || o.Virtual
 	if o.Longest > p.Longest {
 		p.Longest, p.LongestClass = o.Longest, o.LongestClass
