@@ -1,0 +1,71 @@
+package graph
+
+import "stackagent/internal/units"
+
+// Builder makes a graph. Units may be filled in any order, and refer to units that
+// are not filled yet. The zero value is ready.
+type Builder struct {
+	Classes, Sites, Threads Names
+	executors               []Executor
+	resources               []Resource
+	units                   []Unit
+	steps                   [][]Step
+}
+
+// Executor adds an executor.
+func (b *Builder) Executor(e Executor) uint32 {
+	b.ready()
+	b.executors = append(b.executors, e)
+	return uint32(len(b.executors) - 1)
+}
+
+func (b *Builder) ready() {
+	if len(b.executors) == 0 {
+		b.executors = []Executor{{Name: "threads"}}
+	}
+}
+
+// Resource adds a lock, queue, event or barrier of a class.
+func (b *Builder) Resource(kind ResourceKind, class string, n int) uint32 {
+	b.resources = append(b.resources, Resource{Kind: kind, Class: b.Classes.Number(class), N: n})
+	return uint32(len(b.resources) - 1)
+}
+
+// Unit adds a unit of a class that runs on an executor; 0: in a thread of its own.
+func (b *Builder) Unit(class string, executor uint32) uint32 {
+	b.units = append(b.units, Unit{Class: b.Classes.Number(class), Executor: executor})
+	b.steps = append(b.steps, nil)
+	return uint32(len(b.units) - 1)
+}
+
+// At is the unit of that number, to be changed.
+func (b *Builder) At(unit uint32) *Unit { return &b.units[unit] }
+
+// Add appends a step to a unit. Without a class it is the unit's.
+func (b *Builder) Add(unit uint32, s Step) {
+	if s.Class == 0 {
+		s.Class = b.units[unit].Class
+	}
+	b.steps[unit] = append(b.steps[unit], s)
+}
+
+// Compute appends the use of a CPU.
+func (b *Builder) Compute(unit uint32, n units.Ns) { b.Add(unit, Step{Kind: Compute, Len: n}) }
+
+// Do appends a step of kind on a unit or resource.
+func (b *Builder) Do(unit uint32, kind Kind, on uint32) { b.Add(unit, Step{Kind: kind, On: on}) }
+
+// Graph is what was built, for so many CPUs, checked.
+func (b *Builder) Graph(cpus int) (*Graph, error) {
+	b.ready()
+	b.Classes.Number("")
+	b.Sites.Number("")
+	b.Threads.Number("")
+	g := &Graph{Classes: b.Classes.List, Sites: b.Sites.List, Threads: b.Threads.List, Executors: b.executors,
+		Resources: b.resources, Units: b.units, CPUs: cpus}
+	for i, steps := range b.steps {
+		g.Units[i].First, g.Units[i].N = uint32(len(g.Steps)), uint32(len(steps))
+		g.Steps = append(g.Steps, steps...)
+	}
+	return g, g.Check()
+}

@@ -1,0 +1,189 @@
+// Package graph has the model of a program that the critical path and what-if
+// analyses share: a program activity graph (Yang and Miller, 1988). Its nodes are
+// the steps of units of work; its edges are the order of steps in a unit, and what
+// one unit's step makes possible for another's: a submission, the end of a unit, a
+// release, an event.
+//
+// A Graph says what must happen, without times other than lengths. A Schedule says
+// when each step of a graph ended and which step made it possible: recorded from a
+// session, or computed by package replay. Package critical reads both.
+//
+// A unit runs from its start to its end on one thread. Threads that are not workers
+// of an executor are units of an executor without a limit.
+package graph
+
+import "stackagent/internal/units"
+
+// Kind is what a step does.
+type Kind uint8
+
+// The kinds. Compute and Outside take Len. For the waits Len is how long after the
+// cause the unit goes on (the time to wake up); for the others it is 0.
+const (
+	Compute Kind = iota // on a CPU for Len
+	Outside             // waits Len for something that is not in the graph: I/O, a time
+	Submit              // submits unit On to its executor, or starts it as a thread
+	Join                // waits for the end of unit On
+	Acquire             // takes a permit of resource On, or waits for one
+	Release             // gives a permit of resource On; a release without an acquire adds one
+	Put                 // adds to queue On, or waits for room
+	Take                // takes from queue On, or waits for an element
+	Signal              // counts event On down
+	Await               // waits until event On was counted down to 0
+	Arrive              // waits at barrier On until all parties are there
+	NKinds
+)
+
+var kindNames = [NKinds]string{"compute", "outside", "submit", "join", "lock", "release", "queue_full", "queue_empty", "signal", "wake-up", "barrier"}
+
+// String names what a unit does, or waits for, in a step of the kind: "compute", "lock".
+func (k Kind) String() string {
+	if k >= NKinds {
+		return "unknown"
+	}
+	return kindNames[k]
+}
+
+// Waits reports whether a step of the kind may wait for another unit.
+func (k Kind) Waits() bool {
+	return k == Join || k == Acquire || k == Put || k == Take || k == Await || k == Arrive
+}
+
+// Step is a step of a unit.
+type Step struct {
+	Kind  Kind
+	Cause Cause  // of an Outside step
+	On    uint32 // index in Units or Resources, by kind
+	Class uint32 // index in Classes of whose time it is; 0: none
+	Site  uint32 // index in Sites; 0: none
+	Len   units.Ns
+}
+
+// Cause is what an Outside step waits for.
+type Cause uint8
+
+// The causes.
+const (
+	NotKnown Cause = iota // nothing says what for
+	Time                  // a sleep, or a time limit
+	IO
+	Collector // the garbage collector, or another operation of the VM
+	NCauses
+)
+
+var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc"}
+
+func (c Cause) String() string {
+	if c >= NCauses {
+		return "unknown"
+	}
+	return causeNames[c]
+}
+
+// Unit is a unit of work, or the body of a thread.
+type Unit struct {
+	ID       uint64 // in the session; 0: none
+	Class    uint32 // index in Classes
+	Thread   uint32 // index in Threads, where it was recorded; 0: none
+	Executor uint32 // index in Executors
+	// Delay is how long after its submission it is due; of a unit that nobody submits,
+	// after the start of the graph.
+	Delay units.Ns
+	// Latency is how long after a worker is free for it the unit starts.
+	Latency  units.Ns
+	First, N uint32 // its steps are Steps[First : First+N]
+}
+
+// Order is the order in which the workers of an executor take units.
+type Order uint8
+
+// The orders. Stealing is that of fork/join pools: a worker takes the newest of the
+// units that it submitted, then the oldest of those from outside, then the oldest of
+// another worker.
+const (
+	FIFO Order = iota
+	LIFO
+	Stealing
+)
+
+// Executor runs units.
+type Executor struct {
+	Name    string
+	Workers int // 0: one for each unit
+	Order   Order
+	// Helps: while a unit of it waits for another one's end, its worker takes other units,
+	// as in a fork/join pool.
+	Helps bool
+}
+
+// ResourceKind is what a resource is.
+type ResourceKind uint8
+
+// The kinds of resources. N is a lock's number of permits, a queue's capacity (0: no
+// limit), an event's count, a barrier's number of parties.
+const (
+	Lock ResourceKind = iota // and semaphore
+	Queue
+	Event
+	Barrier
+)
+
+// Resource is what units wait for.
+type Resource struct {
+	Kind  ResourceKind
+	Class uint32 // index in Classes
+	N     int
+	Free  bool // of a lock: nobody waits for it
+}
+
+// Graph is a program. Entry 0 of Classes, Sites and Threads is "" and stands for none;
+// entry 0 of Executors runs what runs in threads of its own.
+type Graph struct {
+	Classes, Sites, Threads []string
+	Executors               []Executor
+	Resources               []Resource
+	Units                   []Unit
+	Steps                   []Step
+	CPUs                    int // 0: no limit
+}
+
+// Schedule is when the steps of a graph happened, since its start.
+type Schedule struct {
+	Start []Moment // of units
+	End   []Moment // of steps; a step begins at the end of the one before, or with its unit
+}
+
+// Moment is a time and what made it possible.
+type Moment struct {
+	At units.Ns // Never: it did not happen
+	By uint32   // 1 + the step at whose end this was possible; 0: none, or not known
+}
+
+// Never is the time of what did not happen.
+const Never units.Ns = -1
+
+// StepsOf are the steps of a unit.
+func (g *Graph) StepsOf(unit int) []Step {
+	u := &g.Units[unit]
+	return g.Steps[u.First : u.First+u.N]
+}
+
+// Finish is when a unit ended in the schedule; Never if it did not.
+func (g *Graph) Finish(s *Schedule, unit int) units.Ns {
+	u := &g.Units[unit]
+	if u.N == 0 {
+		return s.Start[unit].At
+	}
+	return s.End[u.First+u.N-1].At
+}
+
+// Length is when the last unit of a schedule ended, and which one that was; -1: none did.
+func (g *Graph) Length(s *Schedule) (length units.Ns, last int) {
+	last = -1
+	for i := range g.Units {
+		if end := g.Finish(s, i); end > length || last < 0 && end == length {
+			length, last = end, i
+		}
+	}
+	return length, last
+}

@@ -1,0 +1,158 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
+
+// Change is a change of a program, by indices in its graph.
+type Change struct {
+	// Faster: a class is so many times as fast: what it computes, and what it waits for outside.
+	Faster map[uint32]float64
+	// Split: a submitted unit of a class becomes so many units, submitted and joined together,
+	// each with its part of the time. Waits for other units remain in the first.
+	Split    map[uint32]int
+	Free     map[uint32]bool // locks of a class: nobody waits for them
+	Permits  map[uint32]int  // of locks of a class
+	Capacity map[uint32]int  // of queues of a class
+	Pool     map[uint32]int  // workers of an executor
+	CPUs     int             // 0: as they were
+}
+
+// MaxParts bounds into how many parts a unit can be split.
+const MaxParts = 10_000
+
+// Apply is the graph with the changes made. g is not changed.
+func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
+	out := *g
+	out.Steps, out.Units = slices.Clone(g.Steps), slices.Clone(g.Units)
+	out.Resources, out.Executors = slices.Clone(g.Resources), slices.Clone(g.Executors)
+	for class, f := range c.Faster {
+		if !(f > 0) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%s: %v times as fast: use a number above 0", g.Classes[class], f)
+		}
+	}
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		if f, ok := c.Faster[s.Class]; ok && (s.Kind == graph.Compute || s.Kind == graph.Outside && s.Cause != graph.Collector) {
+			s.Len = units.Ns(math.Round(math.Min(float64(s.Len)/f, 1e18)))
+		}
+	}
+	for i := range out.Resources {
+		c.resource(&out.Resources[i])
+	}
+	for executor, n := range c.Pool {
+		if n < 1 {
+			return nil, fmt.Errorf("%s: %d workers: use 1 or more", g.Executors[executor].Name, n)
+		}
+		out.Executors[executor].Workers = n
+	}
+	if c.CPUs > 0 {
+		out.CPUs = c.CPUs
+	}
+	if len(c.Split) == 0 {
+		return &out, out.Check()
+	}
+	return split(&out, c.Split)
+}
+
+func (c *Change) resource(r *graph.Resource) {
+	of := c.Permits
+	if r.Kind == graph.Queue {
+		of = c.Capacity
+	}
+	if n, ok := of[r.Class]; ok && (r.Kind == graph.Queue || r.Kind == graph.Lock) {
+		r.N = n
+	}
+	r.Free = r.Free || r.Kind == graph.Lock && c.Free[r.Class]
+}
+
+// splitter rewrites a graph.
+type splitter struct {
+	g     *graph.Graph
+	into  []int    // by unit: the number of parts
+	first []uint32 // by unit: index of the second part; they follow each other
+	out   graph.Graph
+}
+
+func split(g *graph.Graph, by map[uint32]int) (*graph.Graph, error) {
+	x := splitter{g: g, into: make([]int, len(g.Units)), first: make([]uint32, len(g.Units)), out: *g}
+	for class, k := range by {
+		if k < 1 || k > MaxParts {
+			return nil, fmt.Errorf("%s in %d parts: use 1 to %d", g.Classes[class], k, MaxParts)
+		}
+	}
+	next := len(g.Units)
+	for i := range g.Steps {
+		s := &g.Steps[i]
+		if s.Kind != graph.Submit {
+			continue
+		}
+		if k := by[g.Units[s.On].Class]; k > 1 {
+			x.into[s.On], x.first[s.On] = k, uint32(next)
+			if next += k - 1; next > graph.MaxSteps {
+				return nil, graph.ErrTooLarge
+			}
+		}
+	}
+	x.out.Units, x.out.Steps = make([]graph.Unit, 0, next), make([]graph.Step, 0, len(g.Steps))
+	x.rewrite()
+	x.addParts(next)
+	return &x.out, x.out.Check()
+}
+
+// rewrite copies the units, submits and joins all parts where the graph does one, and leaves the units
+// that are split their part of the time.
+func (x *splitter) rewrite() {
+	for i := range x.g.Units {
+		u := x.g.Units[i]
+		u.First = uint32(len(x.out.Steps))
+		for _, s := range x.g.StepsOf(i) {
+			if k := x.into[i]; k > 1 && s.Len > 0 && !s.Kind.Waits() {
+				s.Len /= units.Ns(k)
+			}
+			x.out.Steps = append(x.out.Steps, s)
+			if s.Kind != graph.Submit && s.Kind != graph.Join {
+				continue
+			}
+			for part := range max(0, x.into[s.On]-1) {
+				more := s
+				more.On, more.Len = x.first[s.On]+uint32(part), 0
+				x.out.Steps = append(x.out.Steps, more)
+				if len(x.out.Steps) > graph.MaxSteps {
+					return // Check refuses it
+				}
+			}
+		}
+		u.N = uint32(len(x.out.Steps)) - u.First
+		x.out.Units = append(x.out.Units, u)
+	}
+}
+
+// addParts appends the other parts of the units that are split, in the order of the first.
+func (x *splitter) addParts(n int) {
+	x.out.Units = append(x.out.Units, make([]graph.Unit, n-len(x.out.Units))...)
+	of := make([]int, n)
+	for i, k := range x.into {
+		for part := range max(0, k-1) {
+			of[int(x.first[i])+part] = i
+		}
+	}
+	for i := len(x.g.Units); i < n; i++ {
+		u := x.g.Units[of[i]]
+		steps := x.g.StepsOf(of[i])
+		u.First = uint32(len(x.out.Steps))
+		for _, s := range steps {
+			if s.Len > 0 && (s.Kind == graph.Compute || s.Kind == graph.Outside) {
+				s.Len /= units.Ns(x.into[of[i]])
+				x.out.Steps = append(x.out.Steps, s)
+			}
+		}
+		u.N = uint32(len(x.out.Steps)) - u.First
+		x.out.Units[i] = u
+	}
+}

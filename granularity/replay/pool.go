@@ -1,0 +1,167 @@
+package replay
+
+import "stackagent/granularity/graph"
+
+// pool is the state of an executor.
+type pool struct {
+	of    *graph.Executor
+	idle  []int32 // workers, the last one is the next to take a unit
+	queue deque   // units from outside
+	own   []deque // by worker, of a pool whose workers steal
+	again []int32 // units that go on after a join, before any new one
+}
+
+func newPool(of *graph.Executor) pool {
+	p := pool{of: of}
+	for w := of.Workers - 1; w >= 0; w-- {
+		p.idle = append(p.idle, int32(w))
+	}
+	if of.Order == graph.Stealing {
+		p.own = make([]deque, of.Workers)
+	}
+	return p
+}
+
+// deque is a queue of units that can be taken from both ends.
+type deque struct {
+	units []int32
+	head  int
+}
+
+func (d *deque) empty() bool     { return d.head == len(d.units) }
+func (d *deque) push(unit int32) { d.units = append(d.units, unit) }
+
+func (d *deque) oldest() int32 {
+	unit := d.units[d.head]
+	if d.head++; d.head > len(d.units)/2 && d.head > 64 {
+		d.units = append(d.units[:0], d.units[d.head:]...)
+		d.head = 0
+	}
+	return unit
+}
+
+func (d *deque) newest() int32 {
+	unit := d.units[len(d.units)-1]
+	d.units = d.units[:len(d.units)-1]
+	return unit
+}
+
+// take is the next unit for a worker.
+func (p *pool) take(worker int32) (int32, bool) {
+	if p.own != nil && !p.own[worker].empty() {
+		return p.own[worker].newest(), true
+	}
+	if !p.queue.empty() {
+		if p.of.Order == graph.LIFO {
+			return p.queue.newest(), true
+		}
+		return p.queue.oldest(), true
+	}
+	for i := range p.own {
+		victim := &p.own[(int(worker)+i)%len(p.own)]
+		if !victim.empty() {
+			return victim.oldest(), true
+		}
+	}
+	return none, false
+}
+
+// submit submits a unit at the end of a step; 0: it is there from the start.
+func (e *engine) submit(unit int32, by uint32) {
+	e.by[unit] = by
+	if d := e.g.Units[unit].Delay; d > 0 {
+		e.timers.add(timer{e.now + d, unit, due})
+		return
+	}
+	e.enqueue(unit, by)
+}
+
+// enqueue gives a unit that is due to a worker, or to the queue.
+func (e *engine) enqueue(unit int32, by uint32) {
+	executor := e.g.Units[unit].Executor
+	p := &e.pools[executor]
+	if p.of.Workers == 0 {
+		e.begin(unit, none, by)
+		return
+	}
+	if n := len(p.idle); n > 0 {
+		worker := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		e.begin(unit, worker, by)
+		return
+	}
+	if owner := e.submitter(by, executor); p.own != nil && owner != none {
+		p.own[owner].push(unit)
+		return
+	}
+	p.queue.push(unit)
+}
+
+// submitter is the worker of the executor in whose unit the step is that submits; none: it is not one of them.
+func (e *engine) submitter(by, executor uint32) int32 {
+	if by == 0 || e.pools[executor].own == nil {
+		return none
+	}
+	lo, hi := 0, len(e.g.Units)
+	for lo < hi {
+		if m := (lo + hi) / 2; e.g.Units[m].First+e.g.Units[m].N < by {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if e.g.Units[lo].Executor != executor {
+		return none
+	}
+	return e.worker[lo]
+}
+
+func (e *engine) begin(unit, worker int32, by uint32) {
+	e.worker[unit], e.by[unit] = worker, by
+	if l := e.g.Units[unit].Latency; l > 0 {
+		e.timers.add(timer{e.now + l, unit, begin})
+		return
+	}
+	e.s.Start[unit].At, e.s.Start[unit].By = e.now, by
+	e.push(&e.ready, unit)
+}
+
+func (e *engine) helps(unit int32) bool {
+	p := &e.pools[e.g.Units[unit].Executor]
+	return p.of.Helps && p.of.Workers > 0
+}
+
+// enqueueAgain gives a unit whose join has ended a worker, or lets it wait for one.
+func (e *engine) enqueueAgain(unit int32) {
+	p := &e.pools[e.g.Units[unit].Executor]
+	n := len(p.idle)
+	if n == 0 {
+		p.again = append(p.again, unit)
+		return
+	}
+	e.worker[unit] = p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	e.goOn(unit, e.g.Steps[e.pc[unit]].Len)
+}
+
+// leave takes the worker from a unit, at the end of a step, for the next one.
+func (e *engine) leave(unit int32, by uint32) {
+	worker := e.worker[unit]
+	if worker == none {
+		return
+	}
+	e.worker[unit] = none
+	p := &e.pools[e.g.Units[unit].Executor]
+	if len(p.again) > 0 {
+		next := p.again[0]
+		p.again = p.again[1:]
+		e.worker[next], e.by[next] = worker, by
+		e.goOn(next, 0)
+		return
+	}
+	if next, ok := p.take(worker); ok {
+		e.begin(next, worker, by)
+		return
+	}
+	p.idle = append(p.idle, worker)
+}
