@@ -94,6 +94,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		Sites:        opts.Sites,
 		Construction: opts.Construction,
 		Contexts:     opts.Contexts,
+		Wait:         opts.Wait,
 	}, jvmti.Profile
 }
 
@@ -126,7 +127,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	debug.SetGCPercent(-1) // the heap is still small: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
-		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Construction: opts.Construction}
+		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Waits: opts.Wait > 0, Construction: opts.Construction}
 	for _, t := range opts.Tasks {
 		for _, definition := range taskdef.Expand(t) {
 			d, err := instrument.ParseTaskDefinition(definition)
@@ -220,6 +221,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
 	hello.Detail, hello.Tasks = string(a.options.Detail), a.options.Tasks
+	describeWaits(hello, a.options.Wait)
 	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}

@@ -38,7 +38,12 @@ func newSource(ringBytes int, w *weaver) *source {
 }
 
 // Site implements drain.Source.
-func (s *source) Site(id uint32) (wire.Site, bool) { return s.sites.get(id) }
+func (s *source) Site(id uint32) (wire.Site, bool) {
+	if id > maxSites {
+		return jvmti.WaitSite(id)
+	}
+	return s.sites.get(id)
+}
 
 // Clock implements drain.Source.
 func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
@@ -66,7 +71,10 @@ func (s *source) Meta() drain.Meta {
 	}
 	news.Threads = append(news.Threads, s.ends.take(s.threads)...)
 	t := jvmti.ReadTotals()
+	waits, blockers := s.WaitSums()
 	return drain.Meta{
+		WaitSums:  waits,
+		Blockers:  blockers,
 		Classes:   news.Classes,
 		Threads:   news.Threads,
 		OS:        snapshot,

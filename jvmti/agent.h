@@ -65,6 +65,7 @@ typedef struct {
     bool submissions;     /* record submissions */
     bool sites;           /* record the call sites of submissions and creations */
     bool constructions;   /* measure constructors */
+    uint64_t wait_ns;     /* record waits that are at least so long; 0: none */
     uint32_t contexts;    /* record the calling context of every Nth event; 0: none */
     uint64_t ring_bytes;  /* per OS thread, at most */
     uint64_t block_ns;    /* longest wait for room, per thread and second */
@@ -85,6 +86,7 @@ typedef struct {
     bool attached;               /* loaded into a running JVM */
     bool late;                   /* the session began in a running JVM: classes may be older than it */
     _Atomic uint32_t retired;    /* the newest generation that has ended */
+    uint64_t start_ticks; /* of this session */
     uint64_t first_task_id;      /* smaller ids belong to earlier sessions */
     _Atomic uint64_t collections; /* garbage collections so far */
 } sa_state;

@@ -27,10 +27,11 @@ typedef struct {
 typedef struct {
     jclass probes;        /* java.lang.Stackagent, global */
     jclass submissions;   /* java.lang.StackagentSubmission, global; NULL without submissions and sites */
+    jclass waits;         /* java.lang.StackagentWait, global; NULL with wait=off */
     jclass constructions; /* java.lang.StackagentConstruction, global; NULL without construction=true */
     jmethodID id_offset, executor_offset, known, set_known, adopt; /* methods of the same names */
     jfieldID thread_slot, task_slot; /* Stackagent.context, Stackagent.id */
-    sa_class_bytes probes_file, submissions_file, constructions_file, classes_file, executor_file;
+    sa_class_bytes probes_file, submissions_file, constructions_file, waits_file, classes_file, executor_file;
 } sa_helper_classes;
 
 extern SA_HIDDEN sa_helper_classes sa_helper;
@@ -54,7 +55,7 @@ void sa_dotted_name(const char *internal, char *out, size_t room); /* a class's 
 
 bool sa_is_copy(const char *name);
 uint16_t sa_kinds_by_name(const char *name); /* of the types that define what a task is, else 0 */
-bool sa_gives_exceptions(const char *name);  /* it is woven only because it catches and returns the exceptions of tasks */
+bool sa_serves_tasks(const char *name);      /* it is no task, but it catches and returns the exceptions of tasks, or parks threads */
 bool sa_runs_tasks(const char *name);         /* it executes the tasks that others give it */
 
 /* ---- class_image.c: the JDK's own classes ---- */

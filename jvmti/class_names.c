@@ -30,8 +30,10 @@ uint16_t sa_kinds_by_name(const char *name) {
     return sa_is_copy(name) ? SA_KIND_FORKJOIN : 0;
 }
 
-/* It is woven only because it catches and returns the exceptions of tasks. */
-bool sa_gives_exceptions(const char *name) { return strcmp(name, "java/util/concurrent/CompletableFuture") == 0; }
+/* It is no task, but it catches and returns the exceptions of tasks, or it parks threads. */
+bool sa_serves_tasks(const char *name) {
+    return strcmp(name, "java/util/concurrent/CompletableFuture") == 0 || strcmp(name, "java/util/concurrent/locks/LockSupport") == 0;
+}
 
 static bool has_one(const char *name, const char *const *words, size_t n) {
     for (size_t i = 0; i < n; i++)

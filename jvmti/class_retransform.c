@@ -44,7 +44,7 @@ static bool is_known_by_name(jclass c) {
         signature[n - 1] = 0;
         if (sa_is_copy(signature + 1)) sa_copy_seen();
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
-              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_gives_exceptions(signature + 1) ||
+              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_serves_tasks(signature + 1) ||
               (sa.late && sa_runs_tasks(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
@@ -294,11 +294,11 @@ void sa_retransform_loaded(JNIEnv *env, bool programs) {
 
 /* ---- classes of the boot loader that were loaded before the probes existed ---- */
 
-static bool gives_exceptions(jclass c) {
+static bool serves_tasks(jclass c) {
     char *signature = NULL;
     if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
     signature[strlen(signature) - 1] = 0; /* the end of Lx/y; */
-    bool yes = sa_gives_exceptions(signature + 1);
+    bool yes = sa_serves_tasks(signature + 1);
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
     return yes;
 }
@@ -312,7 +312,7 @@ static bool of_loader(JNIEnv *env, jclass c) {
 
 static bool wants_probes(JNIEnv *env, jclass c) {
     jboolean modifiable = JNI_FALSE;
-    if (!sa_work.bytecodes && sa_kinds_of(env, c) == 0 && !gives_exceptions(c)) return false;
+    if (!sa_work.bytecodes && sa_kinds_of(env, c) == 0 && !serves_tasks(c)) return false;
     if (of_loader(env, c)) return false;
     if ((*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &modifiable) != JVMTI_ERROR_NONE) return false;
     return modifiable;

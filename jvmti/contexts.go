@@ -25,7 +25,7 @@ type contextNews struct {
 func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if C.sa.config.contexts == 0 {
+	if C.sa.config.contexts == 0 && C.sa.config.wait_ns == 0 {
 		return news, false
 	}
 	if d.contexts == nil {

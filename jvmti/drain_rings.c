@@ -38,6 +38,7 @@ static void forget(sa_os *os) {
     }
     sa_totals_keep(os);
     sa_cells_close(&os->cells);
+    sa_wait_sums_close(os);
     note_closed_ring(os->ring_id);
     free(os);
 }
@@ -48,7 +49,7 @@ static void release(sa_os *os) {
     sa_ring_close(&os->ring, &sa_os_threads.rings);
     os->aside = false;
     bool counted = atomic_load_explicit(&os->cells.counted, memory_order_relaxed);
-    if (!sa_summaries_at(os) && (os->reported || !counted)) forget(os);
+    if (!sa_summaries_at(os) && (os->reported || !counted) && sa_wait_sums_reported(os)) forget(os);
 }
 
 /* ---- idle rings ---- */
@@ -127,6 +128,8 @@ void sa_drain_reset(void) {
     sa_totals_reset();
     sa_summaries_reset();
     sa_contexts_reset();
+    sa_wait_sums_reset();
+    sa_blockers_reset();
     aside = 0;
     closed_rings.n = 0;
 }

@@ -38,6 +38,9 @@ var helperClass []byte
 //go:embed helper/java/lang/StackagentConstruction.class
 var constructionClass []byte
 
+//go:embed helper/java/lang/StackagentWait.class
+var waitClass []byte
+
 //go:embed helper/java/lang/Stackagent$Classes.class
 var lateClass []byte // for an attach to a running JVM
 
@@ -66,10 +69,11 @@ type Config struct {
 	Detail       Detail
 	CustomTasks  bool // task= was given
 	Work         []Work
-	Submissions  bool // record the submissions of tasks
-	Sites        bool // record the call sites of submissions and creations
-	Construction bool // measure constructors
-	Contexts     int  // record the calling context of every Nth event; 0: none
+	Submissions  bool          // record the submissions of tasks
+	Sites        bool          // record the call sites of submissions and creations
+	Construction bool          // measure constructors
+	Contexts     int           // record the calling context of every Nth event; 0: none
+	Wait         time.Duration // record waits that are at least so long; 0: none
 }
 
 // VM describes the JVM once it is up.
@@ -124,6 +128,7 @@ var loadFirst = sync.OnceFunc(func() {
 	C.sa_helper.probes_file = classBytes(helperClass)
 	C.sa_helper.submissions_file = classBytes(submissionClass)
 	C.sa_helper.constructions_file = classBytes(constructionClass)
+	C.sa_helper.waits_file = classBytes(waitClass)
 	C.sa_helper.classes_file = classBytes(lateClass)
 	C.sa_helper.executor_file = classBytes(executorClass)
 	for range workers {
@@ -166,6 +171,7 @@ func load(options string) Outcome {
 	C.sa.config.sites = C.bool(config.Sites)
 	C.sa.config.constructions = C.bool(config.Construction)
 	C.sa.config.contexts = C.uint32_t(config.Contexts)
+	C.sa.config.wait_ns = C.uint64_t(config.Wait)
 	return Profile
 }
 
@@ -300,6 +306,7 @@ type Drainer struct {
 	words    []uint64             // of summaries; made when first needed
 	contexts *contextNews         // made when first needed
 	virtual  []wire.VirtualThread // of the summaries, not taken yet
+	waits    []wire.WaitSum       // the same
 	cursor   *C.sa_os             // where the next call starts, so that no thread is always last
 }
 

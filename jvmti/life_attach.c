@@ -82,7 +82,7 @@ static int begin_session(JNIEnv *env) {
     sa_load_hidden(env);
     sa_retransform_loaded(env, false);
     sa_exceptions_follow(true);
-    if (sa.config.contexts != 0) sa_contexts_open();
+    sa_contexts_open();
     return ATTACH_OK;
 }
 

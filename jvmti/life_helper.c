@@ -49,6 +49,17 @@ static bool construct_init(JNIEnv *env) {
     return !(*env)->ExceptionCheck(env);
 }
 
+static bool wait_init(JNIEnv *env) {
+    if (sa_helper.waits != NULL) return true;
+    jclass c = (*env)->DefineClass(env, "java/lang/StackagentWait", NULL, (const jbyte *)sa_helper.waits_file.bytes, (jsize)sa_helper.waits_file.len);
+    if (c == NULL) return false;
+    sa_helper.waits = (*env)->NewGlobalRef(env, c);
+    jmethodID link = (*env)->GetStaticMethodID(env, c, "link", "()V");
+    if (link == NULL) return false;
+    (*env)->CallStaticVoidMethod(env, c, link);
+    return !(*env)->ExceptionCheck(env);
+}
+
 static bool slots_init(JNIEnv *env) {
     sa_helper.id_offset = (*env)->GetStaticMethodID(env, sa_helper.probes, "idOffset", "(Ljava/lang/Class;)J");
     sa_helper.known = (*env)->GetStaticMethodID(env, sa_helper.probes, "known", "(Ljava/lang/Class;)J");
@@ -58,6 +69,7 @@ static bool slots_init(JNIEnv *env) {
     sa_helper.task_slot = (*env)->GetFieldID(env, sa_helper.probes, "id", "J");
     if ((sa.config.submissions || sa.config.sites) && !submit_init(env)) return false;
     if (sa.config.constructions && !construct_init(env)) return false;
+    if (sa.config.wait_ns != 0 && !wait_init(env)) return false;
     return sa_helper.known != NULL && sa_helper.set_known != NULL && sa_helper.id_offset != NULL && sa_helper.adopt != NULL && sa_helper.thread_slot != NULL && sa_helper.task_slot != NULL;
 }
 
@@ -111,6 +123,7 @@ bool sa_helper_define(JNIEnv *env) {
 
 bool sa_helper_late(JNIEnv *env) {
     static bool defined;
+    if (sa.config.wait_ns != 0 && !wait_init(env)) return false;
     if (!sa.config.submissions && !sa.config.sites) return true;
     sa_queued_start();
     if (!defined) {

@@ -100,7 +100,8 @@ void sa_set_events(jvmtiEventMode mode) {
 
 /* The parts of this session that are off the usual path. */
 static void special_start(JNIEnv *env) {
-    const char *none = sa.config.contexts == 0 ? NULL : sa_contexts_start(env, sa_types.thread, sa.late ? sa_types.virtual : NULL);
+    bool stacks = sa.config.contexts != 0 || sa.config.wait_ns != 0;
+    const char *none = stacks ? sa_contexts_start(env, sa_types.thread, sa.late ? sa_types.virtual : NULL) : NULL;
     if (none != NULL) {
         sa.config.contexts = 0;
         sa_refuse(none, NULL);
@@ -121,6 +122,7 @@ bool sa_begin(JNIEnv *env) {
     sa_read_properties();
     sa_exceptions_follow(false);
     sa.first_task_id = atomic_load(&sa_next_task_block) * 1024 + 1;
+    sa.start_ticks = sa_ticks(&sa.clock);
     atomic_fetch_add(&sa.generation, 1);
     return true;
 }

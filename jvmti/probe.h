@@ -8,6 +8,8 @@ void sa_withdraw(sa_thread *c, uint64_t task_id, uint32_t class_id);
 
 /* probe_execute_end.c */
 void sa_cut_all(JNIEnv *env, sa_thread *c); /* ends executions whose exit was never seen */
+/* Frees the state of a virtual thread without an open execution. True: the caller must forget it. */
+bool sa_release(JNIEnv *env, sa_thread *c);
 
 /* probe_pause.c */
 void sa_pause_record(uint64_t start, uint64_t end, uint32_t cause); /* cause: sa_gc_cause */

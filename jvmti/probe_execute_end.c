@@ -225,13 +225,14 @@ void sa_cut_all(JNIEnv *env, sa_thread *c) {
     end(os);
 }
 
-/* Frees the state of a virtual thread without an open execution. True: the caller must
- * forget it. */
-JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
-    sa_thread *c = (sa_thread *)(uintptr_t)context;
-    if (c == NULL || !c->is_virtual || c->depth > 0 || c->submissions_open > 0) return JNI_FALSE;
+bool sa_release(JNIEnv *env, sa_thread *c) {
+    if (c == NULL || !c->is_virtual || c->depth > 0 || c->submissions_open > 0) return false;
     sa_os *os = begin();
     sa_thread_free(env, c);
     if (os != NULL) end(os);
-    return JNI_TRUE;
+    return true;
+}
+
+JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
+    return sa_release(env, (sa_thread *)(uintptr_t)context);
 }

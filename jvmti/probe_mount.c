@@ -149,10 +149,8 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     os->unclaimed = c == NULL;
     if (c != NULL) sa_turns_mount(os, c, os->mount_ticks);
     if (measured(c)) c->cpu_ticks -= os->mount_cpu_ticks;
-    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
-        os->mounted = true;
-        sa_work_mounted(os, c, env);
-    }
+    os->mounted = true;
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_mounted(os, c, env);
     end(os);
 }
 
@@ -176,10 +174,8 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     os->carrier = NULL;
     if (c != NULL) sa_vthread_of(c)->turns.left_at = now;
     sa_add(&os->scheduling.unmounts, 1);
-    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
-        os->mounted = false;
-        sa_work_unmounting(os, c, carrier, env);
-    }
+    os->mounted = false;
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_unmounting(os, c, carrier, env);
     if (carrier != NULL && carrier->depth > 0) {
         sa_frame *f = &carrier->frames[carrier->depth - 1];
         f->child_ticks += now - os->mount_ticks;
@@ -212,6 +208,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_parked0(JNIEnv *env, jclass hel
             m->pins++;
             m->pinned_ticks += ticks;
         }
+        os->pinned_ticks = os->pin_ticks;
         os->pin_ticks = 0;
     }
     end(os);

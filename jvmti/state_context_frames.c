@@ -30,6 +30,28 @@ static char *keep_class(char *signature) {
     return keep_text(signature + 1);
 }
 
+char *sa_java_name(const char *signature) {
+    static const char *const primitive[] = {"Zboolean", "Bbyte", "Cchar", "Sshort", "Iint", "Jlong", "Ffloat", "Ddouble"};
+    size_t dimensions = strspn(signature, "["), n = strnlen(signature + dimensions, SA_CALL_TEXT);
+    const char *element = signature + dimensions;
+    char *name = n == 0 ? NULL : malloc(n + 8 + 2 * dimensions + 1);
+    if (name == NULL) return NULL;
+    strcpy(name, "");
+    for (size_t i = 0; *element != 'L' && i < sizeof primitive / sizeof *primitive; i++)
+        if (primitive[i][0] == *element) strcpy(name, primitive[i] + 1);
+    if (*element == 'L') {
+        memcpy(name, element + 1, n - 1);
+        name[strcspn(name, ".;")] = 0;
+    }
+    name[n + 8] = 0;
+    for (char *p = name; *p != 0; p++)
+        if (*p == '/') *p = '.';
+    char *lambda = strstr(name, "$$Lambda");
+    if (lambda != NULL) lambda[strlen("$$Lambda")] = 0;
+    while (dimensions-- > 0) strcat(name, "[]");
+    return name;
+}
+
 static int32_t line_of(jmethodID method, int32_t bci) {
     jint n = 0;
     jvmtiLineNumberEntry *lines = NULL;
@@ -48,6 +70,14 @@ static int32_t line_of(jmethodID method, int32_t bci) {
 
 static bool ours(const char *signature) { return strncmp(signature, "Ljava/lang/Stackagent", 21) == 0; }
 
+/* By its package. */
+static bool of_jdk(const char *signature) {
+    static const char *const packages[] = {"Ljava/", "Ljavax/", "Ljdk/", "Lsun/", "Lcom/sun/"};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (strncmp(signature, packages[i], strlen(packages[i])) == 0) return true;
+    return false;
+}
+
 /* Asks the JVM for the names. False: it is a frame of the probes. */
 bool sa_call_describe(JNIEnv *env, sa_call *call) {
     jclass c = NULL;
@@ -56,6 +86,7 @@ bool sa_call_describe(JNIEnv *env, sa_call *call) {
     if ((*sa.jvmti)->GetMethodDeclaringClass(sa.jvmti, call->method, &c) == JVMTI_ERROR_NONE) {
         if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) == JVMTI_ERROR_NONE) {
             own = ours(signature);
+            call->program = !own && !of_jdk(signature); /* before it is made a name */
             if (!own) call->class_name = keep_class(signature);
         }
         if (!own && (*sa.jvmti)->GetSourceFileName(sa.jvmti, c, &file) == JVMTI_ERROR_NONE) call->file = keep_text(file);

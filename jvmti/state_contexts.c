@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { OWN = 8, RAW = SA_CONTEXT_DEPTH + OWN, CONTEXT_SLOTS = 2 * SA_MAX_CONTEXTS, CALL_SLOTS = 2 * SA_MAX_CALLS, MAX_OWN = 64, MAX_BEGINS = 8 };
+enum { OWN = 8, NEAR = 32, RAW = SA_CONTEXT_DEPTH + OWN, CONTEXT_SLOTS = 2 * SA_MAX_CONTEXTS, CALL_SLOTS = 2 * SA_MAX_CALLS, MAX_OWN = 64, MAX_BEGINS = 8 };
 static const uint32_t OUR_CALL = UINT32_MAX; /* a frame of the probes themselves */
 
 static struct {
@@ -15,7 +15,7 @@ static struct {
     _Atomic uint32_t *context_slots; /* number of a context, by its hash; 0: free */
     uint32_t *steps;              /* numbers of frames */
     sa_call *calls;
-    uint32_t *call_slots;
+    _Atomic uint32_t *call_slots;
     _Atomic uint32_t context_n, call_n; /* numbers given */
     uint32_t step_n;
     /* Methods of the probes, as far as they are found: they are on top of every stack. */
@@ -118,14 +118,20 @@ static bool known_own(jmethodID m) {
     return false;
 }
 
-/* The number of a frame; 0: no room for more, OUR_CALL: one of the probes. */
+/* The number of a frame that is known, else 0 and where it belongs. */
+static uint32_t find_call(const jvmtiFrameInfo *f, uint32_t *at) {
+    *at = (uint32_t)(mix(mix(0, (uintptr_t)f->method), (uint64_t)f->location) >> 16) % CALL_SLOTS;
+    for (;; *at = (*at + 1) % CALL_SLOTS) {
+        uint32_t id = atomic_load_explicit(&t.call_slots[*at], memory_order_acquire);
+        if (id == 0 || (t.calls[id].method == f->method && t.calls[id].bci == (int32_t)f->location)) return id;
+    }
+}
+
+/* The number of a frame; 0: no room for more, OUR_CALL: one of the probes. The caller holds the lock. */
 static uint32_t number_of(JNIEnv *env, const jvmtiFrameInfo *f) {
     if (known_own(f->method)) return OUR_CALL;
-    uint32_t at = (uint32_t)(mix(mix(0, (uintptr_t)f->method), (uint64_t)f->location) >> 16) % CALL_SLOTS;
-    for (; t.call_slots[at] != 0; at = (at + 1) % CALL_SLOTS) {
-        const sa_call *x = &t.calls[t.call_slots[at]];
-        if (x->method == f->method && x->bci == (int32_t)f->location) return t.call_slots[at];
-    }
+    uint32_t at, known = find_call(f, &at);
+    if (known != 0) return known;
     uint32_t id = atomic_load(&t.call_n) + 1;
     if (id > SA_MAX_CALLS) return 0;
     sa_call *call = &t.calls[id];
@@ -138,7 +144,7 @@ static uint32_t number_of(JNIEnv *env, const jvmtiFrameInfo *f) {
         }
         return OUR_CALL;
     }
-    t.call_slots[at] = id;
+    atomic_store_explicit(&t.call_slots[at], id, memory_order_release);
     atomic_store_explicit(&t.call_n, id, memory_order_release);
     return id;
 }
@@ -216,24 +222,34 @@ static bool carries(JNIEnv *env, const sa_thread *c, jthread self) {
     return running != NULL;
 }
 
-static uint32_t context_of(stack *s, const sa_thread *c, bool empty) {
-    JNIEnv *env = NULL;
+/* The frames of the calling thread; -1: the JVM does not give them. */
+static jint walk(JNIEnv *env, stack *s, const sa_thread *c, jint most) {
     jthread self = NULL;
     jint raw = 0;
-    if ((*sa.vm)->GetEnv(sa.vm, (void **)&env, JNI_VERSION_10) != JNI_OK) return 0;
-    if (!empty) {
-        if ((*sa.jvmti)->GetCurrentThread(sa.jvmti, &self) != JVMTI_ERROR_NONE) return 0;
-        jvmtiError e = carries(env, c, self) ? JVMTI_ERROR_THREAD_NOT_ALIVE
-                                             : (*sa.jvmti)->GetStackTrace(sa.jvmti, self, 0, RAW, s->raw, &raw);
-        (*env)->DeleteLocalRef(env, self);
-        if (e != JVMTI_ERROR_NONE) return 0;
-    }
+    if ((*sa.jvmti)->GetCurrentThread(sa.jvmti, &self) != JVMTI_ERROR_NONE) return -1;
+    jvmtiError e = carries(env, c, self) ? JVMTI_ERROR_THREAD_NOT_ALIVE
+                                         : (*sa.jvmti)->GetStackTrace(sa.jvmti, self, 0, most, s->raw, &raw);
+    (*env)->DeleteLocalRef(env, self);
+    return e == JVMTI_ERROR_NONE ? raw : -1;
+}
+
+/* The number of the stack's context; 0: no room. */
+static uint32_t context_number(JNIEnv *env, stack *s, jint raw) {
     trim(s, raw);
     uint32_t at, id = find(s, &at);
     if (id != 0) return id;
     pthread_mutex_lock(&contexts_lock);
     id = add(env, s, raw);
     pthread_mutex_unlock(&contexts_lock);
+    return id;
+}
+
+static uint32_t context_of(stack *s, const sa_thread *c, bool empty) {
+    JNIEnv *env = NULL;
+    if ((*sa.vm)->GetEnv(sa.vm, (void **)&env, JNI_VERSION_10) != JNI_OK) return 0;
+    jint raw = empty ? 0 : walk(env, s, c, RAW);
+    if (raw < 0) return 0;
+    uint32_t id = context_number(env, s, raw);
     if (id == 0) atomic_fetch_add(&t.lost, 1);
     return id == 0 ? UINT32_MAX : id;
 }
@@ -264,6 +280,42 @@ void sa_context_ran(uint32_t context, uint64_t own_ticks, int64_t own_cpu_ns) {
         atomic_fetch_add(&p->measured, 1);
     }
     atomic_fetch_add_explicit(&p->count, 1, memory_order_release);
+}
+
+/* ---- waits ---- */
+
+static uint32_t number_of_new(JNIEnv *env, const jvmtiFrameInfo *f) {
+    pthread_mutex_lock(&contexts_lock);
+    uint32_t id = number_of(env, f);
+    pthread_mutex_unlock(&contexts_lock);
+    return id;
+}
+
+static uint32_t nearest(JNIEnv *env, const stack *s, jint raw) {
+    for (jint i = 0; i < raw && i < NEAR; i++) {
+        if (known_own(s->raw[i].method)) continue;
+        uint32_t at, id = find_call(&s->raw[i], &at);
+        if (id == 0) id = number_of_new(env, &s->raw[i]);
+        if (id == 0) return 0;
+        if (id != OUR_CALL && t.calls[id].program) return SA_FIRST_WAIT_SITE + id;
+    }
+    return 0;
+}
+
+uint32_t sa_wait_place(sa_os *os, const sa_thread *c, uint32_t class_id, bool whole, uint32_t *context) {
+    stack s = {.class_id = class_id, .kind = SA_CONTEXT_WAIT};
+    JNIEnv *env = NULL;
+    if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed) || between(os, c)) return 0;
+    if ((*sa.vm)->GetEnv(sa.vm, (void **)&env, JNI_VERSION_10) != JNI_OK) return 0;
+    jint raw = walk(env, &s, c, whole ? RAW : NEAR);
+    if (raw < 0) return 0;
+    if (whole) *context = context_number(env, &s, raw);
+    return nearest(env, &s, raw);
+}
+
+const sa_call *sa_wait_site(uint32_t site) {
+    uint32_t id = site - SA_FIRST_WAIT_SITE;
+    return site > SA_FIRST_WAIT_SITE && t.calls != NULL && id <= atomic_load_explicit(&t.call_n, memory_order_acquire) ? &t.calls[id] : NULL;
 }
 
 /* ---- the drain's side ---- */

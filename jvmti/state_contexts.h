@@ -20,6 +20,7 @@ typedef struct {
     int32_t bci;
     int32_t line; /* 0: not known */
     char *class_name, *method_name, *file; /* NULL: not known */
+    bool program; /* not of the JDK */
 } sa_call;
 
 typedef struct {
@@ -44,9 +45,16 @@ void sa_contexts_class(uint32_t class_id, const char *name); /* before any event
 uint32_t sa_context_take(sa_os *os, const sa_thread *c, int kind, uint32_t class_id);
 void sa_context_ran(uint32_t context, uint64_t own_ticks, int64_t own_cpu_ns);
 
+/* Where the calling thread waits: the number of the program's nearest frame, as a site (from SA_FIRST_WAIT_SITE), 0: none
+ * is near. whole: sets the number of the context, too, 0: none. */
+enum { SA_FIRST_WAIT_SITE = 1 << 16 };
+uint32_t sa_wait_place(sa_os *os, const sa_thread *c, uint32_t class_id, bool whole, uint32_t *context);
+const sa_call *sa_wait_site(uint32_t site); /* NULL: none */
+
 /* state_context_frames.c: the names of a frame, within a bound for all. False: it is a frame of the probes. */
 bool sa_call_describe(JNIEnv *env, sa_call *call);
 void sa_calls_forget(void); /* all names are freed */
+char *sa_java_name(const char *signature); /* of a class: int[], com.acme.Lock; to be freed */
 
 /* The drain's side. */
 typedef struct {

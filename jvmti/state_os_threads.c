@@ -140,6 +140,7 @@ void sa_os_retire_all(void) {
         close_clock(os);
         sa_work_close(os);
         sa_cells_close(&os->cells);
+        sa_wait_sums_close(os);
         sa_ring_close(&os->ring, &sa_os_threads.rings);
         os->aside = false;
         if (atomic_load(&os->ended)) free(os);

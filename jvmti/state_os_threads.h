@@ -2,10 +2,17 @@
 #ifndef STACKAGENT_STATE_OS_THREADS_H
 #define STACKAGENT_STATE_OS_THREADS_H
 #include "state_threads.h"
+#include "state_waits.h"
 #include "state_work.h"
 
 /* What all rings together keep resident; beyond it consumed pages go back. */
 enum { SA_RINGS_BUDGET = 16 << 20 };
+
+/* How many waits an OS thread has recorded in an interval, and of how many it has looked up the place. */
+typedef struct {
+    uint64_t since;
+    uint32_t records, places;
+} sa_wait_pace;
 
 /* Only that thread writes it, except ring.tail and what is marked as the drain's. */
 typedef struct sa_os {
@@ -40,10 +47,14 @@ typedef struct sa_os {
     bool cells_aside;          /* the drain's: its histograms are set aside */
     bool reported;             /* the drain's: ended, and its cells are reported a last time */
     bool unclaimed;            /* the virtual thread that was mounted here last was not known then */
-    bool mounted;              /* a virtual thread runs here; with contexts= only */
+    bool mounted;              /* a virtual thread runs here */
     uint32_t until[3];         /* with contexts=: by SA_CONTEXT_*, events until the next one that is sampled */
     sa_scheduling scheduling;
     uint64_t pin_ticks; /* since when its virtual thread is parked on it */
+    uint64_t pinned_ticks; /* when one last was parked on it */
+    uint64_t ready_ticks;  /* how long the virtual thread that was mounted last had waited for a carrier; 0: not known */
+    sa_wait_rows *_Atomic waits; /* NULL: none was summed up */
+    sa_wait_pace wait_pace;
     sa_counts virtual_counts;  /* the part of counts that virtual threads have */
     sa_magazine vthreads, mores; /* free ones, of all sessions */
     sa_cells cells;

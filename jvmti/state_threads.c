@@ -67,6 +67,7 @@ void sa_thread_renew(sa_thread *c) {
         sa_platform_leave(p);
         memset(&p->counts, 0, sizeof p->counts);
         atomic_store(&p->final, false);
+        p->waiting = 0;
     }
     c->generation = atomic_load(&sa.generation);
     pthread_mutex_unlock(&sa_threads.lock);

@@ -57,6 +57,7 @@ typedef struct {
     uint32_t first, last;     /* carriers' thread_ids, 0: not known */
     uint32_t class_id; /* the first class of the program that it executed, else of the JDK */
     bool named;        /* class_id is a class of the program */
+    uint8_t waiting;   /* see sa_waiting_of */
     uint64_t away_ticks, ready_ticks;
     uint64_t left_at; /* 0: it is mounted */
     _Atomic uint64_t ready_at; /* 0: it is not waiting for a carrier */
@@ -114,6 +115,8 @@ typedef struct sa_platform {
     sa_cell *cells[SA_CELLS_CACHED];
     sa_counts counts;
     sa_cell *nested[SA_CELLS_CACHED]; /* like cells, of those with SA_CELL_NESTED; not for Java code */
+    uint64_t wait_ticks; /* when its wait began */
+    uint8_t waiting;     /* see sa_waiting_of */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     struct sa_platform *prev, *next, *retired;
     _Atomic bool final; /* it has its last description of this session */
@@ -149,6 +152,10 @@ extern SA_HIDDEN sa_java_threads sa_threads;
 
 static inline sa_platform *sa_platform_of(const sa_thread *c) { return (sa_platform *)(uintptr_t)c; }
 static inline sa_vthread *sa_vthread_of(const sa_thread *c) { return (sa_vthread *)(uintptr_t)c; }
+
+/* Whether the thread waits: 0, else 1 + SA_WAIT_FOR_*, and SA_WAITING_TIMED if it has a time limit. */
+enum { SA_WAITING_TIMED = 1 << 6 };
+static inline uint8_t *sa_waiting_of(sa_thread *c) { return c->is_virtual ? &sa_vthread_of(c)->turns.waiting : &sa_platform_of(c)->waiting; }
 
 /* NULL: the thread has not needed it. */
 static inline sa_more *sa_more_of(const sa_thread *c) {
@@ -199,6 +206,6 @@ const sa_frame *sa_frames_read(const sa_thread *c, sa_frame *room); /* SA_FIRST_
 /* state_turns.c: how virtual threads are scheduled */
 extern SA_HIDDEN _Atomic bool sa_turns_ready_seen; /* virtual threads say when they are ready to continue */
 void sa_turns_claim(sa_thread *c); /* a new virtual thread that is mounted here */
-void sa_turns_mount(const struct sa_os *os, sa_thread *c, uint64_t now);
+void sa_turns_mount(struct sa_os *os, sa_thread *c, uint64_t now);
 bool sa_turns_fill(const sa_thread *c, sa_virtual *v); /* false: there is nothing to record */
 #endif

@@ -3,14 +3,15 @@
 
 _Atomic bool sa_turns_ready_seen;
 
-void sa_turns_mount(const sa_os *os, sa_thread *c, uint64_t now) {
+void sa_turns_mount(sa_os *os, sa_thread *c, uint64_t now) {
     sa_turns *t = &sa_vthread_of(c)->turns;
+    os->ready_ticks = 0;
     if (t->left_at != 0) {
         uint64_t ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
         /* The clocks of two processors may differ a little. */
         uint64_t from = ready > t->left_at ? ready : t->left_at;
         if (now > t->left_at) t->away_ticks += now - t->left_at;
-        if (ready != 0 && now > from) t->ready_ticks += now - from;
+        if (ready != 0 && now > from) t->ready_ticks += os->ready_ticks = now - from;
     }
     t->left_at = 0;
     atomic_store_explicit(&t->ready_at, 0, memory_order_relaxed);

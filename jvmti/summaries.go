@@ -37,6 +37,9 @@ func (d *Drainer) Summaries() (list []wire.Summary, sites []wire.SiteSum, more b
 		}
 		words = words[length:]
 	}
+	if !left {
+		d.waits = appendWaitSums(d.waits)
+	}
 	return list, sites, bool(left)
 }
 

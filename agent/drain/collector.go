@@ -41,6 +41,8 @@ type Meta struct {
 	OS        []wire.OSThread // newest snapshot; nil: none since the last call
 	Pauses    []wire.Pause
 	Executors []wire.Executor
+	WaitSums  []wire.WaitSum // what is new in them
+	Blockers  []wire.Blocker
 	Virtual   []wire.VirtualThread // of those that are counted, what is new
 	Refusals  []wire.Refusal       // since the last call; the Collector sums by reason
 	Totals    wire.Totals          // since the start; Lost as the probes know it
@@ -364,7 +366,7 @@ func (c *Collector) account(b *wire.Batch) {
 	if c.empty++; !isEmpty(b) {
 		c.empty = 0
 	}
-	n := len(b.Executions) + len(b.Creations) + len(b.Submissions) + len(b.Constructions)
+	n := len(b.Executions) + len(b.Creations) + len(b.Submissions) + len(b.Constructions) + len(b.Waits)
 	if n >= minBatchEvents && len(b.Summaries) == 0 {
 		c.per = max(1, 0.75*c.per+0.25*float64(len(c.held))/float64(n))
 	}

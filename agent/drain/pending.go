@@ -34,6 +34,8 @@ type pending struct {
 	contexts     wire.Contexts
 	summaries    []wire.Summary
 	siteSums     []wire.SiteSum
+	waitSums     []wire.WaitSum
+	blockers     []wire.Blocker
 	summaryBytes int // at most, when encoded
 }
 
@@ -44,6 +46,8 @@ func (p *pending) add(m Meta) {
 	p.meta.Executors = append(p.meta.Executors, m.Executors...)
 	p.Pauses = append(p.Pauses, m.Pauses...)
 	p.Virtual = append(p.Virtual, m.Virtual...)
+	p.waitSums = append(p.waitSums, m.WaitSums...)
+	p.blockers = append(p.blockers, m.Blockers...)
 	if m.OS != nil {
 		p.meta.OS = m.OS
 	}
@@ -140,7 +144,7 @@ func (p *pending) refuse(r wire.Refusal) {
 }
 
 func (p *pending) events() int {
-	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Virtual)
+	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Virtual) + len(p.Waits)
 }
 
 // any reports whether something waits that a batch should carry soon.
@@ -175,6 +179,8 @@ func (p *pending) lists() []list {
 		listOf[wire.Executor]{&p.meta.Executors, func(b *wire.Batch) *[]wire.Executor { return &b.Executors }},
 		listOf[wire.Site]{&p.sites, func(b *wire.Batch) *[]wire.Site { return &b.Sites }},
 		listOf[wire.SiteSum]{&p.siteSums, func(b *wire.Batch) *[]wire.SiteSum { return &b.SiteSums }},
+		listOf[wire.Blocker]{&p.blockers, func(b *wire.Batch) *[]wire.Blocker { return &b.Blockers }},
+		listOf[wire.WaitSum]{&p.waitSums, func(b *wire.Batch) *[]wire.WaitSum { return &b.WaitSums }},
 	}
 }
 
@@ -209,6 +215,7 @@ func (p *pending) drop() uint64 {
 	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
 	p.Work = firstWork(p.Work, 0)
 	p.dropVirtual()
+	p.dropWaits()
 	if over := len(p.meta.Threads) - maxPendingThreads; over > 0 {
 		p.lostThreads += uint64(over)
 		p.meta.Threads = append([]wire.Thread(nil), p.meta.Threads[over:]...)
@@ -251,6 +258,7 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.Constructions = first(p.Constructions, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions))
 	b.ConstructionWork = firstWork(p.ConstructionWork, len(b.Constructions))
 	b.Virtual = first(p.Virtual, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions))
+	b.Waits = first(p.Waits, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions)-len(b.Virtual))
 	b.Summaries = p.firstSummaries(s.summaries)
 	for _, l := range p.lists() {
 		l.fill(b, s.items)
@@ -282,6 +290,7 @@ func (p *pending) taken(b *wire.Batch) {
 	p.Constructions = rest(p.Constructions, len(b.Constructions))
 	p.ConstructionWork = restWork(p.ConstructionWork, len(b.Constructions))
 	p.Virtual = rest(p.Virtual, len(b.Virtual))
+	p.Waits = rest(p.Waits, len(b.Waits))
 	for i := range b.Summaries {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()
 	}

@@ -25,6 +25,7 @@ type Decoder struct {
 
 	Submissions []wire.Submission
 	Virtual     []wire.VirtualThread
+	Waits       []wire.Wait
 
 	Constructions    []wire.Construction
 	ConstructionWork wire.Work // only Total
@@ -83,6 +84,10 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 			x := virtualThreadOf((*[virtualThreadBytes]byte)(s), thread)
 			x.Threads = 1
 			d.Virtual = append(d.Virtual, x)
+		case recWait:
+			x := waitOf((*[waitBytes]byte)(s), thread)
+			x.Site = d.site(x.Site)
+			d.Waits = append(d.Waits, x)
 		case recQueue:
 			d.remember(ring, (*[queueBytes]byte)(s))
 		case recThreadSwitch:
@@ -114,6 +119,8 @@ func (d *Decoder) size(kind byte) int {
 		return submissionBytes
 	case recVirtualThread:
 		return virtualThreadBytes
+	case recWait:
+		return waitBytes
 	}
 	return slotBytes
 }
@@ -124,8 +131,8 @@ func whole(bytes int) int { return (bytes + slotBytes - 1) / slotBytes * slotByt
 // RecordBytes is the size of an execution's record.
 func (d *Decoder) RecordBytes() int { return executionBytes + whole(d.Extras*2*8) }
 
-// maxSite is the largest number of a site.
-const maxSite = 1<<16 - 1
+// maxSite is the largest number of a site: those of waits follow the 16 bits that other records have.
+const maxSite = 1<<16 + 1<<17
 
 // site remembers that a record names a site.
 func (d *Decoder) site(id uint32) uint32 {

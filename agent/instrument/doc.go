@@ -23,6 +23,7 @@
 //	exceptionReads  where the program gets the exception that ended a task
 //	stageFailures   where the function of a CompletableFuture's stage has thrown
 //	constructors    creations, failed constructors, the cost of constructions
+//	waits           where threads park
 //	callSites       where the program makes and submits tasks
 //	mounts          where a virtual thread gets on and off its carrier
 //

@@ -34,6 +34,7 @@ var kinds = [...]kind{
 	constructors{},
 	callSites{},
 	mounts{},
+	waits{},
 }
 
 // A step is what a kind inserts into one method.
@@ -54,6 +55,7 @@ type target struct {
 	hidden     bool
 	filtered   bool // the user's filters exclude the class
 	submits    bool // submissions are observed
+	waits      bool // waits are observed
 	sites      bool // call sites are, and the class is one of the program's
 	dispatcher bool // see Input
 }

@@ -63,6 +63,7 @@ type Options struct {
 	Count            bool     // count the instructions of every method, whatever the filters say
 	Sites            Sites    // numbers the call sites that make and submit tasks; nil: they are not observed
 	Submissions      bool     // observe the submission of tasks to executors
+	Waits            bool     // observe waits of threads
 	Construction     bool     // measure the cost of task constructors
 
 	everywhere bool // tests: the platform's classes have call sites, too

@@ -10,6 +10,7 @@ const (
 	nameProbes        = "java/lang/Stackagent"
 	nameSubmissions   = "java/lang/StackagentSubmission"
 	nameConstructions = "java/lang/StackagentConstruction"
+	nameWaits         = "java/lang/StackagentWait"
 )
 
 // The descriptors that several probes share.
@@ -91,6 +92,13 @@ var (
 	probeReturned   = probe{nameProbes, "returned", descThread}
 	probeParking    = probe{nameProbes, "parking", descEnter}
 	probeParked     = probe{nameProbes, "parked", descToken}
+)
+
+// Waits.
+var (
+	probeWaiting   = probe{nameWaits, "parking", "(Z)J"}
+	probeWaited    = probe{nameWaits, "parked", "(J)V"}
+	probeUnparking = probe{nameWaits, "unparking", descObject}
 )
 
 // Counts of instructions.

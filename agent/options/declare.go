@@ -85,6 +85,8 @@ var all = []Option{
 		Help: "record the call sites that create and submit tasks"},
 	{Key: "contexts", Flag: "contexts", Verbs: Run | Attach, Value: "all|N", Default: "0", See: "contexts.md", set: setContexts,
 		Help: "record the whole stack of each creation, submission and execution (all), of one in N, or of none (0)"},
+	{Key: "wait", Flag: "wait", Verbs: Run | Attach, Value: "TIME", Default: "50us", set: setWait,
+		Help: "record each wait of a thread that is at least so long: for a lock, in Object.wait, parked, asleep; shorter ones are summed up. off: no waits"},
 	{Key: "construction", Flag: "construction", Verbs: Run | Attach, Default: "false", set: boolean(func(o *Options) *bool { return &o.Construction }),
 		Help: "measure the cost of task constructors"},
 	{Key: "children", Default: "false", set: boolean(func(o *Options) *bool { return &o.Children }),

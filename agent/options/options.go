@@ -47,10 +47,11 @@ type Options struct {
 	SpoolBytes int64  // largest size of the spool file, bytes; 0: the default one
 	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
 
-	Contexts     int  // record the calling context of one event in Contexts; 0: of none
-	Sites        bool // record the call sites that create and submit tasks
-	Submissions  bool // record submissions of tasks to executors
-	Construction bool // measure the cost of task constructors
+	Contexts     int           // record the calling context of one event in Contexts; 0: of none
+	Wait         time.Duration // record waits of threads that are at least so long; 0: none
+	Sites        bool          // record the call sites that create and submit tasks
+	Submissions  bool          // record submissions of tasks to executors
+	Construction bool          // measure the cost of task constructors
 
 	Detail   Detail
 	Overflow Overflow
@@ -96,6 +97,7 @@ func Default() Options {
 	return Options{
 		Bus:         DefaultBus,
 		Metrics:     []string{"wall", "cpu"},
+		Wait:        50 * time.Microsecond,
 		Sites:       true,
 		Submissions: true,
 		Detail:      DetailAuto,

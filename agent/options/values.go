@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"stackagent/internal/busauth"
 	"stackagent/internal/perfevent"
@@ -143,6 +144,23 @@ func setContexts(o *Options, value string) string {
 		return "want all, 0 (none), or N to take one in N, at most 1000000000" + didYouMean(value, []string{"all"})
 	}
 	o.Contexts = int(n)
+	return ""
+}
+
+// WaitOff is the value of wait= for no waits.
+const WaitOff = "off"
+
+// setWait takes a time, or off.
+func setWait(o *Options, value string) string {
+	if value == WaitOff {
+		o.Wait = 0
+		return ""
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d < time.Microsecond || d > time.Hour {
+		return "want a time from 1us to 1h, or off" + didYouMean(value, []string{WaitOff})
+	}
+	o.Wait = d
 	return ""
 }
 

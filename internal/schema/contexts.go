@@ -15,8 +15,8 @@ var context = Record{
 	Table: Table{Name: "contexts", Doc: "calling contexts, where recorded", Order: 14, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("context", "id within the session, never reused; 0 is none"),
-		{Name: "Kind", Type: "ContextKind", Doc: "`creation`, `submission`, `execution`", Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
-		{Name: "Class", Type: "uint32", Doc: "`classes.class` of the task", Row: Row{Column: "class", Tag: "-"}},
+		{Name: "Kind", Type: "ContextKind", Doc: "`creation`, `submission`, `execution`, `wait`: of long waits", Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
+		{Name: "Class", Type: "uint32", Doc: "`classes.class` of the task; of a wait, the class of the innermost execution around it, or 0", Row: Row{Column: "class", Tag: "-"}},
 		{Name: "Cut", Type: "bool", Doc: "the stack goes on", Row: Row{Column: "cut"}},
 		{Name: "Frames", Type: "[]uint32", Doc: "`frames.frame`, innermost first, 0: not known; at most 64", Row: Row{Column: "frames", Tag: "list"}},
 	},

@@ -29,6 +29,11 @@ var FlagSets = []FlagSet{
 	{Name: "VirtualFlags", Of: "sa_virtual", Doc: "VirtualFlags qualify a VirtualThread.", Flags: []Flag{
 		{"VirtualAlive", "SA_VIRTUAL_ALIVE", 0, "the thread had not ended"},
 	}},
+	{Name: "WaitFlags", Of: "sa_wait", Doc: "WaitFlags qualify a wait.", Flags: []Flag{
+		{"WaitTimed", "SA_WAIT_TIMED", 0, "it had a time limit"},
+		{"WaitPinned", "SA_WAIT_PINNED", 1, "of a virtual thread that kept its carrier"},
+		{"WaitOpen", "SA_WAIT_OPEN", 2, "it had not ended when the session did"},
+	}},
 	{Name: "SummaryFlags", Doc: "SummaryFlags qualify a summary.", Flags: []Flag{
 		{"SummaryVirtual", "", 0, "on virtual threads; the thread is the carrier, or 0 where it is not known"},
 		{"SummaryPart", "", 1, "of executions that nobody submitted, inside those of class `outer`"},

@@ -16,5 +16,13 @@ var KindSets = []KindSet{
 		{"ContextCreation", "SA_CONTEXT_CREATION", "creation"},
 		{"ContextSubmission", "SA_CONTEXT_SUBMISSION", "submission by the program, not inside another"},
 		{"ContextExecution", "SA_CONTEXT_EXECUTION", "execution"},
+		{"ContextWait", "SA_CONTEXT_WAIT", "long wait"},
+	}},
+	{Name: "WaitKind", Of: "a thread waits for", Doc: "WaitKind says how a thread waited.", Kinds: []Kind{
+		{"WaitMonitor", "SA_WAIT_FOR_MONITOR", "for a synchronized block or method"},
+		{"WaitNotify", "SA_WAIT_FOR_NOTIFY", "in Object.wait"},
+		{"WaitPark", "SA_WAIT_FOR_PARK", "in LockSupport.park"},
+		{"WaitSleep", "SA_WAIT_FOR_SLEEP", "in Thread.sleep"},
+		{"WaitIO", "SA_WAIT_FOR_IO", "a virtual thread, for a socket or pipe"},
 	}},
 }

@@ -22,6 +22,6 @@ var (
 
 // Records are all of them, in the order of the format pages.
 var Records = []*Record{
-	&padding, &execution, &creation, &threadSwitch, &pause, &construction, &submission, &queued, &virtualThread,
-	&executor, &siteRecord, &frame, &context, &contextSum, &classRecord, &threadRecord, &osThread, &summary, &measure, &bucket, &siteSum,
+	&padding, &execution, &creation, &threadSwitch, &pause, &construction, &submission, &queued, &virtualThread, &wait,
+	&executor, &siteRecord, &frame, &context, &contextSum, &classRecord, &threadRecord, &osThread, &summary, &measure, &bucket, &siteSum, &waitSum, &blocker,
 }

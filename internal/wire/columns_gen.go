@@ -73,6 +73,27 @@ var submissionsPayload = columnarOf[Submission]{
 	},
 }
 
+// waitsPayload is how waits travel.
+var waitsPayload = columnarOf[Wait]{
+	work: false,
+	columns: []columnOf[Wait]{
+		{number: 4, codes: codeWaitThread, set: setWaitThread},
+		{number: 5, codes: codeWaitFlags, set: setWaitFlags},
+		{number: 6, codes: codeWaitStart, set: setWaitStart},
+		{number: 7, codes: codeWaitEnd, set: setWaitEnd},
+		{number: 12, codes: codeWaitSite, set: setWaitSite, used: anyWaitSite},
+		{number: 15, codes: codeWaitKind, set: setWaitKind, used: anyWaitKind},
+		{number: 16, codes: codeWaitBlocker, set: setWaitBlocker, used: anyWaitBlocker},
+		{number: 17, codes: codeWaitReady, set: setWaitReady, used: anyWaitReady},
+		{number: 18, codes: codeWaitObject, set: setWaitObject, used: anyWaitObject},
+		{number: 19, codes: codeWaitLock, set: setWaitLock, used: anyWaitLock},
+		{number: 20, codes: codeWaitWaker, set: setWaitWaker, used: anyWaitWaker},
+		{number: 21, codes: codeWaitHolder, set: setWaitHolder, used: anyWaitHolder},
+		{number: 22, codes: codeWaitWithin, set: setWaitWithin, used: anyWaitWithin},
+		{number: 23, codes: codeWaitContext, set: setWaitContext, used: anyWaitContext},
+	},
+}
+
 // columnNames are how errors name the columns.
 var columnNames = map[uint64]string{
 	1:  "task",
@@ -89,6 +110,15 @@ var columnNames = map[uint64]string{
 	12: "site",
 	13: "submitted",
 	14: "executor",
+	15: "kind",
+	16: "blocker",
+	17: "ready",
+	18: "object",
+	19: "lock",
+	20: "waker",
+	21: "holder",
+	22: "within",
+	23: "context",
 }
 
 func codeExecutionTaskID(c []uint64, x []Execution, _ cpuRatio) {
@@ -769,6 +799,367 @@ func setSubmissionExecutor(x []Submission, codes []uint64, _ cpuRatio) bool {
 func anySubmissionExecutor(x []Submission) bool {
 	for i := range x {
 		if x[i].Executor != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitThread(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Thread)-last), uint64(x[i].Thread)
+	}
+}
+
+func setWaitThread(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Thread = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func codeWaitFlags(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+
+	for i := range x {
+		c[i] = uint64(x[i].Flags)
+	}
+}
+
+func setWaitFlags(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var seen uint64
+	for i, c := range codes {
+		x[i].Flags = WaitFlags(c)
+		seen |= c >> 16
+	}
+	return seen == 0
+}
+
+func codeWaitStart(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i] = zigzag(uint64(x[i].Start) - last)
+		last = edge(x[i].Start, x[i].End)
+	}
+}
+
+func setWaitStart(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+
+	for i, c := range codes {
+		x[i].Start = units.Ticks(unzigzag(c))
+	}
+	return true
+}
+
+func codeWaitEnd(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+
+	for i := range x {
+		c[i] = uint64(x[i].End - x[i].Start)
+	}
+}
+
+func setWaitEnd(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	for i, c := range codes {
+		e := &x[i]
+		e.Start += units.Ticks(last)
+		e.End = e.Start + units.Ticks(c)
+		last = edge(e.Start, e.End)
+	}
+	return true
+}
+
+func codeWaitSite(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Site)-last), uint64(x[i].Site)
+	}
+}
+
+func setWaitSite(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Site = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitSite(x []Wait) bool {
+	for i := range x {
+		if x[i].Site != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitKind(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+
+	for i := range x {
+		c[i] = uint64(x[i].Kind)
+	}
+}
+
+func setWaitKind(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var seen uint64
+	for i, c := range codes {
+		x[i].Kind = WaitKind(c)
+		seen |= c >> 8
+	}
+	return seen == 0
+}
+
+func anyWaitKind(x []Wait) bool {
+	for i := range x {
+		if x[i].Kind != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitBlocker(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Blocker)-last), uint64(x[i].Blocker)
+	}
+}
+
+func setWaitBlocker(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Blocker = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitBlocker(x []Wait) bool {
+	for i := range x {
+		if x[i].Blocker != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitReady(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+
+	for i := range x {
+		c[i] = uint64(x[i].Ready)
+	}
+}
+
+func setWaitReady(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+
+	for i, c := range codes {
+		x[i].Ready = units.Ticks(c)
+	}
+	return true
+}
+
+func anyWaitReady(x []Wait) bool {
+	for i := range x {
+		if x[i].Ready != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitObject(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Object)-last), uint64(x[i].Object)
+	}
+}
+
+func setWaitObject(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Object = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitObject(x []Wait) bool {
+	for i := range x {
+		if x[i].Object != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitLock(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Lock)-last), uint64(x[i].Lock)
+	}
+}
+
+func setWaitLock(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Lock = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitLock(x []Wait) bool {
+	for i := range x {
+		if x[i].Lock != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitWaker(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Waker)-last), uint64(x[i].Waker)
+	}
+}
+
+func setWaitWaker(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Waker = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitWaker(x []Wait) bool {
+	for i := range x {
+		if x[i].Waker != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitHolder(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Holder)-last), uint64(x[i].Holder)
+	}
+}
+
+func setWaitHolder(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Holder = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitHolder(x []Wait) bool {
+	for i := range x {
+		if x[i].Holder != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitWithin(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Within)-last), uint64(x[i].Within)
+	}
+}
+
+func setWaitWithin(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Within = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitWithin(x []Wait) bool {
+	for i := range x {
+		if x[i].Within != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitContext(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Context)-last), uint64(x[i].Context)
+	}
+}
+
+func setWaitContext(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Context = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitContext(x []Wait) bool {
+	for i := range x {
+		if x[i].Context != 0 {
 			return true
 		}
 	}

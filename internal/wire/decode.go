@@ -174,6 +174,16 @@ func (r *reader) list(key string) bool {
 			b.Virtual, unknown, err = decodeVirtual(data, r.lim.Events)
 			r.payloadError("virtual threads", base, err)
 		}
+	case keyWaits:
+		data, base := r.bin("waits")
+		if r.err == nil {
+			b.Waits, _, unknown, err = decodePayload(data, r.lim.Events, &waitsPayload)
+			r.payloadError("waits", base, err)
+		}
+	case keyWaitSums:
+		b.WaitSums = listOf(r, "wait sums", (*reader).waitSum)
+	case keyBlockers:
+		b.Blockers = listOf(r, "blockers", (*reader).blocker)
 	default:
 		if r.decodeContexts(key, &b.Contexts) {
 			return true
@@ -263,7 +273,7 @@ func (r *reader) clock(field string) (c ClockPair) {
 }
 
 func (r *reader) hello() *Hello {
-	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsAll)
+	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsAll)
 	h := &Hello{
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
@@ -290,8 +300,12 @@ func (r *reader) hello() *Hello {
 			r.fail("hello.extra", strconv.Itoa(len(h.Extra))+" metrics, the limit is "+strconv.Itoa(MaxExtra), nil)
 		}
 	}
-	if fields >= helloFieldsAll {
+	if fields >= helloFieldsTasks {
 		h.Tasks = listOf(r, "hello.tasks", (*reader).str)
+	}
+	if fields >= helloFieldsAll {
+		h.WaitLimit = units.Ns(r.int("hello.wait limit"))
+		h.WaitSources = listOf(r, "hello.wait sources", (*reader).str)
 	}
 	end()
 	return h

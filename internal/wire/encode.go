@@ -41,6 +41,10 @@ const (
 	keyAccount     = "w"
 
 	keyVirtual = "V"
+
+	keyWaits    = "W"
+	keyWaitSums = "S"
+	keyBlockers = "B"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -105,13 +109,16 @@ func checkBatch(b *Batch) error {
 	if len(b.Submissions) > MaxEvents || len(b.Constructions) > MaxEvents {
 		return fmt.Errorf("%d submissions, %d constructions: %w", len(b.Submissions), len(b.Constructions), ErrTooMany)
 	}
+	if len(b.Waits) > MaxEvents {
+		return fmt.Errorf("%d waits: %w", len(b.Waits), ErrTooMany)
+	}
 	if err := b.checkWork(); err != nil {
 		return err
 	}
 	if err := b.Contexts.check(); err != nil {
 		return err
 	}
-	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.SiteSums), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
+	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.SiteSums), len(b.WaitSums), len(b.Blockers), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
 		if n > MaxItems {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
@@ -172,6 +179,12 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		}},
 		{keyVirtual, len(b.Virtual) > 0, func() {
 			e.payload = appendVirtual(e.payload[:0], b.Virtual)
+			w.bin(e.payload)
+		}},
+		{keyBlockers, len(b.Blockers) > 0, func() { each(w, b.Blockers, (*writer).blocker) }},
+		{keyWaitSums, len(b.WaitSums) > 0, func() { each(w, b.WaitSums, (*writer).waitSum) }},
+		{keyWaits, len(b.Waits) > 0, func() {
+			e.payload = appendPayload(e, e.payload[:0], b.Waits, Work{}, &waitsPayload)
 			w.bin(e.payload)
 		}},
 	}
@@ -251,7 +264,8 @@ const (
 	totalsFieldsAll                   = 18 // where tasks were summarised that were to be recorded with their construction
 	helloFields, helloFieldsDetail    = 15, 16
 	helloFieldsExtra                  = 17 // where there are extra metrics
-	helloFieldsAll                    = 18 // where the user defined tasks
+	helloFieldsTasks                  = 18 // where the user defined tasks
+	helloFieldsAll                    = 20 // where waits are recorded
 )
 
 func (w *writer) totals(t Totals) {
@@ -296,8 +310,10 @@ func (w *writer) totals(t Totals) {
 func (w *writer) hello(h *Hello) {
 	n := helloFieldsDetail
 	switch {
-	case len(h.Tasks) > 0:
+	case h.WaitLimit > 0:
 		n = helloFieldsAll
+	case len(h.Tasks) > 0:
+		n = helloFieldsTasks
 	case len(h.Extra) > 0:
 		n = helloFieldsExtra
 	}
@@ -330,7 +346,11 @@ func (w *writer) hello(h *Hello) {
 	if n >= helloFieldsExtra {
 		each(w, h.Extra, (*writer).extra)
 	}
-	if n >= helloFieldsAll {
+	if n >= helloFieldsTasks {
 		each(w, h.Tasks, func(w *writer, s *string) { w.str(*s) })
+	}
+	if n >= helloFieldsAll {
+		w.int(int64(h.WaitLimit))
+		each(w, h.WaitSources, func(w *writer, s *string) { w.str(*s) })
 	}
 }

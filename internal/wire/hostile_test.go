@@ -254,6 +254,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(mustEncode(f, withContexts()))
 	f.Add(mustEncode(f, withSiteSums()))
 	f.Add(mustEncode(f, withVirtual()))
+	f.Add(mustEncode(f, withWaits()))
 	f.Add(mustEncode(f, empty()))
 	b := empty()
 	b.Executions = forkJoin(50)

@@ -9,7 +9,7 @@ import (
 // Limits bound what Decode accepts and allocates.
 type Limits struct {
 	Bytes     int // of the whole message
-	Events    int // executions, and as many creations, submissions and constructions, in a batch
+	Events    int // executions, and as many creations, submissions, constructions and waits, in a batch
 	Summaries int
 	Items     int // classes, threads, OS threads, pauses, refusals, losses: each list
 	String    int // bytes of one string
@@ -26,7 +26,7 @@ func DefaultLimits() Limits {
 // What Encode makes at most.
 const (
 	MaxBatch     = 1 << 20 // bytes, the payload limit of a NATS server as it comes
-	MaxEvents    = 1 << 17 // executions, and as many creations, submissions and constructions
+	MaxEvents    = 1 << 17 // executions, and as many creations, submissions, constructions and waits
 	MaxSummaries = 1 << 14
 	MaxItems     = 1 << 16 // entries of each list
 	MaxString    = 4096    // bytes; longer ones are cut

@@ -277,6 +277,52 @@ func (r *reader) siteSum(field string) (x SiteSum) {
 	return x
 }
 
+func (w *writer) waitSum(x *WaitSum) {
+	w.arrayLen(10)
+	w.uint(uint64(x.Thread))
+	w.uint(uint64(x.Kind))
+	w.uint(uint64(x.Flags))
+	w.uint(uint64(x.Blocker))
+	w.uint(uint64(x.Within))
+	w.uint(uint64(x.From))
+	w.uint(uint64(x.To))
+	w.uint(x.Waits)
+	w.uint(uint64(x.Waited))
+	w.uint(uint64(x.Most))
+}
+
+func (r *reader) waitSum(field string) (x WaitSum) {
+	end := r.fields(field, 10)
+	x.Thread = uint32(r.uintMax(field+".thread", 1<<32-1))
+	x.Kind = WaitKind(r.uintMax(field+".kind", 1<<8-1))
+	x.Flags = WaitFlags(r.uintMax(field+".flags", 1<<16-1))
+	x.Blocker = uint32(r.uintMax(field+".blocker", 1<<32-1))
+	x.Within = uint32(r.uintMax(field+".within", 1<<32-1))
+	x.From = units.Ticks(r.uint(field + ".from"))
+	x.To = units.Ticks(r.uint(field + ".to"))
+	x.Waits = r.uint(field + ".waits")
+	x.Waited = units.Ticks(r.uint(field + ".waited"))
+	x.Most = units.Ticks(r.uint(field + ".most"))
+	end()
+	return x
+}
+
+func (w *writer) blocker(x *Blocker) {
+	w.arrayLen(3)
+	w.uint(uint64(x.ID))
+	w.str(x.Class)
+	w.str(x.Lock)
+}
+
+func (r *reader) blocker(field string) (x Blocker) {
+	end := r.fields(field, 3)
+	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	x.Class = r.str(field + ".class")
+	x.Lock = r.str(field + ".lock")
+	end()
+	return x
+}
+
 // How many numbers an entry has, and how many may stand behind them.
 const virtualThreadFields, virtualThreadLaterFields = 13, 4
 

@@ -53,6 +53,16 @@ const (
 	VirtualAlive VirtualFlags = 1 << 0 // the thread had not ended
 )
 
+// WaitFlags qualify a wait.
+type WaitFlags uint16
+
+// The bits of WaitFlags.
+const (
+	WaitTimed  WaitFlags = 1 << 0 // it had a time limit
+	WaitPinned WaitFlags = 1 << 1 // of a virtual thread that kept its carrier
+	WaitOpen   WaitFlags = 1 << 2 // it had not ended when the session did
+)
+
 // SummaryFlags qualify a summary.
 type SummaryFlags uint16
 
@@ -87,7 +97,21 @@ const (
 	ContextCreation   ContextKind = iota // creation
 	ContextSubmission                    // submission by the program, not inside another
 	ContextExecution                     // execution
+	ContextWait                          // long wait
 	NumContextKinds
+)
+
+// WaitKind says how a thread waited.
+type WaitKind uint8
+
+// The values of WaitKind.
+const (
+	WaitMonitor WaitKind = iota // for a synchronized block or method
+	WaitNotify                  // in Object.wait
+	WaitPark                    // in LockSupport.park
+	WaitSleep                   // in Thread.sleep
+	WaitIO                      // a virtual thread, for a socket or pipe
+	NumWaitKinds
 )
 
 // Execution is one run of a task's execution method. It is written when it ends.
@@ -171,6 +195,25 @@ type VirtualThread struct {
 	MostReady  units.Ticks  // the longest wait for a carrier
 }
 
+// Wait is one wait of a thread, platform or virtual, that was long enough and did not come too fast. It is
+// written when it ends. A wait is in a record or in a sum, never in both.
+type Wait struct {
+	Flags   WaitFlags   // see WaitFlags
+	Kind    WaitKind    // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: a virtual thread, for a socket or pipe
+	Blocker uint32      // blockers.blocker: the class of what it waited for; 0: none, or not known
+	Thread  uint32      // threads.thread that waited
+	Start   units.Ticks // start
+	End     units.Ticks // end
+	Ready   units.Ticks // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; 0: not measured
+	Object  uint32      // identity hash of that object; 0: not known
+	Lock    uint32      // of a condition: identity hash of its lock; 0: none, or not known
+	Waker   uint32      // threads.thread that ended it; 0: not known, or its time was over
+	Holder  uint32      // threads.thread that owned the exclusive lock when the wait began; 0: none, or not known
+	Within  uint32      // classes.class of the innermost execution in which it waited; 0: none
+	Site    uint32      // sites.site: the program's nearest frame; 0: not looked up
+	Context uint32      // contexts.context; 0: not recorded
+}
+
 // Executor describes an executor the first time it is used.
 type Executor struct {
 	ID     uint32 // id within the session, never reused
@@ -204,8 +247,8 @@ type Frame struct {
 // Context is a stack on which tasks of a class are created, submitted or executed.
 type Context struct {
 	ID     uint32      // id within the session, never reused; 0 is none
-	Kind   ContextKind // creation, submission, execution
-	Class  uint32      // classes.class of the task
+	Kind   ContextKind // creation, submission, execution, wait: of long waits
+	Class  uint32      // classes.class of the task; of a wait, the class of the innermost execution around it, or 0
 	Cut    bool        // the stack goes on
 	Frames []uint32    // frames.frame, innermost first, 0: not known; at most 64
 }
@@ -292,4 +335,26 @@ type SiteSum struct {
 	Kind   SiteKind     // creation; part: one without a call site, inside an execution of a task of the same class; submission by the program, inner; rejected, rejected_inner: submissions taken back
 	Site   uint32       // sites.site, 0: not known
 	Count  uint64       // how often
+}
+
+// WaitSum counts the waits of a thread that were too short or too many to record one by one: what was added
+// since the sum before it of the same thread, kind, flags, blocker and class.
+type WaitSum struct {
+	Thread  uint32      // threads.thread; 0: virtual threads
+	Kind    WaitKind    // as in waits
+	Flags   WaitFlags   // as in waits
+	Blocker uint32      // as in waits; 0 also of waits below the limit
+	Within  uint32      // as in waits
+	From    units.Ticks // begin of the interval in which they ended
+	To      units.Ticks // its end
+	Waits   uint64      // waits
+	Waited  units.Ticks // time waited
+	Most    units.Ticks // the longest of all since the session began
+}
+
+// Blocker is a class of objects for which threads wait.
+type Blocker struct {
+	ID    uint32 // id within the session, never reused; 0 is none
+	Class string // Java name
+	Lock  string // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer, else empty
 }

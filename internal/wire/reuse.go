@@ -30,5 +30,6 @@ func (b *Batch) Release() {
 	letGo(&creationsPayload.lists, b.Creations)
 	letGo(&submissionsPayload.lists, b.Submissions)
 	letGo(&constructionsPayload.lists, b.Constructions)
-	b.Executions, b.Creations, b.Submissions, b.Constructions = nil, nil, nil, nil
+	letGo(&waitsPayload.lists, b.Waits)
+	b.Executions, b.Creations, b.Submissions, b.Constructions, b.Waits = nil, nil, nil, nil, nil
 }

@@ -66,6 +66,8 @@ type Hello struct {
 	NotAvailable map[string]string // metric -> why
 	Detail       string            // option detail: "all", "auto", "summary"; "" where the agent does not say
 	Tasks        []string          // option task, as the user gave its values; empty also where the agent does not say
+	WaitLimit    units.Ns          // option wait: shorter waits are only summed up; 0: no waits are recorded
+	WaitSources  []string          // the kinds of waits that are recorded; of others NotAvailable has "waits: KIND"
 }
 
 // Totals are running sums since the start of the session, so that
@@ -138,6 +140,9 @@ type Batch struct {
 	Sites            []Site
 	Contexts         Contexts // what is new of them
 	Virtual          []VirtualThread
+	Waits            []Wait
+	WaitSums         []WaitSum
+	Blockers         []Blocker
 
 	// Unknown is how many keys, fields and columns Decode skipped because it
 	// does not know them (a newer agent). It does not travel.

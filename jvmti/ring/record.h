@@ -18,6 +18,7 @@ enum sa_record_type {
     SA_REC_SUBMISSION = 10, /* two slots: sa_submission */
     SA_REC_QUEUE = 11, /* one slot: sa_queue; belongs to the execution that follows in this ring */
     SA_REC_VIRTUAL = 12, /* two slots: sa_virtual */
+    SA_REC_WAIT = 13, /* two slots: sa_wait */
 };
 
 /* flags of sa_execution; equal to wire.ExecutionFlags */
@@ -55,6 +56,13 @@ enum {
     SA_VIRTUAL_ALIVE = 1 << 0, /* the thread had not ended */
 };
 
+/* flags of sa_wait; equal to wire.WaitFlags */
+enum {
+    SA_WAIT_TIMED = 1 << 0, /* it had a time limit */
+    SA_WAIT_PINNED = 1 << 1, /* of a virtual thread that kept its carrier */
+    SA_WAIT_OPEN = 1 << 2, /* it had not ended when the session did */
+};
+
 /* what is counted at a call site; equal to wire.SiteKind */
 enum {
     SA_SITE_CREATION = 0, /* creation */
@@ -70,6 +78,16 @@ enum {
     SA_CONTEXT_CREATION = 0, /* creation */
     SA_CONTEXT_SUBMISSION = 1, /* submission by the program, not inside another */
     SA_CONTEXT_EXECUTION = 2, /* execution */
+    SA_CONTEXT_WAIT = 3, /* long wait */
+};
+
+/* what a thread waits for; equal to wire.WaitKind */
+enum {
+    SA_WAIT_FOR_MONITOR = 0, /* for a synchronized block or method */
+    SA_WAIT_FOR_NOTIFY = 1, /* in Object.wait */
+    SA_WAIT_FOR_PARK = 2, /* in LockSupport.park */
+    SA_WAIT_FOR_SLEEP = 3, /* in Thread.sleep */
+    SA_WAIT_FOR_IO = 4, /* a virtual thread, for a socket or pipe */
 };
 
 #define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */
@@ -172,6 +190,27 @@ typedef struct {
     uint64_t at_ticks; /* when this was so */
 } sa_virtual;
 
+/* Wait is one wait of a thread, platform or virtual, that was long enough and did not come too fast. It is
+ * written when it ends. A wait is in a record or in a sum, never in both. */
+typedef struct {
+    uint8_t type; /* SA_REC_WAIT */
+    uint8_t flags; /* SA_WAIT_* */
+    uint8_t kind; /* SA_WAIT_FOR_* */
+    uint8_t pad;
+    uint32_t blocker;
+    uint64_t start_ticks;
+    uint64_t end_ticks;
+    uint64_t ready_ticks; /* the part after it was made ready, or 0 */
+    uint32_t object;
+    uint32_t lock;
+    uint32_t waker;
+    uint32_t holder;
+    uint32_t within;
+    uint32_t site;
+    uint32_t context;
+    uint32_t pad2;
+} sa_wait;
+
 _Static_assert(sizeof(sa_execution) == 2 * SA_SLOT_BYTES, "size of sa_execution");
 _Static_assert(offsetof(sa_execution, flags) == 1, "place of flags");
 _Static_assert(offsetof(sa_execution, depth) == 2, "place of depth");
@@ -225,4 +264,18 @@ _Static_assert(offsetof(sa_virtual, pinned_ticks) == 32, "place of pinned_ticks"
 _Static_assert(offsetof(sa_virtual, away_ticks) == 40, "place of away_ticks");
 _Static_assert(offsetof(sa_virtual, ready_ticks) == 48, "place of ready_ticks");
 _Static_assert(offsetof(sa_virtual, at_ticks) == 56, "place of at_ticks");
+_Static_assert(sizeof(sa_wait) == 2 * SA_SLOT_BYTES, "size of sa_wait");
+_Static_assert(offsetof(sa_wait, flags) == 1, "place of flags");
+_Static_assert(offsetof(sa_wait, kind) == 2, "place of kind");
+_Static_assert(offsetof(sa_wait, blocker) == 4, "place of blocker");
+_Static_assert(offsetof(sa_wait, start_ticks) == 8, "place of start_ticks");
+_Static_assert(offsetof(sa_wait, end_ticks) == 16, "place of end_ticks");
+_Static_assert(offsetof(sa_wait, ready_ticks) == 24, "place of ready_ticks");
+_Static_assert(offsetof(sa_wait, object) == 32, "place of object");
+_Static_assert(offsetof(sa_wait, lock) == 36, "place of lock");
+_Static_assert(offsetof(sa_wait, waker) == 40, "place of waker");
+_Static_assert(offsetof(sa_wait, holder) == 44, "place of holder");
+_Static_assert(offsetof(sa_wait, within) == 48, "place of within");
+_Static_assert(offsetof(sa_wait, site) == 52, "place of site");
+_Static_assert(offsetof(sa_wait, context) == 56, "place of context");
 #endif

@@ -28,6 +28,7 @@ int main(void) {
     section("A Java thread (sa_thread).");
     FIELD("FRAMES", sa_thread, frames);
     FIELD("DEPTH", sa_thread, depth);
+    FIELD("THREAD", sa_thread, thread_id);
     FIELD("SUBMISSIONS_OPEN", sa_thread, submissions_open);
     FIELD("SUBMITTED", sa_thread, submitted);
     FIELD("IS_VIRTUAL", sa_thread, is_virtual);
@@ -56,6 +57,9 @@ int main(void) {
     constant("STARTED", SA_SUBMIT_STARTED);
     constant("FORKED", SA_SUBMIT_FORKED);
     constant("INNER", SA_SUBMIT_INNER);
+    section("Waits.");
+    constant("PARK", SA_WAIT_FOR_PARK);
+    constant("TIMED", SA_WAIT_TIMED);
     section("An execution (sa_frame).");
     FIELD("FRAME_TASK", sa_frame, task_id);
     FIELD("FRAME_CLASS", sa_frame, class_id);

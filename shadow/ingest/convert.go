@@ -78,7 +78,7 @@ func deriveVirtualThread(r *store.VirtualThread, x *wire.VirtualThread, _ *clock
 	}
 }
 
-var contextKinds = [wire.NumContextKinds]string{store.ContextCreation, store.ContextSubmission, store.ContextExecution}
+var contextKinds = [wire.NumContextKinds]string{store.ContextCreation, store.ContextSubmission, store.ContextExecution, store.ContextWait}
 
 func deriveContext(r *store.Context, x *wire.Context, _ *clock, _ nsPerTick) {
 	r.Kind = "kind " + strconv.Itoa(int(x.Kind)) // of a newer agent
@@ -89,6 +89,17 @@ func deriveContext(r *store.Context, x *wire.Context, _ *clock, _ nsPerTick) {
 
 func deriveSiteSum(r *store.SiteSum, x *wire.SiteSum, _ *clock, _ nsPerTick) {
 	r.Kind = store.SiteKindName(x.Kind)
+}
+
+func deriveWait(r *store.Wait, x *wire.Wait, _ *clock, rate nsPerTick) {
+	r.Kind = store.WaitKindName(x.Kind)
+	if x.Ready != 0 {
+		r.ReadyNs = new(units.Ns(rate.ns(uint64(x.Ready))))
+	}
+}
+
+func deriveWaitSum(r *store.WaitSum, x *wire.WaitSum, _ *clock, _ nsPerTick) {
+	r.Kind = store.WaitKindName(x.Kind)
 }
 
 func nullable(n units.Ns) *int64 {

@@ -73,6 +73,18 @@ func appendRows(p *store.Part, b *wire.Batch, c *clock) {
 		p.VirtualThreads = append(p.VirtualThreads, store.VirtualThread{})
 		rowVirtualThread(&p.VirtualThreads[len(p.VirtualThreads)-1], &b.Virtual[i], c, rate)
 	}
+	for i := range b.Waits {
+		p.Waits = append(p.Waits, store.Wait{})
+		rowWait(&p.Waits[len(p.Waits)-1], &b.Waits[i], c, rate)
+	}
+	for i := range b.WaitSums {
+		p.WaitSums = append(p.WaitSums, store.WaitSum{})
+		rowWaitSum(&p.WaitSums[len(p.WaitSums)-1], &b.WaitSums[i], c, rate)
+	}
+	for i := range b.Blockers {
+		p.Blockers = append(p.Blockers, store.Blocker{})
+		rowBlocker(&p.Blockers[len(p.Blockers)-1], &b.Blockers[i], c, rate)
+	}
 }
 
 // reserve makes room in p for the rows of the batches: growing by steps would copy a large part several times.
@@ -254,4 +266,39 @@ func rowVirtualThread(r *store.VirtualThread, x *wire.VirtualThread, c *clock, r
 	r.PinnedNs = units.Ns(rate.ns(uint64(x.Pinned)))
 	r.AwayNs = units.Ns(rate.ns(uint64(x.Away)))
 	deriveVirtualThread(r, x, c, rate)
+}
+
+func rowWait(r *store.Wait, x *wire.Wait, c *clock, rate nsPerTick) {
+	r.Flags = uint32(x.Flags)
+	r.Blocker = x.Blocker
+	r.Thread = x.Thread
+	r.StartNs = int64(c.mono(x.Start))
+	r.EndNs = int64(c.mono(x.End))
+	r.Object = x.Object
+	r.Lock = x.Lock
+	r.Waker = x.Waker
+	r.Holder = x.Holder
+	r.Within = x.Within
+	r.Site = x.Site
+	r.Context = x.Context
+	deriveWait(r, x, c, rate)
+}
+
+func rowWaitSum(r *store.WaitSum, x *wire.WaitSum, c *clock, rate nsPerTick) {
+	r.Thread = x.Thread
+	r.Flags = uint32(x.Flags)
+	r.Blocker = x.Blocker
+	r.Within = x.Within
+	r.FromNs = int64(c.mono(x.From))
+	r.ToNs = int64(c.mono(x.To))
+	r.Waits = x.Waits
+	r.WaitedNs = units.Ns(rate.ns(uint64(x.Waited)))
+	r.MaxNs = units.Ns(rate.ns(uint64(x.Most)))
+	deriveWaitSum(r, x, c, rate)
+}
+
+func rowBlocker(r *store.Blocker, x *wire.Blocker, _ *clock, _ nsPerTick) {
+	r.ID = x.ID
+	r.Class = x.Class
+	r.Lock = x.Lock
 }

@@ -57,6 +57,9 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 	m.Metrics = h.Metrics
 	m.NotAvailable = h.NotAvailable
 	m.Detail, m.Tasks = h.Detail, h.Tasks
+	if h.WaitLimit > 0 {
+		m.Waits = &store.WaitRecording{LimitNs: h.WaitLimit, Sources: h.WaitSources}
+	}
 	if len(m.Extra) == 0 { // the columns of a session have their names for ever
 		m.Extra = store.NewExtra(h.Extra)
 	}

@@ -64,11 +64,9 @@ func (s *Session) Contexts() ([]Context, error) {
 	}
 	rows := map[uint32]Context{}
 	bad, err := s.folder.ReadContexts(func(r *store.Context) {
-		c := Context{ID: r.ID, Kind: r.Kind, Class: r.Class, Cut: r.Cut}
-		for _, id := range r.Frames[:min(len(r.Frames), wire.MaxFrames)] {
-			c.Frames = append(c.Frames, frames.get(id))
+		if r.Kind != store.ContextWait {
+			rows[r.ID] = Context{ID: r.ID, Kind: r.Kind, Class: r.Class, Cut: r.Cut, Frames: framesOf(frames, r)}
 		}
-		rows[r.ID] = c
 	})
 	s.warnAll(bad)
 	if err != nil {
@@ -105,6 +103,14 @@ func scaled(n, every uint64) int64 {
 		return int64(low)
 	}
 	return math.MaxInt64
+}
+
+// framesOf are the frames of a context.
+func framesOf(frames *named[Site], r *store.Context) (list []*Site) {
+	for _, id := range r.Frames[:min(len(r.Frames), wire.MaxFrames)] {
+		list = append(list, frames.get(id))
+	}
+	return list
 }
 
 func (s *Session) frames() (*named[Site], error) {

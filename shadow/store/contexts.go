@@ -5,6 +5,7 @@ const (
 	ContextCreation   = "creation"
 	ContextSubmission = "submission"
 	ContextExecution  = "execution"
+	ContextWait       = "wait"
 )
 
 // ContextSampling says how the contexts of a session came about.

@@ -14,6 +14,18 @@ func handContexts(p *Part, i int) {
 	p.Contexts = []Context{{ID: id, Kind: ContextExecution, Class: 1, Frames: []uint32{100 + id, 0, id}}, {ID: 100 + id, Kind: ContextCreation, Cut: true}}
 	p.ContextSums = []ContextSum{{ID: id, Count: 3, SelfWallNs: 7, Measured: 2, SelfCPUNs: 5}, {ID: id}}
 	handVirtual(p, i)
+	handWaits(p, i)
+}
+
+// handWaits adds a wait of a virtual thread, one of which little is known, and a sum.
+func handWaits(p *Part, i int) {
+	ready := units.Ns(3 + i)
+	p.Blockers = []Blocker{{ID: uint32(i), Class: "a.Lock"}, {ID: 100 + uint32(i), Class: "a.Condition", Lock: "a.Lock"}}
+	p.Waits = []Wait{
+		{Flags: 2, Kind: "park", Blocker: uint32(i), Thread: 4, StartNs: 10, EndNs: 90, ReadyNs: &ready, Object: 5, Lock: 6, Waker: 7, Holder: 8, Within: 9, Site: 1 << 17, Context: 11},
+		{Kind: "monitor", Thread: 4, StartNs: 100, EndNs: 100},
+	}
+	p.WaitSums = []WaitSum{{Thread: 4, Kind: "park", Flags: 1, Blocker: uint32(i), Within: 3, FromNs: 1, ToNs: 9, Waits: 1 << 40, WaitedNs: 7, MaxNs: 5}}
 }
 
 // handVirtual adds a virtual thread and a group of them whose waiting was not measured.
@@ -36,6 +48,7 @@ func TestContextRows(t *testing.T) {
 		handContexts(&p, i)
 		want.Frames, want.Contexts, want.ContextSums = append(want.Frames, p.Frames...), append(want.Contexts, p.Contexts...), append(want.ContextSums, p.ContextSums...)
 		want.VirtualThreads = append(want.VirtualThreads, p.VirtualThreads...)
+		want.Waits, want.WaitSums, want.Blockers = append(want.Waits, p.Waits...), append(want.WaitSums, p.WaitSums...), append(want.Blockers, p.Blockers...)
 	}
 	for _, when := range []string{"written", "merged"} {
 		f, err := OpenFolder(w.Dir())
@@ -52,6 +65,9 @@ func TestContextRows(t *testing.T) {
 		})
 		f.ReadContextSums(func(x *ContextSum) { got.ContextSums = append(got.ContextSums, *x) })
 		f.ReadVirtualThreads(func(x *VirtualThread) { got.VirtualThreads = append(got.VirtualThreads, *x) })
+		f.ReadWaits(func(x *Wait) { got.Waits = append(got.Waits, *x) })
+		f.ReadWaitSums(func(x *WaitSum) { got.WaitSums = append(got.WaitSums, *x) })
+		f.ReadBlockers(func(x *Blocker) { got.Blockers = append(got.Blockers, *x) })
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v, want %+v", when, got, want)
 		}

@@ -85,6 +85,8 @@ type Manifest struct {
 	Constructions *RecordAccount `json:"constructions,omitempty"`
 	// Contexts is the account of calling contexts; nil where none were recorded.
 	Contexts *ContextSampling `json:"contexts,omitempty"`
+	// Waits says which waits were recorded; nil: none. Of sources that are missing, NotAvailable has "waits: KIND".
+	Waits *WaitRecording `json:"waits,omitempty"`
 	// Extra are the work metrics beside wall and CPU time.
 	Extra        []ExtraMetric `json:"extra,omitempty"`
 	ClassesWoven uint64        `json:"classes_woven"`
@@ -108,6 +110,12 @@ type Manifest struct {
 	SchedulingRecord string `json:"scheduling_record,omitempty"`
 	// Digest is the checksum of the manifest itself. It stands last in the file.
 	Digest string `json:"digest,omitempty"`
+}
+
+// WaitRecording says which waits were recorded.
+type WaitRecording struct {
+	LimitNs units.Ns `json:"limit_ns"` // shorter ones are only summed up
+	Sources []string `json:"sources"`  // kinds of waits
 }
 
 // VirtualScheduling are the sums of wire.VirtualScheduling.

@@ -36,6 +36,17 @@ func (s *SiteSum) KindNumber() (k wire.SiteKind, ok bool) {
 	return wire.SiteKind(max(i, 0)), i >= 0
 }
 
+// waitKinds are the kinds of waits, by wire.WaitKind.
+var waitKinds = [wire.NumWaitKinds]string{"monitor", "notify", "park", "sleep", "io"}
+
+// WaitKindName is a kind as the tables of waits have it.
+func WaitKindName(k wire.WaitKind) string {
+	if k < wire.NumWaitKinds {
+		return waitKinds[k]
+	}
+	return "kind " + strconv.Itoa(int(k)) // of a newer agent
+}
+
 // clearWork empties the columns of extra metrics; one that stays empty is not stored.
 func clearWork(work *wire.Work) {
 	for _, columns := range [][][]int64{work.Total, work.Nested} {

@@ -179,8 +179,8 @@ type Frame struct {
 // Context is a row of the table contexts. The last row of an id counts.
 type Context struct {
 	ID     uint32   `parquet:"context,delta"` // id within the session, never reused; 0 is none
-	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution
-	Class  uint32   `parquet:"class"`         // classes.class of the task
+	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution, wait: of long waits
+	Class  uint32   `parquet:"class"`         // classes.class of the task; of a wait, the class of the innermost execution around it, or 0
 	Cut    bool     `parquet:"cut"`           // the stack goes on
 	Frames []uint32 `parquet:"frames,list"`   // frames.frame, innermost first, 0: not known; at most 64
 }
@@ -224,6 +224,46 @@ type VirtualThread struct {
 	MostPinnedNs units.Ns  `parquet:"most_pinned_ns,delta"`  // the longest time pinned of a single thread
 	MostAwayNs   units.Ns  `parquet:"most_away_ns,delta"`    // the longest time between mounts
 	MostReadyNs  units.Ns  `parquet:"most_ready_ns,delta"`   // the longest wait for a carrier
+}
+
+// Wait is a row of the table waits. Waits too short or too fast are in wait_sums.
+type Wait struct {
+	Flags   uint32    `parquet:"flags,delta"`    // wire.WaitFlags
+	Kind    string    `parquet:"kind,dict"`      // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: a virtual thread, for a socket or pipe
+	Blocker uint32    `parquet:"blocker,delta"`  // blockers.blocker: the class of what it waited for; 0: none, or not known
+	Thread  uint32    `parquet:"thread,delta"`   // threads.thread that waited
+	StartNs int64     `parquet:"start_ns,delta"` // start
+	EndNs   int64     `parquet:"end_ns,delta"`   // end
+	ReadyNs *units.Ns `parquet:"ready_ns"`       // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; 0: not measured; nil: not measured
+	Object  uint32    `parquet:"object,delta"`   // identity hash of that object; 0: not known
+	Lock    uint32    `parquet:"lock,delta"`     // of a condition: identity hash of its lock; 0: none, or not known
+	Waker   uint32    `parquet:"waker,delta"`    // threads.thread that ended it; 0: not known, or its time was over
+	Holder  uint32    `parquet:"holder,delta"`   // threads.thread that owned the exclusive lock when the wait began; 0: none, or not known
+	Within  uint32    `parquet:"within,delta"`   // classes.class of the innermost execution in which it waited; 0: none
+	Site    uint32    `parquet:"site,delta"`     // sites.site: the program's nearest frame; 0: not looked up
+	Context uint32    `parquet:"context,delta"`  // contexts.context; 0: not recorded
+}
+
+// WaitSum is a row of the table wait_sums. Rows add up, except max_ns. Waits that found no room of their own
+// have blocker 0 and class 0.
+type WaitSum struct {
+	Thread   uint32   `parquet:"thread,delta"`  // threads.thread; 0: virtual threads
+	Kind     string   `parquet:"kind,dict"`     // as in waits
+	Flags    uint32   `parquet:"flags,delta"`   // as in waits
+	Blocker  uint32   `parquet:"blocker,delta"` // as in waits; 0 also of waits below the limit
+	Within   uint32   `parquet:"within,delta"`  // as in waits
+	FromNs   int64    `parquet:"from_ns,delta"` // begin of the interval in which they ended
+	ToNs     int64    `parquet:"to_ns,delta"`   // its end
+	Waits    uint64   `parquet:"waits,delta"`   // waits
+	WaitedNs units.Ns `parquet:"waited_ns"`     // time waited
+	MaxNs    units.Ns `parquet:"max_ns"`        // the longest of all since the session began
+}
+
+// Blocker is a row of the table blockers. The last row of an id counts.
+type Blocker struct {
+	ID    uint32 `parquet:"blocker,delta"`   // id within the session, never reused; 0 is none
+	Class string `parquet:"class_name,dict"` // Java name
+	Lock  string `parquet:"lock_class,dict"` // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer, else empty
 }
 
 // ExecutionColumns are executions in columns of equal length; those that were not asked for are empty. They are

@@ -33,6 +33,9 @@ const (
 	ContextSums
 	SiteSums
 	VirtualThreads
+	Waits
+	WaitSums
+	Blockers
 	numTables
 )
 
@@ -55,6 +58,9 @@ var tableNames = [numTables]string{
 	"context_sums",
 	"site_sums",
 	"virtual_threads",
+	"waits",
+	"wait_sums",
+	"blockers",
 }
 
 // Part is what a run of consecutive batches brought, on its way to the disk.
@@ -78,6 +84,9 @@ type Part struct {
 	ContextSums    []ContextSum
 	SiteSums       []SiteSum
 	VirtualThreads []VirtualThread
+	Waits          []Wait
+	WaitSums       []WaitSum
+	Blockers       []Blocker
 
 	Clock            []wire.ClockPair // the knots of the clock that its times rest on
 	Extra            []string         // columns of the extra metrics, by the place in wire.Hello.Extra
@@ -124,6 +133,12 @@ func (p *Part) rows(t Table) int {
 		return len(p.SiteSums)
 	case VirtualThreads:
 		return len(p.VirtualThreads)
+	case Waits:
+		return len(p.Waits)
+	case WaitSums:
+		return len(p.WaitSums)
+	case Blockers:
+		return len(p.Blockers)
 	}
 	return 0
 }
@@ -149,6 +164,9 @@ func (p *Part) Clear() {
 	p.ContextSums = p.ContextSums[:0]
 	p.SiteSums = p.SiteSums[:0]
 	p.VirtualThreads = p.VirtualThreads[:0]
+	p.Waits = p.Waits[:0]
+	p.WaitSums = p.WaitSums[:0]
+	p.Blockers = p.Blockers[:0]
 	clearWork(&p.ExecutionWork)
 	clearWork(&p.ConstructionWork)
 }
@@ -218,6 +236,12 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part, meta []format.KeyValue) 
 		return guarded.Write(w, p.SiteSums, Version, meta)
 	case VirtualThreads:
 		return guarded.Write(w, p.VirtualThreads, Version, meta)
+	case Waits:
+		return guarded.Write(w, p.Waits, Version, meta)
+	case WaitSums:
+		return guarded.Write(w, p.WaitSums, Version, meta)
+	case Blockers:
+		return guarded.Write(w, p.Blockers, Version, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
@@ -261,6 +285,12 @@ func (e *encoder) merge(out io.Writer, t Table, s *sources, meta []format.KeyVal
 		return mergeSmall[SiteSum](out, s, meta)
 	case VirtualThreads:
 		return mergeSmall[VirtualThread](out, s, meta)
+	case Waits:
+		return mergeSmall[Wait](out, s, meta)
+	case WaitSums:
+		return mergeSmall[WaitSum](out, s, meta)
+	case Blockers:
+		return mergeSmall[Blocker](out, s, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
@@ -286,6 +316,9 @@ func makeSchemas() [numTables]*parquet.Schema {
 		ContextSums:    parquet.SchemaOf(ContextSum{}),
 		SiteSums:       parquet.SchemaOf(SiteSum{}),
 		VirtualThreads: parquet.SchemaOf(VirtualThread{}),
+		Waits:          parquet.SchemaOf(Wait{}),
+		WaitSums:       parquet.SchemaOf(WaitSum{}),
+		Blockers:       parquet.SchemaOf(Blocker{}),
 	}
 }
 
@@ -357,4 +390,19 @@ func (f *Folder) ReadSiteSums(row func(*SiteSum)) ([]*PartError, error) {
 // ReadVirtualThreads calls row for every row of the table virtual_threads, in order.
 func (f *Folder) ReadVirtualThreads(row func(*VirtualThread)) ([]*PartError, error) {
 	return readSmall(f, VirtualThreads, row)
+}
+
+// ReadWaits calls row for every row of the table waits, in order.
+func (f *Folder) ReadWaits(row func(*Wait)) ([]*PartError, error) {
+	return readSmall(f, Waits, row)
+}
+
+// ReadWaitSums calls row for every row of the table wait_sums, in order.
+func (f *Folder) ReadWaitSums(row func(*WaitSum)) ([]*PartError, error) {
+	return readSmall(f, WaitSums, row)
+}
+
+// ReadBlockers calls row for every row of the table blockers, in order.
+func (f *Folder) ReadBlockers(row func(*Blocker)) ([]*PartError, error) {
+	return readSmall(f, Blockers, row)
 }

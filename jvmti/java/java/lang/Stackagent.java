@@ -110,6 +110,12 @@ public final class Stackagent {
     /** The offset of the field for them; -1: there is none, because the agent was attached. */
     private static final long BYTECODES_OFFSET = BYTECODES ? offset(Thread.class, "stackagent$bytecodes") : -1;
 
+    /** Of a thread: its number as a thread; 0: not known. */
+    int number;
+
+    /** Of a thread that waits: the numbers of who ends it, and of who owned the lock; see {@link StackagentWait}. */
+    int waker, holder;
+
     /** Of a thread: its latest submission as a task, see {@link StackagentSubmission}. */
     long submitted;
 
@@ -193,7 +199,12 @@ public final class Stackagent {
      * because the thread starts, or an attach goes through all threads.
      */
     private static boolean adopt(Thread t, long before, long context) {
-        return U.compareAndSetLong(newSlot(t), SLOT_CONTEXT, before, context);
+        Stackagent slot = newSlot(t);
+        boolean adopted = U.compareAndSetLong(slot, SLOT_CONTEXT, before, context);
+        if (adopted && context != 0) {
+            slot.number = U.getInt(null, context + THREAD);
+        }
+        return adopted;
     }
 
     /** Class id and offset of the instances' id field; 0: not known yet. */
@@ -913,6 +924,7 @@ public final class Stackagent {
         long context = attach0(t, U.getLong(t, THREAD_ID), t.getName(), mountsSeen);
         if (context != 0) {
             slot.context = context; // a platform thread has it already
+            slot.number = U.getInt(null, context + THREAD);
         }
         reset(mark); // the library's methods count their own instructions
         return context;

@@ -13,6 +13,7 @@ final class StackagentLayout {
     /** A Java thread (sa_thread). */
     static final int FRAMES = 0;
     static final int DEPTH = 8;
+    static final int THREAD = 16;
     static final int SUBMISSIONS_OPEN = 20;
     static final int SUBMITTED = 24;
     static final int IS_VIRTUAL = 32;
@@ -27,7 +28,7 @@ final class StackagentLayout {
     static final int CELLS = 64;
     static final int CELLS_MASK = 7;
     static final int THREAD_CREATIONS = 136;
-    static final int FIRST_SUBMISSION = 296;
+    static final int FIRST_SUBMISSION = 312;
 
     /** An open submission (sa_open_submission). */
     static final int SUBMISSION_TASK = 0;
@@ -44,6 +45,10 @@ final class StackagentLayout {
     static final int STARTED = 8;
     static final int FORKED = 16;
     static final int INNER = 32;
+
+    /** Waits. */
+    static final int PARK = 2;
+    static final int TIMED = 1;
 
     /** An execution (sa_frame). */
     static final int FRAME_TASK = 0;

@@ -1,0 +1,114 @@
+/* Waits: each is a record, if it is long enough and the thread does not wait too often, else it is added to a sum. */
+#include "probe_waits.h"
+
+#include "probe.h"
+#include "probe_common.h"
+#include "state_contexts.h"
+#include "state_waits.h"
+
+/* Of an OS thread, in each of these intervals: so many waits are recorded, and so many short ones get their place. */
+enum { INTERVAL_NS = 100000000, MOST_RECORDS = 200, MOST_PLACES = 50, LONG_NS = 1000000 };
+
+static inline uint8_t waiting_as(int kind, int flags) { return (uint8_t)(1 + kind + (flags & SA_WAIT_TIMED ? SA_WAITING_TIMED : 0)); }
+
+static inline int kind_of(uint8_t waiting) { return (waiting & ~SA_WAITING_TIMED) - 1; }
+
+uint64_t sa_wait_begin(sa_thread *c, int kind, int flags) {
+    if (c == NULL || !recording() || sa.config.wait_ns == 0 || !renew(c)) return 0;
+    uint8_t *waiting = sa_waiting_of(c);
+    if (*waiting != 0 && kind_of(*waiting) == SA_WAIT_FOR_IO && kind != SA_WAIT_FOR_IO) return 0;
+    *waiting = waiting_as(kind, flags);
+    uint64_t now = sa_ticks(&sa.clock);
+    if (!c->is_virtual) sa_platform_of(c)->wait_ticks = now;
+    return now;
+}
+
+static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.ns_per_tick); }
+
+/* May this wait have a record? */
+static bool room_for_record(sa_os *os, uint64_t now) {
+    sa_wait_pace *p = &os->wait_pace;
+    if (now - p->since > ticks_of(INTERVAL_NS)) *p = (sa_wait_pace){.since = now};
+    if (p->records >= MOST_RECORDS || crowded(os)) return false;
+    p->records++;
+    return true;
+}
+
+/* Where the thread is: the whole stack of a long wait, the nearest frame of the program of some short ones. */
+static void place(sa_os *os, const sa_thread *c, uint32_t within, bool whole, sa_wait *to) {
+    if (!whole && os->wait_pace.places++ >= MOST_PLACES) return;
+    to->site = sa_wait_place(os, c, within, whole, &to->context);
+}
+
+static uint8_t flags_of(const sa_os *os, const sa_thread *c, uint8_t waiting, uint64_t begin) {
+    bool pinned = c->is_virtual && os->pinned_ticks > begin;
+    return (uint8_t)((waiting & SA_WAITING_TIMED ? SA_WAIT_TIMED : 0) | (pinned ? SA_WAIT_PINNED : 0));
+}
+
+/* False: no room. */
+static bool record(sa_os *os, sa_thread *c, const sa_waited *w, const sa_wait_end_of *e, uint32_t object, uint32_t lock, uint64_t now) {
+    sa_wait r = {.type = SA_REC_WAIT, .flags = e->flags, .kind = e->kind, .blocker = e->blocker, .start_ticks = now - e->ticks, .end_ticks = now,
+                 .object = object, .lock = lock, .waker = w->waker, .holder = w->holder, .within = e->within};
+    if (c->is_virtual && os->mount_ticks > r.start_ticks) r.ready_ticks = os->ready_ticks;
+    place(os, c, e->within, e->ticks >= ticks_of(LONG_NS), &r);
+    if (os->ring_thread_id != c->thread_id && !sa_switch_thread(os, c, false)) return false;
+    sa_wait *to = reserve_now(os, 2);
+    if (to == NULL) return false;
+    *to = r;
+    sa_ring_commit(&os->ring, 2);
+    return true;
+}
+
+/* Java code can pass any number. */
+static uint64_t begin_of(const sa_thread *c, const sa_waited *w, uint64_t now) {
+    uint64_t begin = c->is_virtual ? w->begin_ticks : sa_platform_of(c)->wait_ticks;
+    if (begin < sa.start_ticks) begin = sa.start_ticks;
+    return begin < now ? begin : now;
+}
+
+void sa_wait_end(JNIEnv *env, sa_thread *c, const sa_waited *w) {
+    if (c == NULL || w->begin_ticks == 0 || !recording() || !renew(c)) return;
+    uint64_t now = sa_ticks(&sa.clock);
+    uint8_t *at = sa_waiting_of(c), waiting = *at;
+    *at = 0;
+    if (waiting == 0) return; /* it began in an earlier session */
+    sa_os *os = begin();
+    if (os == NULL && !recording()) return;
+    if (os != NULL && overtaken(os, c)) {
+        end(os);
+        return;
+    }
+    uint64_t begin_ticks = begin_of(c, w, now);
+    sa_wait_end_of e = {.ticks = now - begin_ticks, .thread = c->is_virtual ? 0 : c->thread_id,
+        .within = c->depth == 0 ? 0 : c->frames[c->depth - 1].class_id, .kind = (uint8_t)kind_of(waiting)};
+    if (os == NULL) {
+        sa_wait_sum(NULL, &e);
+        return;
+    }
+    e.flags = flags_of(os, c, waiting, begin_ticks);
+    if (__builtin_expect(e.ticks >= ticks_of(sa.config.wait_ns), 0)) {
+        uint32_t object, lock;
+        e.blocker = sa_blocker_of(env, w->blocker, &object, &lock);
+        if (room_for_record(os, now) && record(os, c, w, &e, object, lock, now)) {
+            end(os);
+            return;
+        }
+    }
+    sa_wait_sum(os, &e);
+    end(os);
+}
+
+/* ---- the natives of java.lang.StackagentWait ---- */
+
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentWait_begin0(JNIEnv *env, jclass helper, jlong context, jint kind, jint flags) {
+    return (jlong)sa_wait_begin((sa_thread *)(uintptr_t)context, kind, flags);
+}
+
+/* True: the caller must forget the thread's state. */
+JNIEXPORT jboolean JNICALL Java_java_lang_StackagentWait_end0(JNIEnv *env, jclass helper, jlong context, jlong begin, jobject blocker,
+                                                          jint waker, jint holder) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
+    sa_waited w = {.begin_ticks = (uint64_t)begin, .blocker = blocker, .waker = (uint32_t)waker, .holder = (uint32_t)holder};
+    sa_wait_end(env, c, &w);
+    return c != NULL && c->is_virtual && c->depth == 0 && sa_release(env, c);
+}
