@@ -70,6 +70,9 @@ const (
 	noGain  = 0 // the bound is close to nothing where nobody else wants the processors
 )
 
+// noDelay: without it an answer's second part waits for the client's delayed acknowledgement.
+var noDelay = []string{"-Dsun.net.httpserver.nodelay=true"}
+
 var defects = []defect{
 	{name: "fine-grained", atOnce: true, quick: true, gain: 0.5},
 	{name: "never-executed", atOnce: true, quick: true, gain: noBound},
@@ -86,6 +89,7 @@ var defects = []defect{
 	{name: "garbage-collection", gain: 0.3, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx2400m", "-Xmn2200m"}},
 	{name: "slow-producer", quick: true, gain: 0.5},
 	{name: "explicit-collections", quick: true, gain: 0.5},
+	{name: "contended-lock", quick: true, gain: 0.5, vm: noDelay, fixedVM: noDelay},
 	{name: "waiting-tasks", gain: 0.5},
 	{name: "coarse-grained", gain: 0.5},
 	{name: "load-imbalance", gain: 0.5},

@@ -45,7 +45,7 @@ func (l *Lock) held() string {
 		return ""
 	}
 	s := fmt.Sprintf(" Units of %s hold it", readable(h.Unit))
-	if h.Waited > 0 {
+	if 10*h.Waited >= h.Known {
 		s += fmt.Sprintf(", and %s %s of that time", does[h.For], units.FormatPercent(float64(h.Waited)/float64(h.Known)))
 		if h.Site != "" {
 			s += fmt.Sprintf(" (at %s)", h.Site)

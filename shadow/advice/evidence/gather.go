@@ -194,6 +194,7 @@ func (p *poolSum) add(x *unit.Unit) {
 	if wall.Measured() {
 		w.Wall += wall
 		p.Wall += wall
+		p.Response += wall + units.Ns(x.Start-from)
 		p.Stopped += p.pauses.in(x.Start, x.End)
 		p.Wait.Add(wall)
 	}
@@ -270,6 +271,7 @@ func (a *advisor) className(id uint32) string {
 func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	waited, into := a.waited(), a.merge()
 	a.addSummarised(into)
+	a.locks()
 	selfs, left := a.self.byPool(into), a.self.left(into)
 	m := &a.s.Manifest
 	f := &advice.UnitFacts{Read: true, Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0, Unended: m.Ended != store.EndedExit}

@@ -16,14 +16,16 @@ const mostRecorded = 4 * predict.MaxUnits
 
 // recorded are the units of a pool one by one.
 type recorded struct {
-	list  []predict.Unit
-	parts []int32 // index into selfWaits.parts of each; -1: it was not submitted by a task
+	list    []predict.Unit
+	classes []uint32
+	parts   []int32 // index into selfWaits.parts of each; -1: it was not submitted by a task
 	// missing: some are not here.
 	missing bool
 }
 
 func (r *recorded) merge(o *recorded) {
-	r.list, r.parts, r.missing = append(r.list, o.list...), append(r.parts, o.parts...), r.missing || o.missing
+	r.list, r.classes, r.parts = append(r.list, o.list...), append(r.classes, o.classes...), append(r.parts, o.parts...)
+	r.missing = r.missing || o.missing
 }
 
 // keep adds a unit that has ended.
@@ -39,7 +41,8 @@ func (a *advisor) keep(x *unit.Unit, p *poolSum) {
 	if x.Queue.Measured() {
 		u.Due -= units.MonoNs(x.Queue)
 	}
-	p.recorded.list, p.recorded.parts = append(p.recorded.list, u), append(p.recorded.parts, a.self.partOf(x))
+	r := &p.recorded
+	r.list, r.classes, r.parts = append(r.list, u), append(r.classes, x.Class), append(r.parts, a.self.partOf(x))
 }
 
 // partOf is the index of the submission inside a task that submitted a unit; -1: none did.
