@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The JDK's HTTP server with requests that mostly wait: java Main [clients] [requests of each]. Four requests at a time may use the
- * database (a semaphore, 4 ms asleep), one at a time writes the log (a monitor, 1 ms asleep).
+ * database (a semaphore, 6 ms asleep), one at a time writes the log (a monitor, 1 ms asleep).
  * Known answer: the program measures itself how long it waits for the semaphore and the monitor, and how long it sleeps, and prints
  * the sums in ns. Requests use next to no CPU time.
  */
@@ -33,7 +33,7 @@ public class Main {
         permits.acquire();
         long at = System.nanoTime();
         semaphore.add(at - start);
-        at = nap(at, 4);
+        at = nap(at, 6);
         permits.release();
         at = System.nanoTime();
         long end;

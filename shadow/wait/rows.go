@@ -170,8 +170,11 @@ func (a *Analysis) addWait(r *Row, w *waiting.Wait) {
 	if w.Waker != 0 {
 		r.Wakers.add(a.doing(w.Waker, w.From, w.Ready), d)
 	}
-	if w.Holder != 0 {
+	switch {
+	case w.Holder != 0:
 		r.Holders.add(a.doing(w.Holder, w.From, w.From), d)
+	case w.Waker != 0 && r.Kind == kindMonitor: // only its owner can leave a monitor
+		r.Holders.add(a.doing(w.Waker, w.From, w.Ready), d)
 	}
 }
 

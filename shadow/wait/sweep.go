@@ -280,8 +280,12 @@ func (a *Analysis) close(id uint32, l *waiting.Line, life activity.Span) {
 	l.Close(life.To)
 	times := l.Times()
 	t := a.s.ThreadByID(id)
-	if t != nil && t.CPU.Measured() {
+	waits, work := a.of(id)
+	switch {
+	case t != nil && t.CPU.Measured():
 		times.Ran(t.CPU)
+	case t == nil || t.Virtual:
+		times.Ran(cpuOf(work))
 	}
 	row := &Thread{Threads: 1, Times: times}
 	switch {
@@ -296,10 +300,21 @@ func (a *Analysis) close(id uint32, l *waiting.Line, life activity.Span) {
 		row.Name, row.Kind = t.Label(), t.Kind
 	}
 	a.threads[id] = row
-	waits, _ := a.of(id)
 	for i := range waits {
 		row.forWhat(waits[i].What, units.Ns(waits[i].To-waits[i].From))
 	}
+}
+
+// cpuOf is the CPU time of units, those inside others left out.
+func cpuOf(work []waiting.Unit) (cpu units.Ns) {
+	end := units.MonoNs(math.MinInt64)
+	for i := range work {
+		if u := &work[i]; u.From >= end {
+			cpu += max(u.CPU, 0)
+			end = u.To
+		}
+	}
+	return cpu
 }
 
 // addSums adds waits that have no record of their own to the times of their threads and classes, as far as nothing better
@@ -324,7 +339,11 @@ func (a *Analysis) addSums() {
 	}
 	for _, k := range keys {
 		s := a.sums[k]
-		if t := a.threads[k.thread]; t != nil {
+		t := a.threads[k.thread]
+		if k.thread == 0 {
+			t = a.virtual
+		}
+		if t != nil {
 			t.Times.Know(k.part, s.waited, waiting.Unnamed, waiting.Unknown)
 			t.forWhat(k.what, s.waited)
 		}

@@ -60,7 +60,7 @@ func known() *store.Part {
 		Pauses:     []store.Pause{{StartNs: int64(at(28)), EndNs: int64(at(30))}},
 		Waits:      []store.Wait{semaphore, monitor, lock, nap, idle, socket, collector},
 		WaitSums: []store.WaitSum{{Thread: 3, Kind: "park", Blocker: 1, Within: 1, Waits: 7, WaitedNs: 2 * ms, MaxNs: ms},
-			{Thread: 2, Kind: "monitor", Blocker: 2, Within: 3, Waits: 50, WaitedNs: 3 * ms, MaxNs: ms}},
+			{Kind: "sleep", Waits: 3, WaitedNs: 4 * ms, MaxNs: 2 * ms}, {Thread: 2, Kind: "monitor", Blocker: 2, Within: 3, Waits: 50, WaitedNs: 3 * ms, MaxNs: ms}},
 		Blockers:  []store.Blocker{{ID: 1, Class: sem}, {ID: 2, Class: "a.Db"}, {ID: 3, Class: sync}, {ID: 4, Class: condition, Lock: sync}},
 		Summaries: []store.Summary{{ID: 16384, Class: 3, Thread: 2, FromNs: int64(at(40)), ToNs: int64(at(60)), Executions: 100}},
 		Measures: []store.Measure{{Summary: 16384, Metric: "wall", Count: 100, SumNs: 10 * ms, MinNs: 1, MaxNs: ms},
@@ -119,7 +119,7 @@ func TestRows(t *testing.T) {
 		`synchronizer Semaphore "": 8 12 10, by a.Request, held by -`,
 		`synchronizer ReentrantLock "": 1 10 10, by a.Request, held by a.Request`,
 		`monitor a.Db "": 51 9 6, by -, held by -`,
-		`sleep Thread.sleep "": 1 5 5, by -, held by -`,
+		`sleep Thread.sleep "": 4 9 5, by -, held by -`,
 		`io socket or pipe "": 1 15 15, by -, held by -`,
 		`carrier carrier of virtual threads "": 1 5 5, by -, held by -`,
 		`gc pause "": 1 2 2, by -, held by -`,
@@ -167,7 +167,7 @@ func TestThreads(t *testing.T) {
 	want := map[string]waiting.Times{ // GC 2, locks as above and 3 short waits, idle 50
 		"pool-1-thread-1#2": {waiting.Lock: 17 * ms, waiting.GC: 2 * ms, waiting.Idle: 50 * ms, waiting.Unknown: 31 * ms},
 		"pool-1-thread-2#3": {waiting.Lock: 10 * ms, waiting.Sleep: 5 * ms, waiting.GC: 2 * ms, waiting.Unknown: 83 * ms},
-		"virtual threads":   {waiting.IO: 15 * ms, waiting.Carrier: 5 * ms, waiting.GC: 2 * ms, waiting.Unknown: 68 * ms},
+		"virtual threads":   {waiting.CPU: 5 * ms, waiting.IO: 15 * ms, waiting.Carrier: 5 * ms, waiting.Sleep: 4 * ms, waiting.GC: 2 * ms, waiting.Unknown: 59 * ms}, // CPU of its unit
 	}
 	for name, w := range want {
 		if got[name] != w {
@@ -208,10 +208,34 @@ func TestRecord(t *testing.T) {
 		if l := r.Wakers.List(); r.Class == "a.Db" && (len(l) != 1 || l[0].Name != "a.Request") {
 			t.Errorf("the monitor: %v", l)
 		}
+		if l := r.Holders.List(); r.Class == "a.Db" && (len(l) != 1 || l[0].Name != "a.Request") {
+			t.Errorf("the monitor is held by %v", l)
+		}
 		if r.Class == "system call" && (r.For != ForIO || r.Waits != 1 || r.WaitedNs != 5*ms) {
 			t.Errorf("%+v", r)
 		}
 	}
+}
+
+// The stack of a long wait is whole; of another one the nearest frame is known, or none. Workers without work have none.
+func TestStacks(t *testing.T) {
+	p := known()
+	p.Frames = []store.Frame{{ID: 1, Class: "a.Request", Method: "run"}, {ID: 2, Class: "a.Db", Method: "get"}}
+	p.Contexts = []store.Context{{ID: 5, Kind: store.ContextWait, Frames: []uint32{2, 1}}}
+	p.Waits[1].Context = 5
+	stacks, err := analyse(t, p, nil).Stacks()
+	var got []string
+	for _, s := range stacks {
+		line := fmt.Sprint(s.Class, " ", s.WaitedNs/ms)
+		for _, f := range s.Frames {
+			line += " " + f.Class + "." + f.Method
+		}
+		got = append(got, line)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket or pipe 20"})
 }
 
 // What a session says is not believed: waits that end before they begin, of threads, classes and kinds that nobody described.
