@@ -15,15 +15,15 @@ import (
 	"stackagent/shadow/store"
 )
 
-// waitsRun is a kind of wait of e2e/testdata/waits, and what its records say.
-type waitsRun struct {
+// blockedRun is a kind of wait of e2e/testdata/blocked, and what its records say.
+type blockedRun struct {
 	shape, kind, blocker string
 	flags                wire.WaitFlags
 	virtual              bool
 	minJDK               int
 }
 
-var waitsRuns = []waitsRun{
+var blockedRuns = []blockedRun{
 	{"monitor", "monitor", "Main$Lock", 0, false, 17},
 	{"notify", "notify", "Main$Lock", 0, false, 17},
 	{"timed", "notify", "Main$Lock", wire.WaitTimed, false, 17},
@@ -37,14 +37,14 @@ var waitsRuns = []waitsRun{
 	{"io", "io", "", 0, true, 21},
 }
 
-func (r waitsRun) String() string {
+func (r blockedRun) String() string {
 	if r.virtual {
 		return r.shape + "/virtual"
 	}
 	return r.shape
 }
 
-func (r waitsRun) args(threads, rounds, ms int) []string {
+func (r blockedRun) args(threads, rounds, ms int) []string {
 	args := []string{r.shape, fmt.Sprint(threads), fmt.Sprint(rounds), fmt.Sprint(ms)}
 	if r.virtual {
 		args = append(args, "virtual")
@@ -53,20 +53,20 @@ func (r waitsRun) args(threads, rounds, ms int) []string {
 }
 
 // rounds are how often it waits: a class is initialised once.
-func (r waitsRun) rounds() int {
+func (r blockedRun) rounds() int {
 	if r.shape == "pinned" {
 		return 1
 	}
 	return 3
 }
 
-// TestWaits: each wait for a monitor, in Object.wait, in Thread.sleep and for a socket is recorded once, as long as the thread that
+// TestBlocked: each wait for a monitor, in Object.wait, in Thread.sleep and for a socket is recorded once, as long as the thread that
 // waited measured it to be.
-func TestWaits(t *testing.T) {
+func TestBlocked(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
-		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "waits"))
-		for _, r := range waitsRuns {
+		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
+		for _, r := range blockedRuns {
 			if jdk.Version < r.minJDK {
 				continue
 			}
@@ -74,15 +74,15 @@ func TestWaits(t *testing.T) {
 				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: r.args(4, r.rounds(), 100)}
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
 					p := cmd.Profile(t)
-					checkWaits(t, a, r, p)
+					checkBlocked(t, a, r, p)
 				})
 			})
 		}
 	}
 }
 
-// checkWaits compares the long waits of the program's own threads with the program's measurements.
-func checkWaits(t *testing.T, a *testjvm.Attempt, r waitsRun, p testjvm.Profile) {
+// checkBlocked compares the long waits of the program's own threads with the program's measurements.
+func checkBlocked(t *testing.T, a *testjvm.Attempt, r blockedRun, p testjvm.Profile) {
 	t.Helper()
 	own, ownSum := printedWaits(t, p.Stdout)
 	s, err := session.Open(p.Dir)
@@ -90,7 +90,7 @@ func checkWaits(t *testing.T, a *testjvm.Attempt, r waitsRun, p testjvm.Profile)
 		t.Fatal(err)
 	}
 	n, sum := 0, time.Duration(0)
-	for _, w := range waitsOf(t, s, r.kind, r.blocker, "waiter-") {
+	for _, w := range blockedWaits(t, s, r.kind, r.blocker, "waiter-") {
 		took := time.Duration(w.EndNs - w.StartNs)
 		if took < 50*time.Millisecond {
 			continue
@@ -134,8 +134,8 @@ func printedWaits(t *testing.T, stdout string) (n int, sum time.Duration) {
 	return n, sum
 }
 
-// waitsOf are the recorded waits of a kind, for objects of a class, of threads whose names begin so.
-func waitsOf(t *testing.T, s *session.Session, kind, blocker, threads string) (all []store.Wait) {
+// blockedWaits are the recorded waits of a kind, for objects of a class, of threads whose names begin so.
+func blockedWaits(t *testing.T, s *session.Session, kind, blocker, threads string) (all []store.Wait) {
 	t.Helper()
 	blockers, err := s.Blockers()
 	if err != nil {
@@ -158,13 +158,13 @@ func waitsOf(t *testing.T, s *session.Session, kind, blocker, threads string) (a
 var recorderEvents = map[string]string{"monitor": "JavaMonitorEnter", "contend": "JavaMonitorEnter", "notify": "JavaMonitorWait", "timed": "JavaMonitorWait",
 	"sleep": "ThreadSleep", "io": "SocketRead", "sleep/virtual": "ThreadSleep", "pinned/virtual": "VirtualThreadPinned"}
 
-// TestWaitsAgainstRecorder: the JDK's Flight Recorder, in the same run, sees the same waits. Of a thread that waits often, most
+// TestBlockedAgainstRecorder: the JDK's Flight Recorder, in the same run, sees the same waits. Of a thread that waits often, most
 // of the waits are in sums.
-func TestWaitsAgainstRecorder(t *testing.T) {
+func TestBlockedAgainstRecorder(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
-		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "waits"))
-		for _, r := range append(waitsRuns[:len(waitsRuns):len(waitsRuns)], waitsRun{"contend", "monitor", "", 0, false, 17}) {
+		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
+		for _, r := range append(blockedRuns[:len(blockedRuns):len(blockedRuns)], blockedRun{"contend", "monitor", "", 0, false, 17}) {
 			event := recorderEvents[r.String()]
 			if jdk.Version < r.minJDK || event == "" {
 				continue
@@ -249,13 +249,13 @@ func allWaits(t *testing.T, dir, kind string) (n uint64, total time.Duration) {
 	return n, total
 }
 
-// TestWaitingIsAsBefore: a program in which threads wait in all ways, are interrupted, fail, deadlock and are blocked at the exit
+// TestBlockedAsBefore: a program in which threads wait in all ways, are interrupted, fail, deadlock and are blocked at the exit
 // behaves as without the agent.
-func TestWaitingIsAsBefore(t *testing.T) {
+func TestBlockedAsBefore(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "waits"))
+			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
 			cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Same"}
 			want := cmd.Plain(t)
 			for _, vm := range []string{"-Xmixed", "-Xint", "-Xcheck:jni"} {
