@@ -36,7 +36,8 @@ func (x *index) get(id uint32) (int, bool) {
 	var p int32
 	if int(id) < len(x.dense) {
 		p = x.dense[id]
-	} else {
+	}
+	if p == 0 { // it may have come before the slice grew beyond it
 		p = x.sparse[id]
 	}
 	return int(p) - 1, p != 0

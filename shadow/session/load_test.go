@@ -31,3 +31,17 @@ func TestShareOut(t *testing.T) {
 		}
 	}
 }
+
+// An id that is far off at first stays findable when later ones make the slice reach beyond it.
+func TestIndexFarIDs(t *testing.T) {
+	var x index
+	ids := []uint32{1, 1<<16 + 9, 2, 3, 4, 1<<16 + 23}
+	for i, id := range ids {
+		x.set(id, i)
+	}
+	for i, id := range ids {
+		if at, ok := x.get(id); !ok || at != i {
+			t.Errorf("id %d is at %d, %v; want %d", id, at, ok, i)
+		}
+	}
+}
