@@ -21,7 +21,10 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow tasks\n\n" + view.Markdown(view.Tasks(s)) +
 		"\n## shadow tasks --units\n\n" + view.Markdown(view.UnitsOfWork(s)) +
 		"\n## shadow threads\n\n" + view.Markdown(threads.Columns(false)) +
-		"\n## shadow threads --virtual\n\n" + view.Markdown(threads.VirtualColumns)
+		"\n## shadow threads --virtual\n\n" + view.Markdown(threads.VirtualColumns) +
+		"\n## shadow waits\n\n" + view.Markdown(view.Waits(true)) +
+		"\n## shadow waits --by unit\n\n" + view.Markdown(view.UnitWaits(nil)) +
+		"\n## shadow waits --by thread\n\n" + view.Markdown(view.ThreadWaits(nil))
 	page := filepath.Join("..", "..", "docs", "columns.md")
 	if os.Getenv(updateColumns) != "" {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

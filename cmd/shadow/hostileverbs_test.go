@@ -34,6 +34,9 @@ func submitHostile(t *testing.T, root string, names []string) {
 		p.Creations = append(p.Creations, store.Creation{TaskID: task, Class: id, Thread: id, AtNs: at - us, Site: id})
 		p.Executions = append(p.Executions, store.Execution{TaskID: task, Class: id, Thread: id, StartNs: at + us, EndNs: at + 2*us, SubmittedNs: at, Site: id,
 			WallNs: us, CPUNs: us, SelfWallNs: us, SelfCPUNs: us})
+		p.Blockers = append(p.Blockers, store.Blocker{ID: id, Class: name, Lock: name})
+		p.Waits = append(p.Waits, store.Wait{Kind: "park", Thread: id, Blocker: id, StartNs: int64(at + us), EndNs: int64(at + 2*us), Waker: id, Holder: id, Within: id, Site: id},
+			store.Wait{Kind: name, Thread: id, Blocker: id, StartNs: int64(at + 3*us), EndNs: int64(at + 4*us)})
 	}
 	p.Pauses = []store.Pause{{StartNs: int64(3 * ms), EndNs: int64(4 * ms)}}
 	w.Manifest.Submissions = &store.RecordAccount{Produced: uint64(len(names))}
@@ -80,6 +83,7 @@ func TestHostileNamesEverywhere(t *testing.T) {
 		{"hotspots", dir, "--by", "site"}, {"hotspots", dir, "--by", "executor"}, {"hotspots", dir, "--units"}, {"hotspots", dir, "--by", "site", "--units"},
 		{"tasks", dir, "--units"}, {"stats", dir, "--units"}, {"threads", dir, "--counters"}, {"bottle", dir}, {"bottle", dir, "--group", "pool"},
 		{"bottle", dir, "--every", "50ms"}, {"gc", dir}, {"gc", dir, "--class", "*"}, {"stack", dir, dir, "--threads", "2", "--workers", "*"},
+		{"waits", dir}, {"waits", dir, "--by", "site"}, {"waits", dir, "--by", "unit"}, {"waits", dir, "--by", "thread"},
 		{"tgp", "fine", dir}, {"tgp", "coarse", dir, "--min-gran", "0"}, {"tgp", "diagnose", dir},
 	} {
 		for _, format := range []string{"table", "csv", "json"} {

@@ -201,6 +201,9 @@ func statsFacts(s *summary.Summary) [][2]string {
 	if v := s.Virtual; v != nil {
 		facts = append(facts, [2]string{"virtual", virtualText(v)})
 	}
+	if line := s.Waits.Text(s.DurationNs); line != "" {
+		facts = append(facts, [2]string{"waits", line})
+	}
 	if s.Balance != nil {
 		facts = append(facts, [2]string{"account", balanceText(s.Balance)})
 	}

@@ -85,6 +85,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"ucount":  func(n uint64) string { return units.FormatCount(int64(n)) },
 	"plural":  plural,
 	"note":    advice.NoteText,
+	"first":   firstShare,
 	"width":   func(share float64) string { return fmt.Sprintf("%.1f", 100*min(max(share, 0), 1)) },
 }).Parse(pageHTML))
 

@@ -11,6 +11,7 @@ import (
 	"stackagent/shadow/store"
 	"stackagent/shadow/unit"
 	"stackagent/shadow/virtual"
+	"stackagent/shadow/wait"
 )
 
 // Limits of the analyses, in executions with a record of their own.
@@ -57,8 +58,24 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	if sum.Hidden, err = findHidden(s); err != nil {
 		return nil, err
 	}
+	if err := addWaits(sum, s, opts); err != nil {
+		return nil, err
+	}
 	sum.Virtual, err = Virtual(s, opts.Filter)
 	return sum, err
+}
+
+// addWaits adds what threads waited for, in a report with where their time went.
+func addWaits(sum *Summary, s *session.Session, opts Options) (err error) {
+	n := unit.Recorded(&s.Manifest)
+	if opts.Filter.Active() || n > unitsLimit || n > adviceLimit && !opts.Shapes && !opts.Advice {
+		return nil
+	}
+	if sum.Waits, err = wait.ReadBrief(s); err != nil || !opts.Shapes || sum.Figures == nil {
+		return err
+	}
+	sum.Figures.Waits, err = wait.Analyse(s)
+	return err
 }
 
 // Virtual sums up the virtual threads of s whose class passes the filter; nil if none

@@ -16,6 +16,7 @@ import (
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/virtual"
+	"stackagent/shadow/wait"
 )
 
 // Options says what to condense.
@@ -72,6 +73,7 @@ type Summary struct {
 	Metrics      granularity.Metrics `json:"metrics"`
 	GC           GC                  `json:"gc"`
 	Virtual      *virtual.Threads    `json:"virtual_threads,omitempty"` // nil: none was mounted, or Options.Brief
+	Waits        *wait.Brief         `json:"waits,omitempty"`           // nil: none was recorded, or not read
 	NotAvailable map[string]string   `json:"not_available"`             // metric -> why
 	Refusals     []store.Refusal     `json:"refusals"`
 	Findings     []advice.Finding    `json:"findings"`

@@ -93,3 +93,9 @@ var internalClasses = map[string]bool{
 func isInternal(name string, kinds units.Kinds) bool {
 	return IsJDK(name, kinds) && (strings.HasPrefix(name, "java.lang.VirtualThread$$Lambda -> ") || internalClasses[name])
 }
+
+// IsLoop reports whether executions of a class are loops of threads or workers, by its name and by the figures.
+func (u *Reader) IsLoop(class uint32) bool {
+	r := u.roles.Get(class)
+	return r != nil && r.role == unit.Loop
+}

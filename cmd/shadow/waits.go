@@ -1,0 +1,109 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/flame"
+	"stackagent/shadow/view"
+	"stackagent/shadow/view/table"
+	"stackagent/shadow/wait"
+)
+
+func newWaits(env console.Env) *cobra.Command {
+	var l listing.Flags
+	var by string
+	cmd := &cobra.Command{
+		Use:   "waits DIR",
+		Short: "What threads waited for: locks, I/O, sleep, carriers, the collector",
+		Long: `Lists what the threads of the program waited for, how often and how long, who ended the
+waits, and who held the locks.
+
+class   what was waited for: the class of a monitor's object or of a synchronizer
+site    the same, divided by the program's line that waited
+unit    where the time of each class of units of work went: on a CPU, waiting for a CPU,
+        for locks, I/O, sleep, a carrier, the collector. With the time in the queue it
+        adds up to the response time.
+thread  the same for each thread; all virtual threads are one row
+
+Workers without work are not waiting: a note sums them up, and json and csv have them at
+the end, with "queue" as what they waited for.
+
+The agent records waits of 50 us and more (agent option wait), and sums up shorter
+ones. With a scheduling record (shadow run --switches) the time on a CPU, the time waiting
+for one, and I/O are exact.
+
+--format collapsed writes the stacks of long waits for tools that draw flame graphs
+(flamegraph.pl); of shorter waits only the nearest frame of the program is known.`,
+		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
+		Args:    listing.OneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := l.Check(); err != nil {
+				return err
+			}
+			if !slices.Contains([]string{"class", "site", "unit", "thread"}, by) {
+				return console.Usagef("--by %s: use class, site, unit or thread", by)
+			}
+			return listWaits(&l, args[0], by)
+		},
+	}
+	l.AddTo(cmd, env, true, "table", "json", "csv", "collapsed")
+	cmd.Flags().StringVar(&by, "by", "class", "class|site|unit|thread")
+	return cmd
+}
+
+func listWaits(l *listing.Flags, dir, by string) error {
+	s, err := l.Env.Open(dir)
+	if err != nil {
+		return err
+	}
+	before := len(s.Warnings)
+	a, err := wait.Analyse(s)
+	if err != nil {
+		return err
+	}
+	for _, what := range slices.Sorted(maps.Keys(a.NotAvailable)) {
+		l.Env.Note("%s not available: %s", what, table.Clean(a.NotAvailable[what]))
+	}
+	for _, err := range a.Damage {
+		l.Env.Note("%s", text.OneLine(err.Error()))
+	}
+	l.Env.NoteFound(s, before)
+	if l.Format == "collapsed" {
+		stacks, err := a.Stacks()
+		if err != nil {
+			return err
+		}
+		return flame.CollapsedWaits(l.Env.Out, stacks)
+	}
+	switch by {
+	case "unit":
+		rows := a.ByUnit()
+		return listing.Rows(l, rows, view.UnitWaits(rows))
+	case "thread":
+		rows := a.ByThread()
+		return listing.Rows(l, rows, view.ThreadWaits(rows))
+	}
+	return printWaits(l, a.Rows(by == "site"), by == "site")
+}
+
+// printWaits prints the rows; in the table without the workers that had no work.
+func printWaits(l *listing.Flags, rows []*wait.Row, bySite bool) error {
+	idle := wait.IdleOf(rows)
+	if l.Format == "table" {
+		rows = slices.DeleteFunc(rows, func(r *wait.Row) bool { return r.For == wait.ForQueue })
+	}
+	if err := listing.Rows(l, rows, view.Waits(bySite)); err != nil || l.Format != "table" {
+		return err
+	}
+	if idle.Waits > 0 {
+		l.Env.Note("not in the table: workers waited for work %s, %s in all", text.PluralExact(idle.Waits, "time", "times"), units.FormatNs(idle.WaitedNs))
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package view
+
+import (
+	"slices"
+
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/wait"
+)
+
+// Waits are the columns of what threads waited for; bySite: and where.
+func Waits(bySite bool) []Column[*wait.Row] {
+	site := ""
+	if bySite {
+		site = "site"
+	}
+	return []Column[*wait.Row]{
+		{Name: "for", Title: "for", Kind: Word, Doc: "monitor, synchronizer, io, sleep, carrier, gc, queue or other", Value: func(r *wait.Row) Value { return WordOf(r.For) }},
+		{Name: "waits", Title: "waits", Kind: Int, Unit: Count, Doc: "waits", Value: func(r *wait.Row) Value { return IntOf(r.Waits) }},
+		{Name: "waited_ns", Title: "waited", Kind: Int, Unit: Ns, Doc: "time waited, summed over the threads", Value: func(r *wait.Row) Value { return IntOf(r.WaitedNs) }},
+		{Name: "max_ns", Title: "longest", Kind: Int, Unit: Ns, Doc: "the longest wait", Value: func(r *wait.Row) Value { return IntOf(r.MaxNs) }},
+		waitShares("wakers", "ended by", "who ended the waits: classes of units, or pools", func(r *wait.Row) wait.Shares { return r.Wakers }),
+		waitShares("holders", "held by", "who owned the lock when the waits began: classes of units, or pools", func(r *wait.Row) wait.Shares { return r.Holders }),
+		{Name: "class", Title: "class", Last: 2, Kind: Name, Doc: "what it was, as a reader knows it", Value: func(r *wait.Row) Value { return NameOf(r.Class) }},
+		{Name: "site", Title: site, Last: 1, Kind: Name, Doc: "the program's nearest frame; empty: not known, or not asked for", Value: func(r *wait.Row) Value { return NameOf(r.Site) }},
+		{Name: "kind", Kind: Word, Doc: "how the threads waited: monitor, notify, park, sleep, io, or a state of the scheduling record", Value: func(r *wait.Row) Value { return WordOf(r.Kind) }},
+		{Name: "blocker", Kind: Name, Doc: "Java name of the class of the object; empty: none, or not known", Value: func(r *wait.Row) Value { return NameOf(r.Blocker) }},
+		{Name: "lock", Kind: Name, Doc: "of a condition: the class of its lock's synchronizer", Value: func(r *wait.Row) Value { return NameOf(r.Lock) }},
+		{Name: "summed", Kind: Int, Unit: Count, Doc: "waits that were not recorded one by one", Value: func(r *wait.Row) Value { return IntOf(r.Summed) }},
+		{Name: "timed", Kind: Int, Unit: Count, Doc: "waits recorded one by one that had a time limit", Value: func(r *wait.Row) Value { return IntOf(r.Timed) }},
+		{Name: "pinned", Kind: Int, Unit: Count, Doc: "of them, by virtual threads that kept their carriers", Value: func(r *wait.Row) Value { return IntOf(r.Pinned) }},
+		{Name: "open", Kind: Int, Unit: Count, Doc: "of them, not ended when the session did", Value: func(r *wait.Row) Value { return IntOf(r.Open) }},
+	}
+}
+
+// waitShares is a column of who ended waits, or was waited for: on the terminal the first of them.
+func waitShares(name, title, doc string, of func(*wait.Row) wait.Shares) Column[*wait.Row] {
+	first := func(r *wait.Row) string {
+		if list := of(r).List(); len(list) > 0 {
+			return list[0].Name
+		}
+		return ""
+	}
+	return Column[*wait.Row]{Name: name, Title: title, Kind: Name, Doc: doc,
+		Value: func(r *wait.Row) Value {
+			list := of(r).List()
+			if list == nil {
+				list = []*wait.Share{}
+			}
+			return ObjectOf(list)
+		},
+		Text: func(r *wait.Row) string { return text.Cell(first(r)) }, Show: first}
+}
+
+// UnitWaits are the columns of where the time of units went; the terminal lacks columns that are empty in all of rows.
+func UnitWaits(rows []*wait.Breakdown) []Column[*wait.Breakdown] {
+	columns := []Column[*wait.Breakdown]{
+		{Name: "class", Title: "class", Last: 2, Kind: Name, Doc: "class of the units of work, as in hotspots --units", Value: func(r *wait.Breakdown) Value { return NameOf(r.Name) }},
+		{Name: "units", Title: "units", Kind: Int, Unit: Count, Doc: "units of work", Value: func(r *wait.Breakdown) Value { return IntOf(r.Units) }},
+		{Name: "summarised", Kind: Int, Unit: Count, Doc: "of them, not recorded one by one", Value: func(r *wait.Breakdown) Value { return IntOf(r.Summarised) }},
+		{Name: "queued", Kind: Int, Unit: Count, Doc: "of them, with a known queue time", Value: func(r *wait.Breakdown) Value { return IntOf(r.Queued) }},
+		waitTime(rows, "response_ns", "response", "queue time and wall time", (*wait.Breakdown).ResponseNs),
+		waitTime(rows, "queue_ns", "queue", "time in the queue, as far as known", func(r *wait.Breakdown) units.Ns { return r.QueueNs }),
+		waitTime(rows, "wall_ns", "wall", "wall time: the sum of the columns that follow", (*wait.Breakdown).WallNs),
+	}
+	return append(columns, waitParts(rows)...)
+}
+
+// ThreadWaits are the columns of where the time of threads went.
+func ThreadWaits(rows []*wait.Breakdown) []Column[*wait.Breakdown] {
+	columns := []Column[*wait.Breakdown]{
+		{Name: "thread", Title: "thread", Kind: Name, Doc: "name#id; all virtual threads are one row", Value: func(r *wait.Breakdown) Value { return NameOf(r.Name) }},
+		{Name: "threads", Kind: Int, Unit: Count, Doc: "threads in the row", Value: func(r *wait.Breakdown) Value { return IntOf(r.Units) }},
+		waitTime(rows, "wall_ns", "wall", "its time in the session: the sum of the columns that follow", (*wait.Breakdown).WallNs),
+	}
+	return append(columns, waitParts(rows)...)
+}
+
+// waitTime is a column of a time; the terminal lacks it if it is 0 in all rows.
+func waitTime(rows []*wait.Breakdown, name, title, doc string, of func(*wait.Breakdown) units.Ns) Column[*wait.Breakdown] {
+	if !slices.ContainsFunc(rows, func(r *wait.Breakdown) bool { return of(r) != 0 }) {
+		title = ""
+	}
+	return Column[*wait.Breakdown]{Name: name, Title: title, Kind: Int, Unit: Ns, Doc: doc,
+		Value: func(r *wait.Breakdown) Value { return IntOf(of(r)) },
+		Show: func(r *wait.Breakdown) string {
+			if of(r) == 0 {
+				return ""
+			}
+			return units.FormatNs(of(r))
+		}}
+}
+
+// waitParts are the columns of the parts, and of what the waiting was for.
+func waitParts(rows []*wait.Breakdown) []Column[*wait.Breakdown] {
+	var columns []Column[*wait.Breakdown]
+	for i := range wait.Parts {
+		p := &wait.Parts[i]
+		columns = append(columns, waitTime(rows, p.Name+"_ns", p.Title, p.Doc, p.Ns))
+	}
+	return append(columns, Column[*wait.Breakdown]{Name: "waited_for", Title: "mostly for", Last: 1, Kind: Name, Doc: "what was waited for, longest first; in csv the most of it, with its share of the wall time",
+		Value: func(r *wait.Breakdown) Value { return ObjectOf(waitsFor(r)) }, Text: func(r *wait.Breakdown) string { return text.Cell(r.Mostly()) }, Show: (*wait.Breakdown).Mostly})
+}
+
+// waitFor is a wait.For in JSON.
+type waitFor struct {
+	For      string   `json:"for"`
+	Class    string   `json:"class"`
+	Blocker  string   `json:"blocker"`
+	WaitedNs units.Ns `json:"waited_ns"`
+}
+
+func waitsFor(r *wait.Breakdown) []waitFor {
+	list := make([]waitFor, 0, len(r.For))
+	for _, f := range r.For {
+		list = append(list, waitFor{f.For, f.Class, f.Blocker, f.WaitedNs})
+	}
+	return list
+}

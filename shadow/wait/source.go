@@ -1,0 +1,79 @@
+package wait
+
+import (
+	"stackagent/granularity/waiting"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// Flags of a waiting.Wait: those of the session, and one that says that its waker is from the scheduling record.
+const (
+	timed    = uint8(wire.WaitTimed)
+	pinned   = uint8(wire.WaitPinned)
+	open     = uint8(wire.WaitOpen)
+	byRecord = 1 << 7
+)
+
+// readWaits reads the agent's records of waits. Those of the JVM's own threads are left out.
+func (t *tables) readWaits() error {
+	blockers, err := t.s.Blockers()
+	if err != nil {
+		return err
+	}
+	t.blockers = blockers
+	return t.s.Waits(func(r *store.Wait) {
+		if !t.ofProgram(r.Thread) {
+			return
+		}
+		what, part := t.whatOf(r.Kind, r.Blocker, r.Thread, r.Within, r.Holder != 0)
+		w := waiting.Wait{From: units.MonoNs(r.StartNs), To: units.MonoNs(max(r.StartNs, r.EndNs)), Thread: r.Thread, Waker: r.Waker, Holder: r.Holder,
+			What: what, Site: r.Site, Context: r.Context, Within: r.Within, Part: part, Flags: uint8(r.Flags) &^ byRecord}
+		w.Ready = w.To
+		if r.ReadyNs != nil && r.ReadyNs.Measured() {
+			w.Ready = max(w.From, w.To-units.MonoNs(*r.ReadyNs))
+		}
+		if len(t.waits) < maxWaits {
+			t.waits = append(t.waits, w)
+			return
+		}
+		t.moreWaits++
+		t.sum(sumKey{r.Thread, what, r.Within, part}).add(1, units.Ns(w.To-w.From), units.Ns(w.To-w.From))
+	})
+}
+
+// readSums reads waits that the agent summed up.
+func (t *tables) readSums() error {
+	return t.s.WaitSums(func(r *store.WaitSum) {
+		if !t.ofProgram(r.Thread) {
+			return
+		}
+		what, part := t.whatOf(r.Kind, r.Blocker, r.Thread, r.Within, false)
+		t.sum(sumKey{r.Thread, what, r.Within, part}).add(int64(min(r.Waits, 1<<62)), max(r.WaitedNs, 0), r.MaxNs)
+	})
+}
+
+// whatOf says what a wait was for, and which part of its thread's time it is.
+func (t *tables) whatOf(kind string, blocker, thread, within uint32, held bool) (uint32, waiting.Part) {
+	b := t.blockers[blocker]
+	w := whatOf(kind, b.Class, b.Lock)
+	if w.partOf(held) != waiting.Lock {
+		w = t.forWork(w, thread, within)
+	}
+	return t.what(w), w.partOf(held)
+}
+
+func (t *tables) sum(k sumKey) *sum {
+	s := t.sums[k]
+	if s == nil {
+		s = &sum{}
+		t.sums[k] = s
+	}
+	return s
+}
+
+func (s *sum) add(waits int64, waited, most units.Ns) {
+	s.waits += waits
+	s.waited += waited
+	s.most = max(s.most, most)
+}

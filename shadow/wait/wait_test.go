@@ -1,0 +1,324 @@
+package wait
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/granularity/waiting"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+const (
+	ms = 1_000_000
+	t0 = 1_000 * ms // the begin of the session, which lasts 100 ms
+)
+
+// at is a moment, in milliseconds since the begin.
+func at(n units.MonoNs) units.MonoNs { return t0 + n*ms }
+
+// known is a session of three requests and a class of fast tasks. On pool-1-thread-1 (thread 2) a request of 10..40 waits for a
+// semaphore, 12..22, and a monitor, 25..31, with a pause of the collector inside, 28..30; then the worker has nothing to do. On
+// pool-1-thread-2 (thread 3) one of 5..45 waits for a lock that thread 2 owns, 20..30, and sleeps, 32..37. On a virtual thread one of
+// 50..80 waits for a socket, 55..75, the last 5 for a carrier. 7 short waits for the semaphore are summed up.
+func known() *store.Part {
+	sem, sync, condition := "java.util.concurrent.Semaphore$NonfairSync", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
+	request := func(id uint64, thread uint32, from, to units.MonoNs, cpu units.Ns, flags wire.ExecutionFlags) store.Execution {
+		wall := units.Ns(to-from) * ms
+		return store.Execution{TaskID: id, Class: 1, Thread: thread, Flags: uint16(flags), StartNs: at(from), EndNs: at(to), SubmittedNs: at(from - 5),
+			WallNs: wall, SelfWallNs: wall, CPUNs: cpu * ms, SelfCPUNs: cpu * ms}
+	}
+	waited := func(kind string, thread, blocker uint32, from, to units.MonoNs) store.Wait {
+		return store.Wait{Kind: kind, Thread: thread, Blocker: blocker, StartNs: int64(at(from)), EndNs: int64(at(to)), Within: 1}
+	}
+	semaphore, monitor, lock, nap := waited("park", 2, 1, 12, 22), waited("monitor", 2, 2, 25, 31), waited("park", 3, 3, 20, 30), waited("sleep", 3, 0, 32, 37)
+	semaphore.Waker, semaphore.Site, lock.Holder, lock.Waker, nap.Flags = 3, 1, 2, 2, uint32(wire.WaitTimed)
+	idle, socket, ready := waited("park", 2, 4, 45, 95), waited("io", 4, 0, 55, 75), units.Ns(5*ms)
+	idle.Within, idle.Flags, socket.ReadyNs = 2, uint32(wire.WaitOpen), &ready
+	collector := waited("park", 5, 1, 0, 99) // of a thread of the JVM
+	thread := func(id uint32, os int32, name string, virtual bool) store.Thread {
+		start := int64(t0)
+		return store.Thread{ID: id, JavaID: int64(id), OSID: os, Name: name, Group: "main", StartNs: &start, Virtual: virtual}
+	}
+	vm := thread(5, 105, "Reference Handler", false)
+	vm.Group = "system"
+	end := int64(at(90))
+	virtual := thread(4, 0, "", true)
+	virtual.EndNs = &end
+	return &store.Part{
+		Range: store.Range{From: 1, To: 1},
+		Classes: []store.Class{{ID: 1, Name: "a.Request", Kinds: "runnable"}, {ID: 2, Name: "java.util.concurrent.ThreadPoolExecutor$Worker", Kinds: "runnable+jdk"},
+			{ID: 3, Name: "a.Fast", Kinds: "runnable"}},
+		Threads:    []store.Thread{thread(2, 102, "pool-1-thread-1", false), thread(3, 103, "pool-1-thread-2", false), virtual, vm},
+		Sites:      []store.Site{{ID: 1, Class: "a.Request", Method: "run", File: "Request.java", Line: 9}},
+		Executions: []store.Execution{request(10, 2, 10, 40, 8, 0), request(11, 3, 5, 45, 20, 0), request(12, 4, 50, 80, 5, wire.Virtual)},
+		Pauses:     []store.Pause{{StartNs: int64(at(28)), EndNs: int64(at(30))}},
+		Waits:      []store.Wait{semaphore, monitor, lock, nap, idle, socket, collector},
+		WaitSums: []store.WaitSum{{Thread: 3, Kind: "park", Blocker: 1, Within: 1, Waits: 7, WaitedNs: 2 * ms, MaxNs: ms},
+			{Kind: "sleep", Waits: 3, WaitedNs: 4 * ms, MaxNs: 2 * ms}, {Thread: 2, Kind: "monitor", Blocker: 2, Within: 3, Waits: 50, WaitedNs: 3 * ms, MaxNs: ms}},
+		Blockers:  []store.Blocker{{ID: 1, Class: sem}, {ID: 2, Class: "a.Db"}, {ID: 3, Class: sync}, {ID: 4, Class: condition, Lock: sync}},
+		Summaries: []store.Summary{{ID: 16384, Class: 3, Thread: 2, FromNs: int64(at(40)), ToNs: int64(at(60)), Executions: 100}},
+		Measures: []store.Measure{{Summary: 16384, Metric: "wall", Count: 100, SumNs: 10 * ms, MinNs: 1, MaxNs: ms},
+			{Summary: 16384, Metric: "cpu", Count: 100, SumNs: 4 * ms, MinNs: 1, MaxNs: ms}},
+	}
+}
+
+func analyse(t *testing.T, p *store.Part, prepare func(dir string)) *Analysis {
+	t.Helper()
+	w, err := store.OpenWriter(t.TempDir(), "s", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Manifest.StartNs, w.Manifest.EndNs, w.Manifest.Ended = t0, at(100), store.EndedExit
+	if err := w.Commit(p); err != nil {
+		t.Fatal(err)
+	}
+	if prepare != nil {
+		prepare(w.Dir())
+	}
+	s, err := session.Open(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Analyse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func rowsOf(rows []*Row) (out []string) {
+	first := func(s Shares) string {
+		if l := s.List(); len(l) > 0 {
+			return l[0].Name
+		}
+		return "-"
+	}
+	for _, r := range rows {
+		out = append(out, fmt.Sprintf("%s %s %q: %d %d %d, by %s, held by %s", r.For, r.Class, r.Site, r.Waits, r.WaitedNs/ms, r.MaxNs/ms, first(r.Wakers), first(r.Holders)))
+	}
+	return out
+}
+
+func same(t *testing.T, got, want []string) {
+	t.Helper()
+	want = slices.Sorted(slices.Values(want))
+	if got = slices.Sorted(slices.Values(got)); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestRows(t *testing.T) {
+	a := analyse(t, known(), nil)
+	want := []string{
+		`synchronizer Semaphore "": 8 12 10, by a.Request, held by -`,
+		`synchronizer ReentrantLock "": 1 10 10, by a.Request, held by a.Request`,
+		`monitor a.Db "": 51 9 6, by -, held by -`,
+		`sleep Thread.sleep "": 4 9 5, by -, held by -`,
+		`io socket or pipe "": 1 15 15, by -, held by -`,
+		`carrier carrier of virtual threads "": 1 5 5, by -, held by -`,
+		`gc pause "": 1 2 2, by -, held by -`,
+		`queue java.util.concurrent.ThreadPoolExecutor$Worker "": 1 50 50, by -, held by -`,
+	}
+	rows := a.Rows(false)
+	if last := rows[len(rows)-1]; last.For != ForQueue || last.Open != 1 || IdleOf(rows) != (Idle{1, 50 * ms}) {
+		t.Errorf("the last row: %+v", last)
+	}
+	same(t, rowsOf(rows), want)
+	want[0] = `synchronizer Semaphore "": 7 2 1, by -, held by -`
+	same(t, rowsOf(a.Rows(true)), append(want, `synchronizer Semaphore "a.Request.run:9": 1 10 10, by a.Request, held by -`))
+}
+
+// Request: on thread 2 the CPU 8, lock 10 + 6 - 2, GC 2, the rest of 30 not known, 6; on thread 3 CPU 20, lock 8, sleep 5, GC 2, 5 not
+// known; virtual I/O 15, carrier 5, CPU 5, 5 not known. Of what is not known 2 are the short waits.
+func TestUnits(t *testing.T) {
+	a := analyse(t, known(), nil)
+	list := a.ByUnit()
+	if len(list) != 2 {
+		t.Fatalf("%d classes", len(list))
+	}
+	want := waiting.Times{waiting.CPU: 33 * ms, waiting.Lock: 24 * ms, waiting.GC: 4 * ms, waiting.Sleep: 5 * ms, waiting.IO: 15 * ms, waiting.Carrier: 5 * ms, waiting.Unknown: 14 * ms}
+	if u := list[0]; u.Name != "a.Request" || u.Units != 3 || u.Times != want || u.WallNs() != 100*ms || u.Queued != 3 || u.QueueNs != 15*ms {
+		t.Errorf("%+v, want %v", u, want)
+	}
+	var of []string
+	for _, f := range list[0].For {
+		of = append(of, fmt.Sprint(f.Class, " ", f.WaitedNs/ms))
+	}
+	if want := []string{"socket or pipe 20", "Semaphore 12", "ReentrantLock 10", "a.Db 6", "Thread.sleep 5"}; !slices.Equal(of, want) {
+		t.Errorf("waited for %q, want %q", of, want)
+	}
+	want = waiting.Times{waiting.CPU: 4 * ms, waiting.Lock: 3 * ms, waiting.Unknown: 3 * ms}
+	if u := list[1]; u.Name != "a.Fast" || u.Units != 100 || u.Summarised != 100 || u.Times != want {
+		t.Errorf("%+v, want %v", u, want)
+	}
+}
+
+func TestThreads(t *testing.T) {
+	got := map[string]waiting.Times{}
+	for _, th := range analyse(t, known(), nil).ByThread() {
+		got[th.Name] = th.Times
+	}
+	want := map[string]waiting.Times{ // GC 2, locks as above and 3 short waits, idle 50
+		"pool-1-thread-1#2": {waiting.Lock: 17 * ms, waiting.GC: 2 * ms, waiting.Idle: 50 * ms, waiting.Unknown: 31 * ms},
+		"pool-1-thread-2#3": {waiting.Lock: 10 * ms, waiting.Sleep: 5 * ms, waiting.GC: 2 * ms, waiting.Unknown: 83 * ms},
+		"virtual threads":   {waiting.CPU: 5 * ms, waiting.IO: 15 * ms, waiting.Carrier: 5 * ms, waiting.Sleep: 4 * ms, waiting.GC: 2 * ms, waiting.Unknown: 59 * ms}, // CPU of its unit
+	}
+	for name, w := range want {
+		if got[name] != w {
+			t.Errorf("%s: %v, want %v", name, got[name], w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d threads: %v", len(got), got)
+	}
+}
+
+// The record has the request of thread 2 on a CPU in 10..12, 22..25 and 31..40, ready in 21..22, else in a futex, from which thread 3 wakes
+// it: 14 on a CPU, 1 ready, 9 for the semaphore, 4 for the monitor, 2 in the pause. Its wait from 95 on is not the agent's.
+func TestRecord(t *testing.T) {
+	a := analyse(t, known(), func(dir string) {
+		r := &sched.Record{Source: "ebpf", PID: 1, From: t0, To: at(100), Threads: []sched.Thread{
+			{TID: 102, Name: "pool-1-thread-1", First: t0, Last: at(100)}, {TID: 103, Name: "pool-1-thread-2", First: t0, Last: at(100)}}}
+		slice := func(s sched.State, from, to units.MonoNs) sched.Slice {
+			x := sched.Slice{Thread: 0, State: s, From: at(from), To: at(to)}
+			if s == sched.Futex {
+				x.Waker = sched.WakerThread(1)
+			}
+			return x
+		}
+		err := sched.Write(dir, r, []sched.Slice{slice(sched.Running, 10, 12), slice(sched.Futex, 12, 21), slice(sched.Runnable, 21, 22), slice(sched.Running, 22, 25),
+			slice(sched.Futex, 25, 31), slice(sched.Running, 31, 40), slice(sched.IO, 40, 45), slice(sched.Futex, 45, 100)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	u := a.ByUnit()[0]
+	want := waiting.Times{waiting.CPU: 39 * ms, waiting.Runnable: 1 * ms, waiting.Lock: 23 * ms, waiting.GC: 4 * ms, waiting.Sleep: 5 * ms, waiting.IO: 15 * ms,
+		waiting.Carrier: 5 * ms, waiting.Unknown: 8 * ms}
+	if u.Times != want {
+		t.Errorf("%v, want %v", u.Times, want)
+	}
+	for _, r := range a.Rows(false) {
+		if l := r.Wakers.List(); r.Class == "a.Db" && (len(l) != 1 || l[0].Name != "a.Request") {
+			t.Errorf("the monitor: %v", l)
+		}
+		if l := r.Holders.List(); r.Class == "a.Db" && (len(l) != 1 || l[0].Name != "a.Request") {
+			t.Errorf("the monitor is held by %v", l)
+		}
+		if r.Class == "system call" && (r.For != ForIO || r.Waits != 1 || r.WaitedNs != 5*ms) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// The stack of a long wait is whole; of another one the nearest frame is known, or none. Workers without work have none.
+func TestStacks(t *testing.T) {
+	p := known()
+	p.Frames = []store.Frame{{ID: 1, Class: "a.Request", Method: "run"}, {ID: 2, Class: "a.Db", Method: "get"}}
+	p.Contexts = []store.Context{{ID: 5, Kind: store.ContextWait, Frames: []uint32{2, 1}}}
+	p.Waits[1].Context = 5
+	stacks, err := analyse(t, p, nil).Stacks()
+	var got []string
+	for _, s := range stacks {
+		line := fmt.Sprint(s.Class, " ", s.WaitedNs/ms)
+		for _, f := range s.Frames {
+			line += " " + f.Class + "." + f.Method
+		}
+		got = append(got, line)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket or pipe 20"})
+}
+
+// What a session says is not believed: waits that end before they begin, of threads, classes and kinds that nobody described.
+func TestDamaged(t *testing.T) {
+	p := known()
+	long := units.Ns(1 << 62)
+	for i, kind := range []string{"", "park", "monitor", "\x1b[2J"} {
+		p.Waits = append(p.Waits, store.Wait{Kind: kind, Thread: 99, Blocker: 77, StartNs: int64(at(50)), EndNs: int64(at(40)), ReadyNs: &long, Waker: 98, Holder: 97, Within: 96, Site: 95, Flags: 0xffffffff},
+			store.Wait{Kind: kind, Thread: uint32(i), StartNs: int64(at(units.MonoNs(-i))), EndNs: int64(at(20)), Within: 96})
+	}
+	p.WaitSums = append(p.WaitSums, store.WaitSum{Thread: 99, Kind: "?", Waits: 1 << 63, WaitedNs: -5, Within: 96})
+	a := analyse(t, p, nil)
+	for _, u := range a.ByUnit() {
+		if slices.Min(u.Times[:]) < 0 {
+			t.Errorf("%s: %v", u.Name, u.Times)
+		}
+	}
+	if n := len(a.Rows(true)); n < 8 {
+		t.Errorf("%d rows", n)
+	}
+	a.ByThread()
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range [][4]string{
+		{"monitor", "a.Db", "", "monitor: a.Db"},
+		{"notify", "java.lang.Thread", "", "monitor: Object.wait on java.lang.Thread"},
+		{"park", "java.util.concurrent.locks.ReentrantLock$FairSync", "", "synchronizer: ReentrantLock (fair)"},
+		{"park", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "synchronizer: condition of ReentrantLock"},
+		{"park", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", "", "synchronizer: condition"},
+		{"park", "java.util.concurrent.CompletableFuture$Signaller", "", "synchronizer: CompletableFuture"},
+		{"park", "", "", "other: LockSupport.park without a blocker"},
+		{"sleep", "", "", "sleep: Thread.sleep"},
+		{"later", "", "", "other: (class not known)"},
+	} {
+		w := whatOf(c[0], c[1], c[2])
+		if got := w.For + ": " + w.Class; got != c[3] {
+			t.Errorf("%q: %s, want %s", c[:3], got, c[3])
+		}
+	}
+	for class, want := range map[string]waiting.Part{
+		"java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync": waiting.Lock, "java.util.concurrent.Semaphore$FairSync": waiting.Lock,
+		"java.util.concurrent.CountDownLatch$Sync": waiting.Other, "java.util.concurrent.FutureTask": waiting.Other,
+	} {
+		w := whatOf("park", class, "")
+		if got := w.partOf(false); got != want || w.partOf(true) != waiting.Lock {
+			t.Errorf("%s: %v, want %v", class, got, want)
+		}
+	}
+}
+
+// A million waits of 100 threads in a million requests.
+func BenchmarkAnalyse(b *testing.B) {
+	const threads, each = 100, 10_000
+	p := known()
+	p.Waits, p.Executions, p.Threads = nil, nil, nil
+	for id := uint32(1); id <= threads; id++ {
+		p.Threads = append(p.Threads, store.Thread{ID: id, JavaID: int64(id), OSID: int32(id), Name: fmt.Sprint("worker-", id), Group: "main"})
+		for i := range units.MonoNs(each) {
+			from := t0 + i*10_000
+			p.Executions = append(p.Executions, store.Execution{TaskID: uint64(id)<<32 | uint64(i), Class: 1, Thread: id, StartNs: from, EndNs: from + 9_000, WallNs: 9_000, SelfWallNs: 9_000, CPUNs: 3_000, SelfCPUNs: 3_000})
+			p.Waits = append(p.Waits, store.Wait{Kind: "park", Thread: id, Blocker: 1 + uint32(i)%4, StartNs: int64(from + 1_000), EndNs: int64(from + 5_000), Within: 1, Waker: 1 + id%threads, Site: 1})
+		}
+	}
+	w, err := store.OpenWriter(b.TempDir(), "s", "s")
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.Manifest.StartNs, w.Manifest.EndNs = t0, at(100)
+	if err := w.Commit(p); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := session.Open(w.Dir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		a, err := Analyse(s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if rows := a.Rows(true); len(rows) == 0 || len(a.ByUnit()) == 0 {
+			b.Fatal("no rows")
+		}
+	}
+}

@@ -1,0 +1,116 @@
+// Package wait finds what the threads of a session waited for: it joins the agent's records of waits with the
+// scheduling record, the pauses of the collector and the units of work.
+package wait
+
+import (
+	"cmp"
+	"strings"
+
+	"stackagent/granularity/waiting"
+)
+
+// What is what waits were for.
+type What struct {
+	For     string // one of those below
+	Kind    string // how the thread waited: wire.WaitKind, or a state of the scheduling record
+	Class   string // a readable name: "ReentrantLock", "condition of ReentrantLock", "com.acme.Db"
+	Blocker string // Java name of the class of the object; "": none, or not known
+	Lock    string // of a condition: the class of its lock's synchronizer
+}
+
+// What waits are for.
+const (
+	ForMonitor      = "monitor"
+	ForSynchronizer = "synchronizer"
+	ForIO           = "io"
+	ForSleep        = "sleep"
+	ForCarrier      = "carrier"
+	ForGC           = "gc"
+	ForQueue        = "queue" // a worker, for work: idleness
+	ForOther        = "other"
+)
+
+// Kinds of waits, as sessions have them.
+const (
+	kindMonitor = "monitor"
+	kindNotify  = "notify"
+	kindPark    = "park"
+	kindSleep   = "sleep"
+	kindIO      = "io"
+)
+
+// whatOf says what a wait was for by its kind, the class of the object, and the class of its lock if it is a condition.
+func whatOf(kind, blocker, lock string) What {
+	w := What{Kind: kind, Blocker: blocker, Lock: lock}
+	name := Readable(blocker)
+	switch kind {
+	case kindMonitor:
+		w.For, w.Class = ForMonitor, orNotKnown(name)
+	case kindNotify:
+		w.For, w.Class = ForMonitor, "Object.wait on "+orNotKnown(name)
+	case kindSleep:
+		w.For, w.Class = ForSleep, "Thread.sleep"
+	case kindIO:
+		w.For, w.Class = ForIO, cmp.Or(name, "socket or pipe")
+	case kindPark:
+		w.For, w.Class = ForSynchronizer, name
+		switch {
+		case isCondition(blocker):
+			w.Class = "condition"
+			if lock != "" {
+				w.Class += " of " + Readable(lock)
+			}
+		case blocker == "":
+			w.For, w.Class = ForOther, "LockSupport.park without a blocker"
+		}
+	default:
+		w.For, w.Class = ForOther, orNotKnown(name)
+	}
+	return w
+}
+
+func orNotKnown(name string) string { return cmp.Or(name, "(class not known)") }
+
+func isCondition(class string) bool { return strings.HasSuffix(class, "$ConditionObject") }
+
+// concurrent is the package whose classes are known to readers by their simple names.
+const concurrent = "java.util.concurrent."
+
+// Readable names a class of java.util.concurrent without its package and its inner classes, which few readers know:
+// ReentrantLock for java.util.concurrent.locks.ReentrantLock$NonfairSync. Others keep their names.
+func Readable(class string) string {
+	rest, ok := strings.CutPrefix(class, concurrent)
+	if !ok {
+		return class
+	}
+	rest = strings.TrimPrefix(rest, "locks.")
+	name, inner, _ := strings.Cut(rest, "$")
+	if inner == "FairSync" {
+		name += " (fair)"
+	}
+	return name
+}
+
+// locks are the classes of java.util.concurrent that are locks: whoever waits for one cannot do its work since others do.
+var locks = map[string]bool{"ReentrantLock": true, "ReentrantReadWriteLock": true, "StampedLock": true, "Semaphore": true}
+
+// partOf is the part of a thread's time that a wait is; held: the object has an owner.
+func (w *What) partOf(held bool) waiting.Part {
+	switch w.For {
+	case ForIO:
+		return waiting.IO
+	case ForSleep:
+		return waiting.Sleep
+	case ForQueue:
+		return waiting.Idle
+	case ForMonitor:
+		if w.Kind == kindMonitor {
+			return waiting.Lock
+		}
+	case ForSynchronizer:
+		if name, _, _ := strings.Cut(w.Class, " "); held || !isCondition(w.Blocker) && locks[name] {
+			return waiting.Lock
+		}
+	}
+	return waiting.Other
+}
