@@ -10,6 +10,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/flame"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 	"stackagent/shadow/wait"
@@ -36,8 +37,11 @@ the end, with "queue" as what they waited for.
 
 The agent records waits of 50 us and more (agent option wait), and sums up shorter
 ones. With a scheduling record (shadow run --switches) the time on a CPU, the time waiting
-for one, and I/O are exact.`,
-		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by thread --format csv",
+for one, and I/O are exact.
+
+--format collapsed writes the stacks of long waits for tools that draw flame graphs
+(flamegraph.pl); of shorter waits only the nearest frame of the program is known.`,
+		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
 		Args:    listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
@@ -49,7 +53,7 @@ for one, and I/O are exact.`,
 			return listWaits(&l, args[0], by)
 		},
 	}
-	l.AddTo(cmd, env, true, "table", "json", "csv")
+	l.AddTo(cmd, env, true, "table", "json", "csv", "collapsed")
 	cmd.Flags().StringVar(&by, "by", "class", "class|site|unit|thread")
 	return cmd
 }
@@ -71,6 +75,13 @@ func listWaits(l *listing.Flags, dir, by string) error {
 		l.Env.Note("%s", text.OneLine(err.Error()))
 	}
 	l.Env.NoteFound(s, before)
+	if l.Format == "collapsed" {
+		stacks, err := a.Stacks()
+		if err != nil {
+			return err
+		}
+		return flame.CollapsedWaits(l.Env.Out, stacks)
+	}
 	switch by {
 	case "unit":
 		rows := a.ByUnit()

@@ -107,6 +107,9 @@ func TestWaitsTable(t *testing.T) {
 	if strings.Contains(out, "ThreadPoolExecutor") || !strings.Contains(errs, "workers waited for work 1 time, 3.00 ms") || !strings.Contains(errs, "scheduling record not available") {
 		t.Errorf("%s\n%s", out, errs)
 	}
+	if code, out, errs = shadow(t, nil, "waits", dir, "--format", "collapsed"); code != 0 || out != "com.acme.Job.run;com.acme.Db 4000\n" {
+		t.Errorf("collapsed: exit code %d\n%s%s", code, out, errs)
+	}
 	if code, out, errs = shadow(t, nil, "waits", dir, "--by", "thread"); code != 0 || !strings.Contains(out, "pool-1-thread-1#31") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}

@@ -67,7 +67,7 @@ type Wait struct {
 	Thread          uint32
 	Waker, Holder   uint32 // threads; 0: not known
 	What            uint32 // an index of the caller's: what the wait was for
-	Site            uint32
+	Site, Context   uint32 // the caller's
 	Within          uint32 // class of the innermost execution; 0: none
 	Part            Part   // without a scheduling record and outside of pauses
 	Flags           uint8  // the caller's

@@ -84,7 +84,7 @@ var rules = []rule{
 	{"shadow/view/table", []string{"internal/text", "github.com/jedib0t/go-pretty/v6/...", "golang.org/x/term"}},
 	{"shadow/view", []string{"shadow/view/table", "shadow/advice", "shadow/summary", "shadow/wait", "shadow/session", "shadow/store", "granularity/...", "internal/text", "internal/units", "github.com/parquet-go/parquet-go"}},
 	{"shadow/threads", []string{"shadow/view", "shadow/summary", "shadow/session", "shadow/store", "shadow/virtual", "hpc", "hpc/sched", "granularity/...", "internal/units"}},
-	{"shadow/flame", []string{"shadow/summary", "shadow/session", "shadow/store", "internal/text", "internal/units", "github.com/google/pprof/profile"}},
+	{"shadow/flame", []string{"shadow/summary", "shadow/wait", "shadow/session", "shadow/store", "internal/text", "internal/units", "github.com/google/pprof/profile"}},
 	{"shadow/bus", []string{"internal/busauth", "github.com/nats-io/nkeys", "github.com/nats-io/nats-server/v2/...", "github.com/nats-io/nats.go/...", "golang.org/x/sys/..."}},
 	{"shadow/share", []string{"github.com/nats-io/nats.go/...", "golang.org/x/sys/..."}},
 	{"shadow/ingest", []string{"shadow/bus", "shadow/share", "shadow/store", "internal/wire", "internal/units", "internal/loglinear", "github.com/nats-io/nats.go/..."}},

@@ -8,7 +8,9 @@ import (
 
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/wait"
 )
 
 // Unknown replaces an unknown frame.
@@ -72,14 +74,35 @@ func Frames(c *summary.Context) []string {
 	if c.Cut {
 		out = append(out, Cut)
 	}
-	for _, f := range slices.Backward(c.Frames) {
+	return append(appendFrames(out, c.Frames), frame.Replace(text.Clean(c.ClassName, '?')))
+}
+
+// appendFrames appends the names of frames that are innermost first.
+func appendFrames(out []string, frames []*session.Site) []string {
+	for _, f := range slices.Backward(frames) {
 		name := Unknown
 		if f != nil && f.Class != "" && f.Method != "" {
 			name = f.Class + "." + f.Method
 		}
 		out = append(out, frame.Replace(text.Clean(name, '?')))
 	}
-	return append(out, frame.Replace(text.Clean(c.ClassName, '?')))
+	return out
+}
+
+// CollapsedWaits writes a line per stack on which threads waited, what they waited for at its end, with the time in
+// microseconds.
+func CollapsedWaits(w io.Writer, stacks []*wait.Stack) error {
+	for _, s := range stacks {
+		names := appendFrames(nil, s.Frames)
+		if names == nil {
+			names = []string{Unknown}
+		}
+		names = append(names, frame.Replace(text.Clean(s.Class, '?')))
+		if _, err := fmt.Fprintf(w, "%s %d\n", strings.Join(names, ";"), microseconds(s.WaitedNs)); err != nil {
+			return fmt.Errorf("writing stacks: %w", err)
+		}
+	}
+	return nil
 }
 
 // CollapsedContexts writes a line per stack on which tasks were executed, with the self

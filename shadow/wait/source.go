@@ -28,7 +28,7 @@ func (t *tables) readWaits() error {
 		}
 		what, part := t.whatOf(r.Kind, r.Blocker, r.Thread, r.Within, r.Holder != 0)
 		w := waiting.Wait{From: units.MonoNs(r.StartNs), To: units.MonoNs(max(r.StartNs, r.EndNs)), Thread: r.Thread, Waker: r.Waker, Holder: r.Holder,
-			What: what, Site: r.Site, Within: r.Within, Part: part, Flags: uint8(r.Flags) &^ byRecord}
+			What: what, Site: r.Site, Context: r.Context, Within: r.Within, Part: part, Flags: uint8(r.Flags) &^ byRecord}
 		w.Ready = w.To
 		if r.ReadyNs != nil && r.ReadyNs.Measured() {
 			w.Ready = max(w.From, w.To-units.MonoNs(*r.ReadyNs))

@@ -217,6 +217,27 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// The stack of a long wait is whole; of another one the nearest frame is known, or none. Workers without work have none.
+func TestStacks(t *testing.T) {
+	p := known()
+	p.Frames = []store.Frame{{ID: 1, Class: "a.Request", Method: "run"}, {ID: 2, Class: "a.Db", Method: "get"}}
+	p.Contexts = []store.Context{{ID: 5, Kind: store.ContextWait, Frames: []uint32{2, 1}}}
+	p.Waits[1].Context = 5
+	stacks, err := analyse(t, p, nil).Stacks()
+	var got []string
+	for _, s := range stacks {
+		line := fmt.Sprint(s.Class, " ", s.WaitedNs/ms)
+		for _, f := range s.Frames {
+			line += " " + f.Class + "." + f.Method
+		}
+		got = append(got, line)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket or pipe 20"})
+}
+
 // What a session says is not believed: waits that end before they begin, of threads, classes and kinds that nobody described.
 func TestDamaged(t *testing.T) {
 	p := known()
