@@ -22,7 +22,9 @@ var blockingMethods = map[string]struct {
 	namePoller:        {"poll", "(IJL", probePolling},
 }
 
-func (blocking) wants(t target) bool { return t.mayInsert() && t.waits && blockingMethods[t.Class].name != "" }
+func (blocking) wants(t target) bool {
+	return t.mayInsert() && t.waits && blockingMethods[t.Class].name != ""
+}
 
 func (blocking) plan(p *Plan) error {
 	b, found := blockingMethods[p.Class], false
