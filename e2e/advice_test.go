@@ -70,6 +70,9 @@ const (
 	noGain  = 0 // the bound is close to nothing where nobody else wants the processors
 )
 
+// noDelay: without it an answer's second part waits for the client's delayed acknowledgement.
+var noDelay = []string{"-Dsun.net.httpserver.nodelay=true"}
+
 var defects = []defect{
 	{name: "fine-grained", atOnce: true, quick: true, gain: 0.5},
 	{name: "never-executed", atOnce: true, quick: true, gain: noBound},
@@ -86,6 +89,7 @@ var defects = []defect{
 	{name: "garbage-collection", gain: 0.3, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx2400m", "-Xmn2200m"}},
 	{name: "slow-producer", quick: true, gain: 0.5},
 	{name: "explicit-collections", quick: true, gain: 0.5},
+	{name: "contended-lock", quick: true, gain: 0.5, vm: noDelay, fixedVM: noDelay},
 	{name: "waiting-tasks", gain: 0.5},
 	{name: "coarse-grained", gain: 0.5},
 	{name: "load-imbalance", gain: 0.5},
@@ -244,12 +248,13 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 // than the bound says, and must reach a good part of it. It compares the least times
 // of alternating runs, of all attempts: other programs only make a time longer. The
 // bound comes from a profiled run, so it is compared with profiled runs of the fixed
-// program; the gain is measured without the agent.
+// program; the gain is measured without the agent. What the replay predicts must be what the profiled
+// fixed program takes, unless it cannot tell.
 func TestAdviceGain(t *testing.T) {
 	testjvm.Alone(t, "it compares run times")
 	bounded := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.gain == noBound })
 	eachDefect(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
-		attempt, g := 0, gains{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)} // of all attempts
+		attempt, g := 0, gains{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), ""} // of all attempts
 		testjvm.OneGood(t, func(a *testjvm.Attempt) {
 			before, own := testjvm.Processors(t), time.Duration(0)
 			for range 2 { // one run of 100 ms is mostly compiling, and scatters so
@@ -314,11 +319,18 @@ func TestOthersReported(t *testing.T) {
 
 // gains are the least times of a program, in milliseconds: as it is, with the
 // advice followed, the same profiled, and what a profiled run of it as it is took
-// without what the bound of its advice says it could gain.
-type gains struct{ asIs, mended, profiled, possible float64 }
+// without what the bound of its advice says it could gain, and without what the replay predicts.
+type gains struct {
+	asIs, mended, profiled, possible, predicted float64
+	noPrediction                                string // why, if none of the runs has one
+}
 
 func (g gains) String() string {
-	return fmt.Sprintf("as it is %.1f ms, mended %.1f ms; profiled, mended %.1f ms, by the bound not below %.1f ms", g.asIs, g.mended, g.profiled, g.possible)
+	predicted := fmt.Sprintf("predicted %.1f ms (%+.0f %%)", g.predicted, 100*(g.predicted/g.profiled-1))
+	if math.IsInf(g.predicted, 1) {
+		predicted = "no prediction: " + g.noPrediction
+	}
+	return fmt.Sprintf("as it is %.1f ms, mended %.1f ms; profiled, mended %.1f ms, by the bound not below %.1f ms, %s", g.asIs, g.mended, g.profiled, g.possible, predicted)
 }
 
 // measure runs the program once in each way, and says what of the processors
@@ -341,9 +353,22 @@ func (g *gains) measure(t *testing.T, jdk testjvm.JDK, d defect) (own time.Durat
 	for _, a := range p.Advice(t) {
 		if a.Name == d.advice() && a.Gain != nil {
 			g.possible = min(g.possible, ms(t, p.Result)-float64(a.Gain.Ns)/1e6)
+			g.predict(a, ms(t, p.Result))
 		}
 	}
 	return own
+}
+
+// predict adds what a run's advice predicts.
+func (g *gains) predict(a testjvm.AdviceRow, took float64) {
+	switch x := a.Predicted; {
+	case x == nil:
+		g.noPrediction = "the advice is about no pool"
+	case x.Why != "":
+		g.noPrediction = x.Why
+	default:
+		g.predicted = min(g.predicted, took-float64(x.Recorded-x.Pool)/1e6)
+	}
 }
 
 // ms is what the program says that it took.
@@ -361,6 +386,9 @@ func ms(t *testing.T, r testjvm.Result) float64 {
 // compiler gets to a method sooner or later.
 const boundTolerance = 0.1
 
+// predictionTolerance is by how much a prediction may be off.
+const predictionTolerance = 0.2
+
 // wrong says what the gains contradict; "" if nothing.
 func (g gains) wrong(d defect) string {
 	switch {
@@ -370,6 +398,10 @@ func (g gains) wrong(d defect) string {
 		return "mending gained more than the bound"
 	case d.gain > 0 && g.asIs-g.mended < d.gain*(g.asIs-g.possible):
 		return "mending gained less than half of what the bound leaves"
+	case !math.IsInf(g.predicted, 1) && math.Abs(g.predicted/g.profiled-1) > predictionTolerance:
+		return "the prediction is wrong"
+	case math.IsInf(g.predicted, 1) && g.noPrediction == "":
+		return "there is neither a prediction nor a reason"
 	}
 	return ""
 }

@@ -1,9 +1,12 @@
 import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URL;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -17,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.RecursiveTask;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,7 +32,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * "fast-and-slow" one of tasks that are summarised and of others; "locked-waiting" and "monitor-waiting" are one-at-a-time,
  * where the owner of the lock waits (fixed, they get the advice that tasks which wait deserve); "stalled" is garbage-collection
  * with a concurrent collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one
- * thread that computes more than the tasks;
+ * thread that computes more than the tasks; "contended-lock" prints how long its requests waited for a permit;
  * "good", "client", "turns", "nested", "overlapped", "relayed" and "at-once" get no advice.
  */
 public class Main {
@@ -390,6 +394,60 @@ public class Main {
         workers.shutdown();
     }
 
+    /** Requests of a server wait for one of four permits, and for a monitor; fixed: there is a permit for each, and nobody sleeps in the monitor. */
+    static void contendedLock(boolean fixed) throws Exception {
+        int workers = 16;
+        int each = 40;
+        Semaphore permits = new Semaphore(fixed ? workers : 4);
+        LongAdder waited = new LongAdder();
+        Object lock = new Object();
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        ExecutorService pool = Executors.newFixedThreadPool(workers);
+        server.setExecutor(pool);
+        server.createContext("/", x -> {
+            long from = System.nanoTime();
+            permits.acquireUninterruptibly();
+            waited.add(System.nanoTime() - from);
+            try {
+                synchronized (lock) {
+                    Thread.sleep(fixed ? 0 : 1);
+                }
+                Thread.sleep(4);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            } finally {
+                permits.release();
+            }
+            x.sendResponseHeaders(200, 2);
+            x.getResponseBody().write(new byte[2]);
+            x.close();
+        });
+        server.start();
+        URL url = new URL("http://127.0.0.1:" + server.getAddress().getPort() + "/");
+        List<Thread> clients = new ArrayList<>();
+        for (int i = 0; i < workers; i++) {
+            Thread t = new Thread(() -> {
+                try {
+                    for (int k = 0; k < each; k++) {
+                        try (InputStream in = url.openStream()) {
+                            in.readAllBytes();
+                        }
+                    }
+                } catch (IOException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            clients.add(t);
+            t.start();
+        }
+        for (Thread t : clients) {
+            t.join();
+        }
+        server.stop(0);
+        pool.shutdown();
+        System.err.println("waited_ns=" + waited.sum());
+    }
+
     /** One small task after the other, on two workers of which one takes most: there is never more to do. */
     static void turns() throws Exception {
         ExecutorService pool = Executors.newCachedThreadPool();
@@ -531,6 +589,7 @@ public class Main {
             case "fast-and-slow" -> fastAndSlow();
             case "locked-waiting" -> all(Executors.newFixedThreadPool(CPUS), fixed ? Collections.nCopies(20, new Waiter()) : Collections.nCopies(20, new LockedWaiter(false)));
             case "monitor-waiting" -> all(Executors.newFixedThreadPool(CPUS), fixed ? Collections.nCopies(20, new Waiter()) : Collections.nCopies(20, new LockedWaiter(true)));
+            case "contended-lock" -> contendedLock(fixed);
             case "nested" -> nested();
             case "overlapped" -> overlapped();
             case "at-once" -> atOnce();

@@ -173,6 +173,11 @@ type AdviceRow struct {
 	Gain  *struct {
 		Ns int64 `json:"ns"`
 	} `json:"gain"` // nil: there is no bound
+	Predicted *struct {
+		Recorded int64  `json:"pool_ns"`
+		Pool     int64  `json:"pool_predicted_ns"`
+		Why      string `json:"cannot_tell"`
+	} `json:"predicted"` // nil: of no pool
 }
 
 // Advice lists the advice of `shadow stats DIR --format json`.

@@ -73,6 +73,9 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	case *InTurn:
 		p := pool(e.PoolName)
 		return units.Ns(p.To-p.From) - p.CPU/units.Ns(e.Workers) - p.Beside.Outside/units.Ns(e.Workers), "the pool's time less what a worker takes for itself"
+	case *ContendedLock:
+		p := pool(e.PoolName)
+		return min(e.Lock.Any, units.Ns(p.To-p.From)-p.CPU/min(cpus, units.Ns(len(p.Workers)))), "the time in which a unit waited, or what the pool's time exceeds its work"
 	case *WaitsForItself:
 		return min(e.Time, e.Any), "what the workers waited"
 	case *Churn:
@@ -147,6 +150,10 @@ func anyFacts(rng *rand.Rand) *Facts {
 		ready := share(span - ran)
 		p.Beside.Submitter = &Submitter{Thread: "main", Ran: ran, Ready: ready, Apart: share(span - ran - ready)}
 		p.Units += int64(rng.IntN(3)) * 2000
+	}
+	if rng.IntN(3) == 0 {
+		waited := share(p.Wall)
+		p.Response, p.Locks = p.Wall+share(p.Wall), []Lock{{Kind: Permits, Name: "Semaphore", Unit: "A", Waits: 3, Waited: waited, Any: share(min(span, waited))}}
 	}
 	queue, unit := share(span), max(1, share(10*milli))
 	for range 9 {

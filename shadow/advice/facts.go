@@ -3,6 +3,7 @@ package advice
 import (
 	"stackagent/granularity"
 	"stackagent/granularity/gc"
+	"stackagent/granularity/predict"
 	"stackagent/granularity/unit"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -176,7 +177,11 @@ type Pool struct {
 	// leave out, because they ran inside others or were not measured.
 	SummarisedSelf units.Ns
 	Queued         SelfWait
-	Self           units.Ns // work of all its units, nested ones taken out
+	Recorded       *predict.Pool // its units one by one, for a replay; nil: none
+	// Response is the sum of the response times of its outermost units: in the queue, as far as known, and running.
+	Response units.Ns
+	Locks    []Lock   // for which its units waited, by the agent's record of waits; nil: none, or not known
+	Self     units.Ns // work of all its units, nested ones taken out
 	// Runnable is how long its workers waited for a processor, or NotMeasured: that
 	// needs a scheduling record.
 	Runnable units.Ns

@@ -30,6 +30,8 @@ type Finding struct {
 	Class    string // the task class that it is about, "" if none
 	Evidence Evidence
 	Gain     *Bound // nil: unknown
+	// Predicted is what a replay of the pool with the advice followed says; nil: of no pool.
+	Predicted *Predicted
 }
 
 // Evidence has the figures behind a finding. JSON names end in the unit (_ns, _share);
@@ -96,13 +98,14 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // the caller escapes
 	err := enc.Encode(struct {
-		Kind     FindingKind `json:"kind"`
-		Text     string      `json:"text"`
-		Name     string      `json:"name,omitempty"`
-		Class    string      `json:"class,omitempty"`
-		Gain     *Bound      `json:"gain,omitempty"`
-		Rule     string      `json:"rule"`
-		Evidence Evidence    `json:"evidence"`
-	}{f.Kind, f.Text(), name, f.Class, f.Gain, f.Rule, f.Evidence})
+		Kind      FindingKind `json:"kind"`
+		Text      string      `json:"text"`
+		Name      string      `json:"name,omitempty"`
+		Class     string      `json:"class,omitempty"`
+		Gain      *Bound      `json:"gain,omitempty"`
+		Predicted *Predicted  `json:"predicted,omitempty"`
+		Rule      string      `json:"rule"`
+		Evidence  Evidence    `json:"evidence"`
+	}{f.Kind, f.Text(), name, f.Class, f.Gain, f.Predicted, f.Rule, f.Evidence})
 	return b.Bytes(), err
 }

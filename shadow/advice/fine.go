@@ -22,6 +22,7 @@ func fineGrained(s *search) []Finding {
 		}
 		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() && judged(slowProducer)(s, p) == nil {
 			if x := s.fineUnits(c, p); x != nil {
+				s.predict(x, p)
 				out = append(out, *x)
 				s.isFine[c.Pool] = s.isFine[c.Pool] || (x.Gain != nil || c.Joins) && 2*c.Units > p.Units
 			}

@@ -13,6 +13,7 @@ type rule struct {
 	kind FindingKind // of its findings, unless they set their own
 	find func(*search) []Finding
 	pool func(*search, *Pool) *Finding // finds a problem of one pool
+	any  bool                          // also of a pool whose size and tasks the program does not choose
 }
 
 // rules lists all rules. Findings of a kind are reported in this order, advice by its
@@ -32,6 +33,7 @@ var rules = []rule{
 	{name: "slow-producer", kind: Advice, pool: judged(slowProducer)},
 	{name: "thread-churn", kind: Advice, pool: judged(churn)},
 	{name: "one-at-a-time", kind: Advice, pool: judged(oneAtATime)},
+	{name: "contended-lock", kind: Advice, pool: judged(contendedLock), any: true},
 	{name: "waiting-tasks", kind: Advice, pool: judged(waitingTasks)},
 	{name: "pool-too-small", kind: Advice, pool: judged(tooSmall)},
 	{name: "pool-too-large", kind: Advice, pool: judged(tooLarge)},
@@ -98,11 +100,11 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 	}
 	for i := range s.Units.Pools {
 		p := &s.Units.Pools[i]
-		if p.Foreign || s.isFine[i] || s.isPinned && p.Virtual {
-			continue // the program cannot change it, or the cause is known
+		if s.isFine[i] || s.isPinned && p.Virtual {
+			continue // the cause is known
 		}
 		for k := range rules {
-			if rules[k].pool == nil {
+			if rules[k].pool == nil || p.Foreign && !rules[k].any {
 				continue
 			}
 			if x := rules[k].pool(s, p); x != nil {
@@ -110,6 +112,7 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 					if x.Gain != nil && p.Left >= int64(len(p.Workers)) {
 						x.Gain.Left = p.Left
 					}
+					s.predict(x, p)
 					add(&rules[k], *x)
 				}
 				break

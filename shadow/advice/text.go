@@ -31,7 +31,18 @@ func (f *Finding) gains() string {
 	if n := f.Gain.Left; n > 0 {
 		s += fmt.Sprintf(". That is for the same work: %s had not begun when the run ended, so it may get more done instead of ending earlier", text.Plural(n, "task", "tasks"))
 	}
-	return s + "."
+	return s + "." + f.Predicted.text()
+}
+
+// text says what a replay predicts.
+func (p *Predicted) text() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Why != "":
+		return " There is no prediction: " + p.Why + "."
+	}
+	return fmt.Sprintf(" A replay of the recorded units with this change takes %s instead of %s.", units.FormatNs(p.Pool), units.FormatNs(p.Recorded))
 }
 
 var assumptions = map[Assumption]string{
@@ -167,14 +178,16 @@ func (e *Imbalance) sentence(f *Finding) string {
 
 func (e *OneAtATime) sentence(f *Finding) string {
 	return fmt.Sprintf("The %s of %s run one at a time: its %s are inside units %s of the time, but for %s of it only one computes or wants a processor, and two or more for %s. "+
-		"They wait for one another, as for a lock. Hold it for less of the work, or divide what it guards: %s",
-		text.Plural(e.Units, "unit", "units"), e.name(), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), units.FormatPercent(e.One), units.FormatPercent(e.Several), f.gains())
+		"They wait %s. %s: %s",
+		text.Plural(e.Units, "unit", "units"), e.name(), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), units.FormatPercent(e.One), units.FormatPercent(e.Several),
+		e.Lock.orAny("for one another, as for a lock"), e.Lock.tryOr("Hold it for less of the work, or divide what it guards"), f.gains())
 }
 
 func (e *InTurn) sentence(f *Finding) string {
-	return fmt.Sprintf("The %s of %s run one at a time: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, as for a lock that is held while its owner waits. "+
-		"More threads would wait as well. Do not hold the lock while waiting, or divide what it guards: %s",
-		text.Plural(e.Units, "unit", "units"), e.name(), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand), units.FormatNs(e.Mutual), f.gains())
+	return fmt.Sprintf("The %s of %s run one at a time: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, %s. "+
+		"More threads would wait as well. %s: %s",
+		text.Plural(e.Units, "unit", "units"), e.name(), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand), units.FormatNs(e.Mutual),
+		e.Lock.orAny("as for a lock that is held while its owner waits"), e.Lock.tryOr("Do not hold the lock while waiting, or divide what it guards"), f.gains())
 }
 
 func (e *Pinned) sentence(f *Finding) string {

@@ -55,6 +55,7 @@ type OneAtATime struct {
 	Stalled units.Ns `json:"cpu_wait_ns"` // a worker was ready, and none had a processor
 	Work    units.Ns `json:"work_ns"`     // CPU time of the units
 	Lanes   int      `json:"lanes"`       // workers, at most one a processor
+	Lock    *Lock    `json:"lock,omitempty"`
 }
 
 // saves is the pool's time in which a worker computed or all waited for something else
@@ -80,7 +81,7 @@ func oneAtATime(s *search, p *Pool, span units.Ns) *Finding {
 		return nil
 	}
 	e := &OneAtATime{p.PoolName, p.Units, int64(n), min(1, occupied(p, span)), float64(p.One) / own, float64(p.Several) / own,
-		span, orNone(p.Stalled), p.CPU, min(n, f.CPUs)}
+		span, orNone(p.Stalled), p.CPU, min(n, f.CPUs), p.lockOf(p.Wall - p.demand() - p.held())}
 	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
 }
 
@@ -96,6 +97,7 @@ type InTurn struct {
 	Span    units.Ns `json:"pool_time_ns"`
 	Waited  units.Ns `json:"cpu_wait_ns"` // of a worker on average: for a processor, or for the collector
 	Least   units.Ns `json:"least_ns"`    // of a worker on average: computed, slept, or waited for files or the network
+	Lock    *Lock    `json:"lock,omitempty"`
 }
 
 // saves is the pool's time without what a worker takes for itself on average.
@@ -111,7 +113,7 @@ func inTurn(s *search, p *Pool, span units.Ns) *Finding {
 		return nil
 	}
 	e := &InTurn{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), mutual,
-		span, (orNone(p.Runnable) + p.held()) / units.Ns(len(p.Workers)), (p.CPU + p.Beside.Outside) / units.Ns(len(p.Workers))}
+		span, (orNone(p.Runnable) + p.held()) / units.Ns(len(p.Workers)), (p.CPU + p.Beside.Outside) / units.Ns(len(p.Workers)), p.lockOf(mutual)}
 	return &Finding{Class: p.LongestClass, Gain: bound(e, s.Units.Duration), Evidence: e}
 }
 

@@ -175,6 +175,7 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 			pools[n].by.Thread = record.Threads[of-1].Name
 			f.Pools[i].Beside.Submitter = &pools[n].by
 		}
+		replayBeside(&f.Pools[i])
 		f.Pools[i].One, f.Pools[i].Several, f.Pools[i].Stalled = pools[n].one, pools[n].several, pools[n].stalled
 	}
 	if record.KnowsEnds() {

@@ -37,16 +37,18 @@ type advisor struct {
 	times     *session.Times // nil: no scheduling record
 	virtual   virtualSum
 	pauses    *pauses
+	kept      int64 // units, one by one
 }
 
 type poolSum struct {
 	advice.Pool
-	workers map[uint32]*advice.Worker // by thread
-	noCPU   bool
-	kind    poolKind
-	active  cover
-	pauses  *pauses
-	by      [owners]units.Ns // time in units of the program's tasks, ...
+	workers  map[uint32]*advice.Worker // by thread
+	noCPU    bool
+	kind     poolKind
+	active   cover
+	pauses   *pauses
+	recorded recorded
+	by       [owners]units.Ns // time in units of the program's tasks, ...
 }
 
 type classSums struct {
@@ -131,6 +133,7 @@ func (a *advisor) unit(x *unit.Unit) {
 		return
 	}
 	p.add(x)
+	a.keep(x, p)
 	if wall := x.Work[granularity.SelfWall]; wall.Measured() {
 		p.by[a.owner(x.Class)] += wall
 	}
@@ -191,6 +194,7 @@ func (p *poolSum) add(x *unit.Unit) {
 	if wall.Measured() {
 		w.Wall += wall
 		p.Wall += wall
+		p.Response += wall + units.Ns(x.Start-from)
 		p.Stopped += p.pauses.in(x.Start, x.End)
 		p.Wait.Add(wall)
 	}
@@ -267,6 +271,7 @@ func (a *advisor) className(id uint32) string {
 func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	waited, into := a.waited(), a.merge()
 	a.addSummarised(into)
+	a.locks()
 	selfs, left := a.self.byPool(into), a.self.left(into)
 	m := &a.s.Manifest
 	f := &advice.UnitFacts{Read: true, Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0, Unended: m.Ended != store.EndedExit}
@@ -287,6 +292,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 			if p.Runnable.Measured() {
 				p.Runnable = plus(p.Runnable, w.Runnable)
 			}
+			p.workers[thread].Runnable = w.Runnable
 			p.Workers = append(p.Workers, w)
 		}
 		if p.noCPU {
@@ -302,6 +308,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 			p.active.slack = max(p.active.slack, units.MonoNs(p.Queue.Quantile(500)))
 		}
 		p.Active = p.active.length()
+		p.Recorded = a.replayable(p, f.CPUs)
 		index[label] = len(f.Pools)
 		f.Pools = append(f.Pools, p.Pool)
 	}

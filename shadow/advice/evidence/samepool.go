@@ -73,6 +73,7 @@ func (p *poolSum) merge(o *poolSum) {
 	p.Units += o.Units
 	p.AtOnce += o.AtOnce
 	p.Wall += o.Wall
+	p.Response += o.Response
 	p.Stopped += o.Stopped
 	p.CPU += o.CPU
 	p.Self += o.Self
@@ -85,6 +86,7 @@ func (p *poolSum) merge(o *poolSum) {
 	p.Gaps.Merge(&o.Gaps)
 	p.Inner.Merge(&o.Inner)
 	p.active.merge(&o.active)
+	p.recorded.merge(&o.recorded)
 	p.Virtual = p.Virtual || o.Virtual
 	if o.Longest > p.Longest {
 		p.Longest, p.LongestClass = o.Longest, o.LongestClass

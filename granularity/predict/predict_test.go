@@ -1,0 +1,129 @@
+package predict
+
+import (
+	"errors"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+const ms = units.Ns(1_000_000)
+
+// run records n units that were all submitted at 0 and ran on that many workers, one after the
+// other, each as u.
+func run(n, workers int, wall, cpu, locked units.Ns) Pool {
+	p := Pool{Workers: workers, CPUs: 2, By: units.NotMeasured}
+	for i := range n {
+		from := units.MonoNs(i/workers) * units.MonoNs(wall)
+		p.Units = append(p.Units, Unit{Start: from, End: from + units.MonoNs(wall), CPU: cpu, Locked: locked, Thread: uint32(i % workers)})
+	}
+	return p
+}
+
+func TestKnown(t *testing.T) {
+	one := run(40, 1, 10*ms, 10*ms, 0)      // 40 units of 10 ms on one worker of two processors
+	sleep := run(40, 2, 20*ms, 0, 0)        // 40 units that sleep for 20 ms, on two workers
+	turns := run(60, 4, 16*ms, 4*ms, 12*ms) // four workers that take turns: each unit computes 4 ms and waits 12 ms for three others
+	coarse := run(1, 1, 500*ms, 500*ms, 0)  // 500 ms on one worker, and 20 units of 5 ms on the other
+	coarse.Workers = 2
+	for i := range 20 {
+		from := units.MonoNs(i) * units.MonoNs(5*ms)
+		coarse.Units = append(coarse.Units, Unit{Start: from, End: from + units.MonoNs(5*ms), CPU: 5 * ms, Thread: 1})
+	}
+	uneven := Pool{Workers: 2, CPUs: 2, Threads: true, By: units.NotMeasured, Units: []Unit{{End: units.MonoNs(500 * ms), CPU: 500 * ms}, {End: units.MonoNs(100 * ms), CPU: 100 * ms, Thread: 1}}}
+	gaps := Pool{Workers: 1, CPUs: 2, By: units.NotMeasured} // 100 units of 1 ms, 1 ms apart
+	for i := range 100 {
+		from := units.MonoNs(2*i) * units.MonoNs(ms)
+		gaps.Units = append(gaps.Units, Unit{Start: from, End: from + units.MonoNs(ms), CPU: ms})
+	}
+	producer := Pool{Workers: 2, CPUs: 2, By: 99 * ms} // a thread computes 1 ms before each of 100 units of 0.1 ms
+	for i := range 100 {
+		from := units.MonoNs(i) * units.MonoNs(ms)
+		producer.Units = append(producer.Units, Unit{Due: from, Start: from, End: from + units.MonoNs(ms/10), CPU: ms / 10, Thread: uint32(i % 2)})
+	}
+	churn := Pool{Workers: 50, CPUs: 2, Threads: true, By: units.NotMeasured} // one thread after the other, 1 ms to start and 1 ms to run
+	for i := range 50 {
+		from := units.MonoNs(2*i) * units.MonoNs(ms)
+		churn.Units = append(churn.Units, Unit{Due: from, Start: from + units.MonoNs(ms), End: from + units.MonoNs(2*ms), CPU: ms, Thread: uint32(i)})
+	}
+	beside := one
+	beside.Beside = 400 * ms // another thread has the other processor
+	self := wholes()
+	for _, c := range []struct {
+		name              string
+		pool              Pool
+		change            Change
+		recorded, changed units.Ns
+	}{
+		{"two workers for one", one, Change{Workers: 2}, 400 * ms, 200 * ms},
+		{"three workers on two processors", one, Change{Workers: 3}, 400 * ms, 200 * ms},
+		{"twenty workers that sleep", sleep, Change{Workers: 20}, 400 * ms, 40 * ms},
+		{"no lock, on two processors", turns, Change{Free: true}, 240 * ms, 120 * ms},
+		{"one unit cut", coarse, Change{Largest: 5 * ms}, 500 * ms, 300 * ms},
+		{"threads cut", uneven, Change{Largest: 10 * ms}, 500 * ms, 300 * ms},
+		{"nothing between units", gaps, Change{Reuse: true}, 199 * ms, 100 * ms},
+		// The submitter is done at once; 9.9 + 0.1 ms of units and 99 ms of its own on two processors.
+		{"a submitter's work divided", producer, Change{Shared: true}, 99*ms + ms/10, 54*ms + ms/2},
+		{"threads reused", churn, Change{Reuse: true, Workers: 1}, 100 * ms, 50 * ms},
+		{"a submitter that is cheaper", producer, Change{Cheap: ms}, 99*ms + ms/10, 5 * ms},
+		// A worker more gets two thirds of what the other thread leaves free of the processors.
+		{"beside a thread", beside, Change{Workers: 2}, 400 * ms, 300 * ms},
+		{"parts on a pool of their own", self, Change{Apart: true}, 160 * ms, 80 * ms},
+	} {
+		got, err := c.pool.Of(c.change)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		off := func(a, b units.Ns) bool { return a > b+b/20+ms/10 || a < b-b/20-ms/10 }
+		if got.Recorded != c.recorded || off(got.Unchanged, c.recorded) || off(got.Changed, c.changed) || off(got.Saved(), c.recorded-c.changed) {
+			t.Errorf("%s: %+v, want %v and with the change %v", c.name, *got, c.recorded, c.changed)
+		}
+	}
+}
+
+// wholes are ten units one after the other on a pool of two workers, each with four parts of 4 ms on
+// the other worker.
+func wholes() Pool {
+	p := Pool{Workers: 2, CPUs: 2, By: units.NotMeasured}
+	for i := range 10 {
+		from := units.MonoNs(i) * units.MonoNs(16*ms)
+		p.Units = append(p.Units, Unit{Due: from, Start: from, End: from + units.MonoNs(16*ms)})
+		whole := int32(len(p.Units))
+		for k := range 4 {
+			at := from + units.MonoNs(k)*units.MonoNs(4*ms)
+			p.Units = append(p.Units, Unit{Due: from, Start: at, End: at + units.MonoNs(4*ms), CPU: 4 * ms, Thread: 1, Parent: whole})
+		}
+	}
+	return p
+}
+
+// TestCannotTell: what the model does not explain has no prediction.
+func TestCannotTell(t *testing.T) {
+	odd := run(40, 2, 10*ms, 10*ms, 0) // two workers, of which one does nothing for half of the time
+	for i := range odd.Units {
+		odd.Units[i].Ready = 6 * ms
+		odd.Units[i].CPU = 4 * ms
+	}
+	missing := run(4, 1, ms, ms, 0)
+	missing.Missing = true
+	for name, c := range map[string]struct {
+		pool Pool
+		want error
+	}{"waited for processors that other programs had": {odd, ErrOff}, "summarised": {missing, ErrMissing}, "none": {Pool{}, ErrNoUnits},
+		"CPU time not known": {run(4, 1, ms, units.NotMeasured, 0), ErrNoUnits}, "too many": {run(MaxUnits+1, 1, 10, 10, 0), ErrTooLarge}} {
+		got, err := c.pool.Of(Change{})
+		if !errors.Is(err, c.want) || errors.Is(err, ErrOff) && *got != (Prediction{200 * ms, 80 * ms, 0}) {
+			t.Errorf("%s: %+v, %v, want %v", name, got, err, c.want)
+		}
+	}
+}
+
+// TestSort: parents stay the parents.
+func TestSort(t *testing.T) {
+	list := []Unit{{Due: 3, Thread: 30, Parent: 3}, {Due: 2, Thread: 20, Parent: 3}, {Due: 1, Thread: 10}}
+	Sort(list)
+	if list[0].Thread != 10 || list[0].Parent != 0 || list[1].Thread != 20 || list[1].Parent != 1 || list[2].Parent != 1 {
+		t.Errorf("%+v", list)
+	}
+}

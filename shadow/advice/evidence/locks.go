@@ -1,0 +1,291 @@
+package evidence
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/store"
+)
+
+// mostWaits is the most waits of a session that are looked at: 48 bytes each.
+const mostWaits = 2 << 20
+
+// blocked is one wait of a thread. It is for a lock if kind is not "".
+type blocked struct {
+	from, to     units.MonoNs
+	thread       uint32
+	by           uint32 // the thread that had the lock when the wait began, or that ended it; 0: not known
+	object, site uint32
+	class        uint32 // blockers.blocker
+	kind         advice.LockKind
+}
+
+// lockKind says for what lock a thread waits; "": for none. A condition is no lock.
+func lockKind(kind string, of store.Blocker, held bool) advice.LockKind {
+	switch {
+	case kind == "monitor":
+		return advice.Monitor
+	case kind != "park" || of.Lock != "" || strings.HasSuffix(of.Class, "$ConditionObject"):
+		return ""
+	case strings.HasPrefix(of.Class, "java.util.concurrent.locks.ReentrantReadWriteLock$"), of.Class == "java.util.concurrent.locks.StampedLock":
+		return advice.ReadWrite
+	case strings.HasPrefix(of.Class, "java.util.concurrent.Semaphore$"):
+		return advice.Permits
+	case strings.HasPrefix(of.Class, "java.util.concurrent.locks.ReentrantLock$"), held:
+		return advice.Exclusive
+	}
+	return ""
+}
+
+// lockName is the readable name of a lock's class.
+func lockName(class string) string {
+	rest, ok := strings.CutPrefix(class, "java.util.concurrent.")
+	if !ok {
+		return class
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "locks."), "$")
+	return name
+}
+
+// placed is an outermost unit of a pool on a thread.
+type placed struct {
+	from, to units.MonoNs
+	class    uint32
+	of       *poolSum
+	at       int // index into of.recorded.list
+}
+
+// lockWaits finds what the units of the pools waited for locks.
+type lockWaits struct {
+	a        *advisor
+	blockers map[uint32]store.Blocker
+	waits    map[uint32][]blocked // by thread, in order
+	units    map[uint32][]placed  // by thread, in order
+	users    map[uint32]map[uint32]bool
+	groups   map[*poolSum]map[lockKey]*lockSum
+}
+
+// lockKey is what waits are summed up by.
+type lockKey struct {
+	kind advice.LockKind
+	name string
+	site uint32
+}
+
+// lockSum sums up the waits of a pool for locks of one class at one site.
+type lockSum struct {
+	advice.Lock
+	any     cover
+	objects map[uint32]bool
+	units   map[uint32]int64  // time waited, by class of the units
+	holders map[uint32]int64  // the same by class of the units that had the lock
+	instead map[instead]int64 // what these waited for meanwhile
+}
+
+// instead is what a thread that has a lock waits for.
+type instead struct {
+	what string
+	site uint32
+}
+
+// locks sets what the pools' units waited for locks. Without the agent's record of waits it is nothing.
+func (a *advisor) locks() {
+	v := &lockWaits{a: a, waits: map[uint32][]blocked{}, units: map[uint32][]placed{}, users: map[uint32]map[uint32]bool{}, groups: map[*poolSum]map[lockKey]*lockSum{}}
+	if v.read() == nil && len(v.waits) > 0 {
+		v.sum()
+	}
+}
+
+// sum sets the locks of the pools.
+func (v *lockWaits) sum() {
+	v.place()
+	for _, thread := range slices.Sorted(maps.Keys(v.waits)) {
+		for i := range v.waits[thread] {
+			v.add(&v.waits[thread][i])
+		}
+	}
+	for p, of := range v.groups {
+		for _, sum := range of {
+			p.Locks = append(p.Locks, v.lock(sum))
+		}
+		slices.SortFunc(p.Locks, func(x, y advice.Lock) int {
+			return cmp.Or(cmp.Compare(y.Waited, x.Waited), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Site, y.Site))
+		})
+	}
+}
+
+// read keeps the waits, those for locks and those in which a lock may be held.
+func (v *lockWaits) read() (err error) {
+	if v.blockers, err = v.a.s.Blockers(); err != nil {
+		return err
+	}
+	n := 0
+	err = v.a.s.Waits(func(r *store.Wait) {
+		if n++; n > mostWaits {
+			return
+		}
+		w := blocked{from: units.MonoNs(r.StartNs), to: units.MonoNs(r.EndNs), thread: r.Thread, by: cmp.Or(r.Holder, r.Waker), object: r.Object,
+			class: r.Blocker, site: r.Site, kind: lockKind(r.Kind, v.blockers[r.Blocker], r.Holder != 0)}
+		if w.kind == "" {
+			w.class = 0
+			switch r.Kind {
+			case "sleep", "io":
+				w.by, w.class = 0, map[string]uint32{"sleep": sleeps, "io": isIO}[r.Kind]
+			}
+		} else if w.object != 0 {
+			users := v.users[w.object]
+			if users == nil {
+				users = map[uint32]bool{}
+				v.users[w.object] = users
+			}
+			users[w.thread] = true
+		}
+		v.waits[w.thread] = append(v.waits[w.thread], w)
+	})
+	for _, list := range v.waits {
+		slices.SortFunc(list, func(x, y blocked) int { return cmp.Compare(x.from, y.from) })
+	}
+	return err
+}
+
+// What a wait that is for no lock is for, in place of a class.
+const (
+	sleeps = 1
+	isIO   = 2
+)
+
+// does is what a thread waits for that has a lock.
+func (w *blocked) does() string {
+	switch {
+	case w.kind != "":
+		return "lock"
+	case w.class == sleeps:
+		return "sleep"
+	case w.class == isIO:
+		return "io"
+	}
+	return "other"
+}
+
+// place finds the units by thread.
+func (v *lockWaits) place() {
+	for _, p := range v.a.pools {
+		for i := range p.recorded.list {
+			u := &p.recorded.list[i]
+			v.units[u.Thread] = append(v.units[u.Thread], placed{u.Start, u.End, p.recorded.classes[i], p, i})
+		}
+	}
+	for _, list := range v.units {
+		slices.SortFunc(list, func(x, y placed) int { return cmp.Compare(x.from, y.from) })
+	}
+}
+
+// unitAt is the unit in which a thread is; nil: none.
+func (v *lockWaits) unitAt(thread uint32, at units.MonoNs) *placed {
+	list := v.units[thread]
+	n, found := slices.BinarySearchFunc(list, at, func(u placed, t units.MonoNs) int { return cmp.Compare(u.from, t) })
+	if !found {
+		n--
+	}
+	if n < 0 || list[n].to <= at {
+		return nil
+	}
+	return &list[n]
+}
+
+// add adds a wait for a lock in a unit. A semaphore keeps threads out only if those that wait for it also give its
+// permits back; else it is a signal.
+func (v *lockWaits) add(w *blocked) {
+	u := v.unitAt(w.thread, w.from)
+	if w.kind == "" || u == nil || w.kind == advice.Permits && !v.users[w.object][w.by] {
+		return
+	}
+	to := min(w.to, u.to)
+	length := units.Ns(to - w.from)
+	u.of.recorded.list[u.at].Locked += length
+	of := v.groups[u.of]
+	if of == nil {
+		of = map[lockKey]*lockSum{}
+		v.groups[u.of] = of
+	}
+	key := lockKey{w.kind, lockName(v.blockers[w.class].Class), w.site}
+	sum := of[key]
+	if sum == nil {
+		sum = &lockSum{objects: map[uint32]bool{}, units: map[uint32]int64{}, holders: map[uint32]int64{}, instead: map[instead]int64{}}
+		sum.Kind, sum.Name = key.kind, key.name
+		if site := v.a.s.SiteByID(w.site); site != nil {
+			sum.Site = site.Label()
+		}
+		of[key] = sum
+	}
+	sum.Waits++
+	sum.Waited, sum.Most = sum.Waited+length, max(sum.Most, length)
+	sum.any.add(w.from, to)
+	sum.objects[w.object] = true
+	sum.units[u.class] += int64(length)
+	v.holder(sum, w, to)
+}
+
+// holder adds who had the lock in a wait, since it got it, and what that thread waited for meanwhile.
+func (v *lockWaits) holder(sum *lockSum, w *blocked, to units.MonoNs) {
+	if w.by == 0 || w.by == w.thread {
+		return
+	}
+	from, list := w.from, v.waits[w.by]
+	first, _ := slices.BinarySearchFunc(list, to, func(o blocked, t units.MonoNs) int { return cmp.Compare(o.from, t) })
+	var own []*blocked // latest first
+	for first--; first >= 0 && list[first].to > from; first-- {
+		o := &list[first]
+		if o.kind != "" && o.object == w.object {
+			from = max(from, o.to)
+			break
+		}
+		own = append(own, o)
+	}
+	if from >= to {
+		return
+	}
+	u := v.unitAt(w.by, from)
+	if u == nil {
+		return
+	}
+	sum.Holder.Known += units.Ns(to - from)
+	sum.holders[u.class] += int64(to - from)
+	for _, o := range own {
+		if n := min(o.to, to) - max(o.from, from); n > 0 {
+			sum.Holder.Waited += units.Ns(n)
+			sum.instead[instead{o.does(), o.site}] += int64(n)
+		}
+	}
+}
+
+// lock is what a sum says.
+func (v *lockWaits) lock(sum *lockSum) advice.Lock {
+	l := sum.Lock
+	l.Any, l.Unit = sum.any.length(), v.a.className(most(sum.units))
+	if !sum.objects[0] {
+		l.Locks = int64(len(sum.objects))
+	}
+	if len(sum.holders) > 0 {
+		l.Holder.Unit = v.a.className(most(sum.holders))
+	}
+	byWhat := map[string]int64{}
+	for k, n := range sum.instead {
+		byWhat[k.what] += n
+	}
+	l.Holder.For = most(byWhat)
+	at := map[uint32]int64{}
+	for k, n := range sum.instead {
+		if k.what == l.Holder.For {
+			at[k.site] += n
+		}
+	}
+	if site := v.a.s.SiteByID(most(at)); site != nil {
+		l.Holder.Site = site.Label()
+	}
+	return l
+}

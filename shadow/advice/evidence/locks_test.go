@@ -1,0 +1,68 @@
+package evidence
+
+import (
+	"testing"
+
+	"stackagent/granularity/predict"
+	"stackagent/internal/units"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+func TestLockKind(t *testing.T) {
+	const juc = "java.util.concurrent."
+	for _, c := range []struct {
+		kind, class, lock string
+		held              bool
+		want              advice.LockKind
+		name              string
+	}{
+		{"monitor", "app.State", "", false, advice.Monitor, "app.State"},
+		{"notify", "app.State", "", false, "", ""},
+		{"sleep", "", "", false, "", ""},
+		{"park", juc + "locks.ReentrantLock$NonfairSync", "", false, advice.Exclusive, "ReentrantLock"},
+		{"park", juc + "locks.ReentrantReadWriteLock$FairSync", "", true, advice.ReadWrite, "ReentrantReadWriteLock"},
+		{"park", juc + "locks.StampedLock", "", false, advice.ReadWrite, "StampedLock"},
+		{"park", juc + "Semaphore$FairSync", "", false, advice.Permits, "Semaphore"},
+		{"park", "app.Mutex$Sync", "", true, advice.Exclusive, "app.Mutex$Sync"},
+		{"park", juc + "CountDownLatch$Sync", "", false, "", ""},
+		{"park", juc + "FutureTask", "", false, "", ""},
+		{"park", juc + "locks.AbstractQueuedSynchronizer$ConditionObject", "", true, "", ""},
+		{"park", juc + "locks.AbstractQueuedSynchronizer$ConditionObject", juc + "locks.ReentrantLock$NonfairSync", false, "", ""},
+		{"park", juc + "SynchronousQueue$TransferStack", "", false, "", ""},
+		{"park", "", "", false, "", ""},
+	} {
+		got := lockKind(c.kind, store.Blocker{Class: c.class, Lock: c.lock}, c.held)
+		if got != c.want || got != "" && lockName(c.class) != c.name {
+			t.Errorf("%s on %q: %q %q, want %q %q", c.kind, c.class, got, lockName(c.class), c.want, c.name)
+		}
+	}
+}
+
+// TestLockWaits: thread 2 waits from 10 to 40 for a permit that thread 1 has; thread 1 got it at 20, after a wait of
+// its own, and sleeps from 25 to 35: it is known who had it from 20 to 35, when the unit of thread 2 ends, of which that thread slept 10. Thread 3,
+// which runs no units, waits as well, and thread 1 waits for a signal of thread 9, which never waits for it.
+func TestLockWaits(t *testing.T) {
+	p := &poolSum{recorded: recorded{list: []predict.Unit{{Start: 0, End: 100, Thread: 1}, {Start: 5, End: 35, Thread: 2}}, classes: []uint32{7, 8}}}
+	wait := func(thread uint32, from, to int64, by, object uint32) blocked {
+		return blocked{thread: thread, from: units.MonoNs(from), to: units.MonoNs(to), by: by, object: object, class: 1, kind: advice.Permits}
+	}
+	sleep := blocked{thread: 1, from: 25, to: 35, class: sleeps}
+	a := &advisor{s: &session.Session{}, pools: map[string]*poolSum{"p": p}, names: map[uint32]string{7: "A", 8: "B"}}
+	v := &lockWaits{a: a, blockers: map[uint32]store.Blocker{1: {Class: "java.util.concurrent.Semaphore$NonfairSync"}}, units: map[uint32][]placed{},
+		users:  map[uint32]map[uint32]bool{50: {1: true, 2: true, 3: true}, 60: {1: true}},
+		groups: map[*poolSum]map[lockKey]*lockSum{},
+		waits:  map[uint32][]blocked{1: {wait(1, 8, 20, 2, 50), sleep, wait(1, 60, 70, 9, 60)}, 2: {wait(2, 10, 40, 1, 50)}, 3: {wait(3, 0, 90, 1, 50)}}}
+	v.sum()
+	// Thread 2's unit ended at 35, so that the last 5 of its wait are not the unit's; thread 1 waited 12 before, and who had it then
+	// is not known: thread 2 waited itself when that wait ended.
+	want := advice.Lock{Kind: advice.Permits, Name: "Semaphore", Unit: "B", Locks: 1, Waits: 2, Waited: 37, Most: 25, Any: 27,
+		Holder: advice.Holder{Unit: "A", Known: 15, Waited: 10, For: "sleep"}}
+	if len(p.Locks) != 1 || p.Locks[0] != want {
+		t.Errorf("%+v, want %+v", p.Locks, want)
+	}
+	if p.recorded.list[0].Locked != 12 || p.recorded.list[1].Locked != 25 {
+		t.Errorf("%+v", p.recorded.list)
+	}
+}

@@ -1,0 +1,89 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+// served is a pool of 16 workers that are inside requests for half of a second, 8 s together, 100 ms of CPU time.
+func served(locks ...Lock) Pool {
+	p := busyPool(16, 1000*milli, 800)
+	p.Wall, p.CPU, p.Self, p.Heaviest, p.Runnable = 8000*milli, 100*milli, 100*milli, milli, 0
+	for i := range p.Workers {
+		p.Workers[i].Wall, p.Workers[i].CPU = 500*milli, 6*milli
+	}
+	p.Response, p.Locks, p.Foreign = p.Wall, locks, true
+	return p
+}
+
+func waitedFor(kind LockKind, name string, waited units.Ns) Lock {
+	return Lock{Kind: kind, Name: name, Unit: "sun.net.httpserver.ServerImpl$Exchange", Site: "Server.handle(Server.java:36)", Waits: 800, Waited: waited, Most: 20 * milli, Any: 900 * milli}
+}
+
+// TestContendedLock: what requests wait for a lock counts, not how busy the pool is, or whose tasks they are.
+func TestContendedLock(t *testing.T) {
+	semaphore := waitedFor(Permits, "Semaphore", 6000*milli)
+	held := waitedFor(Monitor, "Server$State", 6000*milli)
+	held.Holder = Holder{Unit: "app.Audit", Known: 5000 * milli, Waited: 4000 * milli, For: "sleep", Site: "Audit.write(Audit.java:7)"}
+	queued := served(waitedFor(Exclusive, "ReentrantLock", 2000*milli))
+	queued.Response = 20_000 * milli // most of it in the queue
+	waiting := served(waitedFor(Exclusive, "ReentrantLock", 2000*milli))
+	ready := served(semaphore)
+	ready.Runnable = 1600 * milli
+	for _, c := range []struct {
+		name string
+		pool Pool
+		want string
+		gain units.Ns
+		says []string
+	}{
+		// 8 s in requests less the waits are 2 s, 125 ms a worker.
+		{"semaphore", served(semaphore), "contended-lock", 875 * milli, []string{"Units of sun.net.httpserver.ServerImpl$Exchange on com.acme.Pool#1 wait for a permit of a Semaphore at Server.handle(Server.java:36) for 75 % of their response time",
+			"800 waits, 6.00 s in total, the longest 20.0 ms", "more permits"}},
+		// They also waited for processors 100 ms each, which leaves less than the CPU time on two processors.
+		{"beside others", ready, "contended-lock", (1000 - 100 - 50) * milli, nil},
+		{"monitor", served(waitedFor(Monitor, "Server$State", 6000*milli)), "contended-lock", 875 * milli, []string{"the monitor of a Server$State", "Hold it for less of the work"}},
+		{"its holder sleeps", served(held), "contended-lock", 875 * milli, []string{"Units of app.Audit hold it, and sleep 80 % of that time (at Audit.write(Audit.java:7))", "Do not sleep"}},
+		{"the longest of two", served(waitedFor(Monitor, "A", 2000*milli), waitedFor(ReadWrite, "ReentrantReadWriteLock", 3000*milli)), "contended-lock", 1000*milli - 5000*milli/16, []string{"a ReentrantReadWriteLock"}},
+		{"a fourth of the time in requests", waiting, "contended-lock", 1000*milli - 6000*milli/16, []string{"25 % of their response time"}},
+		{"a tenth of the response time", queued, "", 0, nil},
+		{"little", served(waitedFor(Monitor, "A", 1500*milli)), "", 0, nil},
+		{"no lock", served(), "", 0, nil},
+	} {
+		found := advise(&UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Pools: []Pool{c.pool}})
+		if names(found) != c.want {
+			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
+			continue
+		}
+		if c.want != "" && found[0].gain() != c.gain {
+			t.Errorf("%s: gain %v, want %v; %s", c.name, found[0].gain(), c.gain, found[0].Text())
+		}
+		for _, says := range c.says {
+			if !strings.Contains(found[0].Text(), says) {
+				t.Errorf("%s: %s\nwant %q in it", c.name, found[0].Text(), says)
+			}
+		}
+	}
+}
+
+// TestContendedOnce: a lock that makes all tasks of a pool take turns is one problem, by the name that it has.
+func TestContendedOnce(t *testing.T) {
+	const span = 1000 * milli
+	for _, c := range []struct {
+		name   string
+		waited units.Ns
+		says   bool
+	}{{"most of the waits", 2700 * milli, true}, {"few of the waits", 300 * milli, false}} {
+		p := inTurns(950*milli, 0)
+		p.Response = p.Wall
+		p.Locks = []Lock{waitedFor(Monitor, "Main$Locked", c.waited)}
+		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 4, Pools: []Pool{p}})
+		if names(found) != "one-at-a-time" {
+			t.Errorf("%s: found %q", c.name, names(found))
+		} else if text := found[0].Text(); strings.Contains(text, "for the monitor of a Main$Locked at Server.handle(Server.java:36)") != c.says {
+			t.Errorf("%s: %s", c.name, text)
+		}
+	}
+}
