@@ -7,6 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.RecursiveAction;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Programs with a known critical path. Usage: Main SHAPE NUMBER MILLISECONDS. Work is a sleep, so that two CPUs are enough
@@ -22,6 +23,8 @@ public class Main {
             case "pipeline" -> pipeline(number, millis);
             case "tree" -> tree(number, millis);
             case "convoy" -> convoy(number, millis);
+            case "locks" -> locks(number, millis, new ReentrantLock());
+            case "unlocked" -> locks(number, millis, null);
             case "pools" -> pools(number, millis);
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -149,6 +152,35 @@ public class Main {
         List<Thread> all = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             all.add(new Thread(new Waiter(millis), "waiter-" + i));
+        }
+        for (Thread t : all) {
+            t.start();
+        }
+        for (Thread t : all) {
+            t.join();
+        }
+    }
+
+    record Locker(ReentrantLock shared, long millis) implements Runnable {
+        public void run() {
+            ReentrantLock lock = shared == null ? new ReentrantLock() : shared;
+            for (int i = 0; i < 5; i++) {
+                sleep(5);
+                lock.lock();
+                try {
+                    sleep(millis);
+                } finally {
+                    lock.unlock();
+                }
+            }
+        }
+    }
+
+    /** As convoy, with a lock that they share, or one each. */
+    static void locks(int threads, long millis, ReentrantLock lock) throws Exception {
+        List<Thread> all = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            all.add(new Thread(new Locker(lock, millis), "locker-" + i));
         }
         for (Thread t : all) {
             t.start();

@@ -31,6 +31,7 @@ type reader struct {
 	index   *origin.Index
 	byTask  map[uint64][]int // units by a task whose submission is theirs
 	missing map[string]string
+	virtual []virtualEnd // of units on virtual threads
 }
 
 // Of is the graph of the units of a session that lie between from and to; 0: all.
@@ -100,6 +101,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps/2)
 	}
 	if x.Virtual {
+		r.virtual = append(r.virtual, virtualEnd{u.end, x.Thread})
 		r.missing[Virtual] = "the scheduling record shows their carriers only: between waits that the agent recorded they are taken to be on a CPU"
 	}
 	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {

@@ -51,6 +51,7 @@ type piece struct {
 	state activity.ThreadState
 	by    uint32 // thread that ended the wait; 0: not known
 	class string // of what it waited for; "": not known
+	lock  bool   // that is a lock: the wait is no join, even if whoever ended it ends then
 }
 
 // waits reports whether the thread could not go on.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
@@ -23,7 +24,8 @@ func (r *reader) readWaits() error {
 	}
 	waits, n := map[uint32][]piece{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
-		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: lockOf(blockers[w.Blocker])}
+		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: lockOf(blockers[w.Blocker]),
+			lock: w.Kind == "monitor" || isLock(blockers[w.Blocker])}
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
 		}
@@ -43,14 +45,48 @@ func (r *reader) readWaits() error {
 		if len(t.pieces) == 0 {
 			t.pieces = r.between(t, list)
 		} else {
-			t.nameWaits(list)
+			r.nameWaits(t, list)
+		}
+	}
+	slices.SortFunc(r.virtual, func(x, y virtualEnd) int { return cmp.Compare(x.at, y.at) })
+	for _, t := range r.rec.threads {
+		for i := range t.pieces {
+			if p := &t.pieces[i]; r.carries(p.by) {
+				p.by = r.endedBefore(p.To)
+			}
 		}
 	}
 	return err
 }
 
+// virtualEnd is when a unit on a virtual thread ended.
+type virtualEnd struct {
+	at     units.MonoNs
+	thread uint32
+}
+
+// carries reports whether a thread carries virtual threads: the thread that it carries ended the wait.
+func (r *reader) carries(thread uint32) bool {
+	t := r.s.ThreadByID(thread)
+	return t != nil && t.Role() == "carrier"
+}
+
+// endedBefore is the virtual thread whose unit ended last before a time: whoever joins it is woken by its carrier. 0: none did.
+func (r *reader) endedBefore(at units.MonoNs) uint32 {
+	i, _ := slices.BinarySearchFunc(r.virtual, at, func(v virtualEnd, at units.MonoNs) int { return cmp.Compare(v.at, at+1) })
+	if i == 0 || at-r.virtual[i-1].at > afterEnd {
+		return 0
+	}
+	return r.virtual[i-1].thread
+}
+
 // lockOf is the class of a lock, or of the lock of a condition.
 func lockOf(b store.Blocker) string { return cmp.Or(b.Lock, b.Class) }
+
+// isLock reports whether a class is a lock's or a semaphore's, and not one of its conditions.
+func isLock(b store.Blocker) bool {
+	return b.Lock == "" && (strings.HasPrefix(b.Class, "java.util.concurrent.locks.") || strings.HasPrefix(b.Class, "java.util.concurrent.Semaphore$"))
+}
 
 // between are the waits of a thread, which computes in between, from its first unit to its last one.
 func (r *reader) between(t *threadOf, waits []piece) (out []piece) {
@@ -79,15 +115,15 @@ func (r *reader) between(t *threadOf, waits []piece) (out []piece) {
 }
 
 // nameWaits names what the waits of the scheduling record are for, after those of the agent that they lie in.
-func (t *threadOf) nameWaits(waits []piece) {
+func (r *reader) nameWaits(t *threadOf, waits []piece) {
 	for i := range t.pieces {
 		p := &t.pieces[i]
 		for len(waits) > 0 && waits[0].To < p.From {
 			waits = waits[1:]
 		}
 		if len(waits) > 0 && p.waits() && waits[0].From <= p.To {
-			p.class = waits[0].class
-			if p.by == 0 && p.state == activity.Futex {
+			p.class, p.lock = waits[0].class, waits[0].lock
+			if waits[0].by != 0 && p.state == activity.Futex && (p.by == 0 || r.carries(p.by)) {
 				p.by = waits[0].by
 			}
 		}
