@@ -201,3 +201,26 @@ func TestNoWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenWaits: what has not ended when the JVM does is there, as such.
+func TestOpenWaits(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		for _, kind := range []string{"platform", "virtual"} {
+			if kind == "virtual" && jdk.Version < 21 {
+				continue
+			}
+			p := waitsCommand(t, jdk, "Open", kind).Profile(t)
+			own, err := strconv.ParseInt(strings.TrimSpace(p.Stdout), 10, 64)
+			if err != nil {
+				t.Fatalf("the program printed %q: %v\n%s", p.Stdout, err, p.Stderr)
+			}
+			all := parkWaits(t, p.Dir)
+			for i := range 3 {
+				got := all[fmt.Sprint("open-", i)]
+				if len(got) != 1 || got[0].Flags != uint32(wire.WaitOpen) || got[0].Kind != "park" || got[0].Within == 0 || (got[0].EndNs-got[0].StartNs)/1e6 < own {
+					t.Errorf("%s %s: thread %d waited for %d ms: %+v", jdk, kind, i, own, got)
+				}
+			}
+		}
+	}
+}

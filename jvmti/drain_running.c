@@ -12,11 +12,29 @@ static void snapshot_work(const sa_thread *c, uint32_t depth, uint8_t *out) {
     memcpy(out, done, 2 * sa_work.n * sizeof *done);
 }
 
-/* Does it have open executions of this session? */
-static bool runs(const sa_thread *c) {
+static bool of_session(const sa_thread *c) {
     if (__atomic_load_n(&c->thread_id, __ATOMIC_ACQUIRE) == 0) return false; /* free; its other fields are undefined */
     uint32_t generation = sa_packed(c) ? ~c->generation : c->generation;
-    return c->depth > 0 && generation == atomic_load(&sa.generation) && (sa_packed(c) || c->depth <= c->room);
+    return generation == atomic_load(&sa.generation);
+}
+
+/* Does it have open executions of this session? */
+static bool runs(const sa_thread *c) { return of_session(c) && c->depth > 0 && (sa_packed(c) || c->depth <= c->room); }
+
+/* Does it wait? */
+static bool waits(sa_thread *c) { return of_session(c) && *sa_waiting_of(c) != 0; }
+
+/* A wait that has not ended. That of a virtual thread began when it left its carrier; of one that has not left it, or is
+ * ready to continue, nothing more is known. */
+static bool snapshot_wait(sa_thread *c, sa_wait *w) {
+    uint64_t now = sa_ticks(&sa.clock), since = c->is_virtual ? sa_vthread_of(c)->turns.left_at : sa_platform_of(c)->wait_ticks;
+    if (!waits(c) || since == 0) return false;
+    uint8_t waiting = *sa_waiting_of(c);
+    sa_frame room[SA_FIRST_FRAMES];
+    *w = (sa_wait){.type = SA_REC_WAIT, .flags = SA_WAIT_OPEN | (waiting & SA_WAITING_TIMED ? SA_WAIT_TIMED : 0),
+                   .kind = (uint8_t)((waiting & ~SA_WAITING_TIMED) - 1), .start_ticks = since < now ? since : now, .end_ticks = now,
+                   .within = runs(c) ? sa_frames_read(c, room)[c->depth - 1].class_id : 0};
+    return true;
 }
 
 static size_t execution_bytes(void) { return sa_work_slots(sa_work.n) * SA_SLOT_BYTES; }
@@ -24,7 +42,7 @@ static size_t execution_bytes(void) { return sa_work_slots(sa_work.n) * SA_SLOT_
 /* Writes the thread's record and its executions from *depth, as many as fit; moves *depth. */
 static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_t max) {
     size_t n = 0, each = sizeof(sa_queue) + execution_bytes();
-    if (sizeof(sa_thread_switch) + sizeof(sa_virtual) + each > max) return 0;
+    if (sizeof(sa_thread_switch) + sizeof(sa_virtual) + sizeof(sa_wait) + each > max) return 0;
     if (c->undescribed) sa_vthread_describe(c);
     sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
     memcpy(out, &s, sizeof s);
@@ -35,6 +53,12 @@ static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_
         memcpy(out + n, &v, sizeof v);
         n += sizeof v;
     }
+    sa_wait w;
+    if (*depth == 0 && snapshot_wait(c, &w)) {
+        memcpy(out + n, &w, sizeof w);
+        n += sizeof w;
+    }
+    if (!runs(c)) return n;
     sa_frame room[SA_FIRST_FRAMES];
     const sa_frame *frames = sa_frames_read(c, room);
     for (; *depth < c->depth && n + each <= max; ++*depth, n += execution_bytes()) {
@@ -73,16 +97,17 @@ static void move_on(sa_running *r) {
         r->vthread = NULL;
 }
 
-/* Writes records of open executions, as many as fit, from *r (zeroed for the first
+/* Writes records of open executions and waits, as many as fit, from *r (zeroed for the first
  * call). Returns 0 after the last. The probes are off and those in flight have ended,
  * so no thread's state is made or freed. */
 size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max) {
     size_t n = 0;
     pthread_mutex_lock(&sa_threads.lock);
     for (sa_thread *c; (c = current(r)) != NULL; move_on(r)) {
-        if (!runs(c)) continue;
-        n += snapshot_thread(c, &r->depth, out + n, max - n);
-        if (r->depth < c->depth) break;
+        if (!runs(c) && !waits(c)) continue;
+        size_t wrote = snapshot_thread(c, &r->depth, out + n, max - n);
+        n += wrote;
+        if (wrote == 0 || (runs(c) && r->depth < c->depth)) break;
     }
     pthread_mutex_unlock(&sa_threads.lock);
     return n;

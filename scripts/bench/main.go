@@ -41,6 +41,7 @@ var parts = []section{
 	{"shadow", part.Shadow},
 	{"query", part.Query},
 	{"switches", part.Switches},
+	{"waits", part.Waits},
 }
 
 type flags struct {

@@ -35,7 +35,8 @@ func Switches(ctx context.Context, c Config) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "JDK %s, 2 threads, medians of %d runs each; the tools alternate.\n", c.newest().Full, rounds)
 	if c.wants("ping") {
-		text, err := c.pings(ctx, classes, tools, rounds)
+		turns := pick(c, pingTurns, pingTurns/20)
+		text, err := c.pings(ctx, c.own("ping", pingWhat, classes, "Ping", fmt.Sprint(turns)), tools, rounds)
 		if err != nil {
 			return "", err
 		}
@@ -72,15 +73,17 @@ func recordOf(dir string) (switches, lost uint64, err error) {
 // ping is a run of the program Ping.
 type ping struct{ wall, cpu, perSecond float64 } // ns a turn; switches
 
-func (c Config) pings(ctx context.Context, classes string, tools []tool.Tool, rounds int) (string, error) {
-	turns := pick(c, pingTurns, pingTurns/20)
-	p := c.own("ping", "", classes, "Ping", fmt.Sprint(turns))
+const pingWhat = "two threads only pass a turn back and forth, each sleeping in a futex until its turn. " +
+	"Switches are the kernel's own count for the two."
+
+// pings runs a program that prints what Ping does.
+func (c Config) pings(ctx context.Context, p program, tools []tool.Tool, rounds int) (string, error) {
 	runs := make([][]ping, len(tools))
 	err := alternate(rounds, len(tools), func(round, i int) error {
 		return c.inScratch(func(dir string) error {
 			run, err := tools[i].Run(ctx, p.Program, dir)
 			if err != nil {
-				return fmt.Errorf("ping under %s: %w", tools[i].Name, err)
+				return fmt.Errorf("%s under %s: %w", p.name, tools[i].Name, err)
 			}
 			one, err := parsePing(run.Stdout)
 			if err != nil {
@@ -94,7 +97,7 @@ func (c Config) pings(ctx context.Context, classes string, tools []tool.Tool, ro
 	if err != nil {
 		return "", err
 	}
-	return pingText(tools, runs), nil
+	return pingText(p, tools, runs), nil
 }
 
 // parsePing reads what Ping prints: turns, and their nanoseconds, CPU time and switches.
@@ -106,7 +109,7 @@ func parsePing(out string) (ping, error) {
 	return ping{wall: ns / turns, cpu: cpu / turns, perSecond: switches / ns * 1e9}, nil
 }
 
-func pingText(tools []tool.Tool, runs [][]ping) string {
+func pingText(p program, tools []tool.Tool, runs [][]ping) string {
 	of := func(i int, f func(ping) float64) (v []float64) {
 		for _, r := range runs[i] {
 			v = append(v, f(r))
@@ -114,7 +117,7 @@ func pingText(tools []tool.Tool, runs [][]ping) string {
 		return v
 	}
 	wall, cpu := func(p ping) float64 { return p.wall }, func(p ping) float64 { return p.cpu }
-	t := table.Table{Head: []string{"ping", "ns per turn", "slower", "CPU ns per turn", "CPU", "switches per second"}}
+	t := table.Table{Head: []string{p.name, "ns per turn", "slower", "CPU ns per turn", "CPU", "switches per second"}}
 	for i, x := range tools {
 		row := []string{x.Name, table.Interval(stat.OfMedian(of(i, wall))), "", table.Interval(stat.OfMedian(of(i, cpu))), "",
 			table.Number(stat.Median(of(i, func(p ping) float64 { return p.perSecond })))}
@@ -123,8 +126,7 @@ func pingText(tools []tool.Tool, runs [][]ping) string {
 		}
 		t.Add(row...)
 	}
-	return "\n**ping**: two threads only pass a turn back and forth, each sleeping in a futex until its turn. " +
-		"Switches are the kernel's own count for the two.\n\n" + t.String()
+	return "\n**" + p.name + "**: " + p.what + "\n\n" + t.String()
 }
 
 func switchesText(p program, tools []tool.Tool, runs [][]wholeRun) string {

@@ -21,7 +21,7 @@ func TestParsePing(t *testing.T) {
 
 func TestPingText(t *testing.T) {
 	tools := []tool.Tool{{Name: "off"}, {Name: "ebpf"}}
-	text := pingText(tools, [][]ping{{{5000, 6000, 400_000}}, {{6000, 7500, 333_000}}})
+	text := pingText(program{name: "ping"}, tools, [][]ping{{{5000, 6000, 400_000}}, {{6000, 7500, 333_000}}})
 	for _, want := range []string{"5,000", "+20.0 %", "+25.0 %", "333,000"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

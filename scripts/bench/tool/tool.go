@@ -132,6 +132,14 @@ func FlightRecorder(name, what string) Tool {
 	return t
 }
 
+// FlightSettings is the JVM's own recorder with a file of settings.
+func FlightSettings(name, settings string) Tool {
+	return Tool{Name: name, Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
+		file := filepath.Join(scratch, "recording.jfr")
+		return direct(ctx, p, "-Xlog:jfr*=off", "-XX:StartFlightRecording:filename="+file+",maxsize=100g,settings="+settings)
+	}}
+}
+
 // direct runs java with options before the program's own.
 func direct(ctx context.Context, p Program, options ...string) (Run, error) {
 	args := append(append([]string{p.JDK.Tool("java")}, options...), p.Args...)
