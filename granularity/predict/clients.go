@@ -48,18 +48,20 @@ func (p *Pool) clients() int {
 	return most
 }
 
-// again lets each client submit its next unit some time after the end of one.
+// again lets each client submit its next unit some time after the end of one. The program's other threads do what they
+// compute for the units.
 func (m *model) again() {
 	if m.clients == 0 {
 		return
 	}
-	ends := m.ends()
+	ends, each := m.ends(), m.Beside/units.Ns(len(m.Units))
 	for i := m.clients; i < len(m.Units); i++ {
 		before := ends[i-m.clients]
-		by := m.parts[before][len(m.parts[before])-1]
+		client := m.b.Unit("client", 0)
+		m.b.Do(m.parts[before][len(m.parts[before])-1], graph.Submit, client)
+		m.add(client, each, max(0, units.Ns(m.Units[i].Due-m.Units[before].End)-each))
 		for _, x := range m.parts[i] {
-			m.b.At(x).Delay = units.Ns(m.Units[i].Due - m.Units[before].End)
-			m.b.Do(by, graph.Submit, x)
+			m.b.Do(client, graph.Submit, x)
 		}
 	}
 }

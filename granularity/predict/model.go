@@ -153,7 +153,7 @@ func (m *model) join(whole int) {
 // others adds the threads that compute beside the pool.
 func (m *model) others() {
 	all := m.recorded()
-	if m.Beside <= 0 || all <= 0 {
+	if m.Beside <= 0 || all <= 0 || m.clients > 0 {
 		return
 	}
 	n := (m.Beside + all - 1) / all

@@ -102,6 +102,14 @@ func TestClients(t *testing.T) {
 	if err != nil || got.Recorded != 800*ms || got.Unchanged != 800*ms || got.Changed != 200*ms {
 		t.Errorf("%+v, %v, want 800 ms, and 640 requests of 5 ms, 16 at a time: 200 ms", got, err)
 	}
+	// The clients compute 1 ms for each request. Without a lock all 16 get their answers at the same time, and take 8 ms on two
+	// processors to send the next ones: 5 ms and 39 times 13 ms.
+	busy := clients(640)
+	busy.Lock(0, 800*ms)
+	busy.Beside = 640 * ms
+	if got, err = busy.Of(Change{Free: true}); err != nil || got.Unchanged < 800*ms || got.Unchanged > 808*ms || got.Changed != 512*ms {
+		t.Errorf("%+v, %v, want 800 ms, and 512 ms", got, err)
+	}
 	half := clients(640) // a permit is held for half of the request only: the other 2.5 ms come later
 	for i := range half.Units {
 		half.Units[i].End += units.MonoNs(ms * 5 / 2)
