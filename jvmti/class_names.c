@@ -32,7 +32,8 @@ uint16_t sa_kinds_by_name(const char *name) {
 
 /* It is no task, but it catches and returns the exceptions of tasks, or it parks threads. */
 bool sa_serves_tasks(const char *name) {
-    return strcmp(name, "java/util/concurrent/CompletableFuture") == 0 || strcmp(name, "java/util/concurrent/locks/LockSupport") == 0;
+    return strcmp(name, "java/util/concurrent/CompletableFuture") == 0 || strcmp(name, "java/util/concurrent/locks/LockSupport") == 0 ||
+           strcmp(name, "sun/nio/ch/Poller") == 0;
 }
 
 static bool has_one(const char *name, const char *const *words, size_t n) {

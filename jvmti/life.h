@@ -1,7 +1,7 @@
 /* The life room: load, attach, detach and end of the agent; the JVM's events. */
 #ifndef STACKAGENT_LIFE_H
 #define STACKAGENT_LIFE_H
-#include "agent.h"
+#include "state_threads.h"
 
 /* life_load.c */
 extern SA_HIDDEN _Atomic bool sa_leaving; /* a detach is under way */
@@ -17,6 +17,7 @@ bool sa_helper_define(JNIEnv *env); /* false: this JVM does not take the probes 
 bool sa_helper_late(JNIEnv *env);   /* for a session in a JVM that ran before; each time */
 
 /* life_threads.c */
+sa_thread *sa_context_of(JNIEnv *env, jthread thread); /* its state; NULL: it has none */
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
@@ -24,6 +25,12 @@ void sa_threads_final(JNIEnv *env);
 void sa_look_begin(void); /* state of threads that end is kept until the end of the look */
 void sa_look_end(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no thread's state is freed after this */
+
+/* life_waits.c, life_natives.c: waits that the JVM announces, or that are inside natives */
+void sa_waits_callbacks(jvmtiEventCallbacks *calls);
+void sa_natives_bind(jmethodID method, const char *name, const char *signature, void *address, void **to); /* an event */
+bool sa_natives_sleep(void); /* Thread.sleep is among them */
+void sa_natives_rebind(JNIEnv *env); /* those that were bound before the agent came */
 
 /* life_jvm_flags.c */
 bool sa_training(JavaVM *vm); /* it writes its classes for later runs; says so on stderr */

@@ -68,6 +68,7 @@ static int begin_session(JNIEnv *env) {
     sa_threads_existing(env);
     sa_threads_forget_sites();
     turn(env, sa.first_task_id);
+    if (sa.attached) sa_natives_rebind(env);
     if (!hook(env, true))
         sa_refuse("hidden classes defined without an event (lambdas of this session have no probes of their own)", NULL);
     atomic_store(&sa.phase, SA_PHASE_READY);
@@ -122,6 +123,8 @@ static void leave(JNIEnv *env) {
     static const jvmtiEvent of_session[] = {
         JVMTI_EVENT_NATIVE_METHOD_BIND,       JVMTI_EVENT_THREAD_START,
         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTER,  JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+        JVMTI_EVENT_MONITOR_WAIT,             JVMTI_EVENT_MONITOR_WAITED,
     };
     for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++) sa_set_event(JVMTI_DISABLE, of_session[i]);
     sa_await_thread_ends();

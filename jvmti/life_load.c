@@ -85,6 +85,14 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
     atomic_fetch_add(&sa.collections, 1);
 }
 
+static void JNICALL on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address, void **to) {
+    char *name = NULL, *signature = NULL;
+    sa_on_native_bind(jvmti, env, thread, method, address, to);
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) == JVMTI_ERROR_NONE) sa_natives_bind(method, name, signature, address, to);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+}
+
 void sa_set_event(jvmtiEventMode mode, jvmtiEvent event) {
     (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, mode, event, NULL);
 }
@@ -95,6 +103,9 @@ void sa_set_events(jvmtiEventMode mode) {
         JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_GARBAGE_COLLECTION_START,
         JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
     };
+    static const jvmtiEvent waits[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT,
+                                       JVMTI_EVENT_MONITOR_WAITED};
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) sa_set_event(sa.config.wait_ns == 0 ? JVMTI_DISABLE : mode, waits[i]);
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) sa_set_event(mode, events[i]);
 }
 
@@ -167,6 +178,7 @@ jvmtiError sa_prepare(bool at_start) {
     c.can_retransform_classes = 1;
     c.can_retransform_any_class = 1;
     c.can_generate_garbage_collection_events = 1;
+    c.can_generate_monitor_events = 1;
     c.can_generate_native_method_bind_events = 1;
     c.can_get_line_numbers = c.can_get_source_file_name = 1; /* for contexts= */
     jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
@@ -176,7 +188,8 @@ jvmtiError sa_prepare(bool at_start) {
     calls.VMInit = on_vm_init;
     calls.VMDeath = on_vm_death;
     calls.ClassFileLoadHook = sa_on_class_file;
-    calls.NativeMethodBind = sa_on_native_bind;
+    calls.NativeMethodBind = on_native_bind;
+    sa_waits_callbacks(&calls);
     calls.ThreadStart = sa_on_thread_start;
     calls.ThreadEnd = sa_on_thread_end;
     calls.GarbageCollectionStart = on_gc_start;

@@ -77,7 +77,7 @@ static jlong get_slot(JNIEnv *env, jthread thread, jfieldID field) {
     return value;
 }
 
-static sa_thread *context_of(JNIEnv *env, jthread thread) {
+sa_thread *sa_context_of(JNIEnv *env, jthread thread) {
     return (sa_thread *)(uintptr_t)get_slot(env, thread, sa_helper.thread_slot);
 }
 
@@ -125,7 +125,7 @@ static void retire(JNIEnv *env, sa_thread *c);
 static bool ended_before(JNIEnv *env, jthread thread, sa_thread *c) {
     jint state = JVMTI_THREAD_STATE_ALIVE;
     (*sa.jvmti)->GetThreadState(sa.jvmti, thread, &state);
-    if ((state & JVMTI_THREAD_STATE_ALIVE) || context_of(env, thread) != c) return false;
+    if ((state & JVMTI_THREAD_STATE_ALIVE) || sa_context_of(env, thread) != c) return false;
     take_context(env, thread);
     retire(env, c);
     return true;
@@ -133,7 +133,7 @@ static bool ended_before(JNIEnv *env, jthread thread, sa_thread *c) {
 
 /* Makes a platform thread known. os_id 0: not the calling thread. */
 static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t start_ticks) {
-    sa_thread *before = context_of(env, thread);
+    sa_thread *before = sa_context_of(env, thread);
     if (before != NULL && before->generation == atomic_load(&sa.generation)) return;
     if (before != NULL && before->width == sa_work.width) { /* of an earlier session; the thread renews it itself */
         atomic_store(&sa_platform_of(before)->final, false);
@@ -147,7 +147,7 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
     if (start_ticks != 0) p->cpu_before_ns = sa_thread_cpu_ns();
     if (!give_context(env, thread, before, c)) {
         sa_thread_free(env, c);
-        c = context_of(env, thread); /* from an attach at the same moment, which does not know this thread's ids */
+        c = sa_context_of(env, thread); /* from an attach at the same moment, which does not know this thread's ids */
         if (c != before && os_id != 0) describe_new(env, thread, c, os_id, start_ticks);
         return;
     }
@@ -244,7 +244,7 @@ void sa_look_end(JNIEnv *env) {
 static void thread_end(JNIEnv *env, jthread thread) {
     int phase = atomic_load(&sa.phase);
     if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF && phase != SA_PHASE_DORMANT) return;
-    sa_thread *c = context_of(env, thread);
+    sa_thread *c = sa_context_of(env, thread);
     jint java_frames = 0;
     if (c == NULL) return;
     /* The JVM announces the end of the thread that calls System.exit in the middle of
@@ -289,7 +289,7 @@ static void adopt_existing(JNIEnv *env, jthread thread, bool self) {
 void sa_threads_existing(JNIEnv *env) { each_thread(env, adopt_existing); }
 
 static void describe_final(JNIEnv *env, jthread thread, bool self) {
-    sa_thread *c = context_of(env, thread);
+    sa_thread *c = sa_context_of(env, thread);
     if (c == NULL || atomic_exchange(&sa_platform_of(c)->final, true)) return;
     withdraw_service_thread(env, thread, c);
     sa_news *m = describe_thread(env, thread, c);
@@ -318,5 +318,5 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass he
         return (jlong)(uintptr_t)v;
     }
     adopt_thread(env, thread, sa_gettid(), 0); /* an attach may be about to do the same */
-    return (jlong)(uintptr_t)context_of(env, thread);
+    return (jlong)(uintptr_t)sa_context_of(env, thread);
 }

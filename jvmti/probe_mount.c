@@ -1,6 +1,7 @@
 /* The probes of virtual threads that are mounted, unmounted, or parked on their carriers. */
 #include "probe.h"
 #include "probe_common.h"
+#include "state_blocked.h"
 
 /* Like begin(); without memory it counts the event. */
 static inline sa_os *begin_turn(void) {
@@ -147,7 +148,10 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     if (v != NULL && sa_packed(&v->head) && !sa_frames_unpack(v)) v = NULL; /* its next probe tries again */
     sa_thread *c = v == NULL ? NULL : &v->head;
     os->unclaimed = c == NULL;
-    if (c != NULL) sa_turns_mount(os, c, os->mount_ticks);
+    if (c != NULL) {
+        sa_blocked_mount(os, &v->turns);
+        sa_turns_mount(os, c, os->mount_ticks);
+    }
     if (measured(c)) c->cpu_ticks -= os->mount_cpu_ticks;
     os->mounted = true;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_mounted(os, c, env);
@@ -172,7 +176,11 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     int64_t cpu = os->away_cpu_ticks;
     os->away = false;
     os->carrier = NULL;
-    if (c != NULL) sa_vthread_of(c)->turns.left_at = now;
+    if (c != NULL) {
+        sa_turns *t = &sa_vthread_of(c)->turns;
+        t->left_at = now;
+        sa_blocked_leave(os, t);
+    }
     sa_add(&os->scheduling.unmounts, 1);
     os->mounted = false;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_unmounting(os, c, carrier, env);

@@ -11,12 +11,10 @@ enum { INTERVAL_NS = 100000000, MOST_RECORDS = 200, MOST_PLACES = 50, LONG_NS = 
 
 static inline uint8_t waiting_as(int kind, int flags) { return (uint8_t)(1 + kind + (flags & SA_WAIT_TIMED ? SA_WAITING_TIMED : 0)); }
 
-static inline int kind_of(uint8_t waiting) { return (waiting & ~SA_WAITING_TIMED) - 1; }
-
 uint64_t sa_wait_begin(sa_thread *c, int kind, int flags) {
     if (c == NULL || !recording() || sa.config.wait_ns == 0 || !renew(c)) return 0;
     uint8_t *waiting = sa_waiting_of(c);
-    if (*waiting != 0 && kind_of(*waiting) == SA_WAIT_FOR_IO && kind != SA_WAIT_FOR_IO) return 0;
+    if (*waiting != 0 && sa_waiting_kind(*waiting) == SA_WAIT_FOR_IO && kind != SA_WAIT_FOR_IO) return 0;
     *waiting = waiting_as(kind, flags);
     uint64_t now = sa_ticks(&sa.clock);
     if (!c->is_virtual) sa_platform_of(c)->wait_ticks = now;
@@ -40,8 +38,8 @@ static void place(sa_os *os, const sa_thread *c, uint32_t within, bool whole, sa
     to->site = sa_wait_place(os, c, within, whole, &to->context);
 }
 
-static uint8_t flags_of(const sa_os *os, const sa_thread *c, uint8_t waiting, uint64_t begin) {
-    bool pinned = c->is_virtual && os->pinned_ticks > begin;
+static uint8_t flags_of(const sa_os *os, const sa_thread *c, uint8_t waiting, const sa_waited *w) {
+    bool pinned = w->stayed || (c->is_virtual && os->pinned_ticks > w->begin_ticks);
     return (uint8_t)((waiting & SA_WAITING_TIMED ? SA_WAIT_TIMED : 0) | (pinned ? SA_WAIT_PINNED : 0));
 }
 
@@ -80,12 +78,12 @@ void sa_wait_end(JNIEnv *env, sa_thread *c, const sa_waited *w) {
     }
     uint64_t begin_ticks = begin_of(c, w, now);
     sa_wait_end_of e = {.ticks = now - begin_ticks, .thread = c->is_virtual ? 0 : c->thread_id,
-        .within = c->depth == 0 ? 0 : c->frames[c->depth - 1].class_id, .kind = (uint8_t)kind_of(waiting)};
+        .within = c->depth == 0 ? 0 : c->frames[c->depth - 1].class_id, .kind = (uint8_t)sa_waiting_kind(waiting)};
     if (os == NULL) {
         sa_wait_sum(NULL, &e);
         return;
     }
-    e.flags = flags_of(os, c, waiting, begin_ticks);
+    e.flags = flags_of(os, c, waiting, w);
     if (__builtin_expect(e.ticks >= ticks_of(sa.config.wait_ns), 0)) {
         uint32_t object, lock;
         e.blocker = sa_blocker_of(env, w->blocker, &object, &lock);

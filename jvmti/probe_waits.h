@@ -13,6 +13,7 @@ typedef struct {
     uint64_t begin_ticks; /* what sa_wait_begin returned */
     jobject blocker;      /* what it waited for: its class and identity are recorded; NULL: not known */
     uint32_t waker;       /* wire.Thread.ID; 0: not known, or its time was over */
+    bool stayed;          /* a virtual thread kept its carrier */
     uint32_t holder;      /* wire.Thread.ID of the owner when it began; 0: none or not known */
 } sa_waited;
 

@@ -14,6 +14,13 @@ typedef struct {
     uint32_t records, places;
 } sa_wait_pace;
 
+/* A wait of the Java thread that runs there, see state_blocked.h. */
+typedef struct {
+    uint64_t from_ticks; /* 0: none, or it parks */
+    uint32_t mark;       /* of the user page of its CPU clock, at the begin of a native */
+    bool mounted;        /* a virtual thread was mounted here since */
+} sa_blocked;
+
 /* Only that thread writes it, except ring.tail and what is marked as the drain's. */
 typedef struct sa_os {
     _Atomic bool busy; /* a probe is at work; Java code marks it, too, takes ids, and counts */
@@ -50,6 +57,7 @@ typedef struct sa_os {
     bool mounted;              /* a virtual thread runs here */
     uint32_t until[3];         /* with contexts=: by SA_CONTEXT_*, events until the next one that is sampled */
     sa_scheduling scheduling;
+    sa_blocked blocked;
     uint64_t pin_ticks; /* since when its virtual thread is parked on it */
     uint64_t pinned_ticks; /* when one last was parked on it */
     uint64_t ready_ticks;  /* how long the virtual thread that was mounted last had waited for a carrier; 0: not known */

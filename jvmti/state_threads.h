@@ -155,6 +155,7 @@ static inline sa_vthread *sa_vthread_of(const sa_thread *c) { return (sa_vthread
 
 /* Whether the thread waits: 0, else 1 + SA_WAIT_FOR_*, and SA_WAITING_TIMED if it has a time limit. */
 enum { SA_WAITING_TIMED = 1 << 6 };
+static inline int sa_waiting_kind(uint8_t waiting) { return (waiting & ~SA_WAITING_TIMED) - 1; }
 static inline uint8_t *sa_waiting_of(sa_thread *c) { return c->is_virtual ? &sa_vthread_of(c)->turns.waiting : &sa_platform_of(c)->waiting; }
 
 /* NULL: the thread has not needed it. */

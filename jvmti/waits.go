@@ -1,6 +1,7 @@
 package jvmti
 
 /*
+#include "life.h"
 #include "state_contexts.h"
 #include "state_waits.h"
 */
@@ -29,6 +30,9 @@ func appendWaitSums(list []wire.WaitSum) []wire.WaitSum {
 		}
 	}
 }
+
+// SleepsSeen reports whether the agent measures Thread.sleep of platform threads.
+func SleepsSeen() bool { return bool(C.sa_natives_sleep()) }
 
 // WaitSums takes the sums of waits that the latest summaries came with, and the classes of what threads waited for that
 // are new.

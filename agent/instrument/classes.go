@@ -12,6 +12,7 @@ const (
 	nameThread            = "java/lang/Thread"
 	nameVirtualThread     = "java/lang/VirtualThread"
 	nameContinuation      = "jdk/internal/vm/Continuation"
+	namePoller            = "sun/nio/ch/Poller"
 	nameClassValues       = "java/lang/ClassValue$ClassValueMap" // carries the id of a class
 	nameLambdaArchive     = "java/lang/invoke/LambdaProxyClassArchive"
 	nameForkJoinTask      = "java/util/concurrent/ForkJoinTask"

@@ -73,12 +73,14 @@ func TestJDKPlans(t *testing.T) {
 				"start of mount()V mounted", "start of unmount()V unmounting",
 				"start of submitRunContinuation()V ready", "start of lazySubmitRunContinuation"}},
 			{nameVirtualThread, 24, []string{"around the switch in yieldContinuation leaving returned\n"}},
+			{nameVirtualThread, 21, []string{"execution sleepNanos(J)V sleeping\n"}},
+			{namePoller, 21, []string{"execution poll(IJLjava/util/function/BooleanSupplier;)V polling\n"}},
 		}
 		for _, tt := range tests {
 			if jdk.Version < tt.since {
 				continue
 			}
-			checkPlanLines(t, jdk, im, h, Options{}, tt.class, tt.want)
+			checkPlanLines(t, jdk, im, h, Options{Waits: true}, tt.class, tt.want)
 		}
 	}
 }

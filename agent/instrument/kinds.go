@@ -35,6 +35,7 @@ var kinds = [...]kind{
 	callSites{},
 	mounts{},
 	waits{},
+	blocking{},
 }
 
 // A step is what a kind inserts into one method.

@@ -99,6 +99,9 @@ var (
 	probeWaiting   = probe{nameWaits, "parking", "(Z)J"}
 	probeWaited    = probe{nameWaits, "parked", "(J)V"}
 	probeUnparking = probe{nameWaits, "unparking", descObject}
+	probeSleeping  = probe{nameWaits, "sleeping", descEnter}
+	probePolling   = probe{nameWaits, "polling", descEnter}
+	probeUnblocked = probe{nameWaits, "unblocked", descToken}
 )
 
 // Counts of instructions.

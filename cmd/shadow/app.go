@@ -116,7 +116,7 @@ func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), serve.NewDeliver(env),
-		newJoin(env), newBottle(env), newStack(env), newScale(env), newGC(env), newLatency(env), newWaits(env),
+		newJoin(env), newBottle(env), newPath(env), newWhatif(env), newStack(env), newScale(env), newGC(env), newLatency(env), newWaits(env),
 		tgp.NewImport(env), tgp.New(env), newAttach(env), newDetach(env),
 	}
 }

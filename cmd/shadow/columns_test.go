@@ -24,7 +24,9 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow threads --virtual\n\n" + view.Markdown(threads.VirtualColumns) +
 		"\n## shadow waits\n\n" + view.Markdown(view.Waits(true)) +
 		"\n## shadow waits --by unit\n\n" + view.Markdown(view.UnitWaits(nil)) +
-		"\n## shadow waits --by thread\n\n" + view.Markdown(view.ThreadWaits(nil))
+		"\n## shadow waits --by thread\n\n" + view.Markdown(view.ThreadWaits(nil)) +
+		"\n## shadow path\n\n" + view.Markdown(pathColumns("class", 0)) +
+		"\n## shadow path --by part\n\n" + view.Markdown(partColumns(0))
 	page := filepath.Join("..", "..", "docs", "columns.md")
 	if os.Getenv(updateColumns) != "" {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

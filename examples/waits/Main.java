@@ -12,7 +12,8 @@ import java.util.concurrent.atomic.LongAdder;
  * The JDK's HTTP server with requests that mostly wait: java Main [clients] [requests of each]. Four requests at a time may use the
  * database (a semaphore, 6 ms asleep), one at a time writes the log (a monitor, 1 ms asleep).
  * Known answer: the program measures itself how long it waits for the semaphore and the monitor, and how long it sleeps, and prints
- * the sums in ns. Requests use next to no CPU time.
+ * the sums in ns. Requests use next to no CPU time. A task for each client; how many the server makes depends on when it notices the
+ * end of a connection.
  */
 public class Main {
     static final class Log {}

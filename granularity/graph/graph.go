@@ -68,10 +68,11 @@ const (
 	Time                  // a sleep, or a time limit
 	IO
 	Collector // the garbage collector, or another operation of the VM
+	Machine   // a CPU, which threads that are not in the graph had
 	NCauses
 )
 
-var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc"}
+var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "cpu"}
 
 func (c Cause) String() string {
 	if c >= NCauses {
@@ -111,8 +112,8 @@ type Executor struct {
 	Name    string
 	Workers int // 0: one for each unit
 	Order   Order
-	// Helps: while a unit of it waits for another one's end, its worker takes other units,
-	// as in a fork/join pool.
+	// Helps: while a unit of it waits for another one's end, or for an event, its worker takes
+	// other units, as in a fork/join pool.
 	Helps bool
 }
 
@@ -133,7 +134,7 @@ type Resource struct {
 	Kind  ResourceKind
 	Class uint32 // index in Classes
 	N     int
-	Free  bool // of a lock: nobody waits for it
+	Free  bool // of a lock or an event: nobody waits for it
 }
 
 // Graph is a program. Entry 0 of Classes, Sites and Threads is "" and stands for none;

@@ -16,7 +16,7 @@ type Change struct {
 	// Split: a submitted unit of a class becomes so many units, submitted and joined together,
 	// each with its part of the time. Waits for other units remain in the first.
 	Split    map[uint32]int
-	Free     map[uint32]bool // locks of a class: nobody waits for them
+	Free     map[uint32]bool // locks and events of a class: nobody waits for them
 	Permits  map[uint32]int  // of locks of a class
 	Capacity map[uint32]int  // of queues of a class
 	Pool     map[uint32]int  // workers of an executor
@@ -68,7 +68,7 @@ func (c *Change) resource(r *graph.Resource) {
 	if n, ok := of[r.Class]; ok && (r.Kind == graph.Queue || r.Kind == graph.Lock) {
 		r.N = n
 	}
-	r.Free = r.Free || r.Kind == graph.Lock && c.Free[r.Class]
+	r.Free = r.Free || (r.Kind == graph.Lock || r.Kind == graph.Event) && c.Free[r.Class]
 }
 
 // splitter rewrites a graph.

@@ -206,7 +206,7 @@ func (e *engine) finish(unit int32) {
 func (e *engine) wake(unit int32, by uint32) {
 	e.by[unit] = by
 	s := &e.g.Steps[e.pc[unit]]
-	if s.Kind == graph.Join && e.helps(unit) {
+	if e.worker[unit] == none && e.helps(unit) {
 		e.enqueueAgain(unit)
 		return
 	}

@@ -36,7 +36,7 @@ func (e *engine) passes(unit int32, s *graph.Step) bool {
 			return true
 		}
 	case graph.Await:
-		if r.n <= 0 {
+		if r.n <= 0 || of.Free {
 			return true
 		}
 	case graph.Arrive:
@@ -47,6 +47,9 @@ func (e *engine) passes(unit int32, s *graph.Step) bool {
 		}
 	}
 	e.push(wait, unit)
+	if s.Kind == graph.Await && e.helps(unit) {
+		e.leave(unit, e.pc[unit])
+	}
 	return false
 }
 

@@ -23,6 +23,6 @@ var KindSets = []KindSet{
 		{"WaitNotify", "SA_WAIT_FOR_NOTIFY", "in Object.wait"},
 		{"WaitPark", "SA_WAIT_FOR_PARK", "in LockSupport.park"},
 		{"WaitSleep", "SA_WAIT_FOR_SLEEP", "in Thread.sleep"},
-		{"WaitIO", "SA_WAIT_FOR_IO", "a virtual thread, for a socket or pipe"},
+		{"WaitIO", "SA_WAIT_FOR_IO", "for a socket, pipe or file"},
 	}},
 }

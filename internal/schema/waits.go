@@ -17,7 +17,7 @@ var wait = Record{
 	Fields: []Field{
 		inRing(Field{Name: "Flags", Type: "WaitFlags", Doc: "flags", Wire: Column{Number: 5, What: "flags", Code: AsIs}, Row: Row{Type: "uint32", Column: "flags"}},
 			1, "uint8_t", "flags", "SA_WAIT_*"),
-		inRing(Field{Name: "Kind", Type: "WaitKind", Doc: "`monitor`: for a synchronized block or method; `notify`: Object.wait; `park`: LockSupport.park; `sleep`: Thread.sleep; `io`: a virtual thread, for a socket or pipe",
+		inRing(Field{Name: "Kind", Type: "WaitKind", Doc: "`monitor`: for a synchronized block or method; `notify`: Object.wait; `park`: LockSupport.park; `sleep`: Thread.sleep; `io`: for a socket, pipe or file",
 			Wire: Column{Number: 15, What: "kind", Code: AsIs, LeftOut: true}, Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
 			2, "uint8_t", "kind", "SA_WAIT_FOR_*"),
 		waitColumn(16, 4, "Blocker", "blocker", "blocker", "blocker", "`blockers.blocker`: the class of what it waited for; 0: none, or not known"),

@@ -110,7 +110,7 @@ const (
 	WaitNotify                  // in Object.wait
 	WaitPark                    // in LockSupport.park
 	WaitSleep                   // in Thread.sleep
-	WaitIO                      // a virtual thread, for a socket or pipe
+	WaitIO                      // for a socket, pipe or file
 	NumWaitKinds
 )
 
@@ -199,7 +199,7 @@ type VirtualThread struct {
 // written when it ends. A wait is in a record or in a sum, never in both.
 type Wait struct {
 	Flags   WaitFlags   // see WaitFlags
-	Kind    WaitKind    // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: a virtual thread, for a socket or pipe
+	Kind    WaitKind    // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: for a socket, pipe or file
 	Blocker uint32      // blockers.blocker: the class of what it waited for; 0: none, or not known
 	Thread  uint32      // threads.thread that waited
 	Start   units.Ticks // start

@@ -87,7 +87,7 @@ enum {
     SA_WAIT_FOR_NOTIFY = 1, /* in Object.wait */
     SA_WAIT_FOR_PARK = 2, /* in LockSupport.park */
     SA_WAIT_FOR_SLEEP = 3, /* in Thread.sleep */
-    SA_WAIT_FOR_IO = 4, /* a virtual thread, for a socket or pipe */
+    SA_WAIT_FOR_IO = 4, /* for a socket, pipe or file */
 };
 
 #define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */

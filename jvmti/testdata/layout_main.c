@@ -59,6 +59,8 @@ int main(void) {
     constant("INNER", SA_SUBMIT_INNER);
     section("Waits.");
     constant("PARK", SA_WAIT_FOR_PARK);
+    constant("SLEEP", SA_WAIT_FOR_SLEEP);
+    constant("IO", SA_WAIT_FOR_IO);
     constant("TIMED", SA_WAIT_TIMED);
     section("An execution (sa_frame).");
     FIELD("FRAME_TASK", sa_frame, task_id);

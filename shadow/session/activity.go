@@ -16,6 +16,7 @@ var ErrNoActivity = errors.New("the session has no scheduling record")
 // scheduler saw it: the record, joined with the session's threads.
 type Activity struct {
 	Threads  []activity.Thread
+	Java     []uint32     // by thread: the Java thread (Thread.ID) that it carried for longest; 0: none
 	From, To units.MonoNs // of the observation
 	Source   string       // "ebpf", "perf"
 	Lost     uint64       // records of switches that the kernel had no room for
@@ -49,7 +50,14 @@ func (s *Session) Activity() (*Activity, error) {
 	}
 	byTID := s.byTID()
 	for i := range rec.Threads {
-		a.Threads = append(a.Threads, activityThread(&rec.Threads[i], byTID[rec.Threads[i].TID]))
+		t := &rec.Threads[i]
+		carried := carriedBy(t, byTID[t.TID])
+		a.Threads = append(a.Threads, activityThread(t, carried))
+		java := uint32(0)
+		if carried != nil {
+			java = carried.ID
+		}
+		a.Java = append(a.Java, java)
 	}
 	a.waits = newEndedWaits(s, rec.Threads, a.Threads)
 	return a, nil
@@ -68,12 +76,12 @@ func (s *Session) byTID() map[int32][]*Thread {
 
 // activityThread names a thread of the record after the Java thread that it
 // carried.
-func activityThread(t *sched.Thread, carried []*Thread) activity.Thread {
+func activityThread(t *sched.Thread, carried *Thread) activity.Thread {
 	out := activity.Thread{
 		Name: label(serviceName(t.Name), 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(serviceName(t.Name)),
 		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
 	}
-	if c := carriedBy(t, carried); c != nil {
+	if c := carried; c != nil {
 		out.Name, out.Kind, out.Pool = c.Label(), c.Kind, poolOf(c.Name)
 	}
 	return out

@@ -229,7 +229,7 @@ type VirtualThread struct {
 // Wait is a row of the table waits. Waits too short or too fast are in wait_sums.
 type Wait struct {
 	Flags   uint32    `parquet:"flags,delta"`    // wire.WaitFlags
-	Kind    string    `parquet:"kind,dict"`      // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: a virtual thread, for a socket or pipe
+	Kind    string    `parquet:"kind,dict"`      // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: for a socket, pipe or file
 	Blocker uint32    `parquet:"blocker,delta"`  // blockers.blocker: the class of what it waited for; 0: none, or not known
 	Thread  uint32    `parquet:"thread,delta"`   // threads.thread that waited
 	StartNs int64     `parquet:"start_ns,delta"` // start

@@ -935,6 +935,11 @@ public final class Stackagent {
         return hook0(ClassLoader.class, on);
     }
 
+    /** Puts the agent's functions before natives of the class. Called from C. */
+    private static void rebind(Class<?> c) {
+        rebind0(c);
+    }
+
     /** A session begins, whose tasks have ids from that one on, or ends (0). Called from C. */
     private static void turn(long firstId) {
         if (firstId != 0) {
@@ -1013,6 +1018,8 @@ public final class Stackagent {
     static native boolean release0(long context);
 
     static native long newId0();
+
+    private static native void rebind0(Class<?> c);
 
     private static native boolean hook0(Class<?> loader, boolean on);
 

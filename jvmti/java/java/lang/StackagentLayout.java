@@ -48,6 +48,8 @@ final class StackagentLayout {
 
     /** Waits. */
     static final int PARK = 2;
+    static final int SLEEP = 3;
+    static final int IO = 4;
     static final int TIMED = 1;
 
     /** An execution (sa_frame). */

@@ -69,6 +69,31 @@ public final class StackagentWait {
         }
     }
 
+    /** At the start of VirtualThread.sleepNanos(); the token goes to {@link #unblocked}. */
+    @Hidden
+    public static int sleeping(Object thread) {
+        return blocked(SLEEP, TIMED);
+    }
+
+    /** At the start of Poller.poll(), where a virtual thread parks until a socket or a pipe is ready. */
+    @Hidden
+    public static int polling(Object poller) {
+        return blocked(IO, 0);
+    }
+
+    @Hidden
+    private static int blocked(int kind, int flags) {
+        return Stackagent.on && blocked0(Stackagent.slot(Thread.currentThread()).context, kind, flags) ? 0 : -1;
+    }
+
+    /** At the end of either. */
+    @Hidden
+    public static void unblocked(int token) {
+        if (token >= 0) {
+            unblocked0(Stackagent.slot(Thread.currentThread()).context);
+        }
+    }
+
     /** The number of the thread that owns a lock; 0: none, or not known. */
     @ForceInline
     @Hidden
@@ -85,9 +110,15 @@ public final class StackagentWait {
     private static void link() {
         begin0(0, 0, 0);
         end0(0, 0, null, 0, 0);
+        blocked0(0, 0, 0);
+        unblocked0(0);
         unparking(null);
         parked(0);
     }
+
+    private static native boolean blocked0(long context, int kind, int flags);
+
+    private static native void unblocked0(long context);
 
     private static native long begin0(long context, int kind, int flags);
 

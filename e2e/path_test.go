@@ -1,0 +1,106 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// pathRow is a row of `shadow path --format json`.
+type pathRow struct {
+	Class string
+	Ns    float64            `json:"path_ns"`
+	Kinds map[string]float64 `json:"kinds"`
+}
+
+// whatif is `shadow whatif --format json`.
+type whatif struct {
+	RecordedNs  float64  `json:"recorded_ns"`
+	ReplayedNs  float64  `json:"replayed_ns"`
+	PredictedNs *float64 `json:"predicted_ns"`
+	CannotTell  string   `json:"cannot_tell"`
+}
+
+// shapes are runs of examples/path. The work is sleep: the path by class is computed by hand.
+var shapes = []struct {
+	name    string
+	args    []string
+	on      map[string]float64 // ms of sleep on the critical path
+	change  []string           // flags of shadow whatif
+	changed []string           // the program with the change made
+}{
+	// 12 jobs of 100 ms on 2 threads: 6 rounds; on 4 threads 3.
+	{"pool", []string{"pool", "2", "100"}, map[string]float64{"Main$Job": 600}, []string{"--pool", "pool-1=4"}, []string{"pool", "4", "100"}},
+	// 10 ms for the first element, then 20 times the 60 ms of the slower one; 30 ms if it is twice as fast.
+	{"pipeline", []string{"pipeline", "1", "60"}, map[string]float64{"Main$Producer": 10, "Main$Consumer": 1200}, []string{"--faster", "Main$Consumer=2"}, []string{"pipeline", "1", "30"}},
+	// 8 leaves of 100 ms on 2 threads: 4 rounds; on 4 threads 2.
+	{"tree", []string{"tree", "2", "100"}, map[string]float64{"Main$Node": 400}, []string{"--pool", "ForkJoin=4"}, []string{"tree", "4", "100"}},
+	// 5 ms outside, then 4 threads 5 times 40 ms inside: the lock is never free.
+	{"convoy", []string{"convoy", "4", "40"}, map[string]float64{"Main$Waiter": 805}, nil, nil},
+	// The first request's 5 ms, 12 queries of 60 ms one after the other, the last request's 5 ms. Two at a time: half the queries.
+	{"pools", []string{"pools", "1", "60"}, map[string]float64{"Main$Request": 10, "Main$Query": 720}, []string{"--pool", "pool-2=2"}, []string{"pools", "2", "60"}},
+}
+
+// TestPath: the critical path of known programs is the one computed by hand, and what is predicted of a change is how
+// long the program takes with the change made.
+func TestPath(t *testing.T) {
+	testjvm.Alone(t, "sleeps are late on a busy machine")
+	for _, jdk := range testjvm.JDKs(t) {
+		classpath := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "path"))
+		profile := func(t *testing.T, args []string) testjvm.Profile {
+			return testjvm.Command{JDK: jdk, Classpath: classpath, Main: "Main", Args: args}.Profile(t)
+		}
+		for _, shape := range shapes {
+			t.Run(jdk.String()+"/"+shape.name, func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := profile(t, shape.args)
+					if _, recorded := bottleOf(t, p); !recorded {
+						t.Log("without a scheduling record nothing is known of waits")
+						return
+					}
+					checkPath(t, a, p, shape.on)
+					if shape.change == nil {
+						return
+					}
+					predicted, real := predict(t, p, shape.change...), predict(t, profile(t, shape.changed), "--cpus", "2")
+					switch {
+					case predicted.PredictedNs == nil:
+						a.Errorf("cannot tell: %s", predicted.CannotTell)
+					case math.Abs(*predicted.PredictedNs/real.RecordedNs-1) > 0.2:
+						a.Errorf("predicted %.0f ms, the changed program takes %.0f ms (was %.0f ms)", *predicted.PredictedNs/1e6, real.RecordedNs/1e6, predicted.RecordedNs/1e6)
+					}
+				})
+			})
+		}
+	}
+}
+
+func predict(t *testing.T, p testjvm.Profile, flags ...string) (answer whatif) {
+	t.Helper()
+	ask(t, p, &answer, append([]string{"whatif", p.Dir, "--format", "json"}, flags...)...)
+	return answer
+}
+
+// checkPath compares the sleep on the path by class, and that the path adds up.
+func checkPath(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, on map[string]float64) {
+	t.Helper()
+	var rows []pathRow
+	if err := json.Unmarshal(p.Shadow(t, "path", p.Dir, "--format", "json"), &rows); err != nil {
+		t.Fatal(err)
+	}
+	got, whole := map[string]float64{}, 0.0
+	for _, r := range rows {
+		got[r.Class], whole = r.Kinds["sleep"]/1e6, whole+r.Ns
+	}
+	for class, want := range on {
+		if math.Abs(got[class]-want) > 0.05*want {
+			a.Errorf("%s: %.1f ms of sleep on the path, by hand %.0f (all: %v)", class, got[class], want, rows)
+		}
+	}
+	if recorded := predict(t, p, "--cpus", "2").RecordedNs; whole != recorded {
+		t.Errorf("the path adds up to %.0f ns, the run took %.0f ns", whole, recorded)
+	}
+}

@@ -1,0 +1,192 @@
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
+import java.util.concurrent.RecursiveAction;
+
+/**
+ * Programs with a known critical path. Usage: Main SHAPE NUMBER MILLISECONDS. Work is a sleep, so that two CPUs are enough
+ * for any width. Prints how long the shape took: "took NANOSECONDS".
+ */
+public class Main {
+    public static void main(String[] args) throws Exception {
+        int number = Integer.parseInt(args[1]);
+        long millis = Long.parseLong(args[2]);
+        long from = System.nanoTime();
+        switch (args[0]) {
+            case "pool" -> pool(number, millis);
+            case "pipeline" -> pipeline(number, millis);
+            case "tree" -> tree(number, millis);
+            case "convoy" -> convoy(number, millis);
+            case "pools" -> pools(number, millis);
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+        System.out.println("took " + (System.nanoTime() - from));
+    }
+
+    static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    record Job(long millis) implements Runnable {
+        public void run() {
+            sleep(millis);
+        }
+    }
+
+    /** 12 jobs on a pool of so many threads. */
+    static void pool(int width, long millis) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(width);
+        List<Future<?>> all = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            all.add(pool.submit(new Job(millis)));
+        }
+        for (Future<?> f : all) {
+            f.get();
+        }
+        pool.shutdown();
+    }
+
+    static final int ELEMENTS = 20;
+
+    record Producer(BlockingQueue<Integer> queue) implements Runnable {
+        public void run() {
+            for (int i = 0; i < ELEMENTS; i++) {
+                sleep(10);
+                put(i);
+            }
+        }
+
+        void put(int i) {
+            try {
+                queue.put(i);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    record Consumer(BlockingQueue<Integer> queue, long millis) implements Runnable {
+        public void run() {
+            for (int i = 0; i < ELEMENTS; i++) {
+                take();
+                sleep(millis);
+            }
+        }
+
+        void take() {
+            try {
+                queue.take();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** 20 elements through a queue of that capacity: 10 ms to make one, so many to use it. */
+    static void pipeline(int capacity, long millis) throws Exception {
+        BlockingQueue<Integer> queue = new ArrayBlockingQueue<>(capacity);
+        Thread producer = new Thread(new Producer(queue), "producer");
+        Thread consumer = new Thread(new Consumer(queue, millis), "consumer");
+        producer.start();
+        consumer.start();
+        producer.join();
+        consumer.join();
+    }
+
+    static class Node extends RecursiveAction {
+        final int depth;
+        final long millis;
+
+        Node(int depth, long millis) {
+            this.depth = depth;
+            this.millis = millis;
+        }
+
+        @Override
+        protected void compute() {
+            if (depth == 0) {
+                sleep(millis);
+                return;
+            }
+            Node left = new Node(depth - 1, millis), right = new Node(depth - 1, millis);
+            left.fork();
+            right.compute();
+            left.join();
+        }
+    }
+
+    /** A tree with 8 leaves on a fork/join pool of so many threads. */
+    static void tree(int width, long millis) {
+        ForkJoinPool pool = new ForkJoinPool(width);
+        pool.invoke(new Node(3, millis));
+        pool.shutdown();
+    }
+
+    static final Object LOCK = new Object();
+
+    record Waiter(long millis) implements Runnable {
+        public void run() {
+            for (int i = 0; i < 5; i++) {
+                sleep(5);
+                synchronized (LOCK) {
+                    sleep(millis);
+                }
+            }
+        }
+    }
+
+    /** So many threads, each 5 times 5 ms outside of a lock and so many inside. */
+    static void convoy(int threads, long millis) throws Exception {
+        List<Thread> all = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            all.add(new Thread(new Waiter(millis), "waiter-" + i));
+        }
+        for (Thread t : all) {
+            t.start();
+        }
+        for (Thread t : all) {
+            t.join();
+        }
+    }
+
+    record Query(long millis) implements Runnable {
+        public void run() {
+            sleep(millis);
+        }
+    }
+
+    record Request(ExecutorService database, long millis) implements Runnable {
+        public void run() {
+            sleep(5);
+            try {
+                database.submit(new Query(millis)).get();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+            sleep(5);
+        }
+    }
+
+    /** 12 requests on 6 threads: each sleeps 5 ms, waits for a query on a pool of so many threads, and sleeps 5 ms. */
+    static void pools(int width, long millis) throws Exception {
+        ExecutorService web = Executors.newFixedThreadPool(6), database = Executors.newFixedThreadPool(width);
+        List<Future<?>> all = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            all.add(web.submit(new Request(database, millis)));
+        }
+        for (Future<?> f : all) {
+            f.get();
+        }
+        web.shutdown();
+        database.shutdown();
+    }
+}

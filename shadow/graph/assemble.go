@@ -1,0 +1,168 @@
+package graph
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"stackagent/granularity/activity"
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
+
+// Session is the graph of a session.
+type Session struct {
+	*graph.Graph
+	Recorded      *graph.Schedule
+	activity.Span                   // that the graph covers
+	Units         []uint64          // by unit: its task; 0: the body of a thread
+	NotKnown      map[string]string // what the graph lacks -> why
+}
+
+// afterEnd is the most that may lie between the end of a unit and the end of the wait for it, on either side: a
+// future wakes its waiters before the unit around it ends.
+const afterEnd = 500_000
+
+// event is what happens on a thread at a time.
+type event struct {
+	at   units.MonoNs
+	kind eventKind
+	unit int // index in recording.units, or the wait
+}
+
+type eventKind uint8
+
+// In the order in which they happen at one time.
+const (
+	unitEnds eventKind = iota
+	submits
+	wakes
+	unitStarts
+)
+
+// waitOf is a wait that another thread ended.
+type waitOf struct {
+	piece
+	waiter uint32
+	signal stepRef // that ended it
+	event  uint32
+	unit   int // whose end ended it, + 1
+}
+
+type assembly struct {
+	rec   *recording
+	b     graph.Builder
+	steps [][]stepOf // by unit of the graph
+	of    []int      // by unit of the graph: index in rec.units
+	waits []waitOf
+	pools map[uint32]uint32          // executors of the graph
+	ran   map[uint32]map[uint32]bool // by executor: the threads that ran its units
+}
+
+// assemble makes a graph and its schedule of a recording.
+func assemble(rec *recording) (*Session, error) {
+	a := &assembly{rec: rec, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]bool{}}
+	order := slices.Sorted(maps.Keys(rec.threads))
+	for _, id := range order {
+		a.addBodies(rec.threads[id])
+	}
+	a.addPools()
+	a.addUnits(order)
+	a.findWakes(order)
+	for _, id := range order {
+		t := rec.threads[id]
+		slices.SortStableFunc(t.events, func(x, y event) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind)) })
+		a.sweep(t)
+	}
+	a.resolve()
+	return a.finish()
+}
+
+// addBodies makes the body of a thread that is no worker a unit, and sorts the units of the thread.
+func (a *assembly) addBodies(t *threadOf) {
+	slices.SortFunc(t.units, func(i, j int) int {
+		x, y := &a.rec.units[i], &a.rec.units[j]
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end), cmp.Compare(i, j))
+	})
+	if t.worker || len(t.pieces) == 0 || len(t.units) > 0 && a.rec.units[t.units[0]].body {
+		return
+	}
+	first, last := t.pieces[0].From, t.pieces[len(t.pieces)-1].To
+	a.rec.units = append(a.rec.units, unitOf{class: t.name, thread: t.id, start: first, end: last, body: true})
+	t.units = slices.Insert(t.units, 0, len(a.rec.units)-1)
+}
+
+// addPools adds the executors, each as wide as the number of threads that ran its units.
+func (a *assembly) addPools() {
+	for i := range a.rec.units {
+		u := &a.rec.units[i]
+		if u.executor == 0 || u.body || u.inline {
+			continue
+		}
+		if a.ran[u.executor] == nil {
+			a.ran[u.executor] = map[uint32]bool{}
+		}
+		a.ran[u.executor][u.thread] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.ran)) {
+		e := graph.Executor{Name: a.rec.executors[id].name, Workers: len(a.ran[id])}
+		if a.rec.executors[id].forkJoin {
+			e.Order, e.Helps = graph.Stealing, true
+		}
+		a.pools[id] = a.b.Executor(e)
+	}
+}
+
+// addUnits adds the units of the graph and notes when they begin, end and are submitted.
+func (a *assembly) addUnits(order []uint32) {
+	for _, id := range order {
+		t := a.rec.threads[id]
+		for _, i := range t.units {
+			u := &a.rec.units[i]
+			t.events = append(t.events, event{u.start, unitStarts, i}, event{u.end, unitEnds, i})
+			if u.inline {
+				continue
+			}
+			executor := uint32(0)
+			if !u.body {
+				executor = a.pools[u.executor]
+			}
+			u.at = a.b.Unit(u.class, executor) + 1
+			g := a.b.At(u.at - 1)
+			g.ID, g.Thread = u.id, a.b.Threads.Number(t.name)
+			a.steps, a.of = append(a.steps, nil), append(a.of, i)
+			if by := a.rec.threads[u.submitter]; by != nil && u.submitted >= a.rec.From {
+				by.events = append(by.events, event{u.submitted, submits, i})
+			}
+		}
+	}
+}
+
+// findWakes notes on each thread which waits of others it ended.
+func (a *assembly) findWakes(order []uint32) {
+	for _, id := range order {
+		for _, p := range a.rec.threads[id].pieces {
+			by := a.rec.threads[p.by]
+			if !p.waits() || p.by == 0 || p.by == id || by == nil {
+				continue
+			}
+			a.waits = append(a.waits, waitOf{piece: p, waiter: id})
+		}
+	}
+	slices.SortFunc(a.waits, func(x, y waitOf) int { return cmp.Or(cmp.Compare(x.waiter, y.waiter), cmp.Compare(x.From, y.From)) })
+	for i := range a.waits {
+		by := a.rec.threads[a.waits[i].by]
+		by.events = append(by.events, event{a.waits[i].To, wakes, i})
+	}
+}
+
+// find is the wait of a thread that begins then; -1: nobody is known to have ended it.
+func (a *assembly) find(thread uint32, from units.MonoNs) int {
+	i, ok := slices.BinarySearchFunc(a.waits, waitOf{waiter: thread, piece: piece{Span: activity.Span{From: from}}}, func(x, y waitOf) int {
+		return cmp.Or(cmp.Compare(x.waiter, y.waiter), cmp.Compare(x.From, y.From))
+	})
+	if !ok {
+		return -1
+	}
+	return i
+}

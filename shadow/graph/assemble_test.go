@@ -1,0 +1,173 @@
+package graph
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"stackagent/granularity/activity"
+	"stackagent/granularity/critical"
+	"stackagent/granularity/replay"
+	"stackagent/internal/units"
+)
+
+const ms = 1_000_000
+
+func run(from, to units.MonoNs) piece {
+	s := activity.Span{From: from * ms, To: to * ms}
+	return piece{Span: s, state: activity.Running, run: s.Len()}
+}
+
+func wait(from, to units.MonoNs, state activity.ThreadState, by uint32, class string) piece {
+	return piece{Span: activity.Span{From: from * ms, To: to * ms}, state: state, by: by, class: class}
+}
+
+// A main thread submits two jobs to a worker, at 10 and 11 ms, and waits for the second: it runs 0-12, waits until the
+// worker ends its wait at 72, and runs until 80. The worker takes the first job at 13, sleeps 13-30 in it, computes 30-40,
+// takes the second job at 41 and computes until 72.
+func recorded() *recording {
+	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
+	r.units = []unitOf{
+		{id: 1, class: "First", thread: 2, start: 13 * ms, end: 40 * ms, submitted: 10 * ms, submitter: 1, executor: 5},
+		{id: 2, class: "Second", thread: 2, start: 41 * ms, end: 72 * ms, submitted: 11 * ms, submitter: 1, executor: 5, site: "Main.main:7"},
+	}
+	r.threads = map[uint32]*threadOf{
+		1: {id: 1, name: "main", pieces: []piece{run(0, 12), wait(12, 72, activity.Futex, 2, "Latch"), run(72, 80)}},
+		2: {id: 2, name: "worker", worker: true, units: []int{0, 1}, pieces: []piece{
+			wait(5, 13, activity.Futex, 1, ""), wait(13, 30, activity.Sleeping, 0, ""), run(30, 40), run(40, 72)}},
+	}
+	return r
+}
+
+func TestTheGraphOfARecording(t *testing.T) {
+	g, err := assemble(recorded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type sum struct{ class, kind string }
+	got := map[sum]units.Ns{}
+	path := g.Path(-1, 0)
+	for _, p := range path {
+		got[sum{p.Class, p.Kind}] += p.Len() / ms
+		if p.Class == "Second" && p.Kind == "compute" && (p.Thread != "worker" || p.Site != "Main.main:7") {
+			t.Errorf("the second job on the path: %+v", p)
+		}
+	}
+	// main 0-10, where it submits; 3 ms until the worker took the job; its sleep and computing; 1 ms; the second job;
+	// the rest of main. 10 + 3 + 17 + 10 + 1 + 31 + 8 = 80
+	want := map[sum]units.Ns{{"main", "compute"}: 18, {"First", "queue"}: 3, {"First", "sleep"}: 17, {"First", "compute"}: 10,
+		{"Second", "queue"}: 1, {"Second", "compute"}: 31}
+	for k, n := range want {
+		if got[k] != n {
+			t.Errorf("%v: %d ms on the path, by hand %d", k, got[k], n)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("on the path: %v", got)
+	}
+	unit, from, err := g.Slowest("Second")
+	if err != nil || from != 11*ms {
+		t.Errorf("the second job is unit %d, submitted at %d (%v)", unit, from, err)
+	}
+	if _, _, err := g.Slowest("Third"); err == nil {
+		t.Error("a class without a unit has a slowest one")
+	}
+}
+
+func TestTheReplayOfARecording(t *testing.T) {
+	g, err := assemble(recorded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := uint32(1)
+	for _, c := range []struct {
+		name   string
+		change replay.Change
+		want   units.Ns
+	}{
+		{"as it was", replay.Change{}, 80},
+		// The second job is taken 1 ms after its submission at 11: it ends at 43. main asked for the first one, too, which
+		// ends at 40. 43 + 8
+		{"two workers", replay.Change{Pool: map[uint32]int{pool: 2}}, 51},
+		// 13 + (17 + 10)/2 = 26.5, + 1 + 31 + 8
+		{"first twice as fast", replay.Change{Faster: map[uint32]float64{number(g, "First"): 2}}, 66},
+	} {
+		p, err := replay.Predict(g.Graph, 80*ms, c.change)
+		if err != nil || p.Predicted/ms != c.want {
+			t.Errorf("%s: %+v (%v), by hand %d ms", c.name, p, err, c.want)
+		}
+	}
+}
+
+// number is the number of a class.
+func number(s *Session, class string) uint32 {
+	for i, c := range s.Classes {
+		if c == class {
+			return uint32(i)
+		}
+	}
+	return 0
+}
+
+// What a thread waits for while its own unit has no end in the wait's neighbourhood is an event, by the class of the lock.
+func TestAnEvent(t *testing.T) {
+	r := recorded()
+	r.units = r.units[:1]
+	r.units[0].end = 72 * ms
+	r.threads[2].units = []int{0}
+	r.threads[1].pieces = []piece{run(0, 12), wait(12, 35, activity.Futex, 2, "Lock"), run(35, 80)}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 12 + 45: main does not wait for the lock, and ends at 57; the job ends at 72.
+	p, err := replay.Predict(g.Graph, 80*ms, replay.Change{Free: map[uint32]bool{number(g, "Lock"): true}})
+	if err != nil || p.Replayed != 80*ms || p.Predicted != 72*ms {
+		t.Errorf("%+v (%v), by hand 80 ms and 72 ms without the lock", p, err)
+	}
+}
+
+// Whatever is recorded, the path adds up, and nothing panics: threads that wake themselves, units that overlap or have
+// no thread's time, submissions after the start.
+func TestAnyRecording(t *testing.T) {
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		r := &recording{Span: activity.Span{From: 0, To: 100 * ms}, cpus: rng.IntN(3), threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{2: {"fj", true}}}
+		for id := range uint32(4) {
+			th := &threadOf{id: id, name: "t", worker: rng.IntN(2) == 0}
+			for at := rng.Int64N(20); at < 100 && rng.IntN(12) > 0; {
+				to := at + 1 + rng.Int64N(15)
+				p := wait(units.MonoNs(at), units.MonoNs(to), activity.ThreadState(rng.IntN(int(activity.NStates))), rng.Uint32N(6), "")
+				if p.state == activity.Running {
+					p.run = p.Len() - units.Ns(rng.Int64N(ms))
+				}
+				th.pieces = append(th.pieces, p)
+				at = to + rng.Int64N(3)
+			}
+			r.threads[id] = th
+		}
+		for range rng.IntN(12) {
+			u := unitOf{class: string('a' + rune(rng.IntN(3))), thread: rng.Uint32N(4), start: units.MonoNs(rng.Int64N(90)) * ms, executor: rng.Uint32N(3), inline: rng.IntN(5) == 0,
+				submitter: rng.Uint32N(5), body: rng.IntN(6) == 0, busy: rng.Float64()}
+			u.end = u.start + units.MonoNs(1+rng.Int64N(40*ms))
+			u.submitted = units.MonoNs(rng.Int64N(100)) * ms
+			u.due = units.MonoNs(rng.Int64N(2)) * 50 * ms
+			r.threads[u.thread].units = append(r.threads[u.thread].units, len(r.units))
+			r.units = append(r.units, u)
+		}
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		length, last := g.Length(g.Recorded)
+		var sum units.Ns
+		for _, p := range critical.Path(g.Graph, g.Recorded, max(last, 0), 0, length) {
+			sum += p.Len()
+		}
+		if last >= 0 && sum != length {
+			t.Errorf("seed %d: the path adds up to %d, not %d", seed, sum, length)
+		}
+		if _, err := replay.Predict(g.Graph, length, replay.Change{}); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package graph
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackagent/granularity"
+	"stackagent/granularity/activity"
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/origin"
+	"stackagent/shadow/session"
+	"stackagent/shadow/unit"
+)
+
+// Keys of Session.NotKnown.
+const (
+	Waits      = "waits"
+	Virtual    = "virtual threads"
+	Summarised = "summarised classes"
+)
+
+// reader collects a recording.
+type reader struct {
+	s       *session.Session
+	rec     *recording
+	index   *origin.Index
+	byTask  map[uint64][]int // units by a task whose submission is theirs
+	missing map[string]string
+}
+
+// Of is the graph of the units of a session that lie between from and to; 0: all.
+func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
+	index, err := origin.New(s)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, missing: map[string]string{}, rec: &recording{
+		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
+	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
+	if from != 0 {
+		r.rec.From = from
+	}
+	if to != 0 {
+		r.rec.To = to
+	}
+	for _, read := range []func() error{r.readUnits, r.readSubmissions, r.readActivity, r.readWaits} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	r.finish()
+	out, err := assemble(r.rec)
+	if err != nil {
+		return nil, err
+	}
+	out.NotKnown = r.missing
+	return out, nil
+}
+
+// thread is a thread of the program; nil: it is another one's.
+func (r *reader) thread(id uint32) *threadOf {
+	if t := r.rec.threads[id]; t != nil {
+		return t
+	}
+	of := r.s.ThreadByID(id)
+	if of == nil || of.Kind != session.KindApplication && of.Kind != session.KindMain {
+		return nil
+	}
+	t := &threadOf{id: id, name: of.Label(), worker: r.index.ExecutorOf(id) != 0 || of.Role() != "" && !of.Virtual}
+	r.rec.threads[id] = t
+	return t
+}
+
+func (r *reader) readUnits() error {
+	reader, err := unit.NewReader(r.s)
+	if err != nil {
+		return err
+	}
+	if n := r.s.Manifest.Summarised.Executions; n > 0 {
+		r.missing[Summarised] = fmt.Sprintf("%d executions were not recorded one by one: their time is that of what is around them; --detail all records them", n)
+	}
+	return reader.Each(r.addUnit)
+}
+
+func (r *reader) addUnit(x *unit.Unit) error {
+	t := r.thread(x.Thread)
+	u := unitOf{id: x.Root, class: unit.ClassName(r.s, x.Class), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
+	if u.end == 0 || u.end > r.rec.To {
+		u.end = r.rec.To
+	}
+	if t == nil || u.start < r.rec.From || u.end <= u.start {
+		return nil
+	}
+	if len(r.rec.units) >= graph.MaxSteps/2 {
+		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps/2)
+	}
+	if x.Virtual {
+		r.missing[Virtual] = "the scheduling record shows their carriers only: between waits that the agent recorded they are taken to be on a CPU"
+	}
+	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {
+		u.busy = min(1, float64(cpu)/float64(wall))
+	}
+	task := x.Root
+	if x.StartedAs != 0 {
+		task, u.body = x.StartedAs, true
+	}
+	if x.Queue.Measured() {
+		u.submitted = x.Start - units.MonoNs(x.Queue)
+		if x.Delay.Measured() {
+			u.due = u.submitted
+			u.submitted -= units.MonoNs(x.Delay)
+		}
+	}
+	u.executor = r.index.ExecutorOf(x.Thread)
+	t.units = append(t.units, len(r.rec.units))
+	r.byTask[task] = append(r.byTask[task], len(r.rec.units))
+	r.rec.units = append(r.rec.units, u)
+	return nil
+}
+
+// readSubmissions finds who submitted each unit: the latest submission before its start.
+func (r *reader) readSubmissions() error {
+	for _, of := range r.byTask {
+		slices.SortFunc(of, func(i, j int) int { return cmp.Compare(r.rec.units[i].start, r.rec.units[j].start) })
+	}
+	latest := map[int]units.MonoNs{}
+	return r.s.Submissions(func(c *session.SubmissionChunk) error {
+		for i, task := range c.TaskID {
+			if wire.SubmissionFlags(c.Flags[i])&(wire.Rejected|wire.NoSubmission) != 0 {
+				continue
+			}
+			at := c.AtNs[i]
+			for _, n := range r.byTask[task] {
+				u := &r.rec.units[n]
+				if u.start < at {
+					continue
+				}
+				if at >= latest[n] {
+					latest[n] = at
+					r.submitted(u, at, c.Thread[i], c.Executor[i], c.Site[i])
+				}
+				break // a later unit of the task has a later submission, or none
+			}
+		}
+		return nil
+	})
+}
+
+func (r *reader) submitted(u *unitOf, at units.MonoNs, thread, executor, site uint32) {
+	u.submitter = thread
+	if u.submitted == 0 || at < u.submitted {
+		u.submitted = at
+	}
+	if executor != 0 {
+		u.executor = executor
+	}
+	if site != 0 {
+		u.site = r.index.SiteLabel(site)
+	}
+}
+
+// readActivity reads what the threads did with their time.
+func (r *reader) readActivity() error {
+	a, err := r.s.Activity()
+	if errors.Is(err, session.ErrNoActivity) {
+		r.missing[Waits] = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range r.s.Threads { // bodies of threads without a unit: main
+		r.thread(r.s.Threads[i].ID)
+	}
+	if !a.KnowsEnds() {
+		r.missing[Waits] = "the scheduling record does not say who ends a wait"
+	}
+	pieces, running := 0, activity.Ends{} // threads of the program that are on a CPU
+	return a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
+		t := r.rec.threads[a.Java[s.Thread]]
+		if t == nil {
+			return nil
+		}
+		for len(running) > 0 && running[0].At <= s.From {
+			running.Next()
+		}
+		p := piece{Span: activity.Span{From: s.From, To: s.To}, state: s.State}
+		switch {
+		case s.State == activity.Running:
+			p.run = p.Len()
+			running.Add(activity.End{At: s.To, Thread: s.Thread})
+		case s.State == activity.Runnable && len(running) < r.rec.cpus:
+			p.held = p.Len()
+		}
+		if s.By != 0 && s.State == activity.Futex {
+			p.by = a.Java[s.By-1]
+		}
+		if pieces += t.add(p); pieces > graph.MaxSteps {
+			return fmt.Errorf("%w: more than %d slices; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps)
+		}
+		return nil
+	})
+}
+
+// add adds a piece, or makes the last one longer; it returns how many it added.
+func (t *threadOf) add(p piece) int {
+	if n := len(t.pieces); n > 0 {
+		switch last := &t.pieces[n-1]; {
+		case last.To > p.From: // a record that overlaps itself
+			return 0
+		case last.To == p.From && !last.waits() && !p.waits():
+			last.To, last.run, last.held = p.To, last.run+p.run, last.held+p.held
+			return 0
+		}
+	}
+	t.pieces = append(t.pieces, p)
+	return 1
+}
+
+// finish cuts the threads' times at their ends, names executors and drops what is no part of the program.
+func (r *reader) finish() {
+	for id, t := range r.rec.threads {
+		of := r.s.ThreadByID(id)
+		if end := of.EndNs; end != 0 { // main then waits for the others to end
+			t.pieces = slices.DeleteFunc(t.pieces, func(p piece) bool { return p.From >= end })
+			if n := len(t.pieces); n > 0 {
+				t.pieces[n-1].To = min(t.pieces[n-1].To, end)
+			}
+		}
+		for n := len(t.pieces); n > 0 && t.pieces[n-1].state == activity.Unended; n = len(t.pieces) {
+			t.pieces = t.pieces[:n-1]
+		}
+	}
+	for i := range r.s.Executors() {
+		e := &r.s.Executors()[i]
+		r.rec.executors[e.ID] = executorOf{name: r.index.ExecutorLabel(e.ID), forkJoin: strings.Contains(e.Class, "ForkJoinPool")}
+	}
+}

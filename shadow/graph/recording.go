@@ -1,0 +1,96 @@
+// Package graph makes the activity graph of a session, with the schedule that was
+// recorded: of its units of work, submissions, and the scheduling record's waits and
+// who ended them.
+//
+// A unit of work of a pool is a unit of the graph, and so is the body of each other
+// thread of the program. Time of executions inside that were not submitted is their
+// class's, in the same unit. What a thread waited for is
+//   - the end of another unit, if a thread ended the wait at the end of its unit, or
+//     ran the unit itself (a helping join);
+//   - else an event that the thread raised which ended it;
+//   - else I/O, a time or the collector, of fixed length;
+//   - else not known: a fixed length, too.
+//
+// A unit that joined one of the units that it submitted is taken to join also those
+// that had ended by then: a program that waits for the slowest asks for all.
+package graph
+
+import (
+	"stackagent/granularity/activity"
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
+
+// unitOf is a recorded unit of work, or the body of a thread.
+type unitOf struct {
+	id         uint64
+	class      string
+	site       string
+	thread     uint32
+	start, end units.MonoNs
+	submitted  units.MonoNs // 0: not known
+	due        units.MonoNs // if it was to run later
+	submitter  uint32       // thread; 0: not known
+	executor   uint32       // in the session; 0: none
+	inline     bool         // runs inside another unit, and was not submitted: only a class
+	busy       float64      // share of its own time on a CPU; used where no scheduling record is
+
+	at          uint32 // in the graph, + 1; 0: not there
+	body        bool
+	last        stepRef // its last step
+	freed       stepRef // the step after which its worker was free
+	freedAt     units.MonoNs
+	submittedBy stepRef
+}
+
+// piece is a stretch of a thread's time: on a CPU or ready for it, or one wait.
+type piece struct {
+	activity.Span
+	run   units.Ns // on a CPU; of a wait 0
+	held  units.Ns // ready while threads that are not the program's had the CPUs
+	state activity.ThreadState
+	by    uint32 // thread that ended the wait; 0: not known
+	class string // of what it waited for; "": not known
+}
+
+// waits reports whether the thread could not go on.
+func (p *piece) waits() bool { return p.state != activity.Running && p.state != activity.Runnable }
+
+// recording is what the graph is made of.
+type recording struct {
+	activity.Span
+	cpus      int
+	threads   map[uint32]*threadOf
+	units     []unitOf
+	executors map[uint32]executorOf
+}
+
+type executorOf struct {
+	name     string
+	forkJoin bool
+}
+
+// threadOf is a thread of the program.
+type threadOf struct {
+	id     uint32
+	name   string
+	worker bool
+	pieces []piece // in order; none: no scheduling record of it
+	units  []int   // indices, by start, the outer one first
+	events []event
+}
+
+// stepRef is a step of a unit of the graph.
+type stepRef struct {
+	unit, step uint32
+	known      bool
+}
+
+// stepOf is a step with its recorded end.
+type stepOf struct {
+	graph.Step
+	end  units.MonoNs
+	by   stepRef
+	wait int      // of an Await: index in assembly.waits
+	also []uint32 // of a Join: units that it is taken to join, too
+}

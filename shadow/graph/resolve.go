@@ -1,0 +1,144 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
+
+// resolve turns the waits that other threads ended into joins and events.
+func (a *assembly) resolve() {
+	submitted := a.submittedBy()
+	for n := range a.steps {
+		at, joins := a.rec.units[a.of[n]].start, submitted[n]
+		for i := range a.steps[n] {
+			x := &a.steps[n][i]
+			if x.Kind == graph.Await {
+				a.resolveWait(x, n, at)
+			}
+			at = x.end
+			if x.Kind != graph.Join {
+				continue
+			}
+			for len(joins) > 0 && a.rec.units[joins[0]].end <= x.end {
+				x.also, joins = append(x.also, a.rec.units[joins[0]].at-1), joins[1:]
+			}
+		}
+	}
+}
+
+// submittedBy lists the units that each unit of the graph submitted, by their ends.
+func (a *assembly) submittedBy() [][]int {
+	list := make([][]int, len(a.steps))
+	for i := range a.rec.units {
+		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known {
+			list[u.submittedBy.unit] = append(list[u.submittedBy.unit], i)
+		}
+	}
+	for _, of := range list {
+		slices.SortFunc(of, func(i, j int) int { return cmp.Compare(a.rec.units[i].end, a.rec.units[j].end) })
+	}
+	return list
+}
+
+// resolveWait makes a wait, which began then, a join, an event, or a time of which nothing is known.
+func (a *assembly) resolveWait(x *stepOf, n int, since units.MonoNs) {
+	w := &a.waits[x.wait]
+	switch {
+	case w.unit != 0 && int(a.rec.units[w.unit-1].at)-1 != n && a.onlyEnds(w):
+		u := &a.rec.units[w.unit-1]
+		x.Kind, x.On, x.by, x.Len = graph.Join, u.at-1, u.last, units.Ns(max(0, x.end-u.end))
+	case w.signal.known && int(w.signal.unit) != n:
+		x.On, x.by = w.event, w.signal
+	default:
+		x.Kind, x.Len = graph.Outside, units.Ns(x.end-since)
+	}
+}
+
+// onlyEnds reports whether the unit that ended a wait did not wait for anything else before its end.
+func (a *assembly) onlyEnds(w *waitOf) bool {
+	u := &a.rec.units[w.unit-1]
+	if u.at == 0 || !u.last.known {
+		return false
+	}
+	after := uint32(len(a.steps[u.at-1]))
+	if w.signal.known {
+		after = w.signal.step
+	}
+	for _, x := range a.steps[u.at-1][after:] {
+		if x.Kind.Waits() {
+			return false
+		}
+	}
+	return true
+}
+
+// finish lays the steps out and makes the recorded schedule.
+func (a *assembly) finish() (*Session, error) {
+	total := 0
+	place := make([][]uint32, len(a.steps)) // of steps in the graph
+	for n, steps := range a.steps {
+		for _, x := range steps {
+			place[n] = append(place[n], uint32(total))
+			total += 1 + len(x.also)
+			a.b.Add(uint32(n), x.Step)
+			for _, unit := range x.also {
+				a.b.Add(uint32(n), graph.Step{Kind: graph.Join, On: unit, Class: x.Class, Site: x.Site})
+			}
+		}
+		if total > graph.MaxSteps {
+			return nil, fmt.Errorf("%w: more than %d; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps)
+		}
+	}
+	by := func(r stepRef) uint32 {
+		if !r.known {
+			return 0
+		}
+		return place[r.unit][r.step] + 1
+	}
+	out := &Session{Span: a.rec.Span, Recorded: &graph.Schedule{}}
+	for n, steps := range a.steps {
+		u := &a.rec.units[a.of[n]]
+		out.Units = append(out.Units, u.id)
+		out.Recorded.Start = append(out.Recorded.Start, a.startOf(u, by))
+		for _, x := range steps {
+			for range 1 + len(x.also) {
+				out.Recorded.End = append(out.Recorded.End, graph.Moment{At: a.since(x.end), By: by(x.by)})
+			}
+		}
+	}
+	g, err := a.b.Graph(a.rec.cpus)
+	if err != nil {
+		return nil, fmt.Errorf("the graph of the session: %w", err)
+	}
+	out.Graph = g
+	return out, nil
+}
+
+func (a *assembly) since(t units.MonoNs) units.Ns { return units.Ns(max(0, t-a.rec.From)) }
+
+// startOf is when a unit started and what made it possible: its submission, or its worker, whichever was later.
+func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
+	g, m := a.b.At(u.at-1), graph.Moment{At: a.since(u.start)}
+	due := max(u.submitted, u.due)
+	if due == 0 || due > u.start {
+		due = u.start
+	}
+	switch {
+	case u.freed.known && u.freedAt > due:
+		m.By, g.Latency = by(u.freed), units.Ns(u.start-u.freedAt)
+	case u.submittedBy.known:
+		m.By, g.Latency = by(u.submittedBy), units.Ns(u.start-due)
+	default:
+		g.Latency = units.Ns(u.start - due)
+	}
+	if u.submittedBy.known {
+		g.Delay = units.Ns(max(0, due-u.submitted))
+	} else {
+		g.Delay = a.since(due)
+	}
+	return m
+}

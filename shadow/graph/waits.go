@@ -1,0 +1,95 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/granularity/activity"
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
+)
+
+// states are those of the agent's waits, by kind; the others are futex.
+var states = map[string]activity.ThreadState{"sleep": activity.Sleeping, "io": activity.IO}
+
+// readWaits adds what the agent recorded of waits: what the waits of the scheduling record are for, and all of the
+// waits of threads that it does not have.
+func (r *reader) readWaits() error {
+	blockers, err := r.s.Blockers()
+	if err != nil {
+		return err
+	}
+	waits, n := map[uint32][]piece{}, 0
+	err = r.s.Waits(func(w *store.Wait) {
+		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: lockOf(blockers[w.Blocker])}
+		if s, ok := states[w.Kind]; ok {
+			p.state = s
+		}
+		if p.From >= p.To || r.rec.threads[w.Thread] == nil {
+			return
+		}
+		if n++; n <= graph.MaxSteps {
+			waits[w.Thread] = append(waits[w.Thread], p)
+		}
+	})
+	if n > graph.MaxSteps {
+		return fmt.Errorf("%w: more than %d waits; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps)
+	}
+	for id, list := range waits {
+		slices.SortFunc(list, func(x, y piece) int { return cmp.Compare(x.From, y.From) })
+		t := r.rec.threads[id]
+		if len(t.pieces) == 0 {
+			t.pieces = r.between(t, list)
+		} else {
+			t.nameWaits(list)
+		}
+	}
+	return err
+}
+
+// lockOf is the class of a lock, or of the lock of a condition.
+func lockOf(b store.Blocker) string { return cmp.Or(b.Lock, b.Class) }
+
+// between are the waits of a thread, which computes in between, from its first unit to its last one.
+func (r *reader) between(t *threadOf, waits []piece) (out []piece) {
+	at, end := units.MonoNs(0), units.MonoNs(0)
+	for _, i := range t.units {
+		u := &r.rec.units[i]
+		if at == 0 || u.start < at {
+			at = u.start
+		}
+		end = max(end, u.end)
+	}
+	run := func(to units.MonoNs) {
+		if s := (activity.Span{From: at, To: to}); at != 0 && s.Len() > 0 {
+			out = append(out, piece{Span: s, state: activity.Running, run: s.Len()})
+		}
+	}
+	for _, w := range waits {
+		if w.From < at || w.To > end {
+			continue
+		}
+		run(w.From)
+		out, at = append(out, w), w.To
+	}
+	run(end)
+	return out
+}
+
+// nameWaits names what the waits of the scheduling record are for, after those of the agent that they lie in.
+func (t *threadOf) nameWaits(waits []piece) {
+	for i := range t.pieces {
+		p := &t.pieces[i]
+		for len(waits) > 0 && waits[0].To < p.From {
+			waits = waits[1:]
+		}
+		if len(waits) > 0 && p.waits() && waits[0].From <= p.To {
+			p.class = waits[0].class
+			if p.by == 0 && p.state == activity.Futex {
+				p.by = waits[0].by
+			}
+		}
+	}
+}
