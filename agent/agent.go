@@ -221,7 +221,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
 	hello.Detail, hello.Tasks = string(a.options.Detail), a.options.Tasks
-	describeWaits(hello, a.options.Wait, jvmti.SleepsSeen())
+	describeWaits(hello, &a.options, jvmti.SleepsSeen())
 	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}

@@ -5,6 +5,7 @@
 #include "class.h"
 #include "life.h"
 #include "probe.h"
+#include "probe_waits.h"
 
 typedef struct {
     JNIEnv *env;
@@ -12,15 +13,31 @@ typedef struct {
     int kind, flags;
 } call;
 
+/* Its state; NULL: it has none. *thread is to be deleted. */
+static sa_thread *current(JNIEnv *env, jthread *thread) {
+    *thread = NULL;
+    return (*sa.jvmti)->GetCurrentThread(sa.jvmti, thread) == JVMTI_ERROR_NONE && *thread != NULL ? sa_context_of(env, *thread) : NULL;
+}
+
+/* A thread that sleeps when the session ends has an open wait. */
+static uint64_t begins(JNIEnv *env, int kind, int flags) {
+    uint64_t from = sa_native_begin();
+    if (from == 0 || kind != SA_WAIT_FOR_SLEEP) return from;
+    jthread thread;
+    sa_thread *t = current(env, &thread);
+    if (t != NULL) sa_wait_begin(t, kind, flags);
+    (*env)->DeleteLocalRef(env, thread);
+    return from;
+}
+
 /* The native has returned, perhaps with an exception. */
 static void over(call *c) {
     if (!sa_native_end(c->from, c->kind)) return;
     JNIEnv *env = c->env;
     jthrowable thrown = (*env)->ExceptionOccurred(env);
     if (thrown != NULL) (*env)->ExceptionClear(env);
-    jthread thread = NULL;
-    (*sa.jvmti)->GetCurrentThread(sa.jvmti, &thread);
-    sa_thread *t = thread == NULL ? NULL : sa_context_of(env, thread);
+    jthread thread;
+    sa_thread *t = current(env, &thread);
     if (t != NULL) sa_native_waited(env, t, c->from, c->kind, c->flags);
     (*env)->DeleteLocalRef(env, thread);
     if (thrown != NULL) (*env)->Throw(env, thrown);
@@ -31,7 +48,7 @@ static void over(call *c) {
 #define BEFORE(id, result, parameters, arguments, kind, flags)                                                         \
     static result(JNICALL *id##_native) parameters;                                                                     \
     static result JNICALL id parameters {                                                                               \
-        __attribute__((cleanup(over))) call it = {env, sa_native_begin(), kind, flags};                        \
+        __attribute__((cleanup(over))) call it = {env, begins(env, kind, flags), kind, flags};                        \
         return id##_native arguments;                                                                                   \
     }
 

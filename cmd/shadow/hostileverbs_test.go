@@ -108,7 +108,11 @@ func TestHostileNamesEverywhere(t *testing.T) {
 			}
 		}
 	}
-	code, out, errs := shadow(t, nil, "stats", dir, "--check")
+	code, out, errs := shadow(t, nil, "waits", dir, "--format", "collapsed")
+	if printed(t, "waits collapsed", out+errs); code != 0 || strings.Count(out, "\n") == 0 {
+		t.Errorf("waits collapsed: exit code %d: %s", code, errs)
+	}
+	code, out, errs = shadow(t, nil, "stats", dir, "--check")
 	printed(t, "stats --check", out+errs)
 	if code > 1 { // 1: these threads do not agree with the kernel's account
 		t.Errorf("stats --check: exit code %d: %s", code, errs)

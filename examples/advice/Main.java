@@ -397,7 +397,7 @@ public class Main {
     /** Requests of a server wait for one of four permits, and for a monitor; fixed: there is a permit for each, and nobody sleeps in the monitor. */
     static void contendedLock(boolean fixed) throws Exception {
         int workers = 16;
-        int each = 40;
+        int each = 25;
         Semaphore permits = new Semaphore(fixed ? workers : 4);
         LongAdder waited = new LongAdder();
         Object lock = new Object();
@@ -412,7 +412,7 @@ public class Main {
                 synchronized (lock) {
                     Thread.sleep(fixed ? 0 : 1);
                 }
-                Thread.sleep(4);
+                Thread.sleep(9);
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             } finally {

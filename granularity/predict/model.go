@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -25,6 +26,7 @@ type model struct {
 	made    []uint32   // all of them
 	// children are the units that a unit submitted.
 	children map[int][]int
+	clients  int // that many submit the next unit after the end of one; 0: not known
 }
 
 func newModel(p *Pool, c Change) *model {
@@ -35,6 +37,9 @@ func newModel(p *Pool, c Change) *model {
 		}
 		m.locked = m.locked || p.Units[i].Locked > 0
 	}
+	if len(m.children) == 0 {
+		m.clients = p.clients()
+	}
 	return m
 }
 
@@ -42,7 +47,7 @@ func (m *model) build() (*graph.Graph, error) {
 	m.executors()
 	m.latencies()
 	m.parts = make([][]uint32, len(m.Units))
-	m.lock = m.b.Resource(graph.Lock, "lock", 1)
+	m.lock = m.b.Resource(graph.Lock, "lock", max(1, m.Permits))
 	for i := range m.Units {
 		m.unit(i)
 	}
@@ -103,17 +108,33 @@ func (m *model) unit(i int) {
 		m.b.At(x).Latency = m.latency[i]
 		m.parts[i] = append(m.parts[i], x)
 		m.made = append(m.made, x)
-		held := m.locked && !m.c.Free
-		if held {
-			m.b.Do(x, graph.Acquire, m.lock)
+		rest := u.rest() / units.Ns(n)
+		if len(m.children[i]) > 0 {
+			rest = 0 // it waits for them
 		}
-		m.b.Compute(x, u.CPU/units.Ns(n))
-		if rest := u.rest() / units.Ns(n); rest > 0 && len(m.children[i]) == 0 {
-			m.b.Add(x, graph.Step{Kind: graph.Outside, Len: rest})
-		}
-		if held {
-			m.b.Do(x, graph.Release, m.lock)
-		}
+		m.work(x, u.CPU/units.Ns(n), rest)
+	}
+}
+
+// work adds what a part of a unit computes and waits, first with the lock that it needs and then without.
+func (m *model) work(x uint32, cpu, rest units.Ns) {
+	if m.locked && !m.c.Free {
+		held := cmp.Or(m.Holds, 1)
+		first, then := units.Ns(held*float64(cpu)), units.Ns(held*float64(rest))
+		m.b.Do(x, graph.Acquire, m.lock)
+		m.add(x, first, then)
+		m.b.Do(x, graph.Release, m.lock)
+		cpu, rest = cpu-first, rest-then
+	}
+	m.add(x, cpu, rest)
+}
+
+func (m *model) add(x uint32, cpu, rest units.Ns) {
+	if cpu > 0 {
+		m.b.Compute(x, cpu)
+	}
+	if rest > 0 {
+		m.b.Add(x, graph.Step{Kind: graph.Outside, Len: rest})
 	}
 }
 
@@ -129,95 +150,10 @@ func (m *model) join(whole int) {
 	}
 }
 
-// gap is what the submitter does between two submissions: it waits for a unit's end, and goes on
-// for a time.
-type gap struct {
-	unit int // that is submitted next
-	join int // unit; -1: it waits for none
-	rest units.Ns
-}
-
-// gaps are those of the recorded submissions. If no unit was left, the submitter had waited for the last one if
-// wait is set.
-func (m *model) gaps(wait bool) (out []gap, waited, rest units.Ns) {
-	last, before := -1, m.Units[0].Due // last: of the units before, the one that ended last
-	for i := range m.Units {
-		u := &m.Units[i]
-		if u.Parent > 0 {
-			continue
-		}
-		g := gap{i, -1, units.Ns(u.Due - before)}
-		if wait && last >= 0 && m.Units[last].End <= u.Due && m.Units[last].End > before {
-			g.join, g.rest = last, units.Ns(u.Due-m.Units[last].End)
-			waited += units.Ns(m.Units[last].End - before)
-		}
-		out, rest, before = append(out, g), rest+g.rest, u.Due
-		if last < 0 || u.End > m.Units[last].End {
-			last = i
-		}
-	}
-	return out, waited, rest
-}
-
-// submitter adds the thread that submits the units.
-func (m *model) submitter() {
-	all := units.Ns(m.Units[len(m.Units)-1].Due - m.Units[0].Due)
-	gaps, waited, rest := m.gaps(true)
-	if m.By.Measured() && waited > (all-m.By-m.Apart)+all/20 {
-		gaps, _, rest = m.gaps(false) // it did something else meanwhile
-	}
-	of := m.shares(rest)
-	by := m.b.Unit("submitter", 0)
-	for _, g := range gaps {
-		if g.join >= 0 {
-			for _, x := range m.parts[g.join] {
-				m.b.Do(by, graph.Join, x)
-			}
-		}
-		m.between(by, &g, of)
-		for _, x := range m.parts[g.unit] {
-			m.b.Do(by, graph.Submit, x)
-		}
-	}
-}
-
-// shares are parts of what is between two submissions.
-type shares struct{ computes, ready, apart float64 }
-
-func (m *model) shares(rest units.Ns) (of shares) {
-	if !m.By.Measured() || rest <= 0 {
-		return of
-	}
-	of.computes = min(1, float64(m.By)/float64(rest))
-	of.ready = min(1-of.computes, float64(m.ByReady)/float64(rest))
-	of.apart = min(1-of.computes-of.ready, float64(m.Apart)/float64(rest))
-	return of
-}
-
-// between adds what the submitter does for itself before it submits a unit. What it waited for
-// a processor is left to the replay.
-func (m *model) between(by uint32, g *gap, of shares) {
-	own, apart := units.Ns(of.computes*float64(g.rest)), units.Ns(of.apart*float64(g.rest))
-	rest := max(0, g.rest-own-apart-units.Ns(of.ready*float64(g.rest)))
-	less := min(own, m.c.Cheap)
-	own -= less
-	rest -= min(rest, m.c.Cheap-less)
-	if m.c.Shared {
-		m.b.Compute(m.parts[g.unit][0], own)
-		own = 0
-	}
-	if own > 0 {
-		m.b.Compute(by, own)
-	}
-	if rest+apart > 0 {
-		m.b.Add(by, graph.Step{Kind: graph.Outside, Len: rest + apart})
-	}
-}
-
 // others adds the threads that compute beside the pool.
 func (m *model) others() {
 	all := m.recorded()
-	if m.Beside <= 0 || all <= 0 {
+	if m.Beside <= 0 || all <= 0 || m.clients > 0 {
 		return
 	}
 	n := (m.Beside + all - 1) / all

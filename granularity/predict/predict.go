@@ -43,6 +43,8 @@ type Pool struct {
 	By      units.Ns // CPU time of the thread that submits the units, or NotMeasured
 	// If By is measured: how long this thread waited for a processor, and slept or waited for files or the network.
 	ByReady, Apart units.Ns
+	Permits        int     // that many units can have the lock that others wait for; 0: one
+	Holds          float64 // the part of a unit's time for which it has the lock; 0: all
 }
 
 // Change is what is different in a prediction; the zero value changes nothing.

@@ -82,6 +82,59 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// clients are requests of 16 clients, each of which sends the next one after an answer. A request waits for one of four
+// permits, and has it for 5 ms.
+func clients(n int) Pool {
+	p := Pool{Workers: 16, CPUs: 2, By: units.NotMeasured}
+	for i := range n {
+		end := units.MonoNs(i/4+1) * units.MonoNs(5*ms)
+		due := max(0, end-units.MonoNs(20*ms))
+		p.Units = append(p.Units, Unit{Due: due, Start: due, End: end, Locked: units.Ns(end-due) - 5*ms, Thread: uint32(i % 16)})
+	}
+	return p
+}
+
+// TestClients: a server whose clients wait for answers gets done earlier if its requests do.
+func TestClients(t *testing.T) {
+	p := clients(640)
+	p.Lock(0, 800*ms) // someone waits all the time
+	got, err := p.Of(Change{Free: true})
+	if err != nil || got.Recorded != 800*ms || got.Unchanged != 800*ms || got.Changed != 200*ms {
+		t.Errorf("%+v, %v, want 800 ms, and 640 requests of 5 ms, 16 at a time: 200 ms", got, err)
+	}
+	// The clients compute 1 ms for each request. Without a lock all 16 get their answers at the same time, and take 8 ms on two
+	// processors to send the next ones: 5 ms and 39 times 13 ms.
+	busy := clients(640)
+	busy.Lock(0, 800*ms)
+	busy.Beside = 640 * ms
+	if got, err = busy.Of(Change{Free: true}); err != nil || got.Unchanged < 800*ms || got.Unchanged > 808*ms || got.Changed != 512*ms {
+		t.Errorf("%+v, %v, want 800 ms, and 512 ms", got, err)
+	}
+	half := clients(640) // a permit is held for half of the request only: the other 2.5 ms come later
+	for i := range half.Units {
+		half.Units[i].End += units.MonoNs(ms * 5 / 2)
+		if i >= 16 {
+			half.Units[i].Due += units.MonoNs(ms * 5 / 2)
+			half.Units[i].Start += units.MonoNs(ms * 5 / 2)
+			half.Units[i].Locked -= ms * 5 / 2
+		}
+	}
+	half.Lock(0, 800*ms)
+	got, err = half.Of(Change{Free: true})
+	// 40 requests of each client, of 7.5 ms.
+	if err != nil || got.Recorded != 802*ms+ms/2 || got.Unchanged < 795*ms || got.Unchanged > 810*ms || got.Changed < 299*ms || got.Changed > 301*ms {
+		t.Errorf("%+v, %v, want 802.5 ms, and 300 ms", got, err)
+	}
+	open := clients(640) // each request comes at its time, whatever becomes of the others
+	for i := range open.Units {
+		open.Units[i].Due = units.MonoNs(i) * units.MonoNs(5*ms) / 4
+		open.Units[i].Start, open.Units[i].End, open.Units[i].Locked = open.Units[i].Due, open.Units[i].Due+units.MonoNs(5*ms), 0
+	}
+	if got, err = open.Of(Change{Free: true}); err != nil || got.Saved() != 0 {
+		t.Errorf("%+v, %v, want the same time", got, err)
+	}
+}
+
 // wholes are ten units one after the other on a pool of two workers, each with four parts of 4 ms on
 // the other worker.
 func wholes() Pool {

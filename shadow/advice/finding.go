@@ -57,6 +57,7 @@ const (
 	CPUsFree       Assumption = "no_other_load"     // nothing else needs the processors
 	NotCompeting   Assumption = "tasks_independent" // tasks do not wait for one another
 	NoLock         Assumption = "no_lock"           // tasks do not wait for a lock that one of them holds
+	NoOtherLock    Assumption = "no_other_lock"     // tasks do not wait for another lock instead
 	OthersSameLoad Assumption = "same_other_load"   // other programs take as much CPU time as they did
 )
 

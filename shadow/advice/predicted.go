@@ -25,7 +25,9 @@ type changing interface {
 
 // locking is evidence of units that waited for one another: the part of their waits of which the pool's
 // figures say so, if it is not known of each unit.
-type locking interface{ locked(p *Pool) units.Ns }
+type locking interface {
+	locked(p *Pool) (waited, any units.Ns)
+}
 
 // predict replays the pool of a finding. The prediction is never below what the bound allows.
 func (s *search) predict(x *Finding, p *Pool) {
@@ -92,9 +94,18 @@ func (e *OneAtATime) change(*Pool, int) predict.Change    { return predict.Chang
 func (e *InTurn) change(*Pool, int) predict.Change        { return predict.Change{Free: true} }
 func (e *ContendedLock) change(*Pool, int) predict.Change { return predict.Change{Free: true} }
 
-func (e *OneAtATime) locked(p *Pool) units.Ns  { return p.Wall - p.demand() - p.held() }
-func (e *InTurn) locked(*Pool) units.Ns        { return e.Mutual }
-func (e *ContendedLock) locked(*Pool) units.Ns { return e.Lock.Waited }
+func (e *OneAtATime) locked(p *Pool) (waited, any units.Ns) {
+	return p.Wall - p.demand() - p.held(), e.Lock.any()
+}
+func (e *InTurn) locked(*Pool) (waited, any units.Ns)        { return e.Mutual, e.Lock.any() }
+func (e *ContendedLock) locked(*Pool) (waited, any units.Ns) { return e.Lock.Waited, e.Lock.Any }
+
+func (l *Lock) any() units.Ns {
+	if l == nil {
+		return 0
+	}
+	return l.Any
+}
 
 // cannotTell says in words why there is no prediction.
 func cannotTell(err error) string {

@@ -49,6 +49,7 @@ var assumptions = map[Assumption]string{
 	CPUsFree:       "nothing else needs the processors",
 	NotCompeting:   "the tasks do not wait for one another",
 	NoLock:         "they do not wait for a lock that one of them holds",
+	NoOtherLock:    "they do not wait for another lock instead",
 	OthersSameLoad: "other programs use as much CPU time as they did",
 }
 
