@@ -40,8 +40,8 @@ var shapes = []struct {
 	{"tree", []string{"tree", "2", "100"}, map[string]float64{"Main$Node": 400}, []string{"--pool", "ForkJoin=4"}, []string{"tree", "4", "100"}},
 	// 5 ms outside, then 4 threads 5 times 40 ms inside: the lock is never free.
 	{"convoy", []string{"convoy", "4", "40"}, map[string]float64{"Main$Waiter": 805}, nil, nil},
-	// The same with a lock of java.util.concurrent.
-	{"locks", []string{"locks", "4", "40"}, map[string]float64{"Main$Locker": 805}, nil, nil},
+	// The same with a lock of java.util.concurrent; with one each, 5 times 5 + 40 ms.
+	{"locks", []string{"locks", "4", "40"}, map[string]float64{"Main$Locker": 805}, []string{"--free", "ReentrantLock$NonfairSync"}, []string{"unlocked", "4", "40"}},
 	// The first request's 5 ms, 12 queries of 60 ms one after the other, the last request's 5 ms. Two at a time: half the queries.
 	{"pools", []string{"pools", "1", "60"}, map[string]float64{"Main$Request": 10, "Main$Query": 720}, []string{"--pool", "pool-2=2"}, []string{"pools", "2", "60"}},
 }

@@ -218,6 +218,9 @@ func (t *threadOf) add(p piece) int {
 		case last.To == p.From && !last.waits() && !p.waits():
 			last.To, last.run, last.held = p.To, last.run+p.run, last.held+p.held
 			return 0
+		case last.To == p.From && last.waits() && last.state == p.state && last.by == 0: // cut between two parts of the record
+			last.To, last.by = p.To, p.by
+			return 0
 		}
 	}
 	t.pieces = append(t.pieces, p)
