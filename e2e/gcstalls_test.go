@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -87,7 +88,28 @@ func stalled(t *testing.T, a *testjvm.Attempt, jdk testjvm.JDK, gc testjvm.Colle
 			t.Errorf("the utilization with stalls is above that without: %+v", got.MMU)
 		}
 	}
+	if waits := waitedForCollector(t, p); waits != got.Stalls.TotalNs+got.Stalls.ReadyNs {
+		t.Errorf("by shadow waits, threads waited for the collector for %.1f ms, by shadow gc for %.1f", waits/1e6, (got.Stalls.TotalNs+got.Stalls.ReadyNs)/1e6)
+	}
 	notSynchronization(t, a, p, got.Stalls.TotalNs)
+}
+
+// waitedForCollector is what shadow waits has as waits for the collector outside of pauses, in nanoseconds.
+func waitedForCollector(t *testing.T, p testjvm.Profile) (ns float64) {
+	t.Helper()
+	var rows []struct {
+		For, Class string
+		WaitedNs   float64 `json:"waited_ns"`
+	}
+	if err := json.Unmarshal(p.Shadow(t, "waits", p.Dir, "--format", "json"), &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r.For == "gc" && strings.HasPrefix(r.Class, "collector") {
+			ns += r.WaitedNs
+		}
+	}
+	return ns
 }
 
 // notSynchronization: the pool's only thread waits for no other thread of the program.

@@ -148,6 +148,9 @@ func (a *Analysis) followRecord() error {
 		a.slice(f, &s, all)
 		return nil
 	})
+	if err == nil {
+		err = a.stalls(record)
+	}
 	a.Damage = record.Damage()
 	for i := range all {
 		if f := &all[i]; f.line != nil {
@@ -189,9 +192,7 @@ func (a *Analysis) slice(f *followed, s *activity.Slice, all []followed) {
 		if s.By != 0 && (w.Waker == 0 || w.Flags&byRecord != 0) {
 			w.Waker, w.Flags = all[s.By-1].id, w.Flags|byRecord
 		}
-		if s.State != activity.Stalled {
-			return
-		}
+		return
 	}
 	what, ok := a.byState(s.State, units.Ns(s.To-s.From))
 	if !ok || f.carrier {
@@ -222,8 +223,6 @@ func (a *Analysis) byState(state activity.ThreadState, len units.Ns) (uint32, bo
 	switch state {
 	case activity.IO:
 		w.For, w.Class = ForIO, a.systemCall
-	case activity.Stalled:
-		w.For, w.Class = ForGC, "collector, outside of pauses"
 	case activity.Sleeping:
 		w.For, w.Class = ForSleep, "system call"
 	case activity.Futex, activity.Unended, activity.Blocked:
@@ -231,7 +230,7 @@ func (a *Analysis) byState(state activity.ThreadState, len units.Ns) (uint32, bo
 	default:
 		return 0, false
 	}
-	if w.For != ForIO && w.For != ForGC && (a.seesAll || len < a.limit) {
+	if w.For != ForIO && (a.seesAll || len < a.limit) {
 		return 0, false // in the agent's sums
 	}
 	return a.what(w), true
