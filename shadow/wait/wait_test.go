@@ -272,6 +272,23 @@ func TestObjects(t *testing.T) {
 		"monitor java.lang.Object in a.Db 3 7", "monitor java.lang.Object 1 1", "monitor int[], or a class being initialized 1 2", "queue connection to accept 1 8", "gc pause 1 2"})
 }
 
+// The JVM may say that compiled code waits for a monitor on the line after the one of the synchronized block: one place. Waits of
+// other kinds are where they say.
+func TestLines(t *testing.T) {
+	p := known()
+	p.Sites = []store.Site{{ID: 1, Class: "a.Db", Method: "put", Line: 42}, {ID: 2, Class: "a.Db", Method: "put", Line: 41}, {ID: 3, Class: "a.Db", Method: "get", Line: 60}, {ID: 4, Class: "a.Db", Method: "put", Line: 30}}
+	p.Waits, p.WaitSums = nil, nil
+	for i, w := range []struct {
+		kind    string
+		blocker uint32
+		site    uint32
+	}{{"monitor", 2, 1}, {"monitor", 2, 2}, {"monitor", 2, 3}, {"park", 1, 4}, {"park", 1, 1}} {
+		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Site: w.site, StartNs: int64(at(units.MonoNs(10 * i))), EndNs: int64(at(units.MonoNs(10*i + 5))), Within: 1})
+	}
+	same(t, rowsOf(analyse(t, p, nil).Rows(true)), []string{`monitor a.Db "a.Db.put:41": 2 10 5, by -, held by -`, `monitor a.Db "a.Db.get:60": 1 5 5, by -, held by -`,
+		`synchronizer Semaphore "a.Db.put:30": 1 5 5, by -, held by -`, `synchronizer Semaphore "a.Db.put:42": 1 5 5, by -, held by -`, `gc pause "": 1 2 2, by -, held by -`})
+}
+
 // What a session says is not believed: waits that end before they begin, of threads, classes and kinds that nobody described.
 func TestDamaged(t *testing.T) {
 	p := known()
