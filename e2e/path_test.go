@@ -43,6 +43,8 @@ var shapes = []struct {
 	// The same with a lock of java.util.concurrent; with one each, 5 times 5 + 40 ms.
 	{"locks", []string{"locks", "4", "40"}, map[string]float64{"Main$Locker": 805}, []string{"--free", "ReentrantLock$NonfairSync"}, []string{"unlocked", "4", "40"}},
 	// The first request's 5 ms, 12 queries of 60 ms one after the other, the last request's 5 ms. Two at a time: half the queries.
+	// 20 requests of 20 ms, for which the clients wait.
+	{"served", []string{"served", "4", "20"}, map[string]float64{"Main$Handler": 400}, []string{"--faster", "Main$Handler=2"}, []string{"served", "4", "10"}},
 	{"pools", []string{"pools", "1", "60"}, map[string]float64{"Main$Request": 10, "Main$Query": 720}, []string{"--pool", "pool-2=2"}, []string{"pools", "2", "60"}},
 }
 

@@ -1,3 +1,8 @@
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -26,6 +31,7 @@ public class Main {
             case "locks" -> locks(number, millis, new ReentrantLock());
             case "unlocked" -> locks(number, millis, null);
             case "pools" -> pools(number, millis);
+            case "served" -> served(number, millis);
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.out.println("took " + (System.nanoTime() - from));
@@ -124,6 +130,48 @@ public class Main {
             left.fork();
             right.compute();
             left.join();
+        }
+    }
+
+    record Handler(Socket client, long millis) implements Runnable {
+        public void run() {
+            try (client) {
+                while (client.getInputStream().read() >= 0) {
+                    sleep(millis);
+                    client.getOutputStream().write(1);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    record Client(int port) implements Runnable {
+        public void run() {
+            try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                for (int i = 0; i < 20; i++) {
+                    server.getOutputStream().write(1);
+                    server.getInputStream().read();
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** So many clients, each with a thread of the server, which takes so long for each of 20 requests. */
+    static void served(int clients, long millis) throws Exception {
+        try (ServerSocket server = new ServerSocket(0, clients, InetAddress.getLoopbackAddress())) {
+            List<Thread> all = new ArrayList<>();
+            for (int i = 0; i < clients; i++) {
+                all.add(new Thread(new Client(server.getLocalPort()), "client-" + i));
+                all.get(2 * i).start();
+                all.add(new Thread(new Handler(server.accept(), millis), "handler-" + i));
+                all.get(2 * i + 1).start();
+            }
+            for (Thread t : all) {
+                t.join();
+            }
         }
     }
 
