@@ -30,6 +30,8 @@ type Analysis struct {
 	pauses  []activity.Span
 	seesAll bool     // the agent sees all waits but those in system calls
 	limit   units.Ns // it sums up shorter ones
+
+	systemCall string // what waits for I/O are for that the agent does not see
 }
 
 // Keys of Analysis.NotAvailable.
@@ -220,7 +222,7 @@ func (a *Analysis) byState(state activity.ThreadState, len units.Ns) (uint32, bo
 	w := What{Kind: state.String()}
 	switch state {
 	case activity.IO:
-		w.For, w.Class = ForIO, "system call"
+		w.For, w.Class = ForIO, a.systemCall
 	case activity.Sleeping:
 		w.For, w.Class = ForSleep, "system call"
 	case activity.Futex, activity.Unended, activity.Blocked:
@@ -237,12 +239,16 @@ func (a *Analysis) byState(state activity.ThreadState, len units.Ns) (uint32, bo
 // sees finds which waits the agent records.
 func (a *Analysis) sees() {
 	m := a.s.Manifest.Waits
+	a.systemCall = "system call"
 	if m == nil || a.NotAvailable[NoWaits] != "" {
 		return
 	}
 	a.limit, a.seesAll = m.LimitNs, true
 	for _, kind := range []string{kindMonitor, kindNotify, kindPark, kindSleep} {
 		a.seesAll = a.seesAll && slices.Contains(m.Sources, kind)
+	}
+	if slices.Contains(m.Sources, kindIO) {
+		a.systemCall = "selector, or another system call"
 	}
 }
 

@@ -238,6 +238,57 @@ func TestStacks(t *testing.T) {
 	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket or pipe 20"})
 }
 
+// Objects whose class says little are named after the code that waits, if a stack shows it: the condition of a deque for 10 ms with a stack
+// and for 1 ms without one, that of the program's a.Batch, one without a stack, and one of which a frame is not known; a lock of class Object
+// that a.Db has, with a stack and without. A thread that accepts connections waits for work, not for I/O.
+func TestObjects(t *testing.T) {
+	p := known()
+	const locks, await = "java.util.concurrent.locks.", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
+	for i, f := range []string{locks + "LockSupport park", locks + "AbstractQueuedSynchronizer$ConditionNode block", "java.util.concurrent.ForkJoinPool managedBlock",
+		await + " await", "java.util.concurrent.LinkedBlockingDeque takeFirst", "java.util.concurrent.LinkedBlockingDeque take", "a.Batch add", "sun.nio.ch.Net accept",
+		"sun.nio.ch.ServerSocketChannelImpl accept", "a.Db write"} {
+		class, method, _ := strings.Cut(f, " ")
+		p.Frames = append(p.Frames, store.Frame{ID: uint32(i + 1), Class: class, Method: method})
+	}
+	for i, frames := range [][]uint32{{1, 2, 3, 4, 5, 6, 7}, {1, 4, 7}, {1, 4, 99, 6}, {10, 7}, {8, 9, 7}} {
+		p.Contexts = append(p.Contexts, store.Context{ID: uint32(i + 1), Kind: store.ContextWait, Frames: frames})
+	}
+	p.Blockers = append(p.Blockers, store.Blocker{ID: 5, Class: "java.lang.Object"}, store.Blocker{ID: 6, Class: "int[]"})
+	p.Waits, p.WaitSums = nil, nil
+	for i, w := range []struct {
+		kind                     string
+		blocker, object, context uint32
+		length                   units.MonoNs
+	}{{"park", 4, 9, 1, 10}, {"park", 4, 9, 0, 1}, {"park", 4, 8, 2, 3}, {"park", 4, 7, 0, 2}, {"park", 4, 6, 3, 4}, {"monitor", 5, 5, 4, 5}, {"monitor", 5, 5, 0, 1},
+		{"monitor", 5, 4, 0, 1}, {"monitor", 5, 0, 4, 1}, {"io", 0, 0, 5, 8}, {"monitor", 6, 0, 0, 2}} {
+		from := units.MonoNs(i)
+		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Object: w.object, Context: w.context, StartNs: int64(at(from)), EndNs: int64(at(from + w.length)), Within: 1})
+	}
+	var got []string
+	for _, r := range analyse(t, p, nil).Rows(false) {
+		got = append(got, fmt.Sprint(r.For, " ", r.Class, " ", r.Waits, " ", r.WaitedNs/ms))
+	}
+	same(t, got, []string{"synchronizer LinkedBlockingDeque.take 2 11", "synchronizer condition in a.Batch 1 3", "synchronizer condition of ReentrantLock 2 6",
+		"monitor java.lang.Object in a.Db 3 7", "monitor java.lang.Object 1 1", "monitor int[], or a class being initialized 1 2", "queue connection to accept 1 8", "gc pause 1 2"})
+}
+
+// The JVM may say that compiled code waits for a monitor on the line after the one of the synchronized block: one place. Waits of
+// other kinds are where they say.
+func TestLines(t *testing.T) {
+	p := known()
+	p.Sites = []store.Site{{ID: 1, Class: "a.Db", Method: "put", Line: 42}, {ID: 2, Class: "a.Db", Method: "put", Line: 41}, {ID: 3, Class: "a.Db", Method: "get", Line: 60}, {ID: 4, Class: "a.Db", Method: "put", Line: 30}}
+	p.Waits, p.WaitSums = nil, nil
+	for i, w := range []struct {
+		kind    string
+		blocker uint32
+		site    uint32
+	}{{"monitor", 2, 1}, {"monitor", 2, 2}, {"monitor", 2, 3}, {"park", 1, 4}, {"park", 1, 1}} {
+		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Site: w.site, StartNs: int64(at(units.MonoNs(10 * i))), EndNs: int64(at(units.MonoNs(10*i + 5))), Within: 1})
+	}
+	same(t, rowsOf(analyse(t, p, nil).Rows(true)), []string{`monitor a.Db "a.Db.put:41": 2 10 5, by -, held by -`, `monitor a.Db "a.Db.get:60": 1 5 5, by -, held by -`,
+		`synchronizer Semaphore "a.Db.put:30": 1 5 5, by -, held by -`, `synchronizer Semaphore "a.Db.put:42": 1 5 5, by -, held by -`, `gc pause "": 1 2 2, by -, held by -`})
+}
+
 // What a session says is not believed: waits that end before they begin, of threads, classes and kinds that nobody described.
 func TestDamaged(t *testing.T) {
 	p := known()

@@ -47,6 +47,9 @@ func whatOf(kind, blocker, lock string, seen bool) What {
 	switch kind {
 	case kindMonitor:
 		w.For, w.Class = ForMonitor, orNotKnown(name)
+		if blocker == "int[]" { // HotSpot's lock of a class being linked or initialized, until JDK 22
+			w.Class = "int[], or a class being initialized"
+		}
 	case kindNotify:
 		w.For, w.Class = ForMonitor, "Object.wait on "+orNotKnown(name)
 	case kindSleep:
