@@ -47,7 +47,7 @@ func whatOf(kind, blocker, lock string, seen bool) What {
 	switch kind {
 	case kindMonitor:
 		w.For, w.Class = ForMonitor, orNotKnown(name)
-		if blocker == "int[]" { // HotSpot's lock of a class being linked or initialized, until JDK 22
+		if blocker == "int[]" { // HotSpot's lock of a class being linked or initialized
 			w.Class = "int[], or a class being initialized"
 		}
 	case kindNotify:
