@@ -117,7 +117,7 @@ func readPages(part string) error {
 		for i, column := range group.ColumnChunks() {
 			n, err := countValues(column.Pages())
 			if err != nil || n != group.NumRows() {
-				return fmt.Errorf("column %d: %d values of %d: %w", i, n, group.NumRows(), err)
+				return fmt.Errorf("column %d: %d rows of %d: %w", i, n, group.NumRows(), err)
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func countValues(pages parquet.Pages) (n int64, err error) {
 		if err != nil {
 			return n, err
 		}
-		n += page.NumValues()
+		n += page.NumRows()
 		parquet.Release(page)
 	}
 }

@@ -41,6 +41,7 @@ type unitWaits struct {
 // TestWaitsOfRequests: what requests wait for, by class and by unit of work, is what they measure themselves, with a
 // scheduling record and without.
 func TestWaitsOfRequests(t *testing.T) {
+	testjvm.Alone(t, "time for a processor is in its own measurement of short waits")
 	for _, v := range variants(t, 1, "auto") {
 		for _, switches := range []string{"off", "auto"} {
 			t.Run(v.String()+"/"+switches, func(t *testing.T) {

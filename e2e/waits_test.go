@@ -73,6 +73,7 @@ func parkWaits(t *testing.T, dir string) map[string][]parkWait {
 // TestParkedWaits: each wait of a parked thread is there once, as long as the program measures, with what it was for,
 // where, and who ended it.
 func TestParkedWaits(t *testing.T) {
+	testjvm.Alone(t, "its waits are to end when their time is over")
 	const waits, ms = 5, 50
 	for _, jdk := range testjvm.JDKs(t) {
 		for _, kind := range []string{"platform", "virtual"} {
@@ -136,6 +137,7 @@ func checkWaits(t *testing.T, name string, virtual bool, got []parkWait, n int, 
 
 // TestManyWaits: of waits that come too fast for a record each none is missing, and none is there twice.
 func TestManyWaits(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		args := []string{"4", "30000", "0", "0"}
 		if jdk.Version >= 21 {
@@ -158,7 +160,8 @@ func TestManyWaits(t *testing.T) {
 	}
 }
 
-// waitsWithin counts the waits inside executions of a class.
+// waitsWithin counts the parks inside executions of a class. A thread may wait for something else there, as for a
+// monitor of the JDK.
 func waitsWithin(t *testing.T, dir, class string) (waits, sums uint64) {
 	t.Helper()
 	s, err := session.Open(dir)
@@ -170,14 +173,14 @@ func waitsWithin(t *testing.T, dir, class string) (waits, sums uint64) {
 		return c != nil && c.Name == class
 	}
 	if err := s.Waits(func(w *store.Wait) {
-		if inside(w.Within) {
+		if w.Kind == "park" && inside(w.Within) {
 			waits++
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.WaitSums(func(w *store.WaitSum) {
-		if inside(w.Within) {
+		if w.Kind == "park" && inside(w.Within) {
 			sums += w.Waits
 		}
 	}); err != nil {
@@ -188,6 +191,7 @@ func waitsWithin(t *testing.T, dir, class string) (waits, sums uint64) {
 
 // TestNoWaits: with wait=off there are none, and the probes are not in the way of parking.
 func TestNoWaits(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		c := waitsCommand(t, jdk, "Main", "1", "1", "platform")
 		c.Agent = []string{"--wait", "off"}
@@ -204,6 +208,7 @@ func TestNoWaits(t *testing.T) {
 
 // TestOpenWaits: what has not ended when the JVM does is there, as such.
 func TestOpenWaits(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		for _, kind := range []string{"platform", "virtual"} {
 			if kind == "virtual" && jdk.Version < 21 {

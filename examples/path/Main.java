@@ -127,10 +127,10 @@ public class Main {
         }
     }
 
-    /** A tree with 8 leaves on a fork/join pool of so many threads. */
+    /** A tree with 64 leaves on a fork/join pool of so many threads. */
     static void tree(int width, long millis) {
         ForkJoinPool pool = new ForkJoinPool(width);
-        pool.invoke(new Node(3, millis));
+        pool.invoke(new Node(6, millis));
         pool.shutdown();
     }
 

@@ -55,6 +55,15 @@ func TestWithoutRecord(t *testing.T) {
 	}
 }
 
+// A thread that accepts connections is in a system call, and without work: of 40 in one, the pause takes 10.
+func TestAccepts(t *testing.T) {
+	l := NewLine(0, []activity.Span{{From: 20, To: 30}}, []Wait{{From: 10, Ready: 50, To: 50, Part: Idle}}, nil, Use{})
+	l.Add(activity.Slice{State: activity.IO, From: 0, To: 50})
+	if want := (Times{IO: 10, Idle: 30, GC: 10}); l.Times() != want {
+		t.Errorf("%v, want %v", l.Times(), want)
+	}
+}
+
 func TestKnow(t *testing.T) {
 	times := Times{Unnamed: 5, Unknown: 10}
 	if moved := times.Know(Lock, 8, Unnamed, Unknown); moved != 8 || times != (Times{Lock: 8, Unknown: 7}) {

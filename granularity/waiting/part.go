@@ -98,6 +98,9 @@ func partOf(state activity.ThreadState, w *Wait, ready, pause bool) Part {
 	case activity.Safepoint:
 		return Other
 	case activity.IO:
+		if w != nil && w.Part == Idle { // it accepts connections
+			return Idle
+		}
 		return IO
 	}
 	switch {

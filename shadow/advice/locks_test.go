@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/granularity/predict"
 	"stackagent/internal/units"
 )
 
@@ -84,6 +85,32 @@ func TestContendedOnce(t *testing.T) {
 			t.Errorf("%s: found %q", c.name, names(found))
 		} else if text := found[0].Text(); strings.Contains(text, "for the monitor of a Main$Locked at Server.handle(Server.java:36)") != c.says {
 			t.Errorf("%s: %s", c.name, text)
+		}
+	}
+}
+
+// TestSecondLock: how long units have a lock is not recorded, so nothing says what a second one makes of the first
+// one's gain.
+func TestSecondLock(t *testing.T) {
+	for _, c := range []struct {
+		second string
+		any    units.Ns // during which units waited for it, of 1 s
+		tells  bool
+	}{{"Server$State", 60 * milli, false}, {"Server$State", 40 * milli, true}, {"Semaphore", 900 * milli, true}} {
+		second := waitedFor(Monitor, c.second, 1000*milli)
+		second.Any = c.any
+		p := served(waitedFor(Permits, "Semaphore", 6000*milli), second)
+		p.Recorded = &predict.Pool{Workers: 16, CPUs: 2, By: units.NotMeasured}
+		for i := range units.MonoNs(800) {
+			start := i % 50 * units.MonoNs(20*milli)
+			p.Recorded.Units = append(p.Recorded.Units, predict.Unit{Start: start, End: start + units.MonoNs(20*milli), CPU: milli / 8})
+		}
+		found := advise(&UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
+		if names(found) != "contended-lock" || found[0].Predicted == nil {
+			t.Fatalf("%+v: found %q", c, names(found))
+		}
+		if refused := strings.Contains(found[0].Predicted.Why, "the units also wait for "+c.second); refused == c.tells {
+			t.Errorf("%+v: %+v", c, *found[0].Predicted)
 		}
 	}
 }

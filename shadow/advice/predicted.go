@@ -48,12 +48,30 @@ func (s *search) predict(x *Finding, p *Pool) {
 	case err != nil:
 		x.Predicted.Why = cannotTell(err)
 		return
+	case s.otherLock(x, p) != nil:
+		x.Predicted.Why = "the units also wait for " + s.otherLock(x, p).Name + ", and how long each of them has it is not recorded: it may hold them up instead"
+		return
 	case x.Gain.Left > 0:
 		x.Predicted.Why = "tasks were left when the run ended, so it may get more done instead of ending earlier"
 		return
 	}
 	saved := min(got.Saved(), x.Gain.Ns)
 	x.Predicted.Ns, x.Predicted.Pool = max(1, s.Units.Duration-saved), got.Recorded-saved
+}
+
+// otherLock is a lock for which units waited a considerable part of the pool's time, beside the one that the finding
+// is about; nil: none.
+func (s *search) otherLock(x *Finding, p *Pool) *Lock {
+	e, ok := x.Evidence.(*ContendedLock)
+	if !ok {
+		return nil
+	}
+	for i := range p.Locks {
+		if l := &p.Locks[i]; l.Name != e.Lock.Name && float64(l.Any) >= s.t.Gain*float64(e.Span) {
+			return l
+		}
+	}
+	return nil
 }
 
 // pieces is into how many parts for each worker work is cut that is to be spread evenly.

@@ -199,7 +199,7 @@ func (r *reader) readActivity() error {
 		case s.State == activity.Runnable && len(running) < r.rec.cpus:
 			p.held = p.Len()
 		}
-		if s.By != 0 && s.State == activity.Futex {
+		if s.By != 0 && (s.State == activity.Futex || s.State == activity.IO) {
 			p.by = a.Java[s.By-1]
 		}
 		if pieces += t.add(p); pieces > graph.MaxSteps {

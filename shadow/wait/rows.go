@@ -7,6 +7,7 @@ import (
 
 	"stackagent/granularity/waiting"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 )
 
 // Row is what was waited for, and how long.
@@ -108,12 +109,38 @@ func (a *Analysis) Rows(bySite bool) []*Row {
 	for _, p := range a.pauses {
 		row(rowKey{pauses: true}, What{For: ForGC, Class: "pause"}).add(1, p.Len(), p.Len())
 	}
+	a.label(rows)
+	return merged(rows)
+}
+
+// label says where waits were. Those for monitors of one class in one method are where the first line says: of compiled code the JVM may
+// name the line after the one of the synchronized block.
+func (a *Analysis) label(rows map[rowKey]*Row) {
+	type method struct{ class, name string }
+	first := map[What]map[method]*session.Site{}
 	for k, r := range rows {
-		if s := a.s.SiteByID(k.site); s != nil {
-			r.Site = s.Label()
+		s := a.s.SiteByID(k.site)
+		if s == nil || r.Kind != kindMonitor {
+			continue
+		}
+		if first[r.What] == nil {
+			first[r.What] = map[method]*session.Site{}
+		}
+		m := method{s.Class, s.Method}
+		if old := first[r.What][m]; old == nil || s.Line < old.Line {
+			first[r.What][m] = s
 		}
 	}
-	return merged(rows)
+	for k, r := range rows {
+		s := a.s.SiteByID(k.site)
+		if s == nil {
+			continue
+		}
+		r.Site = s.Label()
+		if f := first[r.What][method{s.Class, s.Method}]; f != nil {
+			r.Site = f.Label()
+		}
+	}
 }
 
 // merged are the rows in order; those that a reader cannot distinguish are one.

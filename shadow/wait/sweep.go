@@ -30,6 +30,8 @@ type Analysis struct {
 	pauses  []activity.Span
 	seesAll bool     // the agent sees all waits but those in system calls
 	limit   units.Ns // it sums up shorter ones
+
+	systemCall string // what waits for I/O are for that the agent does not see
 }
 
 // Keys of Analysis.NotAvailable.
@@ -220,7 +222,7 @@ func (a *Analysis) byState(state activity.ThreadState, len units.Ns) (uint32, bo
 	w := What{Kind: state.String()}
 	switch state {
 	case activity.IO:
-		w.For, w.Class = ForIO, "system call"
+		w.For, w.Class = ForIO, a.systemCall
 	case activity.Sleeping:
 		w.For, w.Class = ForSleep, "system call"
 	case activity.Futex, activity.Unended, activity.Blocked:
@@ -237,12 +239,16 @@ func (a *Analysis) byState(state activity.ThreadState, len units.Ns) (uint32, bo
 // sees finds which waits the agent records.
 func (a *Analysis) sees() {
 	m := a.s.Manifest.Waits
+	a.systemCall = "system call"
 	if m == nil || a.NotAvailable[NoWaits] != "" {
 		return
 	}
 	a.limit, a.seesAll = m.LimitNs, true
 	for _, kind := range []string{kindMonitor, kindNotify, kindPark, kindSleep} {
 		a.seesAll = a.seesAll && slices.Contains(m.Sources, kind)
+	}
+	if slices.Contains(m.Sources, kindIO) {
+		a.systemCall = "selector, or another system call"
 	}
 }
 
@@ -289,10 +295,7 @@ func (a *Analysis) close(id uint32, l *waiting.Line, life activity.Span) {
 	row := &Thread{Threads: 1, Times: times}
 	switch {
 	case t == nil || t.Virtual:
-		if a.virtual == nil {
-			a.virtual = &Thread{Name: "virtual threads"}
-		}
-		row = a.virtual
+		row = a.ofVirtual()
 		row.Threads++
 		row.Times.Add(&times)
 	default:
@@ -302,6 +305,14 @@ func (a *Analysis) close(id uint32, l *waiting.Line, life activity.Span) {
 	for i := range waits {
 		row.forWhat(waits[i].What, units.Ns(waits[i].To-waits[i].From))
 	}
+}
+
+// ofVirtual is the row of all virtual threads.
+func (a *Analysis) ofVirtual() *Thread {
+	if a.virtual == nil {
+		a.virtual = &Thread{Name: "virtual threads"}
+	}
+	return a.virtual
 }
 
 // cpuOf is the CPU time of units, those inside others left out.
@@ -340,10 +351,13 @@ func (a *Analysis) addSums() {
 		s := a.sums[k]
 		t := a.threads[k.thread]
 		if k.thread == 0 {
-			t = a.virtual
+			t = a.ofVirtual()
 		}
 		if t != nil {
-			t.Times.Know(k.part, s.waited, waiting.Unnamed, waiting.Unknown)
+			known := t.Times.Know(k.part, s.waited, waiting.Unnamed, waiting.Unknown)
+			if k.thread == 0 { // of most of them nothing else is known
+				t.Times[k.part] += s.waited - known
+			}
 			t.forWhat(k.what, s.waited)
 		}
 		if k.within == 0 {

@@ -33,6 +33,8 @@ type tables struct {
 	within  map[uint32]uint32 // the class of units of an execution's class, + 1
 
 	blockers map[uint32]store.Blocker
+	objects  map[object]string // names of those whose class says little
+	contexts map[uint32][]*session.Site
 	waits    []waiting.Wait
 	units    []waiting.Unit
 	sums     map[sumKey]*sum
@@ -64,7 +66,7 @@ func readTables(s *session.Session, work bool) (*tables, error) {
 		return nil, err
 	}
 	t := &tables{s: s, reader: reader, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}}
-	steps := []func() error{t.readWaits, t.readSums}
+	steps := []func() error{t.readObjects, t.readWaits, t.readSums}
 	if work {
 		steps = append(steps, t.readNames, t.readUnits, t.readSummaries)
 	}
@@ -217,7 +219,7 @@ func (t *tables) what(w What) uint32 {
 
 // forWork is what a wait is for if its thread is a worker that has nothing to do, else w.
 func (t *tables) forWork(w What, thread, within uint32) What {
-	if w.Kind != kindPark && w.Kind != kindNotify {
+	if w.Kind != kindPark && w.Kind != kindNotify && !(w.Kind == kindIO && within != 0 && unit.IsPoller(unit.ClassName(t.s, within))) {
 		return w
 	}
 	th := t.s.ThreadByID(thread)

@@ -238,6 +238,57 @@ func TestStacks(t *testing.T) {
 	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket or pipe 20"})
 }
 
+// Objects whose class says little are named after the code that waits, if a stack shows it: the condition of a deque for 10 ms with a stack
+// and for 1 ms without one, that of the program's a.Batch, one without a stack, and one of which a frame is not known; a lock of class Object
+// that a.Db has, with a stack and without. A thread that accepts connections waits for work, not for I/O.
+func TestObjects(t *testing.T) {
+	p := known()
+	const locks, await = "java.util.concurrent.locks.", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
+	for i, f := range []string{locks + "LockSupport park", locks + "AbstractQueuedSynchronizer$ConditionNode block", "java.util.concurrent.ForkJoinPool managedBlock",
+		await + " await", "java.util.concurrent.LinkedBlockingDeque takeFirst", "java.util.concurrent.LinkedBlockingDeque take", "a.Batch add", "sun.nio.ch.Net accept",
+		"sun.nio.ch.ServerSocketChannelImpl accept", "a.Db write"} {
+		class, method, _ := strings.Cut(f, " ")
+		p.Frames = append(p.Frames, store.Frame{ID: uint32(i + 1), Class: class, Method: method})
+	}
+	for i, frames := range [][]uint32{{1, 2, 3, 4, 5, 6, 7}, {1, 4, 7}, {1, 4, 99, 6}, {10, 7}, {8, 9, 7}} {
+		p.Contexts = append(p.Contexts, store.Context{ID: uint32(i + 1), Kind: store.ContextWait, Frames: frames})
+	}
+	p.Blockers = append(p.Blockers, store.Blocker{ID: 5, Class: "java.lang.Object"}, store.Blocker{ID: 6, Class: "int[]"})
+	p.Waits, p.WaitSums = nil, nil
+	for i, w := range []struct {
+		kind                     string
+		blocker, object, context uint32
+		length                   units.MonoNs
+	}{{"park", 4, 9, 1, 10}, {"park", 4, 9, 0, 1}, {"park", 4, 8, 2, 3}, {"park", 4, 7, 0, 2}, {"park", 4, 6, 3, 4}, {"monitor", 5, 5, 4, 5}, {"monitor", 5, 5, 0, 1},
+		{"monitor", 5, 4, 0, 1}, {"monitor", 5, 0, 4, 1}, {"io", 0, 0, 5, 8}, {"monitor", 6, 0, 0, 2}} {
+		from := units.MonoNs(i)
+		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Object: w.object, Context: w.context, StartNs: int64(at(from)), EndNs: int64(at(from + w.length)), Within: 1})
+	}
+	var got []string
+	for _, r := range analyse(t, p, nil).Rows(false) {
+		got = append(got, fmt.Sprint(r.For, " ", r.Class, " ", r.Waits, " ", r.WaitedNs/ms))
+	}
+	same(t, got, []string{"synchronizer LinkedBlockingDeque.take 2 11", "synchronizer condition in a.Batch 1 3", "synchronizer condition of ReentrantLock 2 6",
+		"monitor java.lang.Object in a.Db 3 7", "monitor java.lang.Object 1 1", "monitor int[], or a class being initialized 1 2", "queue connection to accept 1 8", "gc pause 1 2"})
+}
+
+// The JVM may say that compiled code waits for a monitor on the line after the one of the synchronized block: one place. Waits of
+// other kinds are where they say.
+func TestLines(t *testing.T) {
+	p := known()
+	p.Sites = []store.Site{{ID: 1, Class: "a.Db", Method: "put", Line: 42}, {ID: 2, Class: "a.Db", Method: "put", Line: 41}, {ID: 3, Class: "a.Db", Method: "get", Line: 60}, {ID: 4, Class: "a.Db", Method: "put", Line: 30}}
+	p.Waits, p.WaitSums = nil, nil
+	for i, w := range []struct {
+		kind    string
+		blocker uint32
+		site    uint32
+	}{{"monitor", 2, 1}, {"monitor", 2, 2}, {"monitor", 2, 3}, {"park", 1, 4}, {"park", 1, 1}} {
+		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Site: w.site, StartNs: int64(at(units.MonoNs(10 * i))), EndNs: int64(at(units.MonoNs(10*i + 5))), Within: 1})
+	}
+	same(t, rowsOf(analyse(t, p, nil).Rows(true)), []string{`monitor a.Db "a.Db.put:41": 2 10 5, by -, held by -`, `monitor a.Db "a.Db.get:60": 1 5 5, by -, held by -`,
+		`synchronizer Semaphore "a.Db.put:30": 1 5 5, by -, held by -`, `synchronizer Semaphore "a.Db.put:42": 1 5 5, by -, held by -`, `gc pause "": 1 2 2, by -, held by -`})
+}
+
 // What a session says is not believed: waits that end before they begin, of threads, classes and kinds that nobody described.
 func TestDamaged(t *testing.T) {
 	p := known()
@@ -271,7 +322,7 @@ func TestNames(t *testing.T) {
 		{"sleep", "", "", "sleep: Thread.sleep"},
 		{"later", "", "", "other: (class not known)"},
 	} {
-		w := whatOf(c[0], c[1], c[2])
+		w := whatOf(c[0], c[1], c[2], true)
 		if got := w.For + ": " + w.Class; got != c[3] {
 			t.Errorf("%q: %s, want %s", c[:3], got, c[3])
 		}
@@ -280,9 +331,77 @@ func TestNames(t *testing.T) {
 		"java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync": waiting.Lock, "java.util.concurrent.Semaphore$FairSync": waiting.Lock,
 		"java.util.concurrent.CountDownLatch$Sync": waiting.Other, "java.util.concurrent.FutureTask": waiting.Other,
 	} {
-		w := whatOf("park", class, "")
+		w := whatOf("park", class, "", true)
 		if got := w.partOf(false); got != want || w.partOf(true) != waiting.Lock {
 			t.Errorf("%s: %v, want %v", class, got, want)
+		}
+	}
+}
+
+// The agent looks at the object when a recorded wait ends: of a wait that is open, or only summed up, it may not know it.
+func TestNotLookedAt(t *testing.T) {
+	p := known()
+	waited := func(thread uint32, flags uint32) store.Wait {
+		return store.Wait{Kind: "park", Thread: thread, StartNs: int64(at(90)), EndNs: int64(at(95)), Flags: flags}
+	}
+	p.Waits = []store.Wait{waited(2, 0), waited(3, uint32(wire.WaitOpen))}
+	p.WaitSums = []store.WaitSum{{Thread: 3, Kind: "park", Waits: 7, WaitedNs: 2 * ms, MaxNs: ms}}
+	same(t, rowsOf(analyse(t, p, nil).Rows(false)), []string{
+		`other LockSupport.park without a blocker "": 1 5 5, by -, held by -`,
+		`other LockSupport.park, blocker not known "": 8 7 5, by -, held by -`,
+		`gc pause "": 1 2 2, by -, held by -`,
+	})
+}
+
+// Virtual threads of the JDK poll for those that wait for I/O. Until there is some, they are idle, and their loop is no work of
+// the program.
+func TestPollers(t *testing.T) {
+	for _, class := range []string{"sun.nio.ch.Poller$Pollers$$Lambda -> sun.nio.ch.Poller$Pollers.lambda$start$2", "sun.nio.ch.Poller$$Lambda -> sun.nio.ch.Poller.lambda$startSubPoller$1"} {
+		p := known()
+		p.Classes = append(p.Classes, store.Class{ID: 4, Name: class, Kinds: "runnable+jdk"})
+		poller := store.Execution{TaskID: 13, Class: 4, Thread: 6, Flags: uint16(wire.Virtual), StartNs: at(10), EndNs: at(90), SubmittedNs: at(9),
+			WallNs: 80 * ms, SelfWallNs: 80 * ms, CPUNs: 1 * ms, SelfCPUNs: 1 * ms}
+		start := int64(at(10))
+		p.Threads = append(p.Threads, store.Thread{ID: 6, JavaID: 6, Name: "SubPoller-0", Group: "main", StartNs: &start, Virtual: true})
+		p.Executions = append(p.Executions, poller)
+		p.Waits = []store.Wait{{Kind: "io", Thread: 6, StartNs: int64(at(20)), EndNs: int64(at(80)), Within: 4},
+			{Kind: "io", Thread: 2, StartNs: int64(at(50)), EndNs: int64(at(51)), Within: 2}} // of a worker of the program: it waits for I/O
+		p.WaitSums = nil
+		a := analyse(t, p, nil)
+		same(t, rowsOf(a.Rows(false)), []string{
+			"queue " + class + ` "": 1 60 60, by -, held by -`,
+			`io socket or pipe "": 1 1 1, by -, held by -`,
+			`gc pause "": 1 2 2, by -, held by -`,
+		})
+		for _, u := range a.ByUnit() {
+			if u.Name == class {
+				t.Errorf("%s is a unit", class)
+			}
+		}
+	}
+}
+
+// Nothing but a sum is known of most virtual threads, if they are many: their row has it all the same.
+func TestSummedVirtual(t *testing.T) {
+	for _, recorded := range []bool{true, false} {
+		p := known()
+		p.WaitSums = []store.WaitSum{{Kind: "park", Blocker: 1, Waits: 9, WaitedNs: 500 * ms, MaxNs: 80 * ms}}
+		if !recorded {
+			p.Threads, p.Executions = slices.Delete(p.Threads, 2, 3), p.Executions[:2]
+			p.Waits = slices.DeleteFunc(p.Waits, func(w store.Wait) bool { return w.Thread == 4 })
+		}
+		// Of the recorded one, 90 ms, 15 + 5 are another wait's, 5 the CPU's, 2 a pause's; 63 may be of the 500.
+		want := waiting.Times{waiting.Lock: 500 * ms}
+		if recorded {
+			want = waiting.Times{waiting.CPU: 5 * ms, waiting.IO: 15 * ms, waiting.Carrier: 5 * ms, waiting.GC: 2 * ms, waiting.Lock: 500 * ms}
+		}
+		rows := analyse(t, p, nil).ByThread()
+		i := slices.IndexFunc(rows, func(b *Breakdown) bool { return b.Name == "virtual threads" })
+		if i < 0 {
+			t.Fatalf("recorded %v: no row", recorded)
+		}
+		if got := rows[i].Times; got != want {
+			t.Errorf("recorded %v: %v, want %v", recorded, got, want)
 		}
 	}
 }

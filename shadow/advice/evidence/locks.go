@@ -71,15 +71,17 @@ type lockWaits struct {
 
 // lockKey is what waits are summed up by.
 type lockKey struct {
-	kind advice.LockKind
-	name string
-	site uint32
+	kind   advice.LockKind
+	name   string
+	site   uint32
+	method string // of a monitor in place of site: the JVM may name the line after the one of the synchronized block
 }
 
 // lockSum sums up the waits of a pool for locks of one class at one site.
 type lockSum struct {
 	advice.Lock
 	any     cover
+	line    int32 // of Site
 	objects map[uint32]bool
 	units   map[uint32]int64  // time waited, by class of the units
 	holders map[uint32]int64  // the same by class of the units that had the lock
@@ -212,15 +214,18 @@ func (v *lockWaits) add(w *blocked) {
 		of = map[lockKey]*lockSum{}
 		v.groups[u.of] = of
 	}
-	key := lockKey{w.kind, lockName(v.blockers[w.class].Class), w.site}
+	key, site := lockKey{kind: w.kind, name: lockName(v.blockers[w.class].Class), site: w.site}, v.a.s.SiteByID(w.site)
+	if site != nil && w.kind == advice.Monitor {
+		key.site, key.method = 0, site.Class+"."+site.Method
+	}
 	sum := of[key]
 	if sum == nil {
 		sum = &lockSum{objects: map[uint32]bool{}, units: map[uint32]int64{}, holders: map[uint32]int64{}, instead: map[instead]int64{}}
 		sum.Kind, sum.Name = key.kind, key.name
-		if site := v.a.s.SiteByID(w.site); site != nil {
-			sum.Site = site.Label()
-		}
 		of[key] = sum
+	}
+	if site != nil && (sum.Site == "" || site.Line < sum.line) {
+		sum.Site, sum.line = site.Label(), site.Line
 	}
 	sum.Waits++
 	sum.Waited, sum.Most = sum.Waited+length, max(sum.Most, length)

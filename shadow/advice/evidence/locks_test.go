@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"stackagent/granularity/predict"
@@ -64,5 +66,37 @@ func TestLockWaits(t *testing.T) {
 	}
 	if p.recorded.list[0].Locked != 12 || p.recorded.list[1].Locked != 25 {
 		t.Errorf("%+v", p.recorded.list)
+	}
+}
+
+// TestLockLines: the JVM may say that compiled code waits for a monitor on the line after the one of the synchronized block. It is one
+// lock; calls of acquire on two lines are two.
+func TestLockLines(t *testing.T) {
+	w, err := store.OpenWriter(t.TempDir(), "s", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Commit(&store.Part{Range: store.Range{From: 1, To: 1}, Sites: []store.Site{{ID: 1, Class: "a.Db", Method: "put", Line: 42}, {ID: 2, Class: "a.Db", Method: "put", Line: 41}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &poolSum{recorded: recorded{list: []predict.Unit{{Start: 0, End: 100, Thread: 1}}, classes: []uint32{7}}}
+	wait := func(from, to int64, kind advice.LockKind, site uint32) blocked {
+		return blocked{thread: 1, from: units.MonoNs(from), to: units.MonoNs(to), object: 50, class: 1, kind: kind, site: site}
+	}
+	v := &lockWaits{a: &advisor{s: s, pools: map[string]*poolSum{"p": p}, names: map[uint32]string{7: "A"}}, blockers: map[uint32]store.Blocker{1: {Class: "a.Log"}},
+		units: map[uint32][]placed{}, groups: map[*poolSum]map[lockKey]*lockSum{},
+		waits: map[uint32][]blocked{1: {wait(0, 10, advice.Monitor, 1), wait(20, 25, advice.Monitor, 2), wait(30, 33, advice.Exclusive, 1), wait(40, 42, advice.Exclusive, 2)}}}
+	v.sum()
+	var got []string
+	for _, l := range p.Locks {
+		got = append(got, fmt.Sprint(l.Kind, " ", l.Site, " ", l.Waits, " ", int64(l.Waited)))
+	}
+	if want := []string{"monitor a.Db.put:41 2 15", "exclusive-lock a.Db.put:42 1 3", "exclusive-lock a.Db.put:41 1 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
