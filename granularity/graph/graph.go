@@ -91,7 +91,9 @@ type Unit struct {
 	// after the start of the graph.
 	Delay units.Ns
 	// Latency is how long after a worker is free for it the unit starts.
-	Latency  units.Ns
+	Latency units.Ns
+	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.
+	Wake     units.Ns
 	First, N uint32 // its steps are Steps[First : First+N]
 }
 

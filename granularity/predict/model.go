@@ -22,6 +22,7 @@ type model struct {
 	lock    uint32     // that units hold
 	locked  bool       // units waited for one another
 	latency []units.Ns // of each unit, on its way to a worker
+	wake    []units.Ns // of each unit, until its idle worker woke up
 	parts   [][]uint32 // the units of the graph that each unit became
 	made    []uint32   // all of them
 	// children are the units that a unit submitted.
@@ -74,20 +75,21 @@ func (m *model) executors() {
 }
 
 // latencies are how long after its submission, and after the end of the unit before it on its
-// worker, a unit started.
+// worker, a unit started. If its worker was idle when it was submitted, that is what it took to wake it.
 func (m *model) latencies() {
-	m.latency = make([]units.Ns, len(m.Units))
+	m.latency, m.wake = make([]units.Ns, len(m.Units)), make([]units.Ns, len(m.Units))
 	if m.c.Reuse {
 		return
 	}
 	free := map[uint32]units.MonoNs{}
 	for _, i := range byStart(m.Units) {
 		u := &m.Units[i]
-		from := u.Due
-		if at, ok := free[u.Thread]; ok {
-			from = max(from, at)
+		at, ok := free[u.Thread]
+		if ok && at < u.Due {
+			m.wake[i] = max(0, units.Ns(u.Start-u.Due))
+		} else {
+			m.latency[i] = max(0, units.Ns(u.Start-max(at, u.Due)))
 		}
-		m.latency[i] = max(0, units.Ns(u.Start-from))
 		free[u.Thread] = u.End
 	}
 }
@@ -105,7 +107,7 @@ func (m *model) unit(i int) {
 	}
 	for range n {
 		x := m.b.Unit("unit", on)
-		m.b.At(x).Latency = m.latency[i]
+		m.b.At(x).Latency, m.b.At(x).Wake = m.latency[i], m.wake[i]
 		m.parts[i] = append(m.parts[i], x)
 		m.made = append(m.made, x)
 		rest := u.rest() / units.Ns(n)

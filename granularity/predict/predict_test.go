@@ -41,6 +41,11 @@ func TestKnown(t *testing.T) {
 		from := units.MonoNs(i) * units.MonoNs(ms)
 		producer.Units = append(producer.Units, Unit{Due: from, Start: from, End: from + units.MonoNs(ms/10), CPU: ms / 10, Thread: uint32(i % 2)})
 	}
+	woken := Pool{Workers: 2, CPUs: 2, By: 99 * ms} // the same, but an idle worker needs 0.5 ms to wake up
+	for _, u := range producer.Units {
+		u.Start, u.End = u.Start+units.MonoNs(ms/2), u.End+units.MonoNs(ms/2)
+		woken.Units = append(woken.Units, u)
+	}
 	churn := Pool{Workers: 50, CPUs: 2, Threads: true, By: units.NotMeasured} // one thread after the other, 1 ms to start and 1 ms to run
 	for i := range 50 {
 		from := units.MonoNs(2*i) * units.MonoNs(ms)
@@ -64,6 +69,8 @@ func TestKnown(t *testing.T) {
 		{"nothing between units", gaps, Change{Reuse: true}, 199 * ms, 100 * ms},
 		// The submitter is done at once; 9.9 + 0.1 ms of units and 99 ms of its own on two processors.
 		{"a submitter's work divided", producer, Change{Shared: true}, 99*ms + ms/10, 54*ms + ms/2},
+		// Then no worker is idle before the end: each wakes up once.
+		{"a submitter's work divided over workers that had to wake up", woken, Change{Shared: true}, 99*ms + ms*6/10, 55 * ms},
 		{"threads reused", churn, Change{Reuse: true, Workers: 1}, 100 * ms, 50 * ms},
 		{"a submitter that is cheaper", producer, Change{Cheap: ms}, 99*ms + ms/10, 5 * ms},
 		// A worker more gets two thirds of what the other thread leaves free of the processors.

@@ -280,6 +280,17 @@ var programs = []program{
 	}, length: 37, on: map[string]units.Ns{"main": 10, "job/queue": 7, "job": 20},
 		change:  func(g *graph.Graph) replay.Change { return replay.Change{Split: map[uint32]int{class(g, "job"): 2}} },
 		changed: 44}, // two parts of 10 on one worker, each 7 late: 10 + 2*(7 + 10)
+
+	{name: "a worker that has to wake up", build: func(b *graph.Builder) {
+		e := b.Executor(graph.Executor{Name: "pool", Workers: 1})
+		m, u := b.Unit("main", 0), b.Unit("job", e)
+		b.Compute(m, 10)
+		b.Do(m, graph.Submit, u)
+		b.At(u).Wake = 7
+		b.Compute(u, 20)
+	}, length: 37, on: map[string]units.Ns{"main": 10, "job/queue": 7, "job": 20},
+		change:  func(g *graph.Graph) replay.Change { return replay.Change{Split: map[uint32]int{class(g, "job"): 2}} },
+		changed: 37}, // the worker goes on with the second part: 10 + 7 + 2*10
 }
 
 func graphOf(t *testing.T, cpus int, build func(*graph.Builder)) *graph.Graph {

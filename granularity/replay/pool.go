@@ -1,6 +1,9 @@
 package replay
 
-import "stackagent/granularity/graph"
+import (
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
 
 // pool is the state of an executor.
 type pool struct {
@@ -81,13 +84,13 @@ func (e *engine) enqueue(unit int32, by uint32) {
 	executor := e.g.Units[unit].Executor
 	p := &e.pools[executor]
 	if p.of.Workers == 0 {
-		e.begin(unit, none, by)
+		e.begin(unit, none, by, e.g.Units[unit].Wake)
 		return
 	}
 	if n := len(p.idle); n > 0 {
 		worker := p.idle[n-1]
 		p.idle = p.idle[:n-1]
-		e.begin(unit, worker, by)
+		e.begin(unit, worker, by, e.g.Units[unit].Wake)
 		return
 	}
 	if owner := e.submitter(by, executor); p.own != nil && owner != none {
@@ -116,9 +119,10 @@ func (e *engine) submitter(by, executor uint32) int32 {
 	return e.worker[lo]
 }
 
-func (e *engine) begin(unit, worker int32, by uint32) {
+// begin starts a unit on a worker, which has to wake up first for so long.
+func (e *engine) begin(unit, worker int32, by uint32, wake units.Ns) {
 	e.worker[unit], e.by[unit] = worker, by
-	if l := e.g.Units[unit].Latency; l > 0 {
+	if l := e.g.Units[unit].Latency + wake; l > 0 {
 		e.timers.add(timer{e.now + l, unit, begin})
 		return
 	}
@@ -160,7 +164,7 @@ func (e *engine) leave(unit int32, by uint32) {
 		return
 	}
 	if next, ok := p.take(worker); ok {
-		e.begin(next, worker, by)
+		e.begin(next, worker, by, 0)
 		return
 	}
 	p.idle = append(p.idle, worker)

@@ -195,7 +195,7 @@ func FuzzGraph(f *testing.F) {
 		n := uint32(1 + next()%8)
 		for range n {
 			u := b.Unit(string('a'+rune(next()%3)), uint32(next()%3))
-			b.At(u).Delay, b.At(u).Latency = units.Ns(next()%16), units.Ns(next()%4)
+			b.At(u).Delay, b.At(u).Latency, b.At(u).Wake = units.Ns(next()%16), units.Ns(next()%4), units.Ns(next()%4)
 		}
 		for len(in) > 0 {
 			b.Add(uint32(next())%n, graph.Step{Kind: graph.Kind(next() % 12), On: uint32(next() % 8), Len: units.Ns(next()%64) - 1, Cause: graph.Cause(next() % 5)})

@@ -65,8 +65,12 @@ var loopClasses = map[string]bool{
 // IsLoop reports, from the name and kinds alone, whether executions of a class are
 // loops of threads or of a pool's workers and not pieces of the program's work.
 func IsLoop(name string, kinds units.Kinds) bool {
-	return kinds&units.KindThread != 0 && IsJDK(name, kinds) || loopClasses[name]
+	return kinds&units.KindThread != 0 && IsJDK(name, kinds) || loopClasses[name] || IsPoller(name)
 }
+
+// IsPoller reports whether executions of a class are loops of the JDK that wait for I/O in place of virtual threads. They may be
+// virtual threads themselves.
+func IsPoller(name string) bool { return strings.HasPrefix(name, "sun.nio.ch.Poller$") }
 
 // LooksLikeLoop decides by the figures whether the executions of a thread class of
 // the program are loops: they are if tasks nested in them did most of the work, or

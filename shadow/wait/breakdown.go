@@ -87,6 +87,9 @@ func (a *Analysis) ByThread() []*Breakdown {
 	for _, t := range a.threads {
 		seen[t] = true
 	}
+	if a.virtual != nil {
+		seen[a.virtual] = true
+	}
 	var out []*Breakdown
 	for t := range maps.Keys(seen) {
 		out = append(out, &Breakdown{Name: t.Name, Units: int64(t.Threads), Times: t.Times, For: a.list(t.tops)})

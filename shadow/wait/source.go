@@ -23,7 +23,7 @@ func (t *tables) readWaits() error {
 		if !t.ofProgram(r.Thread) {
 			return
 		}
-		what, part := t.whatOf(r.Kind, t.object(r), r.Blocker, r.Thread, r.Within, r.Holder != 0)
+		what, part := t.whatOf(r.Kind, t.object(r), r.Blocker, r.Thread, r.Within, r.Holder != 0, uint8(r.Flags)&open == 0)
 		w := waiting.Wait{From: units.MonoNs(r.StartNs), To: units.MonoNs(max(r.StartNs, r.EndNs)), Thread: r.Thread, Waker: r.Waker, Holder: r.Holder,
 			What: what, Site: r.Site, Context: r.Context, Within: r.Within, Part: part, Flags: uint8(r.Flags) &^ byRecord}
 		w.Ready = w.To
@@ -45,15 +45,16 @@ func (t *tables) readSums() error {
 		if !t.ofProgram(r.Thread) {
 			return
 		}
-		what, part := t.whatOf(r.Kind, "", r.Blocker, r.Thread, r.Within, false)
+		what, part := t.whatOf(r.Kind, "", r.Blocker, r.Thread, r.Within, false, false)
 		t.sum(sumKey{r.Thread, what, r.Within, part}).add(int64(min(r.Waits, 1<<62)), max(r.WaitedNs, 0), r.MaxNs)
 	})
 }
 
-// whatOf says what a wait was for, and which part of its thread's time it is; name is the object's, if it has one.
-func (t *tables) whatOf(kind, name string, blocker, thread, within uint32, held bool) (uint32, waiting.Part) {
+// whatOf says what a wait was for, and which part of its thread's time it is; name is the object's, if it has one; seen: the
+// agent has looked at the object.
+func (t *tables) whatOf(kind, name string, blocker, thread, within uint32, held, seen bool) (uint32, waiting.Part) {
 	b := t.blockers[blocker]
-	w := whatOf(kind, b.Class, b.Lock)
+	w := whatOf(kind, b.Class, b.Lock, seen)
 	w.Class = cmp.Or(name, w.Class)
 	if name == connection {
 		w.For = ForQueue

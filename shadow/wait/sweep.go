@@ -295,10 +295,7 @@ func (a *Analysis) close(id uint32, l *waiting.Line, life activity.Span) {
 	row := &Thread{Threads: 1, Times: times}
 	switch {
 	case t == nil || t.Virtual:
-		if a.virtual == nil {
-			a.virtual = &Thread{Name: "virtual threads"}
-		}
-		row = a.virtual
+		row = a.ofVirtual()
 		row.Threads++
 		row.Times.Add(&times)
 	default:
@@ -308,6 +305,14 @@ func (a *Analysis) close(id uint32, l *waiting.Line, life activity.Span) {
 	for i := range waits {
 		row.forWhat(waits[i].What, units.Ns(waits[i].To-waits[i].From))
 	}
+}
+
+// ofVirtual is the row of all virtual threads.
+func (a *Analysis) ofVirtual() *Thread {
+	if a.virtual == nil {
+		a.virtual = &Thread{Name: "virtual threads"}
+	}
+	return a.virtual
 }
 
 // cpuOf is the CPU time of units, those inside others left out.
@@ -346,10 +351,13 @@ func (a *Analysis) addSums() {
 		s := a.sums[k]
 		t := a.threads[k.thread]
 		if k.thread == 0 {
-			t = a.virtual
+			t = a.ofVirtual()
 		}
 		if t != nil {
-			t.Times.Know(k.part, s.waited, waiting.Unnamed, waiting.Unknown)
+			known := t.Times.Know(k.part, s.waited, waiting.Unnamed, waiting.Unknown)
+			if k.thread == 0 { // of most of them nothing else is known
+				t.Times[k.part] += s.waited - known
+			}
 			t.forWhat(k.what, s.waited)
 		}
 		if k.within == 0 {

@@ -219,7 +219,7 @@ func (t *tables) what(w What) uint32 {
 
 // forWork is what a wait is for if its thread is a worker that has nothing to do, else w.
 func (t *tables) forWork(w What, thread, within uint32) What {
-	if w.Kind != kindPark && w.Kind != kindNotify {
+	if w.Kind != kindPark && w.Kind != kindNotify && !(w.Kind == kindIO && within != 0 && unit.IsPoller(unit.ClassName(t.s, within))) {
 		return w
 	}
 	th := t.s.ThreadByID(thread)

@@ -322,7 +322,7 @@ func TestNames(t *testing.T) {
 		{"sleep", "", "", "sleep: Thread.sleep"},
 		{"later", "", "", "other: (class not known)"},
 	} {
-		w := whatOf(c[0], c[1], c[2])
+		w := whatOf(c[0], c[1], c[2], true)
 		if got := w.For + ": " + w.Class; got != c[3] {
 			t.Errorf("%q: %s, want %s", c[:3], got, c[3])
 		}
@@ -331,9 +331,77 @@ func TestNames(t *testing.T) {
 		"java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync": waiting.Lock, "java.util.concurrent.Semaphore$FairSync": waiting.Lock,
 		"java.util.concurrent.CountDownLatch$Sync": waiting.Other, "java.util.concurrent.FutureTask": waiting.Other,
 	} {
-		w := whatOf("park", class, "")
+		w := whatOf("park", class, "", true)
 		if got := w.partOf(false); got != want || w.partOf(true) != waiting.Lock {
 			t.Errorf("%s: %v, want %v", class, got, want)
+		}
+	}
+}
+
+// The agent looks at the object when a recorded wait ends: of a wait that is open, or only summed up, it may not know it.
+func TestNotLookedAt(t *testing.T) {
+	p := known()
+	waited := func(thread uint32, flags uint32) store.Wait {
+		return store.Wait{Kind: "park", Thread: thread, StartNs: int64(at(90)), EndNs: int64(at(95)), Flags: flags}
+	}
+	p.Waits = []store.Wait{waited(2, 0), waited(3, uint32(wire.WaitOpen))}
+	p.WaitSums = []store.WaitSum{{Thread: 3, Kind: "park", Waits: 7, WaitedNs: 2 * ms, MaxNs: ms}}
+	same(t, rowsOf(analyse(t, p, nil).Rows(false)), []string{
+		`other LockSupport.park without a blocker "": 1 5 5, by -, held by -`,
+		`other LockSupport.park, blocker not known "": 8 7 5, by -, held by -`,
+		`gc pause "": 1 2 2, by -, held by -`,
+	})
+}
+
+// Virtual threads of the JDK poll for those that wait for I/O. Until there is some, they are idle, and their loop is no work of
+// the program.
+func TestPollers(t *testing.T) {
+	for _, class := range []string{"sun.nio.ch.Poller$Pollers$$Lambda -> sun.nio.ch.Poller$Pollers.lambda$start$2", "sun.nio.ch.Poller$$Lambda -> sun.nio.ch.Poller.lambda$startSubPoller$1"} {
+		p := known()
+		p.Classes = append(p.Classes, store.Class{ID: 4, Name: class, Kinds: "runnable+jdk"})
+		poller := store.Execution{TaskID: 13, Class: 4, Thread: 6, Flags: uint16(wire.Virtual), StartNs: at(10), EndNs: at(90), SubmittedNs: at(9),
+			WallNs: 80 * ms, SelfWallNs: 80 * ms, CPUNs: 1 * ms, SelfCPUNs: 1 * ms}
+		start := int64(at(10))
+		p.Threads = append(p.Threads, store.Thread{ID: 6, JavaID: 6, Name: "SubPoller-0", Group: "main", StartNs: &start, Virtual: true})
+		p.Executions = append(p.Executions, poller)
+		p.Waits = []store.Wait{{Kind: "io", Thread: 6, StartNs: int64(at(20)), EndNs: int64(at(80)), Within: 4},
+			{Kind: "io", Thread: 2, StartNs: int64(at(50)), EndNs: int64(at(51)), Within: 2}} // of a worker of the program: it waits for I/O
+		p.WaitSums = nil
+		a := analyse(t, p, nil)
+		same(t, rowsOf(a.Rows(false)), []string{
+			"queue " + class + ` "": 1 60 60, by -, held by -`,
+			`io socket or pipe "": 1 1 1, by -, held by -`,
+			`gc pause "": 1 2 2, by -, held by -`,
+		})
+		for _, u := range a.ByUnit() {
+			if u.Name == class {
+				t.Errorf("%s is a unit", class)
+			}
+		}
+	}
+}
+
+// Nothing but a sum is known of most virtual threads, if they are many: their row has it all the same.
+func TestSummedVirtual(t *testing.T) {
+	for _, recorded := range []bool{true, false} {
+		p := known()
+		p.WaitSums = []store.WaitSum{{Kind: "park", Blocker: 1, Waits: 9, WaitedNs: 500 * ms, MaxNs: 80 * ms}}
+		if !recorded {
+			p.Threads, p.Executions = slices.Delete(p.Threads, 2, 3), p.Executions[:2]
+			p.Waits = slices.DeleteFunc(p.Waits, func(w store.Wait) bool { return w.Thread == 4 })
+		}
+		// Of the recorded one, 90 ms, 15 + 5 are another wait's, 5 the CPU's, 2 a pause's; 63 may be of the 500.
+		want := waiting.Times{waiting.Lock: 500 * ms}
+		if recorded {
+			want = waiting.Times{waiting.CPU: 5 * ms, waiting.IO: 15 * ms, waiting.Carrier: 5 * ms, waiting.GC: 2 * ms, waiting.Lock: 500 * ms}
+		}
+		rows := analyse(t, p, nil).ByThread()
+		i := slices.IndexFunc(rows, func(b *Breakdown) bool { return b.Name == "virtual threads" })
+		if i < 0 {
+			t.Fatalf("recorded %v: no row", recorded)
+		}
+		if got := rows[i].Times; got != want {
+			t.Errorf("recorded %v: %v, want %v", recorded, got, want)
 		}
 	}
 }

@@ -39,8 +39,9 @@ const (
 	kindIO      = "io"
 )
 
-// whatOf says what a wait was for by its kind, the class of the object, and the class of its lock if it is a condition.
-func whatOf(kind, blocker, lock string) What {
+// whatOf says what a wait was for by its kind, the class of the object, and the class of its lock if it is a condition; seen:
+// the object is known if there was one.
+func whatOf(kind, blocker, lock string, seen bool) What {
 	w := What{Kind: kind, Blocker: blocker, Lock: lock}
 	name := Readable(blocker)
 	switch kind {
@@ -63,8 +64,10 @@ func whatOf(kind, blocker, lock string) What {
 			if lock != "" {
 				w.Class += " of " + Readable(lock)
 			}
-		case blocker == "":
+		case blocker == "" && seen:
 			w.For, w.Class = ForOther, "LockSupport.park without a blocker"
+		case blocker == "":
+			w.For, w.Class = ForOther, "LockSupport.park, blocker not known"
 		}
 	default:
 		w.For, w.Class = ForOther, orNotKnown(name)
