@@ -37,8 +37,8 @@ path adds up to the time from its begin to its end. Only what is on it can make 
 run shorter; what runs beside it cannot.
 
 Kinds: compute (on a CPU), cpu (ready, waiting for a CPU), queue (submitted, and a
-worker was being woken), delay (asked for, or before anything was submitted), sleep,
-io, gc, wake-up (from the end of what was waited for to going on), not known.
+worker was being woken), delay (asked for), sleep, io, gc, wake-up (from the end of
+what was waited for to going on), not known.
 
 Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
 		Example: `  shadow path /tmp/s

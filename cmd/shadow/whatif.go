@@ -71,6 +71,9 @@ joined together. What the record does not explain takes as long as it did.`,
 	return cmd
 }
 
+// mostNotKnown is the share of the critical path that may be not known: a change may save all of it or nothing.
+const mostNotKnown = 0.2
+
 // whatifJSON is the answer; its names are promised.
 type whatifJSON struct {
 	RecordedNs  units.Ns  `json:"recorded_ns"`
@@ -92,9 +95,12 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 		return err
 	}
 	out := whatifJSON{RecordedNs: p.Recorded, ReplayedNs: p.Replayed, Error: p.Error()}
-	if p.Why != nil {
+	switch unknown := g.Unexplained(); {
+	case p.Why != nil:
 		out.CannotTell = p.Why.Error()
-	} else {
+	case unknown > mostNotKnown:
+		out.CannotTell = fmt.Sprintf("of %.0f %% of the critical path it is not known what it waited for (shadow path --by part)", 100*unknown)
+	default:
 		expected := p.Expected()
 		gain := 1 - float64(expected)/float64(max(p.Recorded, 1))
 		out.PredictedNs, out.Gain = &expected, &gain

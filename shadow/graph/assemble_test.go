@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -169,5 +170,26 @@ func TestAnyRecording(t *testing.T) {
 		if _, err := replay.Predict(g.Graph, length, replay.Change{}); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
+	}
+}
+
+// TestUnexplained: without submissions nothing says why the second job started at 41 ms and not before: it is on the path from then
+// on, until it ends main's wait at 72 ms. So 41 of 80 ms are not explained, and nobody asked for a delay.
+func TestUnexplained(t *testing.T) {
+	r := recorded()
+	for i := range r.units {
+		r.units[i].submitted, r.units[i].submitter = 0, 0
+	}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range g.Path(-1, 0) {
+		if p.What == critical.Delay {
+			t.Errorf("nobody asked for a delay: %+v", p)
+		}
+	}
+	if got, want := g.Unexplained(), 41.0/80; math.Abs(got-want) > 0.001 {
+		t.Errorf("%.4f of the path is not known, by hand %.4f", got, want)
 	}
 }

@@ -27,6 +27,9 @@ func (s *Session) Path(unit int, from units.Ns) []Part {
 	}
 	var out []Part
 	for _, p := range critical.Path(s.Graph, s.Recorded, unit, from, s.Finish(s.Recorded, unit)) {
+		if p.What == critical.Delay && s.Recorded.Start[p.Unit].By == 0 {
+			p.What = critical.NotKnown // who submitted the unit, and what that one did before
+		}
 		out = append(out, Part{Part: p, Class: s.Classes[p.Class], Site: s.Sites[p.Site], Thread: s.Threads[s.Graph.Units[p.Unit].Thread], Kind: kindOf(p)})
 	}
 	return out
@@ -92,4 +95,16 @@ func Sum(path []Part, by string) []Row {
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Name, b.Name)) })
 	return rows
+}
+
+// Unexplained is the share of the critical path, 0 to 1, of which nothing says what it was for.
+func (s *Session) Unexplained() float64 {
+	var unknown, all units.Ns
+	for _, p := range s.Path(-1, 0) {
+		all += p.Len()
+		if p.What == critical.NotKnown {
+			unknown += p.Len()
+		}
+	}
+	return float64(unknown) / float64(max(all, 1))
 }
