@@ -170,21 +170,24 @@ func TestBlockedAgainstRecorder(t *testing.T) {
 				continue // each JDK has one half of those that both have
 			}
 			t.Run(jdk.String()+"/"+r.String(), func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "waits.jfr")
-				vm := "-XX:StartFlightRecording:filename=" + file + ",jdk." + event + "#enabled=true,jdk." + event + "#threshold=0ns"
-				p := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: r.args(4, 1, 100), VM: []string{vm}}.Profile(t)
 				least := 50 * time.Millisecond // the JVM's own, for a class to be initialised, are shorter
 				if r.shape == "contend" {
 					least = 0
 				}
-				recorded, total := recordedWaits(t, jdk, file, event, least)
-				ours, sum := allWaits(t, p.Dir, r.kind, least)
-				if ours != recorded {
-					t.Errorf("%d waits, Flight Recorder has %d", ours, recorded)
-				}
-				if diff := (sum - total).Abs(); diff > total/50 {
-					t.Errorf("waited %v, by Flight Recorder %v", sum, total)
-				}
+				// A thread that has to wait for a processor between our reading of the clock and the recorder's waited longer for one of them.
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					file := filepath.Join(t.TempDir(), "waits.jfr")
+					vm := "-XX:StartFlightRecording:filename=" + file + ",jdk." + event + "#enabled=true,jdk." + event + "#threshold=0ns"
+					p := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: r.args(4, 1, 100), VM: []string{vm}}.Profile(t)
+					recorded, total := recordedWaits(t, jdk, file, event, least)
+					ours, sum := allWaits(t, p.Dir, r.kind, least)
+					if ours != recorded {
+						t.Errorf("%d waits, Flight Recorder has %d", ours, recorded)
+					}
+					if diff := (sum - total).Abs(); diff > total/50 {
+						a.Errorf("waited %v, by Flight Recorder %v", sum, total)
+					}
+				})
 			})
 		}
 	}
