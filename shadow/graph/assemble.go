@@ -89,6 +89,10 @@ func (a *assembly) addBodies(t *threadOf) {
 	}
 	first, last := t.pieces[0].From, t.pieces[len(t.pieces)-1].To
 	a.rec.units = append(a.rec.units, unitOf{class: t.name, thread: t.id, start: first, end: last, body: true})
+	for _, i := range t.units { // what the body calls
+		u := &a.rec.units[i]
+		u.inline = u.inline || u.submitted == 0 && u.submitter == 0
+	}
 	t.units = slices.Insert(t.units, 0, len(a.rec.units)-1)
 }
 

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -191,5 +192,26 @@ func TestUnexplained(t *testing.T) {
 	}
 	if got, want := g.Unexplained(), 41.0/80; math.Abs(got-want) > 0.001 {
 		t.Errorf("%.4f of the path is not known, by hand %.4f", got, want)
+	}
+}
+
+// TestCalled: a task that main calls, and did not submit, is main's time: main computes 0-10 and 70-80 ms, the task 10-20 and 60-70 ms,
+// and sleeps in between.
+func TestCalled(t *testing.T) {
+	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{},
+		units: []unitOf{{id: 1, class: "Command", thread: 1, start: 10 * ms, end: 70 * ms}},
+		threads: map[uint32]*threadOf{1: {id: 1, name: "main", units: []int{0}, pieces: []piece{
+			run(0, 20), wait(20, 60, activity.Sleeping, 0, ""), run(60, 80)}}}}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]units.Ns{}
+	for _, p := range g.Path(-1, 0) {
+		got[p.Class+" "+p.Kind] += p.Len() / ms
+	}
+	want := map[string]units.Ns{"main compute": 20, "Command compute": 20, "Command sleep": 40}
+	if !maps.Equal(got, want) {
+		t.Errorf("on the path: %v, by hand %v", got, want)
 	}
 }

@@ -176,8 +176,11 @@ func (r *reader) readActivity() error {
 	if err != nil {
 		return err
 	}
+	ofJDK := r.threadsOfJDK()
 	for i := range r.s.Threads { // bodies of threads without a unit: main
-		r.thread(r.s.Threads[i].ID)
+		if t := &r.s.Threads[i]; !ofJDK[t.Class] {
+			r.thread(t.ID)
+		}
 	}
 	if !a.KnowsEnds() {
 		r.missing[Waits] = "the scheduling record does not say who ends a wait"
@@ -207,6 +210,18 @@ func (r *reader) readActivity() error {
 		}
 		return nil
 	})
+}
+
+// threadsOfJDK are the JDK's own classes of threads, such as that of the hook which closes the log after the program's end. A
+// thread of one is no part of the program unless it runs its units.
+func (r *reader) threadsOfJDK() map[string]bool {
+	names := map[string]bool{}
+	for i := range r.s.Classes {
+		if c := &r.s.Classes[i]; c.Kinds&(units.KindJDK|units.KindThread) == units.KindJDK|units.KindThread && c.Name != "java.lang.Thread" {
+			names[c.Name] = true
+		}
+	}
+	return names
 }
 
 // add adds a piece, or makes the last one longer; it returns how many it added.
