@@ -99,7 +99,7 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 	case p.Why != nil:
 		out.CannotTell = p.Why.Error()
 	case unknown > mostNotKnown:
-		out.CannotTell = fmt.Sprintf("of %.0f %% of the critical path it is not known what it waited for (shadow path --by part)", 100*unknown)
+		out.CannotTell = fmt.Sprintf("what %.0f %% of the critical path waited for is not known (shadow path --by part)", 100*unknown)
 	default:
 		expected := p.Expected()
 		gain := 1 - float64(expected)/float64(max(p.Recorded, 1))

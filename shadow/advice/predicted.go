@@ -44,12 +44,12 @@ func (s *search) predict(x *Finding, p *Pool) {
 	if got != nil {
 		x.Predicted.Recorded, x.Predicted.Replayed = got.Recorded, got.Unchanged
 	}
-	switch {
+	switch other := s.otherLock(x, p); {
 	case err != nil:
 		x.Predicted.Why = cannotTell(err)
 		return
-	case s.otherLock(x, p) != nil:
-		x.Predicted.Why = "the units also wait for " + s.otherLock(x, p).Name + ", and how long each of them has it is not recorded: it may hold them up instead"
+	case other != nil:
+		x.Predicted.Why = "the units also wait for " + other.Name + ", and how long each of them has it is not recorded: it may hold them up instead"
 		return
 	case x.Gain.Left > 0:
 		x.Predicted.Why = "tasks were left when the run ended, so it may get more done instead of ending earlier"
