@@ -45,6 +45,8 @@ var shapes = []struct {
 	// The first request's 5 ms, 12 queries of 60 ms one after the other, the last request's 5 ms. Two at a time: half the queries.
 	// 20 requests of 20 ms, for which the clients wait.
 	{"served", []string{"served", "4", "20"}, map[string]float64{"Main$Handler": 400}, []string{"--faster", "Main$Handler=2"}, []string{"served", "4", "10"}},
+	// 6 rounds of 60 ms: on JDK 17 each on a new thread.
+	{"futures", []string{"futures", "6", "60"}, map[string]float64{"Main.lambda$futures$0 (Main.java:72)": 360}, []string{"--faster", "Main.lambda$futures$0 (Main.java:72)=2"}, []string{"futures", "6", "30"}},
 	{"pools", []string{"pools", "1", "60"}, map[string]float64{"Main$Request": 10, "Main$Query": 720}, []string{"--pool", "pool-2=2"}, []string{"pools", "2", "60"}},
 }
 
@@ -55,7 +57,7 @@ func TestPath(t *testing.T) {
 	for k, jdk := range testjvm.JDKs(t) {
 		classpath := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "path"))
 		profile := func(t *testing.T, args []string) testjvm.Profile {
-			return testjvm.Command{JDK: jdk, Classpath: classpath, Main: "Main", Args: args}.Profile(t)
+			return testjvm.Command{JDK: jdk, VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=1"}, Classpath: classpath, Main: "Main", Args: args}.Profile(t)
 		}
 		for i, shape := range shapes {
 			if !full() && i%2 != k%2 {

@@ -34,7 +34,7 @@ func newWhatif(env console.Env) *cobra.Command {
 		Short: "Predict how long the run takes with a change: a class faster or split, a pool wider, more CPUs",
 		Long: `Replays the recorded units of work, with their submissions and waits for each other,
 as they were and with the changes. The replay as they were must take as long as the
-recorded run, to within 5 %; otherwise the answer is 'cannot tell'.
+recorded run, to within 10 %; otherwise the answer is 'cannot tell'.
 
 A class that is F times as fast takes that part of its CPU time, sleeps and I/O. A
 class that is split into K parts has K units in place of each one, submitted and

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
@@ -31,6 +32,7 @@ public class Main {
             case "locks" -> locks(number, millis, new ReentrantLock());
             case "unlocked" -> locks(number, millis, null);
             case "pools" -> pools(number, millis);
+            case "futures" -> futures(number, millis);
             case "served" -> served(number, millis);
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -62,6 +64,13 @@ public class Main {
             f.get();
         }
         pool.shutdown();
+    }
+
+    /** So many rounds of a task that the JDK runs on a thread of its own, or on the only worker of the common pool. */
+    static void futures(int rounds, long millis) {
+        for (int i = 0; i < rounds; i++) {
+            CompletableFuture.runAsync(() -> sleep(millis)).join();
+        }
     }
 
     static final int ELEMENTS = 20;

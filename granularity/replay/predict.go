@@ -10,7 +10,7 @@ import (
 
 // Tolerance is how far the replay of an unchanged graph may be from what was recorded, as a
 // share of it.
-const Tolerance = 0.05
+const Tolerance = 0.1
 
 // Prediction is an answer to "what if".
 type Prediction struct {

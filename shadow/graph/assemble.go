@@ -88,7 +88,8 @@ func (a *assembly) addBodies(t *threadOf) {
 		return
 	}
 	first, last := t.pieces[0].From, t.pieces[len(t.pieces)-1].To
-	a.rec.units = append(a.rec.units, unitOf{class: t.name, thread: t.id, start: first, end: last, body: true})
+	a.rec.units = append(a.rec.units, unitOf{class: t.name, thread: t.id, start: first, end: last, body: true,
+		submitted: t.start.at, submitter: t.start.by, site: t.start.site})
 	for _, i := range t.units { // what the body calls
 		u := &a.rec.units[i]
 		u.inline = u.inline || u.submitted == 0 && u.submitter == 0

@@ -215,3 +215,40 @@ func TestCalled(t *testing.T) {
 		t.Errorf("on the path: %v, by hand %v", got, want)
 	}
 }
+
+// TestStarted: a thread that main started at 10 ms, and that runs a job which main submitted, has its start on the path: main 0-10 ms,
+// 2 ms until the thread runs, the job 12-40 ms, the rest of main. The time before is no longer not known.
+func TestStarted(t *testing.T) {
+	r := &recording{Span: activity.Span{From: 0, To: 50 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "per task"}},
+		units: []unitOf{{id: 1, class: "Job", thread: 2, start: 12 * ms, end: 40 * ms, submitted: 9 * ms, submitter: 1, executor: 5}},
+		threads: map[uint32]*threadOf{
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 40, activity.Futex, 2, "Future"), run(40, 50)}},
+			2: {id: 2, name: "thread", start: started{at: 10 * ms, by: 1, site: "Main.main:3"}, units: []int{0}, pieces: []piece{run(12, 41)}}}}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]units.Ns{}
+	for _, p := range g.Path(-1, 0) {
+		got[p.Class+" "+p.Kind] += p.Len() / ms
+	}
+	if want := map[string]units.Ns{"main compute": 20, "thread queue": 2, "Job compute": 28}; !maps.Equal(got, want) || g.Unexplained() != 0 {
+		t.Errorf("on the path: %v, by hand %v; %.3f not known", got, want, g.Unexplained())
+	}
+}
+
+// TestWoken: a worker that was idle took 3 ms to wake up for the first job. If it has to do another one before, it need not: by
+// hand, main's job at 10 ms on a worker that computes until 30 starts then, and ends at 40.
+func TestWoken(t *testing.T) {
+	g, err := assemble(recorded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range map[int]units.Ns{0: 3 * ms, 1: 0} {
+		for n, id := range g.Units {
+			if id == uint64(i+1) && (g.Graph.Units[n].Wake != want || g.Graph.Units[n].Latency != units.Ns(i)*ms) {
+				t.Errorf("job %d: %d ns to wake up, %d ns from the unit before", id, g.Graph.Units[n].Wake, g.Graph.Units[n].Latency)
+			}
+		}
+	}
+}

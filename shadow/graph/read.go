@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
@@ -14,6 +15,7 @@ import (
 	"stackagent/internal/wire"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/unit"
 )
 
@@ -29,7 +31,9 @@ type reader struct {
 	s       *session.Session
 	rec     *recording
 	index   *origin.Index
-	byTask  map[uint64][]int // units by a task whose submission is theirs
+	names   *origin.Names     // nil: no task has a name but its class's
+	byTask  map[uint64][]int  // units by a task whose submission is theirs
+	threads map[uint64]uint32 // by the task that a thread is
 	missing map[string]string
 	virtual []virtualEnd // of units on virtual threads
 }
@@ -40,7 +44,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, missing: map[string]string{}, rec: &recording{
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, missing: map[string]string{}, rec: &recording{
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -49,7 +53,10 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if to != 0 {
 		r.rec.To = to
 	}
-	for _, read := range []func() error{r.readUnits, r.readSubmissions, r.readActivity, r.readWaits} {
+	if origin.MayName(s) {
+		r.names = origin.NewNames(index)
+	}
+	for _, read := range []func() error{r.readUnits, r.readThreads, r.readSubmissions, r.readActivity, r.readWaits} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -90,7 +97,7 @@ func (r *reader) readUnits() error {
 
 func (r *reader) addUnit(x *unit.Unit) error {
 	t := r.thread(x.Thread)
-	u := unitOf{id: x.Root, class: unit.ClassName(r.s, x.Class), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
+	u := unitOf{id: x.Root, class: r.className(x), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
 	if u.end == 0 || u.end > r.rec.To {
 		u.end = r.rec.To
 	}
@@ -125,7 +132,34 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	return nil
 }
 
-// readSubmissions finds who submitted each unit: the latest submission before its start.
+// className is the name of a unit's class, as all listings have it.
+func (r *reader) className(x *unit.Unit) string {
+	if r.names == nil {
+		return unit.ClassName(r.s, x.Class)
+	}
+	return origin.Describe(r.s, r.names, r.names.OfUnit(x)).Name
+}
+
+// readThreads finds the task that each thread is: its outermost execution, of a class of threads. Who submitted that started the thread.
+func (r *reader) readThreads() error {
+	classes := map[uint32]bool{}
+	for i := range r.s.Classes {
+		classes[r.s.Classes[i].ID] = r.s.Classes[i].Kinds&units.KindThread != 0
+	}
+	var mu sync.Mutex
+	return r.s.ScanExecutions(store.ExecutionTaskID|store.ExecutionThread|store.ExecutionClass|store.ExecutionDepth, func(_ int, c *session.Chunk) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i, task := range c.TaskID {
+			if c.Depth[i] == 0 && classes[c.Class[i]] && r.rec.threads[c.Thread[i]] != nil {
+				r.threads[task] = c.Thread[i]
+			}
+		}
+		return nil
+	})
+}
+
+// readSubmissions finds who submitted each unit, which is the latest submission before its start, and who started each thread.
 func (r *reader) readSubmissions() error {
 	for _, of := range r.byTask {
 		slices.SortFunc(of, func(i, j int) int { return cmp.Compare(r.rec.units[i].start, r.rec.units[j].start) })
@@ -137,6 +171,9 @@ func (r *reader) readSubmissions() error {
 				continue
 			}
 			at := c.AtNs[i]
+			if t := r.rec.threads[r.threads[task]]; t != nil {
+				t.start = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
+			}
 			for _, n := range r.byTask[task] {
 				u := &r.rec.units[n]
 				if u.start < at {
@@ -161,9 +198,14 @@ func (r *reader) submitted(u *unitOf, at units.MonoNs, thread, executor, site ui
 	if executor != 0 {
 		u.executor = executor
 	}
-	if site != 0 {
-		u.site = r.index.SiteLabel(site)
+	u.site = cmp.Or(r.siteLabel(site), u.site)
+}
+
+func (r *reader) siteLabel(site uint32) string {
+	if site == 0 {
+		return ""
 	}
+	return r.index.SiteLabel(site)
 }
 
 // readActivity reads what the threads did with their time.
@@ -185,22 +227,16 @@ func (r *reader) readActivity() error {
 	if !a.KnowsEnds() {
 		r.missing[Waits] = "the scheduling record does not say who ends a wait"
 	}
-	pieces, running := 0, activity.Ends{} // threads of the program that are on a CPU
-	return a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
+	pieces, cpus := 0, contention{cpus: r.rec.cpus}
+	err = a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
 		t := r.rec.threads[a.Java[s.Thread]]
 		if t == nil {
 			return nil
 		}
-		for len(running) > 0 && running[0].At <= s.From {
-			running.Next()
-		}
+		cpus.add(t, &s)
 		p := piece{Span: activity.Span{From: s.From, To: s.To}, state: s.State}
-		switch {
-		case s.State == activity.Running:
+		if s.State == activity.Running {
 			p.run = p.Len()
-			running.Add(activity.End{At: s.To, Thread: s.Thread})
-		case s.State == activity.Runnable && len(running) < r.rec.cpus:
-			p.held = p.Len()
 		}
 		if s.By != 0 && (s.State == activity.Futex || s.State == activity.IO) {
 			p.by = a.Java[s.By-1]
@@ -210,6 +246,8 @@ func (r *reader) readActivity() error {
 		}
 		return nil
 	})
+	cpus.share()
+	return err
 }
 
 // threadsOfJDK are the JDK's own classes of threads, such as that of the hook which closes the log after the program's end. A
@@ -231,7 +269,7 @@ func (t *threadOf) add(p piece) int {
 		case last.To > p.From: // a record that overlaps itself
 			return 0
 		case last.To == p.From && !last.waits() && !p.waits():
-			last.To, last.run, last.held = p.To, last.run+p.run, last.held+p.held
+			last.To, last.run = p.To, last.run+p.run
 			return 0
 		case last.To == p.From && last.waits() && last.state == p.state && last.by == 0: // cut between two parts of the record
 			last.To, last.by = p.To, p.by

@@ -76,9 +76,17 @@ type threadOf struct {
 	id     uint32
 	name   string
 	worker bool
+	start  started
 	pieces []piece // in order; none: no scheduling record of it
 	units  []int   // indices, by start, the outer one first
 	events []event
+}
+
+// started is who started a thread, when and where; zero: not known.
+type started struct {
+	at   units.MonoNs
+	by   uint32 // thread
+	site string
 }
 
 // stepRef is a step of a unit of the graph.

@@ -121,6 +121,7 @@ func (a *assembly) finish() (*Session, error) {
 func (a *assembly) since(t units.MonoNs) units.Ns { return units.Ns(max(0, t-a.rec.From)) }
 
 // startOf is when a unit started and what made it possible: its submission, or its worker, whichever was later.
+// A worker that was idle had to wake up first: it need not if it comes from another unit.
 func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	g, m := a.b.At(u.at-1), graph.Moment{At: a.since(u.start)}
 	due := max(u.submitted, u.due)
@@ -131,9 +132,9 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	case u.freed.known && u.freedAt > due:
 		m.By, g.Latency = by(u.freed), units.Ns(u.start-u.freedAt)
 	case u.submittedBy.known:
-		m.By, g.Latency = by(u.submittedBy), units.Ns(u.start-due)
+		m.By, g.Wake = by(u.submittedBy), units.Ns(u.start-due)
 	default:
-		g.Latency = units.Ns(u.start - due)
+		g.Wake = units.Ns(u.start - due)
 	}
 	if u.submittedBy.known {
 		g.Delay = units.Ns(max(0, due-u.submitted))

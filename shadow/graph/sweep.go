@@ -77,6 +77,9 @@ func (s *sweeper) start(i int) {
 	if u.at != 0 {
 		switch outer, _, _ := s.in(); {
 		case outer != nil:
+			if !outer.last.known {
+				s.add(outer, stepOf{end: s.at})
+			}
 			u.freed, u.freedAt = outer.last, s.at
 		case s.last != 0:
 			before := &s.rec.units[s.last-1]
