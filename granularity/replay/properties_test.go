@@ -166,7 +166,7 @@ func TestUnitsThatWaitForEachOther(t *testing.T) {
 
 func TestCannotTell(t *testing.T) {
 	g := graphOf(t, 0, func(b *graph.Builder) { b.Compute(b.Unit("x", 0), 100) })
-	for recorded, tells := range map[units.Ns]bool{100: true, 96: true, 105: true, 90: false, 110: false} {
+	for recorded, tells := range map[units.Ns]bool{100: true, 91: true, 111: true, 90: false, 112: false} {
 		p, err := replay.Predict(g, recorded, replay.Change{})
 		if err != nil || (p.Predicted != graph.Never) != tells {
 			t.Errorf("recorded %d, replayed 100: %+v, %v", recorded, p, err)
