@@ -104,7 +104,7 @@ func javac(jdk JDK, out string, files, extra []string) error {
 	if jdk.Version < 21 {
 		lint = "-Xlint:all,-serial,-static" // this-escape is younger
 	}
-	line = append(append(line, lint, "-nowarn", "-d", out), append(extra, files...)...)
+	line = append(append(line, "-encoding", "UTF-8", lint, "-nowarn", "-d", out), append(extra, files...)...)
 	if output, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s of %v: %w\n%s", line[0], files, err, output)
 	}

@@ -180,7 +180,7 @@ func programs(out string, chosen func(string) bool) ([]program, error) {
 		}
 	}
 	if len(list) > 0 {
-		cmd := exec.Command(java("javac"), "-d", classes, "examples/advice/Main.java")
+		cmd := exec.Command(java("javac"), "-encoding", "UTF-8", "-d", classes, "examples/advice/Main.java")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("javac: %w: %s", err, text)
 		}

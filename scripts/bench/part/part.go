@@ -87,7 +87,7 @@ func (c Config) Compile(ctx context.Context) (classes string, err error) {
 		return "", fmt.Errorf("no Java programs in scripts/bench/java: %w", err)
 	}
 	classes = filepath.Join(c.Scratch, "classes")
-	args := append([]string{c.JDKs[0].Tool("javac"), "-Xlint:all", "-Werror", "-d", classes}, sources...)
+	args := append([]string{c.JDKs[0].Tool("javac"), "-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d", classes}, sources...)
 	if _, err := measure.Run(ctx, measure.Command{Args: args}); err != nil {
 		return "", err
 	}
