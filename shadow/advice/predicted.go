@@ -147,7 +147,7 @@ func (e *FineUnits) change(*Pool, int) predict.Change {
 func (e *SlowProducer) change(*Pool, int) predict.Change { return predict.Change{Shared: true} }
 
 func (e *Churn) change(*Pool, int) predict.Change {
-	return predict.Change{Reuse: true, Workers: e.Lanes}
+	return predict.Change{Reuse: true, Starts: true, Workers: e.Lanes}
 }
 
 func (e *WaitingTasks) change(*Pool, int) predict.Change {
@@ -187,7 +187,7 @@ func (l *Lock) any() units.Ns {
 
 // inWords is why a replay predicts nothing, without what only its code is about.
 func inWords(err error) error {
-	for _, known := range []error{predict.ErrMissing, predict.ErrNoUnits, predict.ErrTooLarge, predict.ErrOff} {
+	for _, known := range []error{predict.ErrMissing, predict.ErrNoUnits, predict.ErrTooLarge, predict.ErrOff, predict.ErrStarts} {
 		if errors.Is(err, known) {
 			return known
 		}
