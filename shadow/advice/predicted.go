@@ -192,5 +192,5 @@ func inWords(err error) error {
 			return known
 		}
 	}
-	return errors.New("a replay of the pool does not end")
+	return errors.New("in a replay of the pool all of its workers wait for one another")
 }

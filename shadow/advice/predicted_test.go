@@ -148,6 +148,30 @@ func TestReplayer(t *testing.T) {
 	}
 }
 
+// TestPinsReplayed: pins that a replay shows to cost nothing are no advice, and do not explain what else is wrong with the pool.
+func TestPinsReplayed(t *testing.T) {
+	for _, c := range []struct {
+		takes units.Ns
+		want  string
+	}{{500 * milli, "pinned-threads"}, {990 * milli, "load-imbalance"}} {
+		p := busyPool(2, 1000*milli, 4)
+		p.Threads, p.Virtual = true, true
+		p.Workers[1].CPU, p.CPU, p.Longest, p.Heaviest = 200*milli, 1200*milli, 300*milli, 300*milli
+		f := &Facts{Duration: 1000 * milli, CPUs: 2, Replayer: unpinned(c.takes), Units: &UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Virtual: pinning(), Pools: []Pool{p}}}
+		if found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice }); names(found) != c.want {
+			t.Errorf("%v: %s, want %s", c.takes, names(found), c.want)
+		}
+	}
+}
+
+// unpinned is how long a session takes without pins.
+type unpinned units.Ns
+
+func (unpinned) WithoutCollections(reason string) (units.Ns, error) {
+	return 0, errors.New("asked for " + reason)
+}
+func (n unpinned) Unpinned() (units.Ns, error) { return units.Ns(n), nil }
+
 // replayer answers one question.
 type replayer struct {
 	takes units.Ns
