@@ -102,17 +102,17 @@ func (s *search) replay(x *Finding, p *Pool, c predict.Change) (*predict.Predict
 	return got, nil
 }
 
-// replayed is a finding about the whole session with what a replay without its cause saves; nil if that is not enough.
-func (s *search) replayed(x *Finding, c Cause) *Finding {
+// replayed is a finding about the whole session with what a replay of it with a change saves; nil if that is not enough.
+func (s *search) replayed(x *Finding, changed func(Replayer) (units.Ns, error)) *Finding {
 	if s.Replayer == nil {
 		return x.cannotTell(errNoReplay)
 	}
-	recorded, expected, err := s.Replayer.Without(c)
+	takes, err := changed(s.Replayer)
 	if err != nil {
 		return x.cannotTell(err)
 	}
 	x.Predicted = &Predicted{}
-	x.predicted(min(max(0, recorded-expected), s.Duration), s.Duration)
+	x.predicted(max(0, s.Duration-takes), s.Duration)
 	if !s.enough(x, x.Gain.Ns) {
 		return nil
 	}
@@ -192,5 +192,5 @@ func inWords(err error) error {
 			return known
 		}
 	}
-	return errors.New("a replay of the pool does not end")
+	return errors.New("in a replay of the pool all of its workers wait for one another")
 }

@@ -127,8 +127,8 @@ func TestReplayer(t *testing.T) {
 	}{
 		{"none", nil, 0, "Cannot tell what it saves: the session was not replayed."},
 		{"cannot", replayer{err: errors.New("threads are missing")}, 0, "Cannot tell what it saves: threads are missing."},
-		{"saves", replayer{recorded: 900 * milli, expected: 700 * milli}, 200 * milli, "Predicted: 800 ms instead of 1.00 s (20 % less)."},
-		{"saves nothing", replayer{recorded: 900 * milli, expected: 890 * milli}, 0, ""},
+		{"saves", replayer{takes: 800 * milli}, 200 * milli, "Predicted: 800 ms instead of 1.00 s (20 % less)."},
+		{"saves nothing", replayer{takes: 990 * milli}, 0, ""},
 	} {
 		f := &Facts{Duration: 1000 * milli, CPUs: 2, Replayer: c.with, Units: &UnitFacts{Duration: 1000 * milli, CPUs: 2,
 			Collections: &Collections{Stopped: 300 * milli, Explicit: 20, ExplicitTime: 300 * milli}}}
@@ -148,15 +148,41 @@ func TestReplayer(t *testing.T) {
 	}
 }
 
-// replayer answers one question.
-type replayer struct {
-	recorded, expected units.Ns
-	err                error
+// TestPinsReplayed: pins that a replay shows to cost nothing are no advice, and do not explain what else is wrong with the pool.
+func TestPinsReplayed(t *testing.T) {
+	for _, c := range []struct {
+		takes units.Ns
+		want  string
+	}{{500 * milli, "pinned-threads"}, {990 * milli, "load-imbalance"}} {
+		p := busyPool(2, 1000*milli, 4)
+		p.Threads, p.Virtual = true, true
+		p.Workers[1].CPU, p.CPU, p.Longest, p.Heaviest = 200*milli, 1200*milli, 300*milli, 300*milli
+		f := &Facts{Duration: 1000 * milli, CPUs: 2, Replayer: unpinned(c.takes), Units: &UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Virtual: pinning(), Pools: []Pool{p}}}
+		if found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice }); names(found) != c.want {
+			t.Errorf("%v: %s, want %s", c.takes, names(found), c.want)
+		}
+	}
 }
 
-func (r replayer) Without(c Cause) (recorded, expected units.Ns, err error) {
-	if c != ExplicitCollections {
-		return 0, 0, errors.New("asked for " + string(c))
-	}
-	return r.recorded, r.expected, r.err
+// unpinned is how long a session takes without pins.
+type unpinned units.Ns
+
+func (unpinned) WithoutCollections(reason string) (units.Ns, error) {
+	return 0, errors.New("asked for " + reason)
 }
+func (n unpinned) Unpinned() (units.Ns, error) { return units.Ns(n), nil }
+
+// replayer answers one question.
+type replayer struct {
+	takes units.Ns
+	err   error
+}
+
+func (r replayer) WithoutCollections(reason string) (units.Ns, error) {
+	if reason != "System.gc()" {
+		return 0, errors.New("asked for " + reason)
+	}
+	return r.takes, r.err
+}
+
+func (replayer) Unpinned() (units.Ns, error) { return 0, errors.New("asked for pins") }

@@ -149,7 +149,7 @@ func pinned(s *search) *Finding {
 	if float64(held) < s.t.Pinned*float64(all) || float64(e.saves()) < s.t.Pinned*float64(v.Active) {
 		return nil
 	}
-	x := s.replayed(found(v.Class, e), Pins)
+	x := s.replayed(found(v.Class, e), Replayer.Unpinned)
 	s.isPinned = x != nil
 	return x
 }

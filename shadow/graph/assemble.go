@@ -198,8 +198,9 @@ func (a *assembly) findWakes(order []uint32) {
 	}
 	slices.SortFunc(a.waits, func(x, y waitOf) int { return cmp.Or(cmp.Compare(x.waiter, y.waiter), cmp.Compare(x.From, y.From)) })
 	for i := range a.waits {
-		by := a.rec.threads[a.waits[i].by]
-		by.events = append(by.events, event{a.waits[i].To, wakes, i})
+		id, at := a.behalf(&a.waits[i])
+		by := a.rec.threads[id]
+		by.events = append(by.events, event{at, wakes, i})
 	}
 }
 

@@ -84,8 +84,9 @@ type threadOf struct {
 	worker  bool
 	virtual bool
 	start   started
-	pieces  []piece // in order; none: no scheduling record of it
-	units   []int   // indices, by start, the outer one first
+	pieces  []piece        // in order; none: no scheduling record of it
+	units   []int          // indices, by start, the outer one first
+	ends    []units.MonoNs // by units: the latest end so far; nil: nobody has asked
 	events  []event
 }
 

@@ -117,7 +117,7 @@ func (s *sweeper) wakes(wait int) {
 	w := &s.waits[wait]
 	u, _, _ := s.in()
 	switch {
-	case u == nil && s.last != 0 && s.at-s.rec.units[s.last-1].end <= afterEnd:
+	case u == nil && s.last != 0 && s.t.unready(s.rec.units[s.last-1].end, s.at) <= afterEnd:
 		w.unit = s.last
 	case u != nil:
 		w.event = s.b.Resource(graph.Event, w.class, 1)
