@@ -33,6 +33,7 @@ type unitOf struct {
 	submitter  uint32       // thread; 0: not known
 	executor   uint32       // in the session; 0: none
 	inline     bool         // runs inside another unit, and was not submitted: only a class
+	beside     bool         // what a thread of the JVM computed: the program does not wait for it
 	busy       float64      // share of its own time on a CPU; used where no scheduling record is
 
 	at          uint32 // in the graph, + 1; 0: not there
@@ -64,6 +65,7 @@ type recording struct {
 	threads   map[uint32]*threadOf
 	units     []unitOf
 	executors map[uint32]executorOf
+	beside    []*threadOf // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
 }
 
 type executorOf struct {
