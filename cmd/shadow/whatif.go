@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,8 @@ type whatifFlags struct {
 	listing.Flags
 	window              windowFlags
 	faster, split, pool []string
-	free                []string
+	free, noGC          []string
+	unpin               bool
 	cpus                int
 }
 
@@ -47,8 +49,8 @@ joined together. What the record does not explain takes as long as it did.`,
 			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
 				return err
 			}
-			if f.cpus < 0 || f.cpus == 0 && len(f.faster)+len(f.split)+len(f.pool)+len(f.free) == 0 {
-				return console.Usagef("nothing to change: use --faster, --split, --pool, --free or --cpus")
+			if f.cpus < 0 || f.cpus == 0 && !f.unpin && len(f.faster)+len(f.split)+len(f.pool)+len(f.free)+len(f.noGC) == 0 {
+				return console.Usagef("nothing to change: use --faster, --split, --pool, --free, --no-gc, --unpin or --cpus")
 			}
 			s, err := env.Open(args[0])
 			if err != nil {
@@ -67,12 +69,11 @@ joined together. What the record does not explain takes as long as it did.`,
 	cmd.Flags().StringArrayVar(&f.split, "split", nil, "CLASS=K: each unit of the class becomes K units (repeatable)")
 	cmd.Flags().StringArrayVar(&f.pool, "pool", nil, "NAME=N: the executor has N workers; a part of its name that only it has is enough (repeatable)")
 	cmd.Flags().StringArrayVar(&f.free, "free", nil, "CLASS: nobody waits for locks of the class, by the agent's record of waits (repeatable)")
+	cmd.Flags().StringArrayVar(&f.noGC, "no-gc", nil, "REASON: no pauses for collections for this reason, as HotSpot names it, such as 'System.gc()'; all: no pauses at all (repeatable)")
+	cmd.Flags().BoolVar(&f.unpin, "unpin", false, "virtual threads leave their carriers whenever they wait")
 	cmd.Flags().IntVar(&f.cpus, "cpus", 0, "the number of CPUs (default: as it was)")
 	return cmd
 }
-
-// mostNotKnown is the share of the critical path that may be not known: a change may save all of it or nothing.
-const mostNotKnown = 0.2
 
 // whatifJSON is the answer; its names are promised.
 type whatifJSON struct {
@@ -89,18 +90,14 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 	if err != nil {
 		return err
 	}
-	recorded, _ := g.Length(g.Recorded)
-	p, err := replay.Predict(g.Graph, recorded, change)
+	p, err := g.Predict(change)
 	if err != nil {
 		return err
 	}
 	out := whatifJSON{RecordedNs: p.Recorded, ReplayedNs: p.Replayed, Error: p.Error()}
-	switch unknown := g.Unexplained(); {
-	case p.Why != nil:
+	if p.Why != nil {
 		out.CannotTell = p.Why.Error()
-	case unknown > mostNotKnown:
-		out.CannotTell = fmt.Sprintf("what %.0f %% of the critical path waited for is not known (shadow path --by part)", 100*unknown)
-	default:
+	} else {
 		expected := p.Expected()
 		gain := 1 - float64(expected)/float64(max(p.Recorded, 1))
 		out.PredictedNs, out.Gain = &expected, &gain
@@ -123,7 +120,7 @@ func (o *whatifJSON) print(env console.Env) error {
 
 // change finds what the flags name in the graph.
 func (f *whatifFlags) change(g *graph.Session) (c replay.Change, err error) {
-	c = replay.Change{Faster: map[uint32]float64{}, Split: map[uint32]int{}, Pool: map[uint32]int{}, Free: map[uint32]bool{}, CPUs: f.cpus}
+	c = replay.Change{Faster: map[uint32]float64{}, Split: map[uint32]int{}, Pool: map[uint32]int{}, Free: map[uint32]bool{}, Pauses: map[uint32]bool{}, Unpin: f.unpin, CPUs: f.cpus}
 	for _, of := range f.faster {
 		class, value, err := parseChange("--faster", of, g.Classes)
 		factor, parse := strconv.ParseFloat(value, 64)
@@ -153,6 +150,13 @@ func (f *whatifFlags) change(g *graph.Session) (c replay.Change, err error) {
 			return c, console.Usagef("--free %s: %v", of, err)
 		}
 		c.Free[class] = true
+	}
+	for _, of := range f.noGC {
+		reasons, err := g.PausesFor(of)
+		if err != nil {
+			return c, console.Usagef("--no-gc %s: %v", of, err)
+		}
+		maps.Copy(c.Pauses, reasons)
 	}
 	return c, nil
 }

@@ -179,6 +179,32 @@ func TestCannotTell(t *testing.T) {
 	}
 }
 
+// TestStarts: what a thread takes that starts others includes starting them. If it matters for the prediction, there is none.
+func TestStarts(t *testing.T) {
+	churn := func(unit, gap units.Ns) *Pool { // one thread after the other, each 1 ms to start; the next one comes some time after its end
+		p := &Pool{Workers: 50, CPUs: 2, Threads: true, By: units.NotMeasured}
+		at := units.MonoNs(0)
+		for i := range 50 {
+			start := at + units.MonoNs(ms)
+			p.Units = append(p.Units, Unit{Due: at, Start: start, End: start + units.MonoNs(unit), CPU: unit, Thread: uint32(i)})
+			at = start + units.MonoNs(unit+gap)
+		}
+		return p
+	}
+	change := Change{Reuse: true, Workers: 1, Starts: true}
+	if got, err := churn(10*ms, ms).Of(change); err != nil || got.Changed < 549*ms || got.Changed > 550*ms {
+		t.Errorf("%+v, %v, want 50 units of 10 ms and 49 times 1 ms", got, err)
+	}
+	if got, err := churn(2*ms, ms).Of(change); !errors.Is(err, ErrStarts) || got.Unchanged < 199*ms {
+		t.Errorf("%+v, %v, want no prediction", got, err)
+	}
+	asleep := churn(2*ms, ms)
+	asleep.By, asleep.Apart = 0, 49*ms // it sleeps between, which a pool does not change
+	if got, err := asleep.Of(change); err != nil || got.Changed < 148*ms || got.Changed > 150*ms {
+		t.Errorf("%+v, %v, want 50 units of 2 ms and 49 times 1 ms", got, err)
+	}
+}
+
 // TestSort: parents stay the parents.
 func TestSort(t *testing.T) {
 	list := []Unit{{Due: 3, Thread: 30, Parent: 3}, {Due: 2, Thread: 20, Parent: 3}, {Due: 1, Thread: 10}}

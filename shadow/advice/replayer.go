@@ -2,19 +2,15 @@ package advice
 
 import "stackagent/internal/units"
 
-// Replayer replays the whole session with a cause of delay taken away, for findings that are about no pool. Whoever
-// reads the session gives one: its graph is not known here.
+// Replayer replays the whole session with a change, for findings that are about no pool. Whoever reads the session gives
+// one: its graph is not known here. An error is the reason, in words for the user, why the change's effect cannot be predicted. A
+// replayer is asked only about what there is a finding about.
 type Replayer interface {
-	// Without returns how long the session took and is expected to take without the cause, or as the error the
-	// reason why that cannot be predicted, in words for the user. It is called only if there is a finding about the cause.
-	Without(Cause) (recorded, expected units.Ns, err error)
+	// WithoutCollections is how long the session takes without the collections for a reason, which is HotSpot's name.
+	WithoutCollections(reason string) (units.Ns, error)
+	// Unpinned is how long it takes if its virtual threads never keep their carriers while they wait.
+	Unpinned() (units.Ns, error)
 }
 
-// Cause is what delays the whole session.
-type Cause string
-
-// The causes.
-const (
-	ExplicitCollections Cause = "explicit-collections" // collections that the program asks for
-	Pins                Cause = "pins"                 // virtual threads that park without leaving their carriers
-)
+// SystemGC is HotSpot's name of the reason for collections that the program asks for.
+const SystemGC = "System.gc()"
