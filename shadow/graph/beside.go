@@ -141,7 +141,7 @@ func (a *assembly) besideUnits(t *threadOf, causes []moment, window units.Ns) (p
 		p := &pieces[i]
 		u := unitOf{class: t.name, thread: t.id, start: p.From, end: p.To, executor: executor, beside: true}
 		if cause := causes[units.Ns(p.From-a.rec.From)/window]; cause.thread != 0 {
-			u.submitted, u.submitter = min(cause.at, p.From), cause.thread
+			u.submitted, u.submitter = cause.at, cause.thread
 		}
 		t.units, a.rec.units = append(t.units, len(a.rec.units)), append(a.rec.units, u)
 	}

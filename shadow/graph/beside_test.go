@@ -64,3 +64,35 @@ func TestBeside(t *testing.T) {
 		}
 	}
 }
+
+// TestBesideIdle: jobs that sleep for 9.9 of their 10 ms, and a thread of the JVM that computes for 0.1 ms every 3 ms. What is left for it to do at the
+// end holds nobody up: two workers take 51 ms.
+func TestBesideIdle(t *testing.T) {
+	r := besideJIT(1)
+	w := r.threads[2]
+	w.pieces = w.pieces[:1]
+	for i := range units.MonoNs(10) {
+		from := (1 + 10*i) * ms
+		w.pieces = append(w.pieces, piece{Span: activity.Span{From: from, To: from + ms/10}, state: activity.Running, run: ms / 10},
+			piece{Span: activity.Span{From: from + ms/10, To: from + 10*ms}, state: activity.Sleeping})
+	}
+	jvm := r.beside[0]
+	jvm.pieces = nil
+	for from := units.MonoNs(0); from < 100*ms; from += 3 * ms {
+		jvm.pieces = append(jvm.pieces, piece{Span: activity.Span{From: from, To: from + ms/10}, state: activity.Running, run: ms / 10})
+	}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, _ := g.Length(g.Recorded)
+	for i, e := range g.Executors {
+		if e.Name != "pool" {
+			continue
+		}
+		p, err := replay.Predict(g.Graph, recorded, replay.Change{Pool: map[uint32]int{uint32(i): 2}})
+		if n := p.Expected() / ms; err != nil || p.Why != nil || n < 51 || n > 52 {
+			t.Errorf("predicted %v (%v, %v), by hand 51 ms", p.Expected(), p.Why, err)
+		}
+	}
+}
