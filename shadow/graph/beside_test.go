@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"stackagent/granularity/activity"
+	"stackagent/granularity/graph"
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
 )
@@ -93,6 +94,21 @@ func TestBesideIdle(t *testing.T) {
 		p, err := replay.Predict(g.Graph, recorded, replay.Change{Pool: map[uint32]int{uint32(i): 2}})
 		if n := p.Expected() / ms; err != nil || p.Why != nil || n < 51 || n > 52 {
 			t.Errorf("predicted %v (%v, %v), by hand 51 ms", p.Expected(), p.Why, err)
+		}
+	}
+}
+
+// TestNobodyJoinsThem: main, which waits for its jobs, is not taken to wait for what the JVM does because of main.
+func TestNobodyJoinsThem(t *testing.T) {
+	r := besideJIT(7)
+	r.beside[0].pieces = []piece{run(0, 7)}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range g.Steps {
+		if s.Kind == graph.Join && g.Graph.Units[s.On].Beside {
+			t.Errorf("%s joins %s", g.Classes[s.Class], g.Classes[g.Graph.Units[s.On].Class])
 		}
 	}
 }

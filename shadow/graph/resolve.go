@@ -34,7 +34,7 @@ func (a *assembly) resolve() {
 func (a *assembly) submittedBy() [][]int {
 	list := make([][]int, len(a.steps))
 	for i := range a.rec.units {
-		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known {
+		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known && !u.beside {
 			list[u.submittedBy.unit] = append(list[u.submittedBy.unit], i)
 		}
 	}
