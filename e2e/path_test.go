@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -50,6 +52,50 @@ var shapes = []struct {
 	{"pools", []string{"pools", "1", "60"}, map[string]float64{"Main$Request": 10, "Main$Query": 720}, []string{"--pool", "pool-2=2"}, []string{"pools", "2", "60"}},
 }
 
+// advised are runs of the examples of advice, and changes that stand for following it.
+var advised = []struct {
+	example, mode string
+	vm            []string
+	change        []string
+}{
+	{"advice", "explicit-collections", nil, []string{"--no-gc", "System.gc()"}},
+	{"virtualadvice", "pinned-threads", []string{"-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2"}, []string{"--unpin"}},
+}
+
+// TestWhatifOfAdvice: what is predicted for a program without its collections, or without pinned threads, is how long the program
+// takes with the advice followed.
+func TestWhatifOfAdvice(t *testing.T) {
+	testjvm.Alone(t, "how long a run takes depends on the processors it gets")
+	for _, jdk := range testjvm.JDKs(t) {
+		for _, x := range advised {
+			example := testjvm.Example(t, x.example)
+			if jdk.Version < example.MinJDK {
+				continue
+			}
+			t.Run(jdk.String()+"/"+x.mode, func(t *testing.T) {
+				profile := func(args ...string) testjvm.Profile {
+					c := example.Command(t, jdk)
+					c.Args, c.VM = args, append(c.VM, x.vm...)
+					return c.Profile(t)
+				}
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := profile(x.mode)
+					if _, recorded := bottleOf(t, p); !recorded {
+						t.Skip("no scheduling record: how much others took of the CPUs is not known")
+					}
+					predicted, real := predict(t, p, x.change...), predict(t, profile(x.mode, "fixed"), "--cpus", "2")
+					switch {
+					case predicted.PredictedNs == nil:
+						a.Errorf("cannot tell: %s", predicted.CannotTell)
+					case math.Abs(*predicted.PredictedNs/real.RecordedNs-1) > 0.2:
+						a.Errorf("predicted %.0f ms, with the advice followed %.0f ms (was %.0f ms)", *predicted.PredictedNs/1e6, real.RecordedNs/1e6, predicted.RecordedNs/1e6)
+					}
+				})
+			})
+		}
+	}
+}
+
 // TestPath: the critical path of known programs is the one computed by hand, and what is predicted of a change is how
 // long the program takes with the change made.
 func TestPath(t *testing.T) {
@@ -83,6 +129,22 @@ func TestPath(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// TestWhatifOfSummaries: of a class whose executions are in summaries, all of them or all but the first, nothing can be said.
+func TestWhatifOfSummaries(t *testing.T) {
+	testjvm.Shared(t)
+	jdk := testjvm.JDKs(t)[0]
+	for _, detail := range []string{"auto", "summary"} {
+		c := testjvm.Example(t, "advice").Command(t, jdk)
+		c.Args, c.Agent = []string{"fine-grained"}, append(slices.Clip(c.Agent), "--detail", detail)
+		p := c.Profile(t)
+		for _, change := range []string{"--faster", "--split"} {
+			if got := predict(t, p, change, "Main$Tiny=2"); got.PredictedNs != nil || !strings.Contains(got.CannotTell, "executions of Main$Tiny were summarised") {
+				t.Errorf("%s, %s: %+v", detail, change, got)
+			}
 		}
 	}
 }

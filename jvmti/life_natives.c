@@ -56,6 +56,7 @@ static void over(call *c) {
 #define SLEEP(id) BEFORE(id, void, (JNIEnv * env, jclass c, jlong time), (env, c, time), SA_WAIT_FOR_SLEEP, SA_WAIT_TIMED)
 
 SLEEP(sleep_millis)
+SLEEP(sleep_zero)
 SLEEP(sleep_nanos)
 TRANSFER(socket_read, jint)
 TRANSFER(socket_readv, jlong)
@@ -88,6 +89,7 @@ static const struct {
 } natives[] = {
 #define NATIVE(id, classes, name, signature, symbol) {classes, name, signature, symbol, (void *)id, (void **)&id##_native}
     NATIVE(sleep_millis, "Ljava/lang/Thread;", "sleep", "(J)V", "JVM_Sleep"),
+    NATIVE(sleep_zero, "Ljava/lang/Thread;", "sleep0", "(J)V", "JVM_Sleep"), /* JDK 19 to 22 */
     NATIVE(sleep_nanos, "Ljava/lang/Thread;", "sleepNanos0", "(J)V", "JVM_SleepNanos"),
     NATIVE(socket_read, SOCKETS, "read0", TO_BUFFER, NULL),
     NATIVE(socket_readv, SOCKETS, "readv0", TO_BUFFERS, NULL),
@@ -130,7 +132,7 @@ void sa_natives_bind(jmethodID method, const char *name, const char *signature, 
     }
 }
 
-bool sa_natives_sleep(void) { return sleep_millis_native != NULL || sleep_nanos_native != NULL; }
+bool sa_natives_sleep(void) { return sleep_millis_native != NULL || sleep_zero_native != NULL || sleep_nanos_native != NULL; }
 
 /* ---- after an attach: natives that are bound already ---- */
 

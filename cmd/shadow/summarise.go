@@ -8,6 +8,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/graph"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view/table"
@@ -75,6 +76,7 @@ func noteNone(env console.Env, s *session.Session, f summary.Filter, shown int) 
 // condense builds a summary and shows how far it is where somebody may be
 // waiting: on a terminal, and if it takes long.
 func condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
+	o.Replayer = graph.NewPredictor(s)
 	if bar := env.Bar(); bar != nil {
 		o.Progress = bar.Show
 		defer bar.Clear()

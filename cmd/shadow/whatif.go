@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,8 @@ type whatifFlags struct {
 	listing.Flags
 	window              windowFlags
 	faster, split, pool []string
-	free                []string
+	free, noGC          []string
+	unpin               bool
 	cpus                int
 }
 
@@ -47,8 +49,8 @@ joined together. What the record does not explain takes as long as it did.`,
 			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
 				return err
 			}
-			if f.cpus < 0 || f.cpus == 0 && len(f.faster)+len(f.split)+len(f.pool)+len(f.free) == 0 {
-				return console.Usagef("nothing to change: use --faster, --split, --pool, --free or --cpus")
+			if f.cpus < 0 || f.cpus == 0 && !f.unpin && len(f.faster)+len(f.split)+len(f.pool)+len(f.free)+len(f.noGC) == 0 {
+				return console.Usagef("nothing to change: use --faster, --split, --pool, --free, --no-gc, --unpin or --cpus")
 			}
 			s, err := env.Open(args[0])
 			if err != nil {
@@ -67,12 +69,11 @@ joined together. What the record does not explain takes as long as it did.`,
 	cmd.Flags().StringArrayVar(&f.split, "split", nil, "CLASS=K: each unit of the class becomes K units (repeatable)")
 	cmd.Flags().StringArrayVar(&f.pool, "pool", nil, "NAME=N: the executor has N workers; a part of its name that only it has is enough (repeatable)")
 	cmd.Flags().StringArrayVar(&f.free, "free", nil, "CLASS: nobody waits for locks of the class, by the agent's record of waits (repeatable)")
+	cmd.Flags().StringArrayVar(&f.noGC, "no-gc", nil, "REASON: no pauses for collections for this reason, as HotSpot names it, such as 'System.gc()'; all: no pauses at all (repeatable)")
+	cmd.Flags().BoolVar(&f.unpin, "unpin", false, "virtual threads leave their carriers whenever they wait")
 	cmd.Flags().IntVar(&f.cpus, "cpus", 0, "the number of CPUs (default: as it was)")
 	return cmd
 }
-
-// mostNotKnown is the share of the critical path that may be not known: a change may save all of it or nothing.
-const mostNotKnown = 0.2
 
 // whatifJSON is the answer; its names are promised.
 type whatifJSON struct {
@@ -85,22 +86,18 @@ type whatifJSON struct {
 }
 
 func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
-	change, err := f.change(g)
+	change, whyNot, err := f.change(g)
 	if err != nil {
 		return err
 	}
-	recorded, _ := g.Length(g.Recorded)
-	p, err := replay.Predict(g.Graph, recorded, change)
+	p, err := g.Predict(change)
 	if err != nil {
 		return err
 	}
 	out := whatifJSON{RecordedNs: p.Recorded, ReplayedNs: p.Replayed, Error: p.Error()}
-	switch unknown := g.Unexplained(); {
-	case p.Why != nil:
-		out.CannotTell = p.Why.Error()
-	case unknown > mostNotKnown:
-		out.CannotTell = fmt.Sprintf("what %.0f %% of the critical path waited for is not known (shadow path --by part)", 100*unknown)
-	default:
+	if why := cmp.Or(whyNot, p.Why); why != nil {
+		out.CannotTell = why.Error()
+	} else {
 		expected := p.Expected()
 		gain := 1 - float64(expected)/float64(max(p.Recorded, 1))
 		out.PredictedNs, out.Gain = &expected, &gain
@@ -121,40 +118,56 @@ func (o *whatifJSON) print(env console.Env) error {
 	return err
 }
 
-// change finds what the flags name in the graph.
-func (f *whatifFlags) change(g *graph.Session) (c replay.Change, err error) {
-	c = replay.Change{Faster: map[uint32]float64{}, Split: map[uint32]int{}, Pool: map[uint32]int{}, Free: map[uint32]bool{}, CPUs: f.cpus}
+// change finds what the flags name in the graph; whyNot is why the graph cannot answer.
+func (f *whatifFlags) change(g *graph.Session) (c replay.Change, whyNot, err error) {
+	classes := g.ClassNames()
+	named := func(class uint32) bool { // has all of its time in the graph
+		whyNot = cmp.Or(whyNot, g.WhyNotClass(classes[class]))
+		return whyNot == nil
+	}
+	c = replay.Change{Faster: map[uint32]float64{}, Split: map[uint32]int{}, Pool: map[uint32]int{}, Free: map[uint32]bool{}, Pauses: map[uint32]bool{}, Unpin: f.unpin, CPUs: f.cpus}
 	for _, of := range f.faster {
-		class, value, err := parseChange("--faster", of, g.Classes)
+		class, value, err := parseChange(of, classes)
 		factor, parse := strconv.ParseFloat(value, 64)
 		if err = cmp.Or(err, parse); err != nil {
-			return c, console.Usagef("--faster %s: %v", of, err)
+			return c, nil, console.Usagef("--faster %s: %v", of, err)
 		}
-		c.Faster[class] = factor
+		if named(class) {
+			c.Faster[class] = factor
+		}
 	}
 	for _, x := range []struct {
 		flag  string
 		of    []string
 		names []string
 		into  map[uint32]int
-	}{{"--split", f.split, g.Classes, c.Split}, {"--pool", f.pool, executorNames(g.Executors), c.Pool}} {
+	}{{"--split", f.split, classes, c.Split}, {"--pool", f.pool, executorNames(g.Executors), c.Pool}} {
 		for _, of := range x.of {
-			i, value, err := parseChange(x.flag, of, x.names)
+			i, value, err := parseChange(of, x.names)
 			n, parse := strconv.Atoi(value)
 			if err = cmp.Or(err, parse); err != nil {
-				return c, console.Usagef("%s %s: %v", x.flag, of, err)
+				return c, nil, console.Usagef("%s %s: %v", x.flag, of, err)
 			}
-			x.into[i] = n
+			if x.flag != "--split" || named(i) {
+				x.into[i] = n
+			}
 		}
 	}
 	for _, of := range f.free {
 		class, err := find(of, lockNames(g))
 		if err != nil {
-			return c, console.Usagef("--free %s: %v", of, err)
+			return c, nil, console.Usagef("--free %s: %v", of, err)
 		}
 		c.Free[class] = true
 	}
-	return c, nil
+	for _, of := range f.noGC {
+		reasons, err := g.PausesFor(of)
+		if err != nil {
+			return c, nil, console.Usagef("--no-gc %s: %v", of, err)
+		}
+		maps.Copy(c.Pauses, reasons)
+	}
+	return c, whyNot, nil
 }
 
 func executorNames(of []model.Executor) (names []string) {
@@ -177,7 +190,7 @@ func lockNames(g *graph.Session) []string {
 }
 
 // parseChange splits NAME=VALUE and finds the name.
-func parseChange(flag, of string, names []string) (uint32, string, error) {
+func parseChange(of string, names []string) (uint32, string, error) {
 	at := strings.LastIndexByte(of, '=')
 	if at < 0 {
 		return 0, "", fmt.Errorf("want NAME=NUMBER")

@@ -6,6 +6,7 @@ import "stackagent/internal/units"
 // are not filled yet. The zero value is ready.
 type Builder struct {
 	Classes, Sites, Threads Names
+	Pauses                  Names
 	executors               []Executor
 	resources               []Resource
 	units                   []Unit
@@ -61,7 +62,8 @@ func (b *Builder) Graph(cpus int) (*Graph, error) {
 	b.Classes.Number("")
 	b.Sites.Number("")
 	b.Threads.Number("")
-	g := &Graph{Classes: b.Classes.List, Sites: b.Sites.List, Threads: b.Threads.List, Executors: b.executors,
+	b.Pauses.Number("")
+	g := &Graph{Classes: b.Classes.List, Sites: b.Sites.List, Threads: b.Threads.List, Pauses: b.Pauses.List, Executors: b.executors,
 		Resources: b.resources, Units: b.units, CPUs: cpus}
 	for i, steps := range b.steps {
 		g.Units[i].First, g.Units[i].N = uint32(len(g.Steps)), uint32(len(steps))

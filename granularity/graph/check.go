@@ -65,7 +65,11 @@ func (g *Graph) checkSteps() error {
 			return fmt.Errorf("step %d: the lengths overflow", i)
 		}
 		switch s.Kind {
-		case Compute, Outside:
+		case Compute:
+		case Outside:
+			if s.Cause == Collector && s.On != 0 && int(s.On) >= len(g.Pauses) {
+				return fmt.Errorf("step %d: no reason %d of a collection", i, s.On)
+			}
 		case Submit, Join:
 			if int(s.On) >= len(g.Units) {
 				return fmt.Errorf("step %d: no unit %d", i, s.On)

@@ -52,11 +52,13 @@ func (k Kind) Waits() bool {
 // Step is a step of a unit.
 type Step struct {
 	Kind  Kind
-	Cause Cause  // of an Outside step
-	On    uint32 // index in Units or Resources, by kind
-	Class uint32 // index in Classes of whose time it is; 0: none
-	Site  uint32 // index in Sites; 0: none
-	Len   units.Ns
+	Cause Cause // of an Outside step
+	// Pinned: the unit keeps its worker while it waits, although the executor's units leave theirs.
+	Pinned bool
+	On     uint32 // index in Units or Resources, by kind; of a wait for the Collector, in Pauses
+	Class  uint32 // index in Classes of whose time it is; 0: none
+	Site   uint32 // index in Sites; 0: none
+	Len    units.Ns
 }
 
 // Cause is what an Outside step waits for.
@@ -114,6 +116,9 @@ type Executor struct {
 	Name    string
 	Workers int // 0: one for each unit
 	Order   Order
+	// Leaves: a unit that waits for anything but a CPU or the collector leaves its worker, which takes other units,
+	// as virtual threads leave their carriers. It goes on with the next worker that is free.
+	Leaves bool
 	// Helps: while a unit of it waits for another one's end, or for an event, its worker takes
 	// other units, as in a fork/join pool.
 	Helps bool
@@ -139,10 +144,11 @@ type Resource struct {
 	Free  bool // of a lock or an event: nobody waits for it
 }
 
-// Graph is a program. Entry 0 of Classes, Sites and Threads is "" and stands for none;
+// Graph is a program. Entry 0 of Classes, Sites, Threads and Pauses is "" and stands for none;
 // entry 0 of Executors runs what runs in threads of its own.
 type Graph struct {
 	Classes, Sites, Threads []string
+	Pauses                  []string // what collections ran for
 	Executors               []Executor
 	Resources               []Resource
 	Units                   []Unit

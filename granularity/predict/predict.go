@@ -5,8 +5,8 @@
 // prediction.
 //
 // The model: units are submitted in the recorded order. If no unit was left when one
-// was submitted, and the submitter neither computed nor slept meanwhile, it had waited for the end of the last
-// one; else the next came as long after the one before as recorded. A unit computes, and waits as long as recorded for what is
+// was submitted, and the submitter neither computed nor slept meanwhile, it had waited for the ends of all;
+// else the next came as long after the one before as recorded. A unit computes, and waits as long as recorded for what is
 // not in the model.
 package predict
 
@@ -27,7 +27,7 @@ type Unit struct {
 	Parent             int32 // 1 + index of the unit that submitted it and waits for its end; 0: none
 }
 
-// rest is what a unit waited for something that is not in the model.
+// rest is what a unit waited for something that is not in the model, apart from locks.
 func (u *Unit) rest() units.Ns {
 	return max(0, units.Ns(u.End-u.Start)-u.CPU-u.Ready-u.Locked)
 }
@@ -43,7 +43,7 @@ type Pool struct {
 	By      units.Ns // CPU time of the thread that submits the units, or NotMeasured
 	// If By is measured: how long this thread waited for a processor, and slept or waited for files or the network.
 	ByReady, Apart units.Ns
-	Permits        int     // that many units can have the lock that others wait for; 0: one
+	Permits        int     // that many units can have the lock that others wait for; 0: a wait for one takes as long as recorded (see Lock)
 	Holds          float64 // the part of a unit's time for which it has the lock; 0: all
 }
 
@@ -51,6 +51,7 @@ type Pool struct {
 type Change struct {
 	Workers int      // so many workers; 0: as recorded
 	Reuse   bool     // there is a worker for each unit without delay: nothing is lost between units
+	Starts  bool     // a thread was started for each unit, which the submitter's time includes
 	Cheap   units.Ns // the submitter takes so much less for each unit
 	Largest units.Ns // units are cut into parts of at most so much CPU time, which any worker takes; 0: none is
 	Shared  bool     // the units do what their submitter computes before it submits them
@@ -75,6 +76,7 @@ const (
 	MaxUnits  = 300_000
 	maxParts  = 1000 // of one unit
 	tolerance = 0.1  // by how much the unchanged replay may be off
+	uncertain = 0.2  // by how much a prediction may depend on what is not known
 )
 
 // Reasons why there is no prediction.
@@ -84,9 +86,11 @@ var (
 	ErrTooLarge = errors.New("it has too many units")
 	// ErrOff: something that is not in the model determines how long the pool takes.
 	ErrOff = errors.New("a replay of the pool as it was does not take as long as it took")
+	// ErrStarts: a pool spares the submitter a part of its time, and how much is not known.
+	ErrStarts = errors.New("how much of its time the thread that starts the threads takes to do so is not recorded")
 )
 
-// Of predicts what a change does to a pool. With ErrOff, the times without it are known.
+// Of predicts what a change does to a pool. With ErrOff and ErrStarts, the times without it are known.
 func (p *Pool) Of(c Change) (*Prediction, error) {
 	switch {
 	case p.Missing:
@@ -107,7 +111,20 @@ func (p *Pool) Of(c Change) (*Prediction, error) {
 	if out.Changed, err = p.replay(c); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, p.startsMatter(c, out)
+}
+
+// startsMatter is ErrStarts if a pool would take clearly less time if all that the submitter does was to start threads.
+func (p *Pool) startsMatter(c Change, got *Prediction) error {
+	if !c.Starts {
+		return nil
+	}
+	c.Cheap = got.Recorded
+	least, err := p.replay(c)
+	if err == nil && float64(got.Changed) > (1+uncertain)*float64(least) {
+		err = ErrStarts
+	}
+	return err
 }
 
 func (p *Pool) noCPU() bool {

@@ -20,6 +20,8 @@ type Change struct {
 	Permits  map[uint32]int  // of locks of a class
 	Capacity map[uint32]int  // of queues of a class
 	Pool     map[uint32]int  // workers of an executor
+	Pauses   map[uint32]bool // collections for a reason: nobody waits for them
+	Unpin    bool            // units never keep their workers while they wait
 	CPUs     int             // 0: as they were
 }
 
@@ -38,6 +40,10 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 	}
 	for i := range out.Steps {
 		s := &out.Steps[i]
+		s.Pinned = s.Pinned && !c.Unpin
+		if s.Kind == graph.Outside && s.Cause == graph.Collector && c.Pauses[s.On] {
+			s.Len = 0
+		}
 		if f, ok := c.Faster[s.Class]; ok && (s.Kind == graph.Compute || s.Kind == graph.Outside && s.Cause != graph.Collector) {
 			s.Len = units.Ns(math.Round(math.Min(float64(s.Len)/f, 1e18)))
 		}

@@ -281,6 +281,47 @@ var programs = []program{
 		change:  func(g *graph.Graph) replay.Change { return replay.Change{Split: map[uint32]int{class(g, "job"): 2}} },
 		changed: 44}, // two parts of 10 on one worker, each 7 late: 10 + 2*(7 + 10)
 
+	{name: "pinned", build: func(b *graph.Builder) {
+		// Units on 2 carriers: each computes 1, waits 20, and computes 1. While the first four wait, they keep their carriers.
+		e := b.Executor(graph.Executor{Name: "carriers", Workers: 2, Leaves: true})
+		for i := range 6 {
+			u := b.Unit([]string{"pinned", "free"}[i/4], e)
+			b.Compute(u, 1)
+			b.Add(u, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 20, Pinned: i < 4})
+			b.Compute(u, 1)
+		}
+	}, length: 66, on: map[string]units.Ns{"pinned": 4, "pinned/sleep": 40, "free": 2, "free/sleep": 20}, // 22 + 22 + 22
+		change:  func(*graph.Graph) replay.Change { return replay.Change{Unpin: true} },
+		changed: 24}, // 6 times 1 on 2 carriers, the last one's 20 and 1
+
+	{name: "a unit that waits for another one leaves its carrier", build: func(b *graph.Builder) {
+		e := b.Executor(graph.Executor{Name: "carriers", Workers: 1, Leaves: true})
+		x, y := b.Unit("x", e), b.Unit("y", e)
+		b.Do(x, graph.Submit, y)
+		b.Do(x, graph.Join, y)
+		b.Compute(x, 5)
+		b.Compute(y, 10)
+	}, length: 15, on: map[string]units.Ns{"x": 5, "y": 10},
+		change: func(g *graph.Graph) replay.Change {
+			return replay.Change{Faster: map[uint32]float64{class(g, "y"): 10}}
+		},
+		changed: 6},
+
+	{name: "pauses of the collector", build: func(b *graph.Builder) {
+		asked, full := b.Pauses.Number("System.gc()"), b.Pauses.Number("Allocation Failure")
+		for range 2 {
+			u := b.Unit("thread", 0)
+			b.Compute(u, 10)
+			b.Add(u, graph.Step{Kind: graph.Outside, Cause: graph.Collector, On: asked, Len: 30})
+			b.Compute(u, 10)
+			b.Add(u, graph.Step{Kind: graph.Outside, Cause: graph.Collector, On: full, Len: 5})
+		}
+	}, length: 55, on: map[string]units.Ns{"thread": 20, "thread/gc": 35},
+		change: func(g *graph.Graph) replay.Change {
+			return replay.Change{Pauses: map[uint32]bool{index(g.Pauses, "System.gc()"): true}}
+		},
+		changed: 25},
+
 	{name: "a worker that has to wake up", build: func(b *graph.Builder) {
 		e := b.Executor(graph.Executor{Name: "pool", Workers: 1})
 		m, u := b.Unit("main", 0), b.Unit("job", e)

@@ -130,22 +130,40 @@ func (e *engine) begin(unit, worker int32, by uint32, wake units.Ns) {
 	e.push(&e.ready, unit)
 }
 
-func (e *engine) helps(unit int32) bool {
-	p := &e.pools[e.g.Units[unit].Executor]
-	return p.of.Helps && p.of.Workers > 0
-}
-
-// enqueueAgain gives a unit whose join has ended a worker, or lets it wait for one.
-func (e *engine) enqueueAgain(unit int32) {
-	p := &e.pools[e.g.Units[unit].Executor]
-	n := len(p.idle)
-	if n == 0 {
-		p.again = append(p.again, unit)
+// mayLeave takes the worker from a unit that begins to wait in its step, if its executor's units do not keep theirs.
+func (e *engine) mayLeave(unit int32) {
+	s, of := &e.g.Steps[e.pc[unit]], e.pools[e.g.Units[unit].Executor].of
+	leaves := of.Leaves && !s.Pinned && s.Cause != graph.Collector && s.Cause != graph.Machine
+	if !leaves && !(of.Helps && (s.Kind == graph.Join || s.Kind == graph.Await)) {
 		return
 	}
-	e.worker[unit] = p.idle[n-1]
-	p.idle = p.idle[:n-1]
-	e.goOn(unit, e.g.Steps[e.pc[unit]].Len)
+	by := e.pc[unit] // the step before, + 1
+	if by == e.g.Units[unit].First {
+		by = e.s.Start[unit].By
+	}
+	e.leave(unit, by)
+}
+
+// left reports whether a unit has left its worker in a wait.
+func (e *engine) left(unit int32) bool {
+	of := e.pools[e.g.Units[unit].Executor].of
+	return e.worker[unit] == none && of.Workers > 0
+}
+
+// enqueueAgain gives a unit whose wait has ended a worker, with which it goes on after so long, or lets it wait for one.
+func (e *engine) enqueueAgain(unit int32, after units.Ns) {
+	p := &e.pools[e.g.Units[unit].Executor]
+	n := len(p.idle)
+	switch {
+	case n > 0:
+		e.worker[unit] = p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		e.goOn(unit, after)
+	case p.of.Leaves:
+		p.queue.push(unit) // behind those that wait for a worker already
+	default:
+		p.again = append(p.again, unit)
+	}
 }
 
 // leave takes the worker from a unit, at the end of a step, for the next one.
@@ -164,6 +182,11 @@ func (e *engine) leave(unit int32, by uint32) {
 		return
 	}
 	if next, ok := p.take(worker); ok {
+		if e.s.Start[next].At != graph.Never {
+			e.worker[next] = worker
+			e.goOn(next, 0)
+			return
+		}
 		e.begin(next, worker, by, 0)
 		return
 	}

@@ -188,7 +188,7 @@ func FuzzGraph(f *testing.F) {
 			return b
 		}
 		var b graph.Builder
-		b.Executor(graph.Executor{Name: "pool", Workers: int(next() % 4), Order: graph.Order(next() % 3), Helps: next()%2 == 0})
+		b.Executor(graph.Executor{Name: "pool", Workers: int(next() % 4), Order: graph.Order(next() % 3), Helps: next()%2 == 0, Leaves: next()%2 == 0})
 		for kind := range graph.Barrier + 1 {
 			b.Resource(kind, "r", int(next()%4))
 		}
@@ -198,7 +198,7 @@ func FuzzGraph(f *testing.F) {
 			b.At(u).Delay, b.At(u).Latency, b.At(u).Wake = units.Ns(next()%16), units.Ns(next()%4), units.Ns(next()%4)
 		}
 		for len(in) > 0 {
-			b.Add(uint32(next())%n, graph.Step{Kind: graph.Kind(next() % 12), On: uint32(next() % 8), Len: units.Ns(next()%64) - 1, Cause: graph.Cause(next() % 5)})
+			b.Add(uint32(next())%n, graph.Step{Kind: graph.Kind(next() % 12), On: uint32(next() % 8), Len: units.Ns(next()%64) - 1, Cause: graph.Cause(next() % 5), Pinned: next()%2 == 0})
 		}
 		g, err := b.Graph(int(next() % 3))
 		if err != nil {
@@ -213,7 +213,7 @@ func FuzzGraph(f *testing.F) {
 				checkPath(t, parts, 0, length)
 			}
 		}
-		if p, err := replay.Predict(g, 100, replay.Change{Split: map[uint32]int{1: 3}, Faster: map[uint32]float64{1: 2}, CPUs: 2}); err == nil && p == nil {
+		if p, err := replay.Predict(g, 100, replay.Change{Split: map[uint32]int{1: 3}, Faster: map[uint32]float64{1: 2}, CPUs: 2, Unpin: true}); err == nil && p == nil {
 			t.Fatal("no answer and no error")
 		}
 	})

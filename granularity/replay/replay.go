@@ -41,7 +41,7 @@ type engine struct {
 	ready     list // units to go on at now
 	timers    timers
 	cpu       sharedCPU
-	left      int
+	unended   int
 }
 
 type resource struct {
@@ -54,7 +54,7 @@ type resource struct {
 func Run(g *graph.Graph) (*graph.Schedule, error) {
 	e := newEngine(g)
 	e.start()
-	for e.left > 0 {
+	for e.unended > 0 {
 		for e.ready.head != none {
 			e.advance(e.pop(&e.ready))
 		}
@@ -62,8 +62,8 @@ func Run(g *graph.Graph) (*graph.Schedule, error) {
 			break
 		}
 	}
-	if e.left > 0 {
-		return e.s, fmt.Errorf("%d of %d %w", e.left, len(e.g.Units), ErrStuck)
+	if e.unended > 0 {
+		return e.s, fmt.Errorf("%d of %d %w", e.unended, len(e.g.Units), ErrStuck)
 	}
 	return e.s, nil
 }
@@ -72,7 +72,7 @@ func newEngine(g *graph.Graph) *engine {
 	n := len(g.Units)
 	e := &engine{g: g, s: &graph.Schedule{Start: make([]graph.Moment, n), End: make([]graph.Moment, len(g.Steps))},
 		pc: make([]uint32, n), worker: make([]int32, n), done: make([]bool, n), next: make([]int32, n), by: make([]uint32, n), joins: make([]list, n),
-		resources: make([]resource, len(g.Resources)), ready: list{none, none}, cpu: sharedCPU{cpus: g.CPUs}, left: n}
+		resources: make([]resource, len(g.Resources)), ready: list{none, none}, cpu: sharedCPU{cpus: g.CPUs}, unended: n}
 	for i := range g.Units {
 		e.s.Start[i].At, e.pc[i], e.worker[i], e.joins[i] = graph.Never, g.Units[i].First, none, list{none, none}
 	}
@@ -151,6 +151,10 @@ func (e *engine) fire(t timer) {
 		e.s.Start[t.unit] = graph.Moment{At: e.now, By: e.by[t.unit]}
 		e.push(&e.ready, t.unit)
 	case resume:
+		if e.left(t.unit) {
+			e.enqueueAgain(t.unit, 0)
+			return
+		}
 		e.end(t.unit, e.by[t.unit])
 		e.push(&e.ready, t.unit)
 	}
@@ -174,6 +178,7 @@ func (e *engine) advance(unit int32) {
 		case s.Kind == graph.Outside && s.Len > 0:
 			e.by[unit] = 0
 			e.timers.add(timer{e.now + s.Len, unit, resume})
+			e.mayLeave(unit)
 			return
 		case s.Kind.Waits():
 			if !e.passes(unit, s) {
@@ -195,7 +200,7 @@ func (e *engine) finish(unit int32) {
 		by = u.First + u.N
 	}
 	e.done[unit] = true
-	e.left--
+	e.unended--
 	for l := &e.joins[unit]; l.head != none; {
 		e.wake(e.pop(l), by)
 	}
@@ -206,8 +211,8 @@ func (e *engine) finish(unit int32) {
 func (e *engine) wake(unit int32, by uint32) {
 	e.by[unit] = by
 	s := &e.g.Steps[e.pc[unit]]
-	if e.worker[unit] == none && e.helps(unit) {
-		e.enqueueAgain(unit)
+	if e.left(unit) {
+		e.enqueueAgain(unit, s.Len)
 		return
 	}
 	e.goOn(unit, s.Len)

@@ -47,9 +47,7 @@ func (e *engine) passes(unit int32, s *graph.Step) bool {
 		}
 	}
 	e.push(wait, unit)
-	if s.Kind == graph.Await && e.helps(unit) {
-		e.leave(unit, e.pc[unit])
-	}
+	e.mayLeave(unit)
 	return false
 }
 
@@ -73,9 +71,7 @@ func (e *engine) joined(unit int32, on uint32) bool {
 		return true
 	}
 	e.push(&e.joins[on], unit)
-	if e.helps(unit) {
-		e.leave(unit, e.pc[unit])
-	}
+	e.mayLeave(unit)
 	return false
 }
 

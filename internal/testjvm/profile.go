@@ -172,12 +172,10 @@ type AdviceRow struct {
 	Text  string `json:"text"`
 	Gain  *struct {
 		Ns int64 `json:"ns"`
-	} `json:"gain"` // nil: there is no bound
+	} `json:"gain"` // nil: there is no prediction
 	Predicted *struct {
-		Recorded int64  `json:"pool_ns"`
-		Pool     int64  `json:"pool_predicted_ns"`
-		Why      string `json:"cannot_tell"`
-	} `json:"predicted"` // nil: of no pool
+		Why string `json:"cannot_tell"`
+	} `json:"predicted"` // nil: it is not about time
 }
 
 // Advice lists the advice of `shadow stats DIR --format json`.

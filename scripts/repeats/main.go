@@ -64,7 +64,7 @@ func repeat(n int, only string, details []string, out string) error {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "program\tadvice\t"+strings.Join(details, "\t")+"\tbound, share of the session")
+	fmt.Fprintln(w, "program\tadvice\t"+strings.Join(details, "\t")+"\tpredicted, share of the session\tno prediction")
 	for _, p := range list {
 		counts := map[string]*found{}
 		for round := range n { // in turns: what else the machine does hits all alike
@@ -85,22 +85,28 @@ func repeat(n int, only string, details []string, out string) error {
 	return nil
 }
 
-// found counts the runs that got an advice, by detail, and the extremes of its bound.
+// found counts the runs that got an advice, by detail, with the extremes of what it is predicted to save, and those of them without a
+// prediction.
 type found struct {
 	times       []int
-	bounded     bool
+	predicted   int
+	cannotTell  int
 	least, most float64
 }
 
 func (f *found) add(detail int, a advice) {
 	f.times[detail]++
+	if a.Predicted != nil && a.Predicted.Why != "" {
+		f.cannotTell++
+	}
 	if a.Gain == nil {
 		return
 	}
-	if !f.bounded || a.Gain.Share < f.least {
+	if f.predicted == 0 || a.Gain.Share < f.least {
 		f.least = a.Gain.Share
 	}
-	f.bounded, f.most = true, max(f.most, a.Gain.Share)
+	f.most = max(f.most, a.Gain.Share)
+	f.predicted++
 }
 
 func print(w io.Writer, name string, counts map[string]*found, details, n int) {
@@ -114,11 +120,11 @@ func print(w io.Writer, name string, counts map[string]*found, details, n int) {
 		for _, times := range f.times {
 			fmt.Fprintf(w, "\t%d/%d", times, n)
 		}
-		bound := ""
-		if f.bounded {
-			bound = fmt.Sprintf("%.0f-%.0f %%", 100*f.least, 100*f.most)
+		predicted := ""
+		if f.predicted > 0 {
+			predicted = fmt.Sprintf("%.0f-%.0f %%", 100*f.least, 100*f.most)
 		}
-		fmt.Fprintf(w, "\t%s\n", bound)
+		fmt.Fprintf(w, "\t%s\t%d\n", predicted, f.cannotTell)
 	}
 }
 
@@ -126,6 +132,9 @@ func print(w io.Writer, name string, counts map[string]*found, details, n int) {
 type advice struct {
 	Kind, Name string
 	Gain       *struct{ Share float64 }
+	Predicted  *struct {
+		Why string `json:"cannot_tell"`
+	}
 }
 
 // run profiles the program once and calls use with each advice, once for each name.

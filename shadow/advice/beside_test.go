@@ -51,8 +51,8 @@ func TestBeside(t *testing.T) {
 		gain units.Ns
 		says string
 	}{
-		{"waiting for something outside", waiting(&Beside{}), "waiting-tasks", 900 * milli, "of the session)."},
-		{"not known for what", waiting(&Beside{Mutual: units.NotMeasured}), "waiting-tasks", 900 * milli, "if they do not wait for a lock"},
+		{"waiting for something outside", waiting(&Beside{}), "waiting-tasks", 900 * milli, "on virtual threads. Cannot tell"},
+		{"not known for what", waiting(&Beside{Mutual: units.NotMeasured}), "waiting-tasks", 900 * milli, "If they wait for a lock, hold it for shorter."},
 		{"waiting for a thread that is busy", waiting(&Beside{Ran: 990 * milli, Wanted: 990 * milli}), "", 0, ""},
 		{"waiting for a thread that is half busy", waiting(&Beside{Ran: 500 * milli, Wanted: 500 * milli}), "waiting-tasks", 500 * milli, ""},
 		{"waiting for a thread that others keep from the processors", waiting(&Beside{Ran: 500 * milli, Wanted: 990 * milli}), "", 0, ""},
@@ -79,8 +79,8 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
 			continue
 		}
-		if c.want != "" && (found[0].gain() != c.gain || !strings.Contains(found[0].Text(), c.says)) {
-			t.Errorf("%s: gain %v, want %v; %s", c.name, found[0].gain(), c.gain, found[0].Text())
+		if c.want != "" && (found[0].Worth != c.gain || !strings.Contains(found[0].Text(), c.says)) {
+			t.Errorf("%s: worth %v, want %v; %s", c.name, found[0].Worth, c.gain, found[0].Text())
 		}
 	}
 }
@@ -88,12 +88,11 @@ func TestBeside(t *testing.T) {
 // TestLeft: a run that ends before its work does not end earlier.
 func TestLeft(t *testing.T) {
 	const span = 1000 * milli
-	p := busyPool(1, span, 100)
-	setQueue(&p, 500*milli)
+	p := recordedPool()
 	for left, want := range map[int64]bool{0: false, 77: true} {
 		p.Left = left
 		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 4, Pools: []Pool{p}})
-		if len(found) != 1 || found[0].Gain.Left != left || strings.Contains(found[0].Text(), "77 tasks had not begun") != want {
+		if len(found) != 1 || (found[0].Gain == nil) != want || strings.Contains(found[0].Text(), "Cannot tell what it saves: tasks were left when the run ended") != want {
 			t.Errorf("%d left: %+v", left, found)
 		}
 	}
@@ -109,7 +108,7 @@ func TestStalled(t *testing.T) {
 		var got units.Ns
 		for _, x := range Find(f) {
 			if x.Rule == "garbage-collection" {
-				got = x.gain()
+				got = x.Worth
 				if !strings.Contains(x.Text(), "waited for the collector for 700 ms") {
 					t.Error(x.Text())
 				}
@@ -154,8 +153,8 @@ func TestSlowProducer(t *testing.T) {
 		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 2, Pools: []Pool{p}, Classes: []UnitClass{class}})
 		if names(found) != c.want {
 			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
-		} else if c.gain != 0 && (found[0].gain() != c.gain || !strings.Contains(found[0].Text(), "thread main submits them one by one and computes for ")) {
-			t.Errorf("%s: gain %v, want %v: %s", c.name, found[0].gain(), c.gain, found[0].Text())
+		} else if c.gain != 0 && (found[0].Worth != c.gain || !strings.Contains(found[0].Text(), "thread main submits them one by one and computes for ")) {
+			t.Errorf("%s: worth %v, want %v: %s", c.name, found[0].Worth, c.gain, found[0].Text())
 		}
 	}
 }

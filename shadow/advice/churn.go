@@ -64,5 +64,5 @@ func churn(s *search, p *Pool, _ units.Ns) *Finding {
 	if float64(e.saves()) < s.t.FineGain*float64(s.time(s.Units.Duration)) {
 		return nil
 	}
-	return &Finding{Class: p.LongestClass, Gain: bound(e, s.Units.Duration), Evidence: e}
+	return found(p.LongestClass, e)
 }

@@ -51,7 +51,9 @@ func costlyPauses(s *search) *Finding {
 	if s.tooLittle(e.cost() - e.Asked) {
 		return nil
 	}
-	return &Finding{Gain: bound(e, s.Duration), Evidence: e}
+	x := found("", e)
+	x.cannotTell(errHeap)
+	return x
 }
 
 // Explicit are collections that the program itself asked for.
@@ -73,7 +75,7 @@ func explicit(s *search) *Finding {
 		return nil
 	}
 	e := &Explicit{c.Explicit, c.Unseen, cost.all(), c.part(cost.all(), c.OtherTime+c.AskedTime), c.Paused}
-	return &Finding{Gain: bound(e, s.Duration), Evidence: e}
+	return s.replayed(found("", e), func(r Replayer) (units.Ns, error) { return r.WithoutCollections(SystemGC) })
 }
 
 // collections is what the collections cost; nil if that is not known. Their causes are

@@ -45,7 +45,7 @@ func fineExecutions(s *search) []Finding {
 			float64(units.Ns(s.submitted(&r, d.Count))*leastCost) < s.t.FineGain*float64(s.time(s.Duration)) {
 			continue
 		}
-		out = append(out, Finding{Class: r.Class, Evidence: &FineExecutions{s.executionsOf(&r), len(out) == 0}})
+		out = append(out, Finding{Class: r.Class, Evidence: &FineExecutions{s.executionsOf(&r), len(out) == 0}, Predicted: &Predicted{Why: errNoUnits.Error()}})
 	}
 	return out
 }
@@ -84,7 +84,7 @@ func coarseExecutions(s *search) []Finding {
 		if len(out) == maxNamed || d.Count < 2 || float64(d.Max) < s.t.CoarseSession*float64(s.time(s.Duration)) || !s.leavesIdle(r.WorkMetric(), d.Max) {
 			continue
 		}
-		out = append(out, Finding{Class: r.Class, Evidence: &CoarseExecution{s.executionsOf(&r)}})
+		out = append(out, Finding{Class: r.Class, Evidence: &CoarseExecution{s.executionsOf(&r)}, Predicted: &Predicted{Why: errNoUnits.Error()}})
 	}
 	return out
 }

@@ -36,6 +36,7 @@ type Facts struct {
 	Sites         map[string]string // by class: the site of all its tasks, if there is one
 	NotAvailable  []string
 	Thresholds    *Thresholds // nil: DefaultThresholds
+	Replayer      Replayer    // nil: findings about no pool have no prediction
 
 	Units       *UnitFacts   // nil: units and the machine are unknown
 	Note        *unit.Note   // nil: the facts are of executions

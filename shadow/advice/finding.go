@@ -1,7 +1,7 @@
 // Package advice turns the figures of a session into findings: what happened, and what
 // to do about it.
 //
-// A finding is data: its rule, its evidence and its possible gain. rules.go lists the
+// A finding is data: its rule, its evidence and what a replay says that it saves. rules.go lists the
 // rules, thresholds.go their thresholds, and the files text*.go have all sentences. To
 // add a finding, write a rule, its evidence with a sentence, and a test.
 package advice
@@ -29,27 +29,29 @@ type Finding struct {
 	Kind     FindingKind
 	Class    string // the task class that it is about, "" if none
 	Evidence Evidence
-	Gain     *Bound // nil: unknown
-	// Predicted is what a replay of the pool with the advice followed says; nil: of no pool.
+	// Worth is what the figures of the evidence leave to save. It finds and orders findings
+	// and is no promise: most programs save less.
+	Worth units.Ns
+	// Gain is what a replay predicts; nil: Predicted says why it cannot.
+	Gain *Gain
+	// Predicted has the figures of the replay; nil: following the advice is not about time.
 	Predicted *Predicted
+	assumes   []Assumption // of a prediction
 }
 
 // Evidence has the figures behind a finding. JSON names end in the unit (_ns, _share);
 // counts have none. Its sentence is in text.go or textsession.go.
 type Evidence interface{ sentence(*Finding) string }
 
-// Bound is the most that following an advice can gain.
-type Bound struct {
+// Gain is what following an advice saves, by a replay.
+type Gain struct {
 	Ns    units.Ns `json:"ns"`
 	Share float64  `json:"share"` // of the session's duration, 0 to 1
-	// Left is the number of tasks that the pool had not begun when the run ended: it may
-	// get more done then, and end no earlier.
-	Left int64 `json:"tasks_left,omitempty"`
 	// Assumes are the conditions for gaining that much.
 	Assumes []Assumption `json:"assumes,omitempty"`
 }
 
-// Assumption is a condition of a bound; text.go has it in words.
+// Assumption is a condition of a prediction; text.go has it in words.
 type Assumption string
 
 // The assumptions.
@@ -59,35 +61,35 @@ const (
 	NoLock         Assumption = "no_lock"           // tasks do not wait for a lock that one of them holds
 	NoOtherLock    Assumption = "no_other_lock"     // tasks do not wait for another lock instead
 	OthersSameLoad Assumption = "same_other_load"   // other programs take as much CPU time as they did
+	NoWaits        Assumption = "lock_free"         // no task waits for the lock
+	Divisible      Assumption = "work_divisible"    // the work can be cut into parts that any worker runs
+	ProducerShared Assumption = "producer_divided"  // the tasks can do all that the thread computes
+	SameWaits      Assumption = "same_waits"        // a wait takes no longer if more tasks wait at a time
 )
 
-// bounded is evidence whose figures bound what following the advice can gain. Each
+// limited is evidence whose figures limit what following the advice can save. Each
 // figure is of the same threads over the same time, and waiting for a processor is in
 // none of them: fewer other programs are not what the advice is about.
-type bounded interface {
+type limited interface {
 	Evidence
 	saves() units.Ns
 }
 
-// bound is what the evidence allows to gain, at least 0, out of whole.
-func bound(e bounded, whole units.Ns, assumes ...Assumption) *Bound {
-	saved := max(0, e.saves())
-	b := &Bound{Ns: saved, Assumes: assumes}
-	if whole > 0 {
-		b.Share = float64(saved) / float64(whole)
-	}
-	return b
+// found is the finding that evidence makes. A prediction of what it saves assumes that much.
+func found(class string, e limited, assumes ...Assumption) *Finding {
+	return &Finding{Class: class, Worth: max(0, e.saves()), Evidence: e, assumes: assumes}
 }
 
-func (f *Finding) gain() units.Ns {
-	if f.Gain == nil {
-		return 0
+// rank is what findings are ordered by: what they save, or if that cannot be predicted, what their figures leave to save.
+func (f *Finding) rank() units.Ns {
+	if f.Gain != nil {
+		return f.Gain.Ns
 	}
-	return f.Gain.Ns
+	return f.Worth
 }
 
-// Text is the finding in a sentence or two.
-func (f *Finding) Text() string { return f.Evidence.sentence(f) }
+// Text is the finding in a few sentences: what happened, what to do, and what that saves.
+func (f *Finding) Text() string { return f.Evidence.sentence(f) + f.outcome() }
 
 // MarshalJSON adds the text, and the name of advice.
 func (f Finding) MarshalJSON() ([]byte, error) {
@@ -103,7 +105,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Text      string      `json:"text"`
 		Name      string      `json:"name,omitempty"`
 		Class     string      `json:"class,omitempty"`
-		Gain      *Bound      `json:"gain,omitempty"`
+		Gain      *Gain       `json:"gain,omitempty"`
 		Predicted *Predicted  `json:"predicted,omitempty"`
 		Rule      string      `json:"rule"`
 		Evidence  Evidence    `json:"evidence"`

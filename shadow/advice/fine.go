@@ -21,10 +21,9 @@ func fineGrained(s *search) []Finding {
 			continue
 		}
 		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() && judged(slowProducer)(s, p) == nil {
-			if x := s.fineUnits(c, p); x != nil {
-				s.predict(x, p)
+			if x := s.fineUnits(c, p); x != nil && s.saves(x, p) {
 				out = append(out, *x)
-				s.isFine[c.Pool] = s.isFine[c.Pool] || (x.Gain != nil || c.Joins) && 2*c.Units > p.Units
+				s.isFine[c.Pool] = s.isFine[c.Pool] || (x.Worth > 0 || c.Joins) && 2*c.Units > p.Units
 			}
 		}
 	}
@@ -83,21 +82,25 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 		}
 	}
 	if costly(e.Gap, e.Median, s.t) || p.inside() < s.t.Busy {
-		x := &Finding{Class: c.Name, Gain: bound(e, s.Units.Duration), Evidence: e}
-		if float64(e.saves()) < s.t.FineGain*float64(s.time(s.Units.Duration)) {
-			x = nil
-		} else if e.Joins {
-			x.Gain = nil // submitting, joining and making the parts are in their work
-		}
-		if x != nil {
+		switch x := found(c.Name, e); {
+		case float64(e.saves()) < s.t.FineGain*float64(s.time(s.Units.Duration)):
+		case e.Joins:
+			return x.insideWork()
+		default:
 			return x
 		}
 	}
 	if inner := usual(&p.Inner, 250, s.t); costly(inner, e.Median, s.t) {
 		e.Gap, e.Parts = inner, true
-		return &Finding{Class: c.Name, Evidence: e}
+		return found(c.Name, e).insideWork()
 	}
 	return nil
+}
+
+// insideWork: submitting, joining and making the parts are in the units' own work, so that nothing says what they cost.
+func (f *Finding) insideWork() *Finding {
+	f.Worth = 0
+	return f.cannotTell(errInside)
 }
 
 // ofProgram reports whether the program decides how fine the units are. It does not if

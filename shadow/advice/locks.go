@@ -59,7 +59,7 @@ func contendedLock(s *search, p *Pool, span units.Ns) *Finding {
 	n := units.Ns(len(p.Workers))
 	least := max(orNone(p.CPU)/min(n, units.Ns(s.Units.CPUs)), (p.Wall-lock.Waited-orNone(p.Runnable)-p.held())/n)
 	e := &ContendedLock{p.PoolName, *lock, p.Response, span, (orNone(p.Runnable) + p.held()) / n, least}
-	return &Finding{Class: lock.Unit, Gain: bound(e, s.Units.Duration, NoOtherLock), Evidence: e}
+	return found(lock.Unit, e, NoWaits, NoOtherLock)
 }
 
 // mostWaited is the lock for which the units waited longest; nil: none.

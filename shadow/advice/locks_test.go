@@ -42,7 +42,7 @@ func TestContendedLock(t *testing.T) {
 	}{
 		// 8 s in requests less the waits are 2 s, 125 ms a worker.
 		{"semaphore", served(semaphore), "contended-lock", 875 * milli, []string{"Units of sun.net.httpserver.ServerImpl$Exchange on com.acme.Pool#1 wait for a permit of a Semaphore at Server.handle(Server.java:36) for 75 % of their response time",
-			"800 waits, 6.00 s in total, the longest 20.0 ms", "more permits", "if they do not wait for another lock instead."}},
+			"800 waits, 6.00 s in total, the longest 20.0 ms", "more permits"}},
 		// They also waited for processors 100 ms each, which leaves less than the CPU time on two processors.
 		{"beside others", ready, "contended-lock", (1000 - 100 - 50) * milli, nil},
 		{"monitor", served(waitedFor(Monitor, "Server$State", 6000*milli)), "contended-lock", 875 * milli, []string{"the monitor of a Server$State", "Hold it for less of the work"}},
@@ -58,8 +58,8 @@ func TestContendedLock(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
 			continue
 		}
-		if c.want != "" && found[0].gain() != c.gain {
-			t.Errorf("%s: gain %v, want %v; %s", c.name, found[0].gain(), c.gain, found[0].Text())
+		if c.want != "" && found[0].Worth != c.gain {
+			t.Errorf("%s: worth %v, want %v; %s", c.name, found[0].Worth, c.gain, found[0].Text())
 		}
 		for _, says := range c.says {
 			if !strings.Contains(found[0].Text(), says) {

@@ -74,14 +74,14 @@ func waitingTasks(s *search, p *Pool, span units.Ns) *Finding {
 	if p.behind(s, &e.Room) {
 		return nil
 	}
-	assumes := []Assumption{NoLock}
-	if !e.Locks {
-		assumes = nil
+	assumes := []Assumption{SameWaits}
+	if e.Locks {
+		assumes = append(assumes, NoLock)
 	}
-	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration, assumes...), Evidence: e}
+	return found(p.LongestClass, e, assumes...)
 }
 
-// Room is what bounds the gain of more workers.
+// Room is what limits the worth of more workers.
 type Room struct {
 	Active units.Ns `json:"pool_active_ns"` // a unit waited or ran
 	Waited units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor, or for the collector
@@ -100,7 +100,7 @@ func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
 
 // behind reports whether another thread of the program was ready all the time, so that tasks may wait for
 // it, or they wait for another pool that is as busy: more workers are no gain that could be shown. What it waited for a processor is part of that, but not of
-// the bound, as they may not have waited for it at all.
+// the worth, as they may not have waited for it at all.
 func (p *Pool) behind(s *search, r *Room) bool {
 	return p.Beside != nil && float64(r.Active-max(p.Beside.Wanted, p.Beside.Behind)) < s.t.Gain*float64(s.time(s.Units.Duration))
 }
@@ -174,7 +174,7 @@ func tooSmall(s *search, p *Pool, span units.Ns) *Finding {
 	if p.behind(s, &e.Room) {
 		return nil
 	}
-	return &Finding{Gain: bound(e, f.Duration, CPUsFree, NotCompeting), Evidence: e}
+	return found("", e, CPUsFree, NotCompeting)
 }
 
 // elsewhere is the CPU time that the program used outside a pool, from the pool's first
@@ -237,7 +237,7 @@ func tooLarge(s *search, p *Pool, span units.Ns) *Finding {
 	case p.observed():
 		assumes = []Assumption{OthersSameLoad}
 	}
-	return &Finding{Gain: bound(e, f.Duration, assumes...), Evidence: e}
+	return found("", e, assumes...)
 }
 
 // crowded reports whether the pool itself keeps its workers from the processors. Without
@@ -291,7 +291,7 @@ func coarseUnit(s *search, p *Pool, span units.Ns) *Finding {
 	if float64(min(e.Alone-e.Least, e.Idle)) < s.t.Idle*float64(alone) || p.mostlyWaits(unit, s.t) {
 		return nil // its parts, or others of the program, have the processors
 	}
-	return &Finding{Class: class, Gain: bound(e, f.Duration), Evidence: e}
+	return found(class, e, Divisible)
 }
 
 // heaviest is the CPU time of the heaviest unit, and the most that the pool takes on n
@@ -352,7 +352,7 @@ func imbalance(s *search, p *Pool, span units.Ns) *Finding {
 	if own := float64(span - waited); float64(most) < s.t.Busy*own || float64(e.saves()) < s.t.Imbalance*own {
 		return nil // if nothing idles, a worker did less because it had no processor
 	}
-	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
+	return found(p.LongestClass, e, Divisible)
 }
 
 // busiest is the greatest and the mean time of the workers, and how long the busiest

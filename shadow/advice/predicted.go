@@ -2,20 +2,30 @@ package advice
 
 import (
 	"errors"
+	"fmt"
 
 	"stackagent/granularity/predict"
 	"stackagent/internal/units"
 )
 
-// Predicted is what following an advice is expected to do: the pool's recorded units are replayed as they
-// were, and with the change that the advice stands for.
+// Predicted has the figures of a replay: the recorded units of a pool, or the whole session, as they were
+// and with the change that the advice stands for.
 type Predicted struct {
 	Ns       units.Ns `json:"ns,omitempty"`                // the session's duration, the advice followed; 0: cannot tell
 	Pool     units.Ns `json:"pool_predicted_ns,omitempty"` // what the pool takes then
-	Recorded units.Ns `json:"pool_ns"`                     // what the pool took
-	Replayed units.Ns `json:"pool_replayed_ns"`            // what its replay without the change takes
+	Recorded units.Ns `json:"pool_ns,omitempty"`           // what the pool took
+	Replayed units.Ns `json:"pool_replayed_ns,omitempty"`  // what its replay without the change takes
 	Why      string   `json:"cannot_tell,omitempty"`       // the reason
 }
+
+// Reasons why a finding has no prediction, beside those of a replay.
+var (
+	errHeap     = errors.New("a larger heap or another collector leaves some of the collections")
+	errInside   = errors.New("what submitting and joining them costs is inside their own work")
+	errLeft     = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
+	errNoUnits  = errors.New("the units of work are not known")
+	errNoReplay = errors.New("the session was not replayed")
+)
 
 // changing is evidence of what can be replayed.
 type changing interface {
@@ -29,45 +39,98 @@ type locking interface {
 	locked(p *Pool) (waited, any units.Ns)
 }
 
-// predict replays the pool of a finding. The prediction is never below what the bound allows.
+// cannotTell says why a finding has no prediction.
+func (f *Finding) cannotTell(why error) *Finding {
+	f.Predicted = &Predicted{Why: why.Error()}
+	return f
+}
+
+// predicted sets what a finding saves of the session, besides the figures of the replay.
+func (f *Finding) predicted(saved, session units.Ns) {
+	f.Gain = &Gain{Ns: saved, Assumes: f.assumes}
+	if session > 0 {
+		f.Gain.Share = float64(saved) / float64(session)
+	}
+	f.Predicted.Ns = max(1, session-saved)
+}
+
+// saves predicts what a finding about a pool saves, and reports whether that is enough, as far as it can tell.
+func (s *search) saves(x *Finding, p *Pool) bool {
+	if x.Predicted == nil {
+		s.predict(x, p)
+	}
+	return x.Gain == nil || s.enough(x, x.Gain.Ns)
+}
+
+// predict replays the pool of a finding.
 func (s *search) predict(x *Finding, p *Pool) {
 	e, ok := x.Evidence.(changing)
-	if !ok || p.Recorded == nil || x.Gain == nil {
+	if !ok {
 		return
 	}
-	pool := *p.Recorded
-	if l, ok := x.Evidence.(locking); ok {
-		pool.Lock(l.locked(p))
-	}
-	got, err := pool.Of(e.change(p, s.Units.CPUs))
 	x.Predicted = &Predicted{}
+	got, err := s.replay(x, p, e.change(p, s.Units.CPUs))
 	if got != nil {
 		x.Predicted.Recorded, x.Predicted.Replayed = got.Recorded, got.Unchanged
 	}
-	switch other := s.otherLock(x, p); {
-	case err != nil:
-		x.Predicted.Why = cannotTell(err)
-		return
-	case other != nil:
-		x.Predicted.Why = "the units also wait for " + other.Name + ", and how long each of them has it is not recorded: it may hold them up instead"
-		return
-	case x.Gain.Left > 0:
-		x.Predicted.Why = "tasks were left when the run ended, so it may get more done instead of ending earlier"
+	if err != nil {
+		x.Predicted.Why = err.Error()
 		return
 	}
-	saved := min(got.Saved(), x.Gain.Ns)
-	x.Predicted.Ns, x.Predicted.Pool = max(1, s.Units.Duration-saved), got.Recorded-saved
+	x.Predicted.Pool = got.Recorded - got.Saved()
+	x.predicted(got.Saved(), s.Units.Duration)
 }
 
-// otherLock is a lock for which units waited a considerable part of the pool's time, beside the one that the finding
-// is about; nil: none.
-func (s *search) otherLock(x *Finding, p *Pool) *Lock {
-	e, ok := x.Evidence.(*ContendedLock)
-	if !ok {
+// replay replays a pool with a change. The error is why what it takes then cannot be predicted.
+func (s *search) replay(x *Finding, p *Pool, c predict.Change) (*predict.Prediction, error) {
+	if p.Recorded == nil {
+		return nil, predict.ErrMissing
+	}
+	pool := *p.Recorded
+	about := p.mostWaited()
+	if l, ok := x.Evidence.(locking); ok {
+		pool.Lock(l.locked(p))
+	} else if about != nil && s.matters(about, p) {
+		pool.Lock(about.Waited, about.Any)
+	}
+	got, err := pool.Of(c)
+	switch other := s.otherLock(about, p); {
+	case p.Left > 0 && p.Left >= int64(len(p.Workers)):
+		return got, errLeft
+	case err != nil:
+		return got, inWords(err)
+	case other != nil:
+		return got, fmt.Errorf("the units also wait for %s, and how long each of them has it is not recorded: it may hold them up instead", other.Name)
+	}
+	return got, nil
+}
+
+// replayed is a finding about the whole session with what a replay of it with a change saves; nil if that is not enough.
+func (s *search) replayed(x *Finding, changed func(Replayer) (units.Ns, error)) *Finding {
+	if s.Replayer == nil {
+		return x.cannotTell(errNoReplay)
+	}
+	takes, err := changed(s.Replayer)
+	if err != nil {
+		return x.cannotTell(err)
+	}
+	x.Predicted = &Predicted{}
+	x.predicted(max(0, s.Duration-takes), s.Duration)
+	if !s.enough(x, x.Gain.Ns) {
 		return nil
 	}
+	return x
+}
+
+// matters reports whether units waited for a lock during a considerable part of the pool's time.
+func (s *search) matters(l *Lock, p *Pool) bool {
+	return float64(l.Any) >= s.t.Gain*float64(p.To-p.From)
+}
+
+// otherLock is a lock that matters, beside the one that the replay has; nil: none.
+func (s *search) otherLock(about *Lock, p *Pool) *Lock {
 	for i := range p.Locks {
-		if l := &p.Locks[i]; l.Name != e.Lock.Name && float64(l.Any) >= s.t.Gain*float64(e.Span) {
+		if l := &p.Locks[i]; l.Name != about.Name && s.matters(l, p) {
 			return l
 		}
 	}
@@ -87,7 +150,7 @@ func (e *FineUnits) change(*Pool, int) predict.Change {
 func (e *SlowProducer) change(*Pool, int) predict.Change { return predict.Change{Shared: true} }
 
 func (e *Churn) change(*Pool, int) predict.Change {
-	return predict.Change{Reuse: true, Workers: e.Lanes}
+	return predict.Change{Reuse: true, Starts: true, Workers: e.Lanes}
 }
 
 func (e *WaitingTasks) change(*Pool, int) predict.Change {
@@ -125,12 +188,12 @@ func (l *Lock) any() units.Ns {
 	return l.Any
 }
 
-// cannotTell says in words why there is no prediction.
-func cannotTell(err error) string {
-	for _, known := range []error{predict.ErrMissing, predict.ErrNoUnits, predict.ErrTooLarge, predict.ErrOff} {
+// inWords is why a replay predicts nothing, without what only its code is about.
+func inWords(err error) error {
+	for _, known := range []error{predict.ErrMissing, predict.ErrNoUnits, predict.ErrTooLarge, predict.ErrOff, predict.ErrStarts} {
 		if errors.Is(err, known) {
-			return known.Error()
+			return known
 		}
 	}
-	return "a replay of the pool does not end"
+	return errors.New("in a replay of the pool all of its workers wait for one another")
 }

@@ -2,6 +2,8 @@ package advice
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,23 +23,35 @@ func recordedPool() Pool {
 	return p
 }
 
-// TestPredicted: what a replay says goes with the advice: 1 s of work takes two workers half of it.
+// TestPredicted: what a replay says is the gain: 1 s of work takes two workers half of it.
 func TestPredicted(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(p *Pool)
 		want   Predicted
+		gain   units.Ns
 		says   string
 	}{
-		{"two workers", func(*Pool) {}, Predicted{1500 * milli, 500 * milli, 1000 * milli, 1000 * milli, ""}, "A replay of the recorded units with this change takes 500 ms instead of 1.00 s."},
-		{"never more than the bound", func(p *Pool) { p.Elsewhere = 400 * milli }, Predicted{1700 * milli, 700 * milli, 1000 * milli, 1000 * milli, ""}, "700 ms instead of 1.00 s"},
-		{"tasks left", func(p *Pool) { p.Left = 10 }, Predicted{0, 0, 1000 * milli, 1000 * milli, "tasks were left when the run ended, so it may get more done instead of ending earlier"}, "There is no prediction: tasks were left"},
+		{"two workers", func(*Pool) {}, Predicted{1500 * milli, 500 * milli, 1000 * milli, 1000 * milli, ""}, 500 * milli,
+			"Give it as many threads as processors. Predicted: 500 ms instead of 1.00 s (50 % less), if nothing else needs the processors and the tasks do not wait for one another."},
+		// The formula takes the other thread's time in sequence: 1 s - (1 s + 0.4 s) / 2.
+		{"more than the formula", func(p *Pool) { p.Elsewhere = 400 * milli }, Predicted{1500 * milli, 500 * milli, 1000 * milli, 1000 * milli, ""}, 500 * milli, "500 ms instead of 1.00 s"},
+		{"tasks left", func(p *Pool) { p.Left = 10 }, Predicted{0, 0, 1000 * milli, 1000 * milli, "tasks were left when the run ended, so it may get more done instead of ending earlier"}, 0,
+			"Give it as many threads as processors. Cannot tell what it saves: tasks were left"},
 		{"something else takes the time", func(p *Pool) {
 			for i := range p.Recorded.Units {
 				p.Recorded.Units[i].Ready, p.Recorded.Units[i].CPU = 8*milli, 2*milli
 			}
-		}, Predicted{0, 0, 1000 * milli, 200 * milli, "a replay of the pool as it was does not take as long as it took"}, "There is no prediction: a replay"},
-		{"summarised", func(p *Pool) { p.Recorded.Missing = true }, Predicted{0, 0, 0, 0, "not all of its units were recorded one by one"}, "There is no prediction: not all"},
+		}, Predicted{0, 0, 1000 * milli, 200 * milli, "a replay of the pool as it was does not take as long as it took"}, 0, "Cannot tell what it saves: a replay"},
+		{"a lock that does not matter", func(p *Pool) {
+			p.Recorded.Units[0].CPU, p.Recorded.Units[0].Locked = 9*milli, milli
+			p.Locks = []Lock{{Name: "A", Waited: milli, Any: milli}}
+		}, Predicted{1500 * milli, 500 * milli, 1000 * milli, 1000 * milli, ""}, 500 * milli, "500 ms instead of 1.00 s"},
+		{"two locks", func(p *Pool) {
+			p.Locks = []Lock{{Name: "A", Waited: 60 * milli, Any: 60 * milli}, {Name: "B", Waited: 50 * milli, Any: 50 * milli}}
+		}, Predicted{0, 0, 1000 * milli, 1000 * milli, "the units also wait for B, and how long each of them has it is not recorded: it may hold them up instead"}, 0, "Cannot tell what it saves: the units also wait for B"},
+		{"summarised", func(p *Pool) { p.Recorded.Missing = true }, Predicted{0, 0, 0, 0, "not all of its units were recorded one by one"}, 0, "Cannot tell what it saves: not all"},
+		{"no units", func(p *Pool) { p.Recorded = nil }, Predicted{0, 0, 0, 0, "not all of its units were recorded one by one"}, 0, "Cannot tell what it saves: not all"},
 	} {
 		p := recordedPool()
 		c.change(&p)
@@ -46,9 +60,136 @@ func TestPredicted(t *testing.T) {
 			t.Errorf("%s: %s %+v, want %+v", c.name, names(found), found, c.want)
 			continue
 		}
-		var got struct{ Predicted Predicted }
-		if b, err := json.Marshal(found[0]); err != nil || json.Unmarshal(b, &got) != nil || got.Predicted != c.want {
-			t.Errorf("%s: %s, %v", c.name, b, err)
+		checkGain(t, c.name, &found[0], c.gain, 2000*milli)
+	}
+}
+
+// checkGain checks what a finding says in JSON that it saves of a session; 0: nothing is said.
+func checkGain(t *testing.T, name string, x *Finding, gain, session units.Ns) {
+	t.Helper()
+	var got struct {
+		Predicted Predicted
+		Gain      *Gain
+	}
+	if b, err := json.Marshal(x); err != nil || json.Unmarshal(b, &got) != nil || got.Predicted != *x.Predicted ||
+		(got.Gain != nil) != (gain != 0) || gain != 0 && (got.Gain.Ns != gain || got.Gain.Share != float64(gain)/float64(session)) {
+		t.Errorf("%s: %s, %v; want the gain %v", name, b, err, gain)
+	}
+}
+
+// TestTooLittle: an advice that a replay shows to save little is not given, however much its figures leave. That a pool is
+// too large is: it costs memory.
+func TestTooLittle(t *testing.T) {
+	p := recordedPool()
+	for i := range p.Recorded.Units { // each is submitted when the one before has ended
+		p.Recorded.Units[i].Due = p.Recorded.Units[i].Start
+	}
+	if found := advise(&UnitFacts{Read: true, Duration: 2000 * milli, CPUs: 2, Pools: []Pool{p}}); len(found) != 0 {
+		t.Errorf("%s", found[0].Text())
+	}
+	large := busyPool(16, 1000*milli, 100)
+	large.CPU, large.Runnable, large.Taken = 4000*milli, large.Wall-4000*milli, 0
+	large.Recorded = &predict.Pool{Workers: 16, CPUs: 4, By: units.NotMeasured}
+	for i := range units.MonoNs(16) { // sixteen at a time on four processors
+		large.Recorded.Units = append(large.Recorded.Units, predict.Unit{End: units.MonoNs(1000 * milli), CPU: 250 * milli, Ready: 750 * milli, Thread: uint32(i)})
+	}
+	found := advise(&UnitFacts{Read: true, Duration: 2000 * milli, CPUs: 4, Pools: []Pool{large}})
+	if names(found) != "pool-too-large" || found[0].Gain == nil || found[0].Gain.Ns != 0 || !strings.HasSuffix(found[0].Text(), "Give it as many threads as processors. Predicted: 1.00 s, as before.") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestOtherLock: units that also wait for another lock may wait for that one instead, so that there is no prediction; else what
+// the one is assumed to let through is said.
+func TestOtherLock(t *testing.T) {
+	for other, says := range map[units.Ns]string{
+		0:           " Predicted: 500 ms instead of 1.00 s (50 % less), if no task waits for the lock and they do not wait for another lock instead.",
+		100 * milli: " Cannot tell what it saves: the units also wait for Other, and how long each of them has it is not recorded: it may hold them up instead.",
+	} {
+		p := busyPool(2, 1000*milli, 100) // two workers take turns: of each 20 ms one waits 10 ms for the other
+		p.CPU, p.Response, p.Locks = 1000*milli, p.Wall, []Lock{{Kind: Monitor, Name: "A", Unit: "U", Waits: 100, Waited: 1000 * milli, Any: 1000 * milli}}
+		if other > 0 {
+			p.Locks = append(p.Locks, Lock{Kind: Monitor, Name: "Other", Unit: "U", Waits: 1, Waited: other, Any: other})
+		}
+		p.Recorded = &predict.Pool{Workers: 2, CPUs: 2, By: units.NotMeasured}
+		for i := range units.MonoNs(100) {
+			from := max(0, i-1) * units.MonoNs(10*milli)
+			p.Recorded.Units = append(p.Recorded.Units, predict.Unit{Start: from, End: (i + 1) * units.MonoNs(10*milli), CPU: 10 * milli,
+				Locked: units.Ns(i*units.MonoNs(10*milli) - from), Thread: uint32(i % 2)})
+		}
+		found := advise(&UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
+		if names(found) != "contended-lock" || !strings.HasSuffix(found[0].Text(), says) {
+			t.Errorf("%v: %+v, want %q", other, found, says)
 		}
 	}
 }
+
+// TestReplayer: what advice about the whole session saves is what its replay says.
+func TestReplayer(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		with Replayer
+		gain units.Ns
+		says string // "": there is no advice
+	}{
+		{"none", nil, 0, "Cannot tell what it saves: the session was not replayed."},
+		{"cannot", replayer{err: errors.New("threads are missing")}, 0, "Cannot tell what it saves: threads are missing."},
+		{"saves", replayer{takes: 800 * milli}, 200 * milli, "Predicted: 800 ms instead of 1.00 s (20 % less)."},
+		{"saves nothing", replayer{takes: 990 * milli}, 0, ""},
+	} {
+		f := &Facts{Duration: 1000 * milli, CPUs: 2, Replayer: c.with, Units: &UnitFacts{Duration: 1000 * milli, CPUs: 2,
+			Collections: &Collections{Stopped: 300 * milli, Explicit: 20, ExplicitTime: 300 * milli}}}
+		f.GC.Total = 300 * milli
+		found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice })
+		if c.says == "" {
+			if len(found) != 0 {
+				t.Errorf("%s: %s", c.name, found[0].Text())
+			}
+			continue
+		}
+		if names(found) != "explicit-collections" || !strings.HasSuffix(found[0].Text(), c.says) {
+			t.Errorf("%s: %+v", c.name, found)
+			continue
+		}
+		checkGain(t, c.name, &found[0], c.gain, 1000*milli)
+	}
+}
+
+// TestPinsReplayed: pins that a replay shows to cost nothing are no advice, and do not explain what else is wrong with the pool.
+func TestPinsReplayed(t *testing.T) {
+	for _, c := range []struct {
+		takes units.Ns
+		want  string
+	}{{500 * milli, "pinned-threads"}, {990 * milli, "load-imbalance"}} {
+		p := busyPool(2, 1000*milli, 4)
+		p.Threads, p.Virtual = true, true
+		p.Workers[1].CPU, p.CPU, p.Longest, p.Heaviest = 200*milli, 1200*milli, 300*milli, 300*milli
+		f := &Facts{Duration: 1000 * milli, CPUs: 2, Replayer: unpinned(c.takes), Units: &UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Virtual: pinning(), Pools: []Pool{p}}}
+		if found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice }); names(found) != c.want {
+			t.Errorf("%v: %s, want %s", c.takes, names(found), c.want)
+		}
+	}
+}
+
+// unpinned is how long a session takes without pins.
+type unpinned units.Ns
+
+func (unpinned) WithoutCollections(reason string) (units.Ns, error) {
+	return 0, errors.New("asked for " + reason)
+}
+func (n unpinned) Unpinned() (units.Ns, error) { return units.Ns(n), nil }
+
+// replayer answers one question.
+type replayer struct {
+	takes units.Ns
+	err   error
+}
+
+func (r replayer) WithoutCollections(reason string) (units.Ns, error) {
+	if reason != "System.gc()" {
+		return 0, errors.New("asked for " + reason)
+	}
+	return r.takes, r.err
+}
+
+func (replayer) Unpinned() (units.Ns, error) { return 0, errors.New("asked for pins") }

@@ -36,5 +36,5 @@ func slowProducer(s *search, p *Pool, span units.Ns) *Finding {
 	if float64(by.Ran) < s.t.Busy*own || float64(e.Own) < own/2 || inside >= 1-s.t.Busy+s.t.WaitShare {
 		return nil
 	}
-	return &Finding{Class: p.LongestClass, Gain: bound(e, s.Units.Duration), Evidence: e}
+	return found(p.LongestClass, e, ProducerShared)
 }

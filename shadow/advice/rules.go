@@ -17,7 +17,7 @@ type rule struct {
 }
 
 // rules lists all rules. Findings of a kind are reported in this order, advice by its
-// gain. A pool gets only the first finding of the pool rules: the others follow from it.
+// rank. A pool gets only the first finding of the pool rules: the others follow from it.
 var rules = []rule{
 	{name: "volume", kind: Fact, find: one(volume)},
 	{name: "fineness", kind: Fact, find: one(fineness)},
@@ -88,7 +88,7 @@ func Find(f *Facts) []Finding {
 	}
 	order := map[FindingKind]int{Fact: 0, Advice: 1, Caution: 2}
 	slices.SortStableFunc(out, func(x, y Finding) int {
-		return cmp.Or(cmp.Compare(order[x.Kind], order[y.Kind]), cmp.Compare(y.gain(), x.gain()))
+		return cmp.Or(cmp.Compare(order[x.Kind], order[y.Kind]), cmp.Compare(y.rank(), x.rank()))
 	})
 	return out
 }
@@ -108,11 +108,7 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 				continue
 			}
 			if x := rules[k].pool(s, p); x != nil {
-				if s.worthwhile(&rules[k], x) {
-					if x.Gain != nil && p.Left >= int64(len(p.Workers)) {
-						x.Gain.Left = p.Left
-					}
-					s.predict(x, p)
+				if s.worthwhile(x) && s.saves(x, p) {
 					add(&rules[k], *x)
 				}
 				break
@@ -121,10 +117,16 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 	}
 }
 
-// worthwhile reports whether following an advice can save enough to be seen: two runs
-// of the same program differ by some percent. A pool too large costs memory.
-func (s *search) worthwhile(r *rule, x *Finding) bool {
-	return x.Gain == nil || r.name == "pool-too-large" || s.Units.Duration <= 0 || float64(x.Gain.Ns) >= s.t.Gain*float64(s.time(s.Units.Duration))
+// worthwhile reports whether the figures leave enough to save.
+func (s *search) worthwhile(x *Finding) bool {
+	return !x.Worth.Measured() || s.enough(x, x.Worth)
+}
+
+// enough reports whether a saving can be seen: two runs of the same program differ by some percent. A pool too large
+// costs memory.
+func (s *search) enough(x *Finding, saved units.Ns) bool {
+	_, memory := x.Evidence.(*TooLarge)
+	return memory || s.Units == nil || s.Units.Duration <= 0 || float64(saved) >= s.t.Gain*float64(s.time(s.Units.Duration))
 }
 
 // time is duration without what the JVM lost by waiting for processors. Shares of the

@@ -67,8 +67,8 @@ func TestCollections(t *testing.T) {
 			continue
 		}
 		for i, x := range found {
-			if x.gain() != c.gain[i] || i == 0 && !strings.Contains(x.Text(), c.says) {
-				t.Errorf("%s: gain %v, want %v: %s", c.name, x.gain(), c.gain[i], x.Text())
+			if x.Worth != c.gain[i] || i == 0 && !strings.Contains(x.Text(), c.says) {
+				t.Errorf("%s: worth %v, want %v: %s", c.name, x.Worth, c.gain[i], x.Text())
 			}
 		}
 	}

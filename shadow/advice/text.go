@@ -11,15 +11,24 @@ import (
 // This file has the sentences of advice, textsession.go those of facts and cautions.
 // A sentence says what happened, on what, and what to do.
 
-// gains says what following an advice can gain, "that can save at most 95.0 ms (48 % of
-// the session)", and on what conditions. It is time for the same work: a server, or a
-// loop with a time limit, does not end earlier.
-func (f *Finding) gains() string {
-	share := "n/a"
-	if f.Gain.Share > 0 || f.Gain.Ns == 0 {
-		share = units.FormatPercent(f.Gain.Share) + " of the session"
+// outcome says what following the advice saves, or why that cannot be predicted: " Predicted: 500 ms instead of 1.00 s (50 % less)." It is
+// time for the same work: a server, or a loop with a time limit, does not end earlier.
+func (f *Finding) outcome() string {
+	p := f.Predicted
+	switch {
+	case p == nil:
+		return ""
+	case p.Why != "":
+		return " Cannot tell what it saves: " + p.Why + "."
 	}
-	s := fmt.Sprintf("that can save at most %s (%s)", units.FormatNs(f.Gain.Ns), share)
+	from, to := f.Gain.Ns+p.Ns, p.Ns
+	if p.Recorded > 0 {
+		from, to = p.Recorded, p.Pool
+	}
+	s := fmt.Sprintf(" Predicted: %s instead of %s (%s less)", units.FormatNs(to), units.FormatNs(from), units.FormatPercent(float64(from-to)/float64(max(1, from))))
+	if to >= from {
+		s = fmt.Sprintf(" Predicted: %s, as before", units.FormatNs(from))
+	}
 	for i, a := range f.Gain.Assumes {
 		if i > 0 {
 			s += " and"
@@ -28,21 +37,7 @@ func (f *Finding) gains() string {
 		}
 		s += " " + assumptions[a]
 	}
-	if n := f.Gain.Left; n > 0 {
-		s += fmt.Sprintf(". That is for the same work: %s had not begun when the run ended, so it may get more done instead of ending earlier", text.Plural(n, "task", "tasks"))
-	}
-	return s + "." + f.Predicted.text()
-}
-
-// text says what a replay predicts.
-func (p *Predicted) text() string {
-	switch {
-	case p == nil:
-		return ""
-	case p.Why != "":
-		return " There is no prediction: " + p.Why + "."
-	}
-	return fmt.Sprintf(" A replay of the recorded units with this change takes %s instead of %s.", units.FormatNs(p.Pool), units.FormatNs(p.Recorded))
+	return s + "."
 }
 
 var assumptions = map[Assumption]string{
@@ -51,6 +46,10 @@ var assumptions = map[Assumption]string{
 	NoLock:         "they do not wait for a lock that one of them holds",
 	NoOtherLock:    "they do not wait for another lock instead",
 	OthersSameLoad: "other programs use as much CPU time as they did",
+	NoWaits:        "no task waits for the lock",
+	Divisible:      "the work can be cut into parts that any worker runs",
+	ProducerShared: "the tasks can do all that the thread computes",
+	SameWaits:      "a wait takes no longer when more tasks wait at a time",
 }
 
 func (e *FineUnits) sentence(f *Finding) string {
@@ -67,24 +66,20 @@ func (e *FineUnits) sentence(f *Finding) string {
 	if e.Summarised > 0 {
 		summarised = fmt.Sprintf(" (%s of them summarised)", share(e.Summarised, e.Units))
 	}
-	const unknown = "the cost is inside the tasks' own work, so the gain is not known"
 	s := fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work.", subject, submittedAt(e.Site), text.Plural(e.Units, "unit", "units"), summarised, units.FormatNs(e.Median))
 	switch {
 	case e.Parts:
-		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases. %s; %s.", units.FormatNs(e.Gap), remedy, unknown)
+		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases. %s.", units.FormatNs(e.Gap), remedy)
 	case e.Gap.Measured():
 		s += fmt.Sprintf(" A worker takes a median of %s to get from one unit to the next.", units.FormatNs(e.Gap))
 	default:
 		s += fmt.Sprintf(" The workers spend %s of their time on overhead, not on your code.", units.FormatPercent(e.Overhead))
 	}
-	if f.Gain == nil {
-		return s + fmt.Sprintf(" %s; %s.", remedy, unknown)
-	}
-	in := units.FormatNs(e.Active)
+	in := units.FormatNs(e.Active) + ","
 	if !e.Always {
-		in = "the " + in + " in which a unit waited or ran"
+		in = "the " + units.FormatNs(e.Active) + " in which a unit waited or ran,"
 	}
-	return s + fmt.Sprintf(" %s: %s did %s of work in %s, so %s", remedy, e.name(), units.FormatNs(e.Work), in, f.gains())
+	return s + fmt.Sprintf(" In %s %s did %s of work. %s.", in, e.name(), units.FormatNs(e.Work), remedy)
 }
 
 func (e *FineExecutions) sentence(f *Finding) string {
@@ -103,8 +98,8 @@ func (e *CoarseExecution) sentence(f *Finding) string {
 }
 
 func (e *CoarseUnit) sentence(f *Finding) string {
-	return fmt.Sprintf("One unit of %s takes %s of the %s in which %s work. No schedule is shorter than its longest task. Split it: with the work spread over %s, %s",
-		readable(f.Class), units.FormatNs(e.Unit), units.FormatNs(e.Span), e.has(), text.Plural(e.CPUs, "processor", "processors"), f.gains())
+	return fmt.Sprintf("One unit of %s takes %s of the %s in which %s work. No schedule is shorter than its longest task. Split it, so that its parts run on %s.",
+		readable(f.Class), units.FormatNs(e.Unit), units.FormatNs(e.Span), e.has(), text.Plural(e.CPUs, "processor", "processors"))
 }
 
 func (e *Churn) sentence(f *Finding) string {
@@ -112,14 +107,14 @@ func (e *Churn) sentence(f *Finding) string {
 	if e.Threads {
 		started = e.startedFor(e.Started)
 	}
-	return fmt.Sprintf("%s, at most %d at a time, each for a median of %s. None took less than %s from its submission to its start. Submit the tasks to a pool, which reuses its threads: %s",
-		started, e.AtOnce, units.FormatNs(e.Unit), units.FormatNs(e.Start), f.gains())
+	return fmt.Sprintf("%s, at most %d at a time, each for a median of %s. None took less than %s from its submission to its start. Submit the tasks to a pool, which reuses its threads.",
+		started, e.AtOnce, units.FormatNs(e.Unit), units.FormatNs(e.Start))
 }
 
 func (e *SlowProducer) sentence(f *Finding) string {
 	return fmt.Sprintf("The workers of %s wait for their tasks: thread %s submits them one by one and computes for %s of %s, while the %s are inside units %s of their time. "+
-		"Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks: %s",
-		e.name(), strings.ToValidUTF8(e.Thread, "?"), units.FormatNs(e.Ran), units.FormatNs(e.Span), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), f.gains())
+		"Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks.",
+		e.name(), strings.ToValidUTF8(e.Thread, "?"), units.FormatNs(e.Ran), units.FormatNs(e.Span), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside))
 }
 
 func (e *WaitsForItself) sentence(f *Finding) string {
@@ -128,18 +123,14 @@ func (e *WaitsForItself) sentence(f *Finding) string {
 	if e.Never > 0 {
 		s += fmt.Sprintf(" %s had not begun at the end: if all workers wait like this, it is a deadlock.", text.Plural(e.Never, "task", "tasks"))
 	}
-	s += " Run the inner tasks on another pool, join them in a fork/join pool, whose workers run them meanwhile, or continue in a completion stage instead of waiting"
-	if f.Gain == nil {
-		return s + "."
-	}
-	return s + ": " + f.gains()
+	return s + " Run the inner tasks on another pool, join them in a fork/join pool, whose workers run them meanwhile, or continue in a completion stage instead of waiting."
 }
 
 func (e *WaitingTasks) sentence(f *Finding) string {
 	s := fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker. "+
-		"Run them on a pool of their own with more threads, or on virtual threads: %s",
+		"Run them on a pool of their own with more threads, or on virtual threads.",
 		e.name(), text.Plural(e.Units, "unit", "units"), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"),
-		units.FormatPercent(e.Demand), units.FormatNs(e.Queue), f.gains())
+		units.FormatPercent(e.Demand), units.FormatNs(e.Queue))
 	if e.Locks {
 		s += " If they wait for a lock, hold it for shorter."
 	}
@@ -147,8 +138,8 @@ func (e *WaitingTasks) sentence(f *Finding) string {
 }
 
 func (e *TooSmall) sentence(f *Finding) string {
-	return fmt.Sprintf("%s has %s on %d processors, busy %s of the time, while a task waits a median of %s (units take %s). Give it as many threads as processors: %s",
-		e.name(), text.Plural(e.Workers, "worker", "workers"), e.CPUs, units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit), f.gains())
+	return fmt.Sprintf("%s has %s on %d processors, busy %s of the time, while a task waits a median of %s (units take %s). Give it as many threads as processors.",
+		e.name(), text.Plural(e.Workers, "worker", "workers"), e.CPUs, units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit))
 }
 
 func (e *TooLarge) sentence(f *Finding) string {
@@ -160,10 +151,10 @@ func (e *TooLarge) sentence(f *Finding) string {
 	if e.Threads {
 		try = "Start as many as there are processors, or submit the tasks to a pool of that size"
 	}
-	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads do not run more at once; they only cost context switches and memory. %s: %s",
-		e.Workers, e.of(), text.Plural(e.CPUs, "CPU", "CPUs"), how, try, f.gains())
+	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads do not run more at once; they only cost context switches and memory. %s.",
+		e.Workers, e.of(), text.Plural(e.CPUs, "CPU", "CPUs"), how, try)
 	if e.Observed && e.Taken > 0 {
-		s += fmt.Sprintf(" The %s of CPU time that other programs used meanwhile are taken into account.", units.FormatNs(e.Taken))
+		s += fmt.Sprintf(" Other programs used %s of CPU time meanwhile.", units.FormatNs(e.Taken))
 	}
 	return s
 }
@@ -173,22 +164,22 @@ func (e *Imbalance) sentence(f *Finding) string {
 	if e.Waiting {
 		does = "works or waits for a processor for"
 	}
-	return fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile. Cut the work into more and smaller parts than workers, taken from one queue: %s",
-		e.name(), text.Plural(e.Workers, "thread", "threads"), does, units.FormatNs(e.Busiest), units.FormatNs(e.Mean), f.gains())
+	return fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile. Cut the work into more and smaller parts than workers, taken from one queue.",
+		e.name(), text.Plural(e.Workers, "thread", "threads"), does, units.FormatNs(e.Busiest), units.FormatNs(e.Mean))
 }
 
 func (e *OneAtATime) sentence(f *Finding) string {
 	return fmt.Sprintf("The %s of %s run one at a time: its %s are inside units %s of the time, but for %s of it only one computes or wants a processor, and two or more for %s. "+
-		"They wait %s. %s: %s",
+		"They wait %s. %s.",
 		text.Plural(e.Units, "unit", "units"), e.name(), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), units.FormatPercent(e.One), units.FormatPercent(e.Several),
-		e.Lock.orAny("for one another, as for a lock"), e.Lock.tryOr("Hold it for less of the work, or divide what it guards"), f.gains())
+		e.Lock.orAny("for one another, as for a lock"), e.Lock.tryOr("Hold it for less of the work, or divide what it guards"))
 }
 
 func (e *InTurn) sentence(f *Finding) string {
 	return fmt.Sprintf("The %s of %s run one at a time: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, %s. "+
-		"More threads would wait as well. %s: %s",
+		"More threads would wait as well. %s.",
 		text.Plural(e.Units, "unit", "units"), e.name(), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand), units.FormatNs(e.Mutual),
-		e.Lock.orAny("as for a lock that is held while its owner waits"), e.Lock.tryOr("Do not hold the lock while waiting, or divide what it guards"), f.gains())
+		e.Lock.orAny("as for a lock that is held while its owner waits"), e.Lock.tryOr("Do not hold the lock while waiting, or divide what it guards"))
 }
 
 func (e *Pinned) sentence(f *Finding) string {
@@ -198,14 +189,14 @@ func (e *Pinned) sentence(f *Finding) string {
 		try = "Use a lock of java.util.concurrent instead of synchronized around what blocks (JDK 24 and later do not pin there), and d" + native
 	}
 	return fmt.Sprintf("Virtual threads parked %s while pinned to their carriers, for %s in total (%s and %s in threads of %s%s). They kept %s from others that waited for one, for %s of the time. "+
-		"%s: %s JFR's event jdk.VirtualThreadPinned shows where they pinned.",
+		"%s. JFR's event jdk.VirtualThreadPinned shows where they pinned.",
 		text.Plural(e.Pins, "time", "times"), units.FormatNs(e.Pinned), text.Plural(e.ClassPins, "time", "times"), units.FormatNs(e.ClassPinned), readable(f.Class), submittedAt(e.Site),
-		text.Plural(e.Carriers, "carrier", "carriers"), units.FormatPercent(e.Held), try, f.gains())
+		text.Plural(e.Carriers, "carrier", "carriers"), units.FormatPercent(e.Held), try)
 }
 
 func (e *DeepNesting) sentence(f *Finding) string {
 	return fmt.Sprintf("Tasks are nested up to %s deep on one stack (%s innermost). A deep stack can overflow, and what waits in it holds its memory. "+
-		"Fork and join in a tree, or submit the next step instead of running it inside. The gain in time is not known.", units.FormatCount(e.Depth), readable(f.Class))
+		"Fork and join in a tree, or submit the next step instead of running it inside.", units.FormatCount(e.Depth), readable(f.Class))
 }
 
 func (e *Swallowed) sentence(f *Finding) string {
@@ -230,7 +221,7 @@ func (e *Swallowed) sentence(f *Finding) string {
 }
 
 func (e *CostlyPauses) sentence(f *Finding) string {
-	s := fmt.Sprintf("Garbage collection stopped the program %s of the time", units.FormatPercent(e.Share))
+	s := fmt.Sprintf("Garbage collection stopped the program for %s, %s of the time", units.FormatNs(e.Stopped), units.FormatPercent(e.Share))
 	if e.Around {
 		s += ", with the time to reach its safepoints"
 	}
@@ -250,7 +241,7 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 	if e.Unseen {
 		s += " The causes of most collections are not known; a larger heap does not avoid those that the program asks for (System.gc())."
 	}
-	return s + " Try a larger heap or another collector, or allocate less inside the tasks: " + f.gains()
+	return s + " Try a larger heap or another collector, or allocate less inside the tasks."
 }
 
 func (e *Explicit) sentence(f *Finding) string {
@@ -263,8 +254,8 @@ func (e *Explicit) sentence(f *Finding) string {
 		what = text.Plural(e.Count, "pause was", "pauses were")
 	}
 	return fmt.Sprintf("The program asks for collections: %s because of System.gc()%s. A larger heap does not avoid them. Do not call System.gc() or Runtime.gc() "+
-		"(-XX:+DisableExplicitGC shows what that gains; direct buffers and RMI rely on such calls): %s",
-		what, unseen, f.gains())
+		"(-XX:+DisableExplicitGC shows what that gains; direct buffers and RMI rely on such calls).",
+		what, unseen)
 }
 
 // name is a pool in a sentence.

@@ -9,9 +9,9 @@ import (
 
 func (e *ContendedLock) sentence(f *Finding) string {
 	l := &e.Lock
-	return fmt.Sprintf("Units of %s on %s wait for %s for %s of their response time: %s, %s in total, the longest %s.%s %s: %s",
+	return fmt.Sprintf("Units of %s on %s wait for %s for %s of their response time: %s, %s in total, the longest %s.%s %s.",
 		readable(l.Unit), e.name(), l.named(), units.FormatPercent(float64(l.Waited)/float64(max(1, e.Response))),
-		text.Plural(l.Waits, "wait", "waits"), units.FormatNs(l.Waited), units.FormatNs(l.Most), l.held(), l.try(), f.gains())
+		text.Plural(l.Waits, "wait", "waits"), units.FormatNs(l.Waited), units.FormatNs(l.Most), l.held(), l.try())
 }
 
 // named is a lock in a sentence, with the site if it is known.

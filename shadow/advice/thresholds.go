@@ -65,7 +65,7 @@ var thresholds = []threshold{
 	{"coarse-share", 0.5, "share of a pool's time in one unit", func(t *Thresholds) any { return &t.CoarseShare }},
 	{"coarse-session", 0.2, "share of the session in one execution, if units are not known", func(t *Thresholds) any { return &t.CoarseSession }},
 	{"idle", 0.25, "share of that time that a split could save", func(t *Thresholds) any { return &t.Idle }},
-	{"gain", 0.05, "share of the session that following an advice about a pool must be able to save", func(t *Thresholds) any { return &t.Gain }},
+	{"gain", 0.05, "share of the session that following an advice must save", func(t *Thresholds) any { return &t.Gain }},
 	{"imbalance", 0.2, "share of the time by which the busiest worker exceeds the mean", func(t *Thresholds) any { return &t.Imbalance }},
 	{"pool-units", 4, "units from which a pool is judged", func(t *Thresholds) any { return &t.PoolUnits }},
 	{"pool-time", 50_000_000, "ns of activity from which a pool is judged", func(t *Thresholds) any { return &t.PoolTime }},

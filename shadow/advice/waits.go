@@ -27,11 +27,10 @@ func selfWaiting(s *search, p *Pool) *Finding {
 		return nil
 	}
 	e := &WaitsForItself{p.PoolName, q.Waiting, q.Parts, q.Never, waited, q.Workers, q.Any, q.Span, max(0, p.CPU) / units.Ns(max(1, s.Units.CPUs))}
-	x := &Finding{Class: q.Class, Evidence: e}
-	if q.Never == 0 {
-		x.Gain = bound(e, s.Units.Duration)
+	if q.Never > 0 {
+		return (&Finding{Class: q.Class, Worth: units.NotMeasured, Evidence: e}).cannotTell(errLeft) // it may be a deadlock
 	}
-	return x
+	return found(q.Class, e)
 }
 
 // readyOf estimates how long units with this CPU time waited for processors: in
@@ -82,7 +81,7 @@ func oneAtATime(s *search, p *Pool, span units.Ns) *Finding {
 	}
 	e := &OneAtATime{p.PoolName, p.Units, int64(n), min(1, occupied(p, span)), float64(p.One) / own, float64(p.Several) / own,
 		span, orNone(p.Stalled), p.CPU, min(n, f.CPUs), p.lockOf(p.Wall - p.demand() - p.held())}
-	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
+	return found(p.LongestClass, e, NoWaits)
 }
 
 // InTurn is a pool whose tasks wait for one another while the one that they wait for
@@ -114,7 +113,7 @@ func inTurn(s *search, p *Pool, span units.Ns) *Finding {
 	}
 	e := &InTurn{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), mutual,
 		span, (orNone(p.Runnable) + p.held()) / units.Ns(len(p.Workers)), (p.CPU + p.Beside.Outside) / units.Ns(len(p.Workers)), p.lockOf(mutual)}
-	return &Finding{Class: p.LongestClass, Gain: bound(e, s.Units.Duration), Evidence: e}
+	return found(p.LongestClass, e, NoWaits)
 }
 
 // Pinned are virtual threads that kept their carriers while parked.
@@ -150,8 +149,9 @@ func pinned(s *search) *Finding {
 	if float64(held) < s.t.Pinned*float64(all) || float64(e.saves()) < s.t.Pinned*float64(v.Active) {
 		return nil
 	}
-	s.isPinned = true
-	return &Finding{Class: v.Class, Gain: bound(e, f.Duration), Evidence: e}
+	x := s.replayed(found(v.Class, e), Replayer.Unpinned)
+	s.isPinned = x != nil
+	return x
 }
 
 // held is the least share of the carriers' time that pinned threads took while another

@@ -17,6 +17,17 @@ type Session struct {
 	activity.Span                   // that the graph covers
 	Units         []uint64          // by unit: its task; 0: the body of a thread
 	NotKnown      map[string]string // what the graph lacks -> why
+
+	summarised map[string]uint64 // executions without a record of their own, by class
+
+	paused []units.Ns // by number in Pauses: how long the program was stopped
+	pins   pins
+}
+
+// pins is how virtual threads were pinned.
+type pins struct {
+	carriers      bool     // the graph has them
+	all, recorded units.Ns // time, and the part of it of which the waits are recorded
 }
 
 // afterEnd is the most that may lie between the end of a unit and the end of the wait for it, on either side: a
@@ -55,13 +66,15 @@ type assembly struct {
 	steps [][]stepOf // by unit of the graph
 	of    []int      // by unit of the graph: index in rec.units
 	waits []waitOf
-	pools map[uint32]uint32          // executors of the graph
-	ran   map[uint32]map[uint32]bool // by executor: the threads that ran its units
+	pools map[uint32]uint32         // executors of the graph
+	ran   map[uint32]map[uint32]int // by executor: the threads that ran its units, and how many
+
+	carriers uint32 // the executor of virtual threads; 0: they are not limited
 }
 
 // assemble makes a graph and its schedule of a recording.
 func assemble(rec *recording) (*Session, error) {
-	a := &assembly{rec: rec, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]bool{}}
+	a := &assembly{rec: rec, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]int{}}
 	order := slices.Sorted(maps.Keys(rec.threads))
 	for _, id := range order {
 		a.addBodies(rec.threads[id])
@@ -84,7 +97,7 @@ func (a *assembly) addBodies(t *threadOf) {
 		x, y := &a.rec.units[i], &a.rec.units[j]
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end), cmp.Compare(i, j))
 	})
-	if t.worker || len(t.pieces) == 0 || len(t.units) > 0 && a.rec.units[t.units[0]].body {
+	if t.worker || t.virtual || len(t.pieces) == 0 || len(t.units) > 0 && a.rec.units[t.units[0]].body {
 		return
 	}
 	first, last := t.pieces[0].From, t.pieces[len(t.pieces)-1].To
@@ -105,17 +118,50 @@ func (a *assembly) addPools() {
 			continue
 		}
 		if a.ran[u.executor] == nil {
-			a.ran[u.executor] = map[uint32]bool{}
+			a.ran[u.executor] = map[uint32]int{}
 		}
-		a.ran[u.executor][u.thread] = true
+		a.ran[u.executor][u.thread]++
+	}
+	if a.rec.carriers > 0 && slices.ContainsFunc(a.rec.units, func(u unitOf) bool { return u.virtual }) {
+		a.carriers = a.b.Executor(graph.Executor{Name: Carriers, Workers: a.rec.carriers, Leaves: true})
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.ran)) {
+		if a.onCarriers(id) {
+			continue
+		}
 		e := graph.Executor{Name: a.rec.executors[id].name, Workers: len(a.ran[id])}
 		if a.rec.executors[id].forkJoin {
 			e.Order, e.Helps = graph.Stealing, true
 		}
 		a.pools[id] = a.b.Executor(e)
 	}
+}
+
+// Carriers is the name of the executor of virtual threads.
+const Carriers = "carriers"
+
+// onCarriers reports whether an executor has a virtual thread for each unit: only carriers limit how many run at a time.
+func (a *assembly) onCarriers(executor uint32) bool {
+	if a.carriers == 0 {
+		return false
+	}
+	for thread, n := range a.ran[executor] {
+		if t := a.rec.threads[thread]; n > 1 || t == nil || !t.virtual {
+			return false
+		}
+	}
+	return true
+}
+
+// executorOf is the executor of the graph on which a unit runs; 0: a thread of its own.
+func (a *assembly) executorOf(u *unitOf) uint32 {
+	switch {
+	case u.virtual && (u.body || u.executor == 0 || a.pools[u.executor] == 0):
+		return a.carriers
+	case u.body:
+		return 0
+	}
+	return a.pools[u.executor]
 }
 
 // addUnits adds the units of the graph and notes when they begin, end and are submitted.
@@ -128,11 +174,7 @@ func (a *assembly) addUnits(order []uint32) {
 			if u.inline {
 				continue
 			}
-			executor := uint32(0)
-			if !u.body {
-				executor = a.pools[u.executor]
-			}
-			u.at = a.b.Unit(u.class, executor) + 1
+			u.at = a.b.Unit(u.class, a.executorOf(u)) + 1
 			g := a.b.At(u.at - 1)
 			g.ID, g.Thread = u.id, a.b.Threads.Number(t.name)
 			a.steps, a.of = append(a.steps, nil), append(a.of, i)
@@ -156,8 +198,9 @@ func (a *assembly) findWakes(order []uint32) {
 	}
 	slices.SortFunc(a.waits, func(x, y waitOf) int { return cmp.Or(cmp.Compare(x.waiter, y.waiter), cmp.Compare(x.From, y.From)) })
 	for i := range a.waits {
-		by := a.rec.threads[a.waits[i].by]
-		by.events = append(by.events, event{a.waits[i].To, wakes, i})
+		id, at := a.behalf(&a.waits[i])
+		by := a.rec.threads[id]
+		by.events = append(by.events, event{at, wakes, i})
 	}
 }
 

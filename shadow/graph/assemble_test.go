@@ -255,3 +255,34 @@ func TestWoken(t *testing.T) {
 		t.Errorf("ms to wake up, and from the unit before: %v, by hand %v", got, want)
 	}
 }
+
+// TestOnBehalf: a job ends at 60 ms; its worker then wakes an idle one, which is ready for 5 ms, and ends main's wait at 66 ms as it
+// ends. A worker that is preempted for 4 ms after its job ends it later, too. Main waits for the job.
+func TestOnBehalf(t *testing.T) {
+	for name, threads := range map[string]map[uint32]*threadOf{
+		"an idle worker": {
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 66, activity.Futex, 3, "condition"), run(66, 80)}},
+			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(5, 10, activity.Futex, 1, ""), run(10, 61)}},
+			3: {id: 3, name: "idle", worker: true, pieces: []piece{wait(5, 60, activity.Futex, 2, ""), {Span: activity.Span{From: 60 * ms, To: 66 * ms}, state: activity.Running, run: ms / 4}}},
+		},
+		"a preempted worker": {
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 65, activity.Futex, 2, "condition"), run(65, 80)}},
+			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(5, 10, activity.Futex, 1, ""), run(10, 60),
+				{Span: activity.Span{From: 60 * ms, To: 65 * ms}, state: activity.Running, run: ms / 4}}},
+		},
+	} {
+		r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}, threads: threads,
+			units: []unitOf{{id: 1, class: "Job", thread: 2, start: 10 * ms, end: 60 * ms, submitted: 9 * ms, submitter: 1, executor: 5}}}
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Unexplained(); got != 0 {
+			t.Errorf("%s: %.3f of the path is not known: %+v", name, got, g.Path(-1, 0))
+		}
+		half, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{number(g, "Job"): 2}})
+		if err != nil || half.Replayed != 80*ms || half.Predicted != 55*ms {
+			t.Errorf("%s: %+v (%v), by hand 80 ms, and 55 ms if the job takes half as long", name, half, err)
+		}
+	}
+}

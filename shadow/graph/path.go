@@ -99,12 +99,21 @@ func Sum(path []Part, by string) []Row {
 
 // Unexplained is the share of the critical path, 0 to 1, of which nothing says what it was for.
 func (s *Session) Unexplained() float64 {
-	var unknown, all units.Ns
+	return s.share(func(p *Part) bool { return p.What == critical.NotKnown })
+}
+
+// others is the share of the critical path in which threads that are not the program's had the CPUs.
+func (s *Session) others() float64 {
+	return s.share(func(p *Part) bool { return p.What == critical.Ready && p.Wait == graph.Outside })
+}
+
+func (s *Session) share(counts func(*Part) bool) float64 {
+	var sum, all units.Ns
 	for _, p := range s.Path(-1, 0) {
 		all += p.Len()
-		if p.What == critical.NotKnown {
-			unknown += p.Len()
+		if counts(&p) {
+			sum += p.Len()
 		}
 	}
-	return float64(unknown) / float64(max(all, 1))
+	return float64(sum) / float64(max(all, 1))
 }

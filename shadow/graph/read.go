@@ -36,6 +36,8 @@ type reader struct {
 	threads map[uint64]uint32 // by the task that a thread is
 	missing map[string]string
 	virtual []virtualEnd // of units on virtual threads
+
+	summarised map[string]uint64 // see Session
 }
 
 // Of is the graph of the units of a session that lie between from and to; 0: all.
@@ -44,7 +46,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, missing: map[string]string{}, rec: &recording{
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -56,7 +58,11 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if origin.MayName(s) {
 		r.names = origin.NewNames(index)
 	}
-	for _, read := range []func() error{r.readUnits, r.readThreads, r.readSubmissions, r.readActivity, r.readWaits} {
+	r.readPauses()
+	if v := s.Manifest.Scheduling; v != nil {
+		r.rec.pins.all = v.PinnedNs
+	}
+	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.readActivity, r.readWaits} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -66,7 +72,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown = r.missing
+	out.NotKnown, out.summarised = r.missing, r.summarised
 	return out, nil
 }
 
@@ -79,7 +85,7 @@ func (r *reader) thread(id uint32) *threadOf {
 	if of == nil || of.Kind != session.KindApplication && of.Kind != session.KindMain {
 		return nil
 	}
-	t := &threadOf{id: id, name: of.Label(), worker: r.index.ExecutorOf(id) != 0 || of.Role() != "" && !of.Virtual}
+	t := &threadOf{id: id, name: of.Label(), worker: r.index.ExecutorOf(id) != 0 || of.Role() != "" && !of.Virtual, virtual: of.Virtual}
 	r.rec.threads[id] = t
 	return t
 }
@@ -111,8 +117,10 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		r.virtual = append(r.virtual, virtualEnd{u.end, x.Thread})
 		r.missing[Virtual] = "the scheduling record shows their carriers only: between waits that the agent recorded they are taken to be on a CPU"
 	}
+	u.virtual = x.Virtual
 	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {
-		u.busy = min(1, float64(cpu)/float64(wall))
+		ran := max(cpu, wall-r.rec.stopped(activity.Span{From: u.start, To: u.end}), 1)
+		u.busy = min(1, float64(cpu)/float64(ran))
 	}
 	task := x.Root
 	if x.StartedAs != 0 {
@@ -292,6 +300,11 @@ func (r *reader) finish() {
 		}
 		for n := len(t.pieces); n > 0 && t.pieces[n-1].state == activity.Unended; n = len(t.pieces) {
 			t.pieces = t.pieces[:n-1]
+		}
+	}
+	for i := range r.s.Threads {
+		if r.s.Threads[i].Role() == "carrier" {
+			r.rec.carriers++
 		}
 	}
 	for i := range r.s.Executors() {

@@ -19,6 +19,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 )
 
 // unitOf is a recorded unit of work, or the body of a thread.
@@ -33,6 +34,7 @@ type unitOf struct {
 	submitter  uint32       // thread; 0: not known
 	executor   uint32       // in the session; 0: none
 	inline     bool         // runs inside another unit, and was not submitted: only a class
+	virtual    bool         // on a virtual thread
 	busy       float64      // share of its own time on a CPU; used where no scheduling record is
 
 	at          uint32 // in the graph, + 1; 0: not there
@@ -52,6 +54,7 @@ type piece struct {
 	by    uint32 // thread that ended the wait; 0: not known
 	class string // of what it waited for; "": not known
 	lock  bool   // that is a lock: the wait is no join, even if whoever ended it ends then
+	pin   bool   // a virtual thread kept its carrier
 }
 
 // waits reports whether the thread could not go on.
@@ -64,6 +67,9 @@ type recording struct {
 	threads   map[uint32]*threadOf
 	units     []unitOf
 	executors map[uint32]executorOf
+	pauses    []session.Pause // of the collector, in order; none overlap
+	carriers  int             // of virtual threads
+	pins      pins
 }
 
 type executorOf struct {
@@ -73,13 +79,15 @@ type executorOf struct {
 
 // threadOf is a thread of the program.
 type threadOf struct {
-	id     uint32
-	name   string
-	worker bool
-	start  started
-	pieces []piece // in order; none: no scheduling record of it
-	units  []int   // indices, by start, the outer one first
-	events []event
+	id      uint32
+	name    string
+	worker  bool
+	virtual bool
+	start   started
+	pieces  []piece        // in order; none: no scheduling record of it
+	units   []int          // indices, by start, the outer one first
+	ends    []units.MonoNs // by units: the latest end so far; nil: nobody has asked
+	events  []event
 }
 
 // started is who started a thread, when and where; zero: not known.

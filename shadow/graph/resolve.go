@@ -110,12 +110,24 @@ func (a *assembly) finish() (*Session, error) {
 			}
 		}
 	}
+	out.paused, out.pins = a.paused(), a.rec.pins
+	out.pins.carriers = a.carriers != 0
 	g, err := a.b.Graph(a.rec.cpus)
 	if err != nil {
 		return nil, fmt.Errorf("the graph of the session: %w", err)
 	}
 	out.Graph = g
 	return out, nil
+}
+
+// paused is how long the program was stopped for each reason.
+func (a *assembly) paused() (sums []units.Ns) {
+	for _, p := range a.rec.pauses {
+		n := int(a.b.Pauses.Number(cmp.Or(p.Cause, Unnamed)))
+		sums = append(sums, make([]units.Ns, max(0, n+1-len(sums)))...)
+		sums[n] += units.Ns(p.EndNs - p.StartNs)
+	}
+	return sums
 }
 
 func (a *assembly) since(t units.MonoNs) units.Ns { return units.Ns(max(0, t-a.rec.From)) }
@@ -129,6 +141,10 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 		due = u.start
 	}
 	switch {
+	case a.carriers != 0 && g.Executor == a.carriers: // how long it waits for a carrier is up to the replay
+		if u.submittedBy.known {
+			m.By = by(u.submittedBy)
+		}
 	case u.freed.known && u.freedAt > due:
 		m.By, g.Latency = by(u.freed), units.Ns(u.start-u.freedAt)
 	case u.submittedBy.known:

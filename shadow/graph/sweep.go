@@ -117,7 +117,7 @@ func (s *sweeper) wakes(wait int) {
 	w := &s.waits[wait]
 	u, _, _ := s.in()
 	switch {
-	case u == nil && s.last != 0 && s.at-s.rec.units[s.last-1].end <= afterEnd:
+	case u == nil && s.last != 0 && s.t.unready(s.rec.units[s.last-1].end, s.at) <= afterEnd:
 		w.unit = s.last
 	case u != nil:
 		w.event = s.b.Resource(graph.Event, w.class, 1)
@@ -157,15 +157,25 @@ func (s *sweeper) unrecorded(u *unitOf, class uint32, busy float64, until units.
 	if until <= s.at {
 		return
 	}
-	length := units.Ns(until - s.at)
-	run := min(units.Ns(float64(length)*busy), length)
-	if run > 0 {
-		s.add(u, stepOf{Step: graph.Step{Kind: graph.Compute, Class: class, Len: run}, end: s.at + units.MonoNs(run)})
-	}
-	if rest := length - run; rest > 0 {
-		s.add(u, stepOf{Step: graph.Step{Kind: graph.Outside, Class: class, Len: rest}, end: until})
-	}
+	s.rec.divide(activity.Span{From: s.at, To: until}, func(part activity.Span, paused bool) {
+		if paused {
+			s.add(u, stepOf{Step: s.collected(part, class), end: part.To})
+			return
+		}
+		run := min(units.Ns(float64(part.Len())*busy), part.Len())
+		if run > 0 {
+			s.add(u, stepOf{Step: graph.Step{Kind: graph.Compute, Class: class, Len: run}, end: part.From + units.MonoNs(run)})
+		}
+		if rest := part.Len() - run; rest > 0 {
+			s.add(u, stepOf{Step: graph.Step{Kind: graph.Outside, Class: class, Len: rest}, end: part.To})
+		}
+	})
 	s.at = until
+}
+
+// collected is a wait for the collector.
+func (s *sweeper) collected(part activity.Span, class uint32) graph.Step {
+	return graph.Step{Kind: graph.Outside, Cause: graph.Collector, On: s.b.Pauses.Number(s.rec.reason(part)), Class: class, Len: part.Len()}
 }
 
 // recorded is a part of a piece of the thread's time, from s.at on.
@@ -182,9 +192,12 @@ func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) 
 		x.Len = units.Ns(float64(p.run) * of)
 	case end == p.To && s.find(s.t.id, p.From) >= 0:
 		x.Kind, x.Len, x.wait = graph.Await, 0, s.find(s.t.id, p.From)
+	case p.state == activity.Stalled:
+		x.Step = s.collected(activity.Span{From: s.at, To: end}, class)
 	default:
 		x.Kind, x.Cause = graph.Outside, causes[p.state]
 	}
+	x.Pinned = p.pin
 	s.add(u, x)
 }
 

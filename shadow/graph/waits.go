@@ -9,6 +9,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
 
@@ -25,12 +26,18 @@ func (r *reader) readWaits() error {
 	waits, n := map[uint32][]piece{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
 		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: lockOf(blockers[w.Blocker]),
-			lock: w.Kind == "monitor" || isLock(blockers[w.Blocker])}
+			lock: w.Kind == "monitor" || isLock(blockers[w.Blocker]), pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
+		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
+			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
+		}
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
 		}
 		if p.From >= p.To || r.rec.threads[w.Thread] == nil {
 			return
+		}
+		if p.pin {
+			r.rec.pins.recorded += p.Len()
 		}
 		if n++; n <= graph.MaxSteps {
 			waits[w.Thread] = append(waits[w.Thread], p)
@@ -99,9 +106,16 @@ func (r *reader) between(t *threadOf, waits []piece) (out []piece) {
 		end = max(end, u.end)
 	}
 	run := func(to units.MonoNs) {
-		if s := (activity.Span{From: at, To: to}); at != 0 && s.Len() > 0 {
-			out = append(out, piece{Span: s, state: activity.Running, run: s.Len()})
+		if at == 0 || to <= at {
+			return
 		}
+		r.rec.divide(activity.Span{From: at, To: to}, func(part activity.Span, paused bool) {
+			p := piece{Span: part, state: activity.Stalled}
+			if !paused {
+				p.state, p.run = activity.Running, part.Len()
+			}
+			out = append(out, p)
+		})
 	}
 	for _, w := range waits {
 		if w.From < at || w.To > end {

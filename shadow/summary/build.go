@@ -342,7 +342,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
 		// Only what the user asked for: every session of a machine without counters lacks them.
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
-		Thresholds:   b.opts.Thresholds,
+		Thresholds:   b.opts.Thresholds, Replayer: b.opts.Replayer,
 	}
 	if b.src.SiteOf != nil {
 		f.Sites = map[string]string{}

@@ -32,6 +32,8 @@ type Options struct {
 	Brief bool
 	// Thresholds of the advice; nil: advice.DefaultThresholds.
 	Thresholds *advice.Thresholds
+	// Replayer predicts what advice about the whole session saves; nil: nothing does.
+	Replayer advice.Replayer
 	// Advice looks for advice about units of work however long it takes; without it,
 	// only few enough units are read.
 	Advice bool

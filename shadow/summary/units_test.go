@@ -554,8 +554,8 @@ func TestOneFindingOfAPool(t *testing.T) {
 // time, and else another program's.
 func TestPoolOnSharedMachine(t *testing.T) {
 	for share, want := range map[int64]string{
-		100: "(40 % of the session).",
-		90:  "The 80.0 ms of CPU time that other programs used meanwhile are taken into account.",
+		100: "spend 88 % of their time waiting for one.",
+		90:  "Other programs used 80.0 ms of CPU time meanwhile.",
 		0:   "",
 	} {
 		sum, err := summary.Build(sharedMachine(t, units.MonoNs(share)), summary.Options{})

@@ -6,6 +6,7 @@ import (
 
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
 )
 
 // object is what threads waited for: its identity hash, and the id of its class in blockers.
@@ -50,6 +51,8 @@ func (t *tables) byStack(r *store.Wait) string {
 	case len(frames) == 0:
 	case r.Kind == kindPark && isCondition(class):
 		return awaitedIn(frames)
+	case r.Kind == kindPark && r.Blocker == 0:
+		return parkedIn(frames)
 	case r.Kind == kindMonitor && class == "java.lang.Object":
 		return class + " in " + frames[0].Class
 	case r.Kind == kindIO && slices.ContainsFunc(frames[:min(len(frames), acceptFrames)], accepts):
@@ -80,6 +83,28 @@ func awaitedIn(frames []*session.Site) string {
 	}
 	return Readable(frames[i].Class) + "." + frames[i].Method
 }
+
+// parkedIn names what a thread without a blocker waits for by the method of the JDK that the program called, such as
+// StructuredTaskScopeImpl.join; "" if the program parks itself.
+func parkedIn(frames []*session.Site) string {
+	i := 0
+	for i < len(frames) && frames[i].Class == lockSupport {
+		i++
+	}
+	first := i
+	for i < len(frames) && unit.IsJDK(frames[i].Class, 0) {
+		i++
+	}
+	switch {
+	case i == first:
+		return ""
+	case i < len(frames): // without a frame of the program the JDK's innermost says most
+		first = i - 1
+	}
+	return Readable(frames[first].Class) + "." + frames[first].Method
+}
+
+const lockSupport = concurrent + "locks.LockSupport"
 
 // connection is what a thread waits for that accepts connections: the next one is its work.
 const connection = "connection to accept"

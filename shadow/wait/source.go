@@ -56,8 +56,11 @@ func (t *tables) whatOf(kind, name string, blocker, thread, within uint32, held,
 	b := t.blockers[blocker]
 	w := whatOf(kind, b.Class, b.Lock, seen)
 	w.Class = cmp.Or(name, w.Class)
-	if name == connection {
+	switch {
+	case name == connection:
 		w.For = ForQueue
+	case name != "" && kind == kindPark:
+		w.For = ForSynchronizer
 	}
 	if w.partOf(held) != waiting.Lock {
 		w = t.forWork(w, thread, within)

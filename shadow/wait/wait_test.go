@@ -268,17 +268,20 @@ func TestStacksOfManyWaits(t *testing.T) {
 
 // Objects whose class says little are named after the code that waits, if a stack shows it: the condition of a deque for 10 ms with a stack
 // and for 1 ms without one, that of the program's a.Batch, one without a stack, and one of which a frame is not known; a lock of class Object
-// that a.Db has, with a stack and without. A thread that accepts connections waits for work, not for I/O.
+// that a.Db has, with a stack and without. A thread that accepts connections waits for work, not for I/O. Parks without a blocker have the
+// name of the JDK's method that the program called: not those of the program itself, with no stack beyond, or of which a frame is not known.
 func TestObjects(t *testing.T) {
 	p := known()
 	const locks, await = "java.util.concurrent.locks.", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
 	for i, f := range []string{locks + "LockSupport park", locks + "AbstractQueuedSynchronizer$ConditionNode block", "java.util.concurrent.ForkJoinPool managedBlock",
 		await + " await", "java.util.concurrent.LinkedBlockingDeque takeFirst", "java.util.concurrent.LinkedBlockingDeque take", "a.Batch add", "sun.nio.ch.Net accept",
-		"sun.nio.ch.ServerSocketChannelImpl accept", "a.Db write"} {
+		"sun.nio.ch.ServerSocketChannelImpl accept", "a.Db write", "jdk.internal.misc.ThreadFlock awaitAll", "java.util.concurrent.StructuredTaskScopeImpl join",
+		"java.lang.Thread run"} {
 		class, method, _ := strings.Cut(f, " ")
 		p.Frames = append(p.Frames, store.Frame{ID: uint32(i + 1), Class: class, Method: method})
 	}
-	for i, frames := range [][]uint32{{1, 2, 3, 4, 5, 6, 7}, {1, 4, 7}, {1, 4, 99, 6}, {10, 7}, {8, 9, 7}} {
+	for i, frames := range [][]uint32{{1, 2, 3, 4, 5, 6, 7}, {1, 4, 7}, {1, 4, 99, 6}, {10, 7}, {8, 9, 7},
+		{1, 11, 12, 7}, {1, 7}, {1, 11, 13}, {1}, {1, 99, 7}} {
 		p.Contexts = append(p.Contexts, store.Context{ID: uint32(i + 1), Kind: store.ContextWait, Frames: frames})
 	}
 	p.Blockers = append(p.Blockers, store.Blocker{ID: 5, Class: "java.lang.Object"}, store.Blocker{ID: 6, Class: "int[]"})
@@ -288,7 +291,8 @@ func TestObjects(t *testing.T) {
 		blocker, object, context uint32
 		length                   units.MonoNs
 	}{{"park", 4, 9, 1, 10}, {"park", 4, 9, 0, 1}, {"park", 4, 8, 2, 3}, {"park", 4, 7, 0, 2}, {"park", 4, 6, 3, 4}, {"monitor", 5, 5, 4, 5}, {"monitor", 5, 5, 0, 1},
-		{"monitor", 5, 4, 0, 1}, {"monitor", 5, 0, 4, 1}, {"io", 0, 0, 5, 8}, {"monitor", 6, 0, 0, 2}} {
+		{"monitor", 5, 4, 0, 1}, {"monitor", 5, 0, 4, 1}, {"io", 0, 0, 5, 8}, {"monitor", 6, 0, 0, 2},
+		{"park", 0, 0, 6, 15}, {"park", 0, 0, 7, 16}, {"park", 0, 0, 8, 17}, {"park", 0, 0, 9, 1}, {"park", 0, 0, 10, 2}} {
 		from := units.MonoNs(i)
 		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Object: w.object, Context: w.context, StartNs: int64(at(from)), EndNs: int64(at(from + w.length)), Within: 1})
 	}
@@ -297,7 +301,8 @@ func TestObjects(t *testing.T) {
 		got = append(got, fmt.Sprint(r.For, " ", r.Class, " ", r.Waits, " ", r.WaitedNs/ms))
 	}
 	same(t, got, []string{"synchronizer LinkedBlockingDeque.take 2 11", "synchronizer condition in a.Batch 1 3", "synchronizer condition of ReentrantLock 2 6",
-		"monitor java.lang.Object in a.Db 3 7", "monitor java.lang.Object 1 1", "monitor int[], or a class being initialized 1 2", "queue connection to accept 1 8", "gc pause 1 2"})
+		"monitor java.lang.Object in a.Db 3 7", "monitor java.lang.Object 1 1", "monitor int[], or a class being initialized 1 2", "queue connection to accept 1 8",
+		"synchronizer StructuredTaskScopeImpl.join 1 15", "synchronizer jdk.internal.misc.ThreadFlock.awaitAll 1 17", "other LockSupport.park without a blocker 3 19", "gc pause 1 2"})
 }
 
 // The JVM may say that compiled code waits for a monitor on the line after the one of the synchronized block: one place. Waits of

@@ -22,6 +22,7 @@ public final class Main {
     private static final Lock lock = new Lock();
     private static int threads, ms;
     private static boolean virtual;
+    private static String names = "waiter-"; // of the threads that wait
 
     public static void main(String[] args) throws Exception {
         String kind = args[0];
@@ -33,8 +34,10 @@ public final class Main {
         if (kind.equals("io")) { // without the time in which classes are loaded
             int wanted = ms;
             ms = 1;
+            names = "first-"; // on a busy machine they wait long, too
             io(new ConcurrentLinkedQueue<>());
             ms = wanted;
+            names = "waiter-";
         }
         for (int round = 0; round < rounds; round++) {
             switch (kind) {
@@ -165,7 +168,7 @@ public final class Main {
         Thread[] all = new Thread[threads];
         for (int i = 0; i < threads; i++) {
             int n = i;
-            all[i] = thread("waiter-" + i, () -> {
+            all[i] = thread(names + i, () -> {
                 begun.countDown();
                 long from = System.nanoTime(), to;
                 try {
@@ -175,7 +178,7 @@ public final class Main {
                 } finally {
                     to = System.nanoTime();
                 }
-                lines.add("wait waiter-" + n + " " + (to - from));
+                lines.add("wait " + names + n + " " + (to - from));
             });
             all[i].start();
         }

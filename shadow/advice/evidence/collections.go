@@ -54,11 +54,9 @@ func (a *advisor) collected(f *advice.UnitFacts, t advice.Thresholds) {
 
 // askedFor are causes of collections that no heap avoids: HotSpot's names.
 var askedFor = map[string]bool{
-	explicitly: true, "Diagnostic Command": true, "JvmtiEnv ForceGarbageCollection": true,
+	advice.SystemGC: true, "Diagnostic Command": true, "JvmtiEnv ForceGarbageCollection": true,
 	"Heap Inspection Initiated GC": true, "Heap Dump Initiated GC": true,
 }
-
-const explicitly = "System.gc()"
 
 // countPauses adds the pauses of each cause; their times share what the collections stopped. It reports whether the agent
 // knew the cause of any. The JVM names none for G1's Remark and Cleanup.
@@ -88,7 +86,7 @@ func count(c *advice.Collections, cause string, took units.Ns) {
 	switch {
 	case cause == "":
 		c.Unseen++
-	case cause == explicitly:
+	case cause == advice.SystemGC:
 		c.Explicit, c.ExplicitTime = c.Explicit+1, c.ExplicitTime+took
 	case askedFor[cause]:
 		c.Asked, c.AskedTime = c.Asked+1, c.AskedTime+took

@@ -19,6 +19,7 @@ type blocked struct {
 	from, to     units.MonoNs
 	thread       uint32
 	by           uint32 // the thread that had the lock when the wait began, or that ended it; 0: not known
+	later        bool   // it may have got the lock after the wait began
 	object, site uint32
 	class        uint32 // blockers.blocker
 	kind         advice.LockKind
@@ -130,7 +131,7 @@ func (v *lockWaits) read() (err error) {
 		if n++; n > mostWaits {
 			return
 		}
-		w := blocked{from: units.MonoNs(r.StartNs), to: units.MonoNs(r.EndNs), thread: r.Thread, by: cmp.Or(r.Holder, r.Waker), object: r.Object,
+		w := blocked{from: units.MonoNs(r.StartNs), to: units.MonoNs(r.EndNs), thread: r.Thread, by: cmp.Or(r.Holder, r.Waker), later: r.Holder == 0, object: r.Object,
 			class: r.Blocker, site: r.Site, kind: lockKind(r.Kind, v.blockers[r.Blocker], r.Holder != 0)}
 		if w.kind == "" {
 			w.class = 0
@@ -199,6 +200,19 @@ func (v *lockWaits) unitAt(thread uint32, at units.MonoNs) *placed {
 	return &list[n]
 }
 
+// mostIn is the unit of a thread that begins in a stretch of time and has most of it; nil: none does.
+func (v *lockWaits) mostIn(thread uint32, from, to units.MonoNs) (most *placed) {
+	list := v.units[thread]
+	i, _ := slices.BinarySearchFunc(list, from, func(u placed, t units.MonoNs) int { return cmp.Compare(u.from, t) })
+	length := units.MonoNs(0)
+	for ; i < len(list) && list[i].from < to; i++ {
+		if n := min(to, list[i].to) - list[i].from; n > length {
+			most, length = &list[i], n
+		}
+	}
+	return most
+}
+
 // add adds a wait for a lock in a unit. A semaphore keeps threads out only if those that wait for it also give its
 // permits back; else it is a signal.
 func (v *lockWaits) add(w *blocked) {
@@ -235,7 +249,8 @@ func (v *lockWaits) add(w *blocked) {
 	v.holder(sum, w, to)
 }
 
-// holder adds who had the lock in a wait, since it got it, and what that thread waited for meanwhile.
+// holder adds who had the lock in a wait, since it got it, and what that thread waited for meanwhile. A thread that got it without a
+// wait of its own had it since its unit began at the earliest.
 func (v *lockWaits) holder(sum *lockSum, w *blocked, to units.MonoNs) {
 	if w.by == 0 || w.by == w.thread {
 		return
@@ -251,11 +266,13 @@ func (v *lockWaits) holder(sum *lockSum, w *blocked, to units.MonoNs) {
 		}
 		own = append(own, o)
 	}
-	if from >= to {
-		return
-	}
 	u := v.unitAt(w.by, from)
-	if u == nil {
+	if u == nil && w.later {
+		if u = v.mostIn(w.by, from, to); u != nil {
+			from, to = u.from, min(to, u.to)
+		}
+	}
+	if u == nil || from >= to {
 		return
 	}
 	sum.Holder.Known += units.Ns(to - from)

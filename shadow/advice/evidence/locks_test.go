@@ -69,6 +69,35 @@ func TestLockWaits(t *testing.T) {
 	}
 }
 
+// TestHolderLater: a thread may begin to hold a lock while another one waits for it, without waiting itself. Thread 2 waits from 10 to 40,
+// and thread 1, which ends that, runs a unit from 15 to 38 and a short one until 39: the first had the lock from 15 at the earliest. Nothing is known if it
+// ran no unit meanwhile, or if it had the lock when the wait began: outside of its units then.
+func TestHolderLater(t *testing.T) {
+	of := func(thread uint32, from, to units.MonoNs) predict.Unit {
+		return predict.Unit{Start: from, End: to, Thread: thread}
+	}
+	for _, c := range []struct {
+		name     string
+		of1, too predict.Unit // units of thread 1, of the classes A and B
+		later    bool         // it need not have had the lock when the wait began
+		want     advice.Holder
+	}{
+		{"began later", of(1, 15, 38), of(1, 38, 39), true, advice.Holder{Unit: "A", Known: 23}},
+		{"had it", of(1, 5, 41), of(1, 41, 42), false, advice.Holder{Unit: "A", Known: 30}},
+		{"had it outside of units", of(1, 15, 38), of(1, 38, 39), false, advice.Holder{}},
+		{"no unit", of(1, 0, 9), of(1, 41, 42), true, advice.Holder{}},
+	} {
+		p := &poolSum{recorded: recorded{list: []predict.Unit{c.of1, c.too, of(2, 0, 45)}, classes: []uint32{7, 8, 8}}}
+		v := &lockWaits{a: &advisor{s: &session.Session{}, pools: map[string]*poolSum{"p": p}, names: map[uint32]string{7: "A", 8: "B"}},
+			blockers: map[uint32]store.Blocker{1: {Class: "app.State"}}, units: map[uint32][]placed{}, groups: map[*poolSum]map[lockKey]*lockSum{},
+			waits: map[uint32][]blocked{2: {{thread: 2, from: 10, to: 40, by: 1, later: c.later, object: 50, class: 1, kind: advice.Monitor}}}}
+		v.sum()
+		if len(p.Locks) != 1 || p.Locks[0].Holder != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, p.Locks, c.want)
+		}
+	}
+}
+
 // TestLockLines: the JVM may say that compiled code waits for a monitor on the line after the one of the synchronized block. It is one
 // lock; calls of acquire on two lines are two.
 func TestLockLines(t *testing.T) {

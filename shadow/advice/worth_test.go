@@ -7,28 +7,28 @@ import (
 	"stackagent/internal/units"
 )
 
-// TestBounds: whatever the figures are, no bound is above what the evidence shows: it
+// TestWorth: whatever the figures are, no finding is worth more than its evidence shows: it
 // is at most the pool's time without its waiting for processors, at most what the
 // finding is about, and never more than the work allows.
-func TestBounds(t *testing.T) {
+func TestWorth(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(16_000) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		f := anyFacts(rng)
 		for _, x := range Find(f) {
-			if x.Gain == nil {
+			if _, ok := x.Evidence.(limited); !ok || !x.Worth.Measured() {
 				continue
 			}
 			found[x.Rule]++
 			most, of := allowed(f, &x)
-			if x.Gain.Ns < 0 || x.Gain.Ns > max(0, most) || x.Gain.Share != float64(x.Gain.Ns)/float64(f.Units.Duration) {
-				t.Fatalf("seed %d: %s bounds the gain by %v (%v), but %s is %v: %+v", seed, x.Rule, x.Gain.Ns, x.Gain.Share, of, most, x.Evidence)
+			if x.Worth < 0 || x.Worth > max(0, most) || x.Gain != nil {
+				t.Fatalf("seed %d: %s is worth %v, but %s is %v: %+v", seed, x.Rule, x.Worth, of, most, x.Evidence)
 			}
 		}
 	}
 	for i := range rules {
 		switch name := rules[i].name; name {
-		case "deep-nesting", "swallowed-exceptions", "never-executed": // no bound
+		case "deep-nesting", "swallowed-exceptions", "never-executed": // no formula
 		default:
 			if rules[i].kind == Advice && found[name] < 5 {
 				t.Errorf("%s was found %d times only", name, found[name])
@@ -37,8 +37,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// allowed is the most that a finding's evidence allows to gain, from its definition in
-// docs/advice.md and independent of saves, and what that is.
+// allowed is the most that a finding's evidence allows to save, independent of saves, and what that is.
 func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	u := f.Units
 	cpus := units.Ns(u.CPUs)

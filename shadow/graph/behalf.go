@@ -1,0 +1,87 @@
+package graph
+
+import (
+	"slices"
+
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+)
+
+// maxBehalf is how many threads are asked at most on whose behalf they ended a wait.
+const maxBehalf = 8
+
+// behalf is the thread whose unit ended a wait, and when. A worker that is in no unit, and did not just end one, acts for whoever
+// woke it shortly before: as a pool ends, each idle worker wakes the next one, and the last of them whoever waits for the end.
+func (a *assembly) behalf(w *waitOf) (uint32, units.MonoNs) {
+	by, at := w.by, w.To
+	for range maxBehalf {
+		t := a.rec.threads[by]
+		if t == nil || a.atUnit(t, at) {
+			break
+		}
+		p := t.waitBefore(at)
+		if p == nil || p.by == 0 || p.by == w.waiter || p.To < w.From || t.unready(p.To, at) > afterEnd {
+			return w.by, w.To
+		}
+		by, at = p.by, p.To
+	}
+	if t := a.rec.threads[by]; t == nil || !a.atUnit(t, at) {
+		return w.by, w.To
+	}
+	return by, at
+}
+
+// atUnit reports whether a thread was in a unit, or had just ended one.
+func (a *assembly) atUnit(t *threadOf, at units.MonoNs) bool {
+	n, _ := slices.BinarySearchFunc(t.units, at, func(i int, at units.MonoNs) int {
+		if a.rec.units[i].start <= at {
+			return -1
+		}
+		return 1
+	})
+	if n == 0 {
+		return false
+	}
+	if t.ends == nil {
+		last := units.MonoNs(0)
+		for _, i := range t.units {
+			last = max(last, a.rec.units[i].end)
+			t.ends = append(t.ends, last)
+		}
+	}
+	return t.ends[n-1] >= at || t.unready(t.ends[n-1], at) <= afterEnd
+}
+
+// waitBefore is the last wait of a thread that was over by then; nil: none.
+func (t *threadOf) waitBefore(at units.MonoNs) *piece {
+	n, _ := slices.BinarySearchFunc(t.pieces, at, func(p piece, at units.MonoNs) int {
+		if p.To <= at {
+			return -1
+		}
+		return 1
+	})
+	for n--; n >= 0; n-- {
+		if t.pieces[n].waits() {
+			return &t.pieces[n]
+		}
+	}
+	return nil
+}
+
+// unready is the time between two moments without what the thread was ready for a CPU and had none.
+func (t *threadOf) unready(from, to units.MonoNs) units.Ns {
+	out := units.Ns(to - from)
+	n, _ := slices.BinarySearchFunc(t.pieces, from, func(p piece, from units.MonoNs) int {
+		if p.To <= from {
+			return -1
+		}
+		return 1
+	})
+	for ; n < len(t.pieces) && t.pieces[n].From < to; n++ {
+		if p := &t.pieces[n]; !p.waits() {
+			in := activity.Span{From: max(p.From, from), To: min(p.To, to)}
+			out -= units.Ns(float64(max(0, p.Len()-p.run)) * float64(in.Len()) / float64(p.Len()))
+		}
+	}
+	return out
+}

@@ -1,0 +1,146 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"stackagent/granularity/graph"
+	"stackagent/granularity/replay"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+)
+
+// mostNotKnown is the share of the critical path that may be not known: a change may save all of it or nothing.
+const mostNotKnown = 0.2
+
+// mostOthers is the share of the critical path that others may have had the CPUs for: how much they take of another run is chance.
+const mostOthers = 0.2
+
+// Predict replays the session with a change. If the prediction has a Why, Predicted is graph.Never.
+func (s *Session) Predict(c replay.Change) (*replay.Prediction, error) {
+	recorded, _ := s.Length(s.Recorded)
+	p, err := replay.Predict(s.Graph, recorded, c)
+	if err != nil {
+		return nil, fmt.Errorf("what if: %w", err)
+	}
+	if p.Why == nil {
+		p.Why = s.whyNot(&c)
+	}
+	if p.Why != nil {
+		p.Predicted = graph.Never
+	}
+	return p, nil
+}
+
+// whyNot is why the graph cannot answer, although its replay takes as long as the run; nil: it can.
+func (s *Session) whyNot(c *replay.Change) error {
+	if unknown := s.Unexplained(); unknown > mostNotKnown {
+		return fmt.Errorf("what %.0f %% of the critical path waited for is not known (shadow path --by part)", 100*unknown)
+	}
+	if others := s.others(); others > mostOthers {
+		return fmt.Errorf("threads that are not the program's had the CPUs for %.0f %% of the critical path", 100*others)
+	}
+	if len(c.Pauses) > 0 {
+		return s.whyNotPauses(c.Pauses)
+	}
+	if c.Unpin {
+		return s.whyNotUnpinned()
+	}
+	return nil
+}
+
+// othersPauses is the share of the run that other pauses may take. When the collector runs, and for how long, depends on
+// when it ran before: without some collections the others are not the same.
+const othersPauses = 0.1
+
+func (s *Session) whyNotPauses(gone map[uint32]bool) error {
+	others := units.Ns(0)
+	for i, n := range s.paused {
+		if !gone[uint32(i)] {
+			others += n
+		}
+	}
+	length, _ := s.Length(s.Recorded)
+	if share := float64(others) / float64(max(length, 1)); share > othersPauses {
+		return fmt.Errorf("other pauses of the collector took %s of the run: they would be different ones", units.FormatPercent(share))
+	}
+	return nil
+}
+
+// mostUnpinned is the share of the time pinned that may be without a record of when it was.
+const mostUnpinned = 0.1
+
+func (s *Session) whyNotUnpinned() error {
+	switch p := s.pins; {
+	case !p.carriers:
+		return errors.New("no virtual thread ran on a carrier that was recorded")
+	case float64(p.all-p.recorded) > mostUnpinned*float64(p.all):
+		return fmt.Errorf("virtual threads were pinned for %s in all; when they were is recorded of %s only",
+			units.FormatNs(p.all), units.FormatNs(p.recorded))
+	}
+	return nil
+}
+
+// Predictor answers for a whole session what an advice that is about no single pool gains. It makes the session's
+// graph when it is first asked.
+type Predictor struct {
+	session *session.Session
+	graph   func() (*Session, error)
+}
+
+// NewPredictor is a predictor for a session.
+func NewPredictor(s *session.Session) *Predictor {
+	return &Predictor{session: s, graph: sync.OnceValues(func() (*Session, error) { return Of(s, 0, 0) })}
+}
+
+// WithoutCollections is how long the session takes without the collections for a reason, which is HotSpot's name. An error
+// says why that cannot be told.
+func (p *Predictor) WithoutCollections(reason string) (units.Ns, error) {
+	return p.predict(func(g *Session) (replay.Change, error) {
+		gone, err := g.PausesFor(reason)
+		return replay.Change{Pauses: gone}, err
+	})
+}
+
+// Unpinned is how long the session takes if its virtual threads never keep their carriers while they wait. An error says
+// why that cannot be told.
+func (p *Predictor) Unpinned() (units.Ns, error) {
+	return p.predict(func(*Session) (replay.Change, error) { return replay.Change{Unpin: true}, nil })
+}
+
+func (p *Predictor) predict(change func(*Session) (replay.Change, error)) (units.Ns, error) {
+	g, err := p.graph()
+	if err != nil {
+		return 0, err
+	}
+	c, err := change(g)
+	if err != nil {
+		return 0, err
+	}
+	got, err := g.Predict(c)
+	if err != nil {
+		return 0, err
+	}
+	if got.Why != nil {
+		return 0, got.Why
+	}
+	return max(1, p.session.Manifest.DurationNs-(got.Recorded-got.Expected())), nil
+}
+
+// AllPauses is the reason of all collections.
+const AllPauses = "all"
+
+// PausesFor are the numbers of the waits for collections for a reason.
+func (s *Session) PausesFor(reason string) (map[uint32]bool, error) {
+	found := map[uint32]bool{}
+	for i, name := range s.Pauses {
+		if i > 0 && (name == reason || reason == AllPauses) {
+			found[uint32(i)] = true
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no thread waited for a collection for the reason %q", reason)
+	}
+	return found, nil
+}
