@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -127,6 +129,22 @@ func TestPath(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// TestWhatifOfSummaries: of a class whose executions are in summaries, all of them or all but the first, nothing can be said.
+func TestWhatifOfSummaries(t *testing.T) {
+	testjvm.Shared(t)
+	jdk := testjvm.JDKs(t)[0]
+	for _, detail := range []string{"auto", "summary"} {
+		c := testjvm.Example(t, "advice").Command(t, jdk)
+		c.Args, c.Agent = []string{"fine-grained"}, append(slices.Clip(c.Agent), "--detail", detail)
+		p := c.Profile(t)
+		for _, change := range []string{"--faster", "--split"} {
+			if got := predict(t, p, change, "Main$Tiny=2"); got.PredictedNs != nil || !strings.Contains(got.CannotTell, "executions of Main$Tiny were summarised") {
+				t.Errorf("%s, %s: %+v", detail, change, got)
+			}
 		}
 	}
 }

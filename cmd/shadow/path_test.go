@@ -6,6 +6,17 @@ import (
 	"testing"
 )
 
+// TestWhatifOfSummaries: of com.acme.Job 1,000 executions are in summaries, beside five that are recorded.
+func TestWhatifOfSummaries(t *testing.T) {
+	dir := makeSummarised(t, t.TempDir())
+	for _, change := range []string{"--faster", "--split"} {
+		code, out, errs := shadow(t, nil, "whatif", dir, change, "com.acme.Job=2")
+		if code != 0 || !strings.HasPrefix(out, "cannot tell: 1,000 executions of com.acme.Job ") {
+			t.Errorf("%s: exit %d, %q, %s", change, code, out, errs)
+		}
+	}
+}
+
 func TestPathUsage(t *testing.T) {
 	dir := recorded(t)
 	for _, args := range [][]string{

@@ -86,7 +86,7 @@ type whatifJSON struct {
 }
 
 func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
-	change, err := f.change(g)
+	change, whyNot, err := f.change(g)
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 		return err
 	}
 	out := whatifJSON{RecordedNs: p.Recorded, ReplayedNs: p.Replayed, Error: p.Error()}
-	if p.Why != nil {
-		out.CannotTell = p.Why.Error()
+	if why := cmp.Or(whyNot, p.Why); why != nil {
+		out.CannotTell = why.Error()
 	} else {
 		expected := p.Expected()
 		gain := 1 - float64(expected)/float64(max(p.Recorded, 1))
@@ -118,47 +118,56 @@ func (o *whatifJSON) print(env console.Env) error {
 	return err
 }
 
-// change finds what the flags name in the graph.
-func (f *whatifFlags) change(g *graph.Session) (c replay.Change, err error) {
+// change finds what the flags name in the graph; whyNot is why the graph cannot answer.
+func (f *whatifFlags) change(g *graph.Session) (c replay.Change, whyNot, err error) {
+	classes := g.ClassNames()
+	named := func(class uint32) bool { // has all of its time in the graph
+		whyNot = cmp.Or(whyNot, g.WhyNotClass(classes[class]))
+		return whyNot == nil
+	}
 	c = replay.Change{Faster: map[uint32]float64{}, Split: map[uint32]int{}, Pool: map[uint32]int{}, Free: map[uint32]bool{}, Pauses: map[uint32]bool{}, Unpin: f.unpin, CPUs: f.cpus}
 	for _, of := range f.faster {
-		class, value, err := parseChange("--faster", of, g.Classes)
+		class, value, err := parseChange(of, classes)
 		factor, parse := strconv.ParseFloat(value, 64)
 		if err = cmp.Or(err, parse); err != nil {
-			return c, console.Usagef("--faster %s: %v", of, err)
+			return c, nil, console.Usagef("--faster %s: %v", of, err)
 		}
-		c.Faster[class] = factor
+		if named(class) {
+			c.Faster[class] = factor
+		}
 	}
 	for _, x := range []struct {
 		flag  string
 		of    []string
 		names []string
 		into  map[uint32]int
-	}{{"--split", f.split, g.Classes, c.Split}, {"--pool", f.pool, executorNames(g.Executors), c.Pool}} {
+	}{{"--split", f.split, classes, c.Split}, {"--pool", f.pool, executorNames(g.Executors), c.Pool}} {
 		for _, of := range x.of {
-			i, value, err := parseChange(x.flag, of, x.names)
+			i, value, err := parseChange(of, x.names)
 			n, parse := strconv.Atoi(value)
 			if err = cmp.Or(err, parse); err != nil {
-				return c, console.Usagef("%s %s: %v", x.flag, of, err)
+				return c, nil, console.Usagef("%s %s: %v", x.flag, of, err)
 			}
-			x.into[i] = n
+			if x.flag != "--split" || named(i) {
+				x.into[i] = n
+			}
 		}
 	}
 	for _, of := range f.free {
 		class, err := find(of, lockNames(g))
 		if err != nil {
-			return c, console.Usagef("--free %s: %v", of, err)
+			return c, nil, console.Usagef("--free %s: %v", of, err)
 		}
 		c.Free[class] = true
 	}
 	for _, of := range f.noGC {
 		reasons, err := g.PausesFor(of)
 		if err != nil {
-			return c, console.Usagef("--no-gc %s: %v", of, err)
+			return c, nil, console.Usagef("--no-gc %s: %v", of, err)
 		}
 		maps.Copy(c.Pauses, reasons)
 	}
-	return c, nil
+	return c, whyNot, nil
 }
 
 func executorNames(of []model.Executor) (names []string) {
@@ -181,7 +190,7 @@ func lockNames(g *graph.Session) []string {
 }
 
 // parseChange splits NAME=VALUE and finds the name.
-func parseChange(flag, of string, names []string) (uint32, string, error) {
+func parseChange(of string, names []string) (uint32, string, error) {
 	at := strings.LastIndexByte(of, '=')
 	if at < 0 {
 		return 0, "", fmt.Errorf("want NAME=NUMBER")

@@ -18,6 +18,8 @@ type Session struct {
 	Units         []uint64          // by unit: its task; 0: the body of a thread
 	NotKnown      map[string]string // what the graph lacks -> why
 
+	summarised map[string]uint64 // executions without a record of their own, by class
+
 	paused []units.Ns // by number in Pauses: how long the program was stopped
 	pins   pins
 }

@@ -36,6 +36,8 @@ type reader struct {
 	threads map[uint64]uint32 // by the task that a thread is
 	missing map[string]string
 	virtual []virtualEnd // of units on virtual threads
+
+	summarised map[string]uint64 // see Session
 }
 
 // Of is the graph of the units of a session that lie between from and to; 0: all.
@@ -44,7 +46,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, missing: map[string]string{}, rec: &recording{
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -60,7 +62,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if v := s.Manifest.Scheduling; v != nil {
 		r.rec.pins.all = v.PinnedNs
 	}
-	for _, read := range []func() error{r.readUnits, r.readThreads, r.readSubmissions, r.readActivity, r.readWaits} {
+	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.readActivity, r.readWaits} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -70,7 +72,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown = r.missing
+	out.NotKnown, out.summarised = r.missing, r.summarised
 	return out, nil
 }
 
