@@ -37,4 +37,5 @@ var _ = [...]struct{}{
 	[1]struct{}{}[C.SA_METRIC_DELAY-wire.MetricDelay],
 
 	[1]struct{}{}[C.SA_CONTEXT_DEPTH-wire.MaxFrames],
+	[1]struct{}{}[C.SA_NEAR_MOST-wire.MaxNearFrames],
 }

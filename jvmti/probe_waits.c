@@ -6,8 +6,9 @@
 #include "state_contexts.h"
 #include "state_waits.h"
 
-/* Of an OS thread, in each of these intervals: so many waits are recorded, and so many short ones get their place. */
-enum { INTERVAL_NS = 100000000, MOST_RECORDS = 200, MOST_PLACES = 50, LONG_NS = 1000000 };
+/* Of an OS thread, in each of these intervals: so many waits are recorded, so many short ones get their place, and so many long ones, beyond
+ * their place, their whole stack. */
+enum { INTERVAL_NS = 100000000, MOST_RECORDS = 200, MOST_PLACES = 50, MOST_STACKS = 20, LONG_NS = 1000000 };
 
 static inline uint8_t waiting_as(int kind, int flags) { return (uint8_t)(1 + kind + (flags & SA_WAIT_TIMED ? SA_WAITING_TIMED : 0)); }
 
@@ -32,10 +33,15 @@ static bool room_for_record(sa_os *os, uint64_t now) {
     return true;
 }
 
-/* Where the thread is: the whole stack of a long wait, the nearest frame of the program of some short ones. */
-static void place(sa_os *os, const sa_thread *c, uint32_t within, bool whole, sa_wait *to) {
-    if (!whole && os->wait_pace.places++ >= MOST_PLACES) return;
-    to->site = sa_wait_place(os, c, within, whole, &to->context);
+/* Where the thread is: the stack of a long wait, the program's nearest frame of some short ones. */
+static void place(sa_os *os, const sa_thread *c, const sa_wait_end_of *e, sa_wait *to) {
+    if (e->ticks < ticks_of(LONG_NS)) {
+        if (os->wait_pace.places++ < MOST_PLACES) to->site = sa_wait_site_here(os, c);
+        return;
+    }
+    sa_wait_here here = sa_wait_stack_here(os, c, e->within, e->blocker, os->wait_pace.stacks < MOST_STACKS);
+    to->site = here.site, to->context = here.context;
+    os->wait_pace.stacks += here.again;
 }
 
 static uint8_t flags_of(const sa_os *os, const sa_thread *c, uint8_t waiting, const sa_waited *w) {
@@ -44,11 +50,11 @@ static uint8_t flags_of(const sa_os *os, const sa_thread *c, uint8_t waiting, co
 }
 
 /* False: no room. */
-static bool record(sa_os *os, sa_thread *c, const sa_waited *w, const sa_wait_end_of *e, uint32_t object, uint32_t lock, uint64_t now) {
+static bool record(sa_os *os, sa_thread *c, const sa_waited *w, const sa_wait_end_of *e, uint64_t now) {
     sa_wait r = {.type = SA_REC_WAIT, .flags = e->flags, .kind = e->kind, .blocker = e->blocker, .start_ticks = now - e->ticks, .end_ticks = now,
-                 .object = object, .lock = lock, .waker = w->waker, .holder = w->holder, .within = e->within};
+                 .object = os->blocker.object, .lock = os->blocker.lock, .waker = w->waker, .holder = w->holder, .within = e->within};
     if (c->is_virtual && os->mount_ticks > r.start_ticks) r.ready_ticks = os->ready_ticks;
-    place(os, c, e->within, e->ticks >= ticks_of(LONG_NS), &r);
+    place(os, c, e, &r);
     if (os->ring_thread_id != c->thread_id && !sa_switch_thread(os, c, false)) return false;
     sa_wait *to = reserve_now(os, 2);
     if (to == NULL) return false;
@@ -85,9 +91,9 @@ void sa_wait_end(JNIEnv *env, sa_thread *c, const sa_waited *w) {
     }
     e.flags = flags_of(os, c, waiting, w);
     if (__builtin_expect(e.ticks >= ticks_of(sa.config.wait_ns), 0)) {
-        uint32_t object, lock;
-        e.blocker = sa_blocker_of(env, w->blocker, &object, &lock);
-        if (room_for_record(os, now) && record(os, c, w, &e, object, lock, now)) {
+        sa_blocker_of(env, w->blocker, &os->blocker);
+        e.blocker = os->blocker.blocker;
+        if (room_for_record(os, now) && record(os, c, w, &e, now)) {
             end(os);
             return;
         }

@@ -94,15 +94,16 @@ static uint32_t condition_of(JNIEnv *env, jobject condition, jclass c, uint32_t 
     return id == 0 ? plain : id;
 }
 
-uint32_t sa_blocker_of(JNIEnv *env, jobject blocker, uint32_t *object, uint32_t *lock) {
-    *object = *lock = 0;
-    if (blocker == NULL) return 0;
+/* A thread often waits for the same object again. Its identity is its hash here as in the records. */
+void sa_blocker_of(JNIEnv *env, jobject blocker, sa_blocker_seen *seen) {
+    uint32_t object = (uint32_t)hash_of(blocker);
+    if (object == seen->object && object != 0) return;
+    *seen = (sa_blocker_seen){.object = object};
+    if (blocker == NULL) return;
     jclass c = (*env)->GetObjectClass(env, blocker);
-    uint32_t id = number_of(env, c, NULL);
-    *object = (uint32_t)hash_of(blocker);
-    if (id != 0 && entries[id].outer != NULL) id = condition_of(env, blocker, c, id, lock);
+    seen->blocker = number_of(env, c, NULL);
+    if (seen->blocker != 0 && entries[seen->blocker].outer != NULL) seen->blocker = condition_of(env, blocker, c, seen->blocker, &seen->lock);
     (*env)->DeleteLocalRef(env, c);
-    return id;
 }
 
 bool sa_blockers_next(uint32_t *id, const char **name, const char **lock) {

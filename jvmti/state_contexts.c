@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { OWN = 8, NEAR = 32, RAW = SA_CONTEXT_DEPTH + OWN, CONTEXT_SLOTS = 2 * SA_MAX_CONTEXTS, CALL_SLOTS = 2 * SA_MAX_CALLS, MAX_OWN = 64, MAX_BEGINS = 8 };
+enum { OWN = 8, RAW = SA_CONTEXT_DEPTH + OWN, CONTEXT_SLOTS = 2 * SA_MAX_CONTEXTS, CALL_SLOTS = 2 * SA_MAX_CALLS, MAX_OWN = 64, MAX_BEGINS = 8 };
 static const uint32_t OUR_CALL = UINT32_MAX; /* a frame of the probes themselves */
 
 static struct {
@@ -157,6 +157,7 @@ typedef struct {
     const jvmtiFrameInfo *frames;
     uint32_t n;
     bool cut;
+    bool near; /* only to the program's nearest frame */
     uint64_t hash;
     uint32_t class_id;
     int kind;
@@ -166,8 +167,9 @@ static void trim(stack *s, jint n) {
     jint own = 0;
     while (own < n && known_own(s->raw[own].method)) own++;
     s->frames = s->raw + own;
-    s->cut = n - own > SA_CONTEXT_DEPTH;
-    s->n = (uint32_t)(s->cut ? SA_CONTEXT_DEPTH : n - own);
+    bool deep = n - own > SA_CONTEXT_DEPTH;
+    s->cut = deep || s->near;
+    s->n = (uint32_t)(deep ? SA_CONTEXT_DEPTH : n - own);
     uint64_t h = mix((uint64_t)s->kind << 32 | s->class_id, s->n << 1 | s->cut);
     for (uint32_t i = 0; i < s->n; i++) h = mix(mix(h, (uintptr_t)s->frames[i].method), (uint64_t)s->frames[i].location);
     s->hash = h;
@@ -226,6 +228,7 @@ static bool carries(JNIEnv *env, const sa_thread *c, jthread self) {
 static jint walk(JNIEnv *env, stack *s, const sa_thread *c, jint most) {
     jthread self = NULL;
     jint raw = 0;
+    if (t.continuation == NULL) return (*sa.jvmti)->GetStackTrace(sa.jvmti, NULL, 0, most, s->raw, &raw) == JVMTI_ERROR_NONE ? raw : -1;
     if ((*sa.jvmti)->GetCurrentThread(sa.jvmti, &self) != JVMTI_ERROR_NONE) return -1;
     jvmtiError e = carries(env, c, self) ? JVMTI_ERROR_THREAD_NOT_ALIVE
                                          : (*sa.jvmti)->GetStackTrace(sa.jvmti, self, 0, most, s->raw, &raw);
@@ -291,26 +294,73 @@ static uint32_t number_of_new(JNIEnv *env, const jvmtiFrameInfo *f) {
     return id;
 }
 
-static uint32_t nearest(JNIEnv *env, const stack *s, jint raw) {
-    for (jint i = 0; i < raw && i < NEAR; i++) {
+/* The program's nearest frame; *site: its number. -1: none of these. */
+static jint nearest(JNIEnv *env, const stack *s, jint raw, uint32_t *site) {
+    *site = 0;
+    for (jint i = 0; i < raw && i < SA_NEAR_MOST; i++) {
         if (known_own(s->raw[i].method)) continue;
         uint32_t at, id = find_call(&s->raw[i], &at);
         if (id == 0) id = number_of_new(env, &s->raw[i]);
-        if (id == 0) return 0;
-        if (id != OUR_CALL && t.calls[id].program) return SA_FIRST_WAIT_SITE + id;
+        if (id == 0) return -1;
+        if (id != OUR_CALL && t.calls[id].program) {
+            *site = SA_FIRST_WAIT_SITE + id;
+            return i;
+        }
     }
-    return 0;
+    return -1;
 }
 
-uint32_t sa_wait_place(sa_os *os, const sa_thread *c, uint32_t class_id, bool whole, uint32_t *context) {
-    stack s = {.class_id = class_id, .kind = SA_CONTEXT_WAIT};
+/* NULL: where the thread is cannot be asked. */
+static JNIEnv *place_env(const sa_os *os, const sa_thread *c) {
     JNIEnv *env = NULL;
-    if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed) || between(os, c)) return 0;
-    if ((*sa.vm)->GetEnv(sa.vm, (void **)&env, JNI_VERSION_10) != JNI_OK) return 0;
-    jint raw = walk(env, &s, c, whole ? RAW : NEAR);
-    if (raw < 0) return 0;
-    if (whole) *context = context_number(env, &s, raw);
-    return nearest(env, &s, raw);
+    if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed) || between(os, c)) return NULL;
+    return (*sa.vm)->GetEnv(sa.vm, (void **)&env, JNI_VERSION_10) == JNI_OK ? env : NULL;
+}
+
+/* What was asked of the JVM. */
+typedef struct {
+    jint raw, at; /* frames, and which of them is the program's nearest; -1: none */
+    bool all;     /* the stack has no more */
+} looked;
+
+/* Asks for as many frames as the program's nearest one was away lately and, if it is not among them, for most. */
+static looked look(JNIEnv *env, sa_os *os, const sa_thread *c, stack *s, jint most, uint32_t *site) {
+    looked l = {.at = -1};
+    *site = 0;
+    for (jint ask = (jint)sa_near_guess(&os->wait_stacks);; ask = most) {
+        l.raw = walk(env, s, c, ask);
+        if (l.raw < 0) return l;
+        l.at = nearest(env, s, l.raw, site);
+        l.all = l.raw < ask;
+        if (l.at >= 0) sa_near_was(&os->wait_stacks, (uint32_t)l.at + 1);
+        if (l.at >= 0 || l.all || ask >= most) return l;
+    }
+}
+
+uint32_t sa_wait_site_here(sa_os *os, const sa_thread *c) {
+    stack s;
+    uint32_t site = 0;
+    JNIEnv *env = place_env(os, c);
+    if (env != NULL) look(env, os, c, &s, SA_NEAR_MOST, &site);
+    return site;
+}
+
+sa_wait_here sa_wait_stack_here(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t blocker, bool may_whole) {
+    stack s = {.class_id = class_id, .kind = SA_CONTEXT_WAIT};
+    sa_wait_here here = {0};
+    JNIEnv *env = place_env(os, c);
+    if (env == NULL) return here;
+    looked l = look(env, os, c, &s, RAW, &here.site);
+    if (l.raw < 0) return here;
+    s.near = l.at >= 0 && !l.all;
+    here.context = context_number(env, &s, s.near ? l.at + 1 : l.raw);
+    if (!s.near || here.context == 0 || !may_whole || !sa_stack_due(&os->wait_stacks, here.context, blocker)) return here;
+    here.again = true;
+    s.near = false;
+    l.raw = walk(env, &s, c, RAW);
+    uint32_t whole = l.raw < 0 ? 0 : context_number(env, &s, l.raw);
+    if (whole != 0) here.context = whole;
+    return here;
 }
 
 const sa_call *sa_wait_site(uint32_t site) {

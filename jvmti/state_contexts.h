@@ -46,9 +46,16 @@ uint32_t sa_context_take(sa_os *os, const sa_thread *c, int kind, uint32_t class
 void sa_context_ran(uint32_t context, uint64_t own_ticks, int64_t own_cpu_ns);
 
 /* Where the calling thread waits: the number of the program's nearest frame, as a site (from SA_FIRST_WAIT_SITE), 0: none
- * is near. whole: sets the number of the context, too, 0: none. */
+ * is near. */
 enum { SA_FIRST_WAIT_SITE = 1 << 16 };
-uint32_t sa_wait_place(sa_os *os, const sa_thread *c, uint32_t class_id, bool whole, uint32_t *context);
+uint32_t sa_wait_site_here(sa_os *os, const sa_thread *c);
+
+/* The same with the stack to that frame, or the whole stack, as state_wait_stacks.h decides if may_whole. */
+typedef struct {
+    uint32_t site, context; /* context: its number, 0: none */
+    bool again;             /* the JVM was asked for the whole stack, too */
+} sa_wait_here;
+sa_wait_here sa_wait_stack_here(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t blocker, bool may_whole);
 const sa_call *sa_wait_site(uint32_t site); /* NULL: none */
 
 /* state_context_frames.c: the names of a frame, within a bound for all. False: it is a frame of the probes. */

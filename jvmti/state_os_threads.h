@@ -2,16 +2,17 @@
 #ifndef STACKAGENT_STATE_OS_THREADS_H
 #define STACKAGENT_STATE_OS_THREADS_H
 #include "state_threads.h"
+#include "state_wait_stacks.h"
 #include "state_waits.h"
 #include "state_work.h"
 
 /* What all rings together keep resident; beyond it consumed pages go back. */
 enum { SA_RINGS_BUDGET = 16 << 20 };
 
-/* How many waits an OS thread has recorded in an interval, and of how many it has looked up the place. */
+/* How many waits an OS thread has recorded in an interval, of how many it has looked up the place, and of how many the whole stack. */
 typedef struct {
     uint64_t since;
-    uint32_t records, places;
+    uint32_t records, places, stacks;
 } sa_wait_pace;
 
 /* A wait of the Java thread that runs there, see state_blocked.h. */
@@ -63,6 +64,8 @@ typedef struct sa_os {
     uint64_t ready_ticks;  /* how long the virtual thread that was mounted last had waited for a carrier; 0: not known */
     sa_wait_rows *_Atomic waits; /* NULL: none was summed up */
     sa_wait_pace wait_pace;
+    sa_wait_stacks wait_stacks;
+    sa_blocker_seen blocker; /* the latest of its waits */
     sa_counts virtual_counts;  /* the part of counts that virtual threads have */
     sa_magazine vthreads, mores; /* free ones, of all sessions */
     sa_cells cells;

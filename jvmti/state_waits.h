@@ -48,8 +48,13 @@ void sa_wait_sums_reset(void);
 
 /* state_blockers.c: the classes of what threads wait for */
 
-/* Its id, 0: none. Sets the identity hash of the object, and that of the lock if the object is a condition. */
-uint32_t sa_blocker_of(JNIEnv *env, jobject blocker, uint32_t *object, uint32_t *lock);
+/* What a wait was for: the identity hash of the object, the number of its class, and if it is a condition, the identity hash of its lock. */
+typedef struct {
+    uint32_t object, blocker, lock; /* 0: none */
+} sa_blocker_seen;
+
+/* seen: what the thread waited for before; becomes what it waits for. */
+void sa_blocker_of(JNIEnv *env, jobject blocker, sa_blocker_seen *seen);
 bool sa_blockers_next(uint32_t *id, const char **name, const char **lock); /* not reported yet; false: no more */
 void sa_blockers_reset(void);
 #endif

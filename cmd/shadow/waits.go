@@ -40,7 +40,9 @@ ones. With a scheduling record (shadow run --switches) the time on a CPU, the ti
 for one, and I/O are exact.
 
 --format collapsed writes the stacks of long waits for tools that draw flame graphs
-(flamegraph.pl); of shorter waits only the nearest frame of the program is known.`,
+(flamegraph.pl). The site of a long wait is exact; how its time divides among callers is
+estimated from one whole stack in 16. Of shorter waits only the nearest frame of the
+program is known.`,
 		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
 		Args:    listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -76,11 +78,7 @@ func listWaits(l *listing.Flags, dir, by string) error {
 	}
 	l.Env.NoteFound(s, before)
 	if l.Format == "collapsed" {
-		stacks, err := a.Stacks()
-		if err != nil {
-			return err
-		}
-		return flame.CollapsedWaits(l.Env.Out, stacks)
+		return flame.CollapsedWaits(l.Env.Out, a.Stacks())
 	}
 	switch by {
 	case "unit":

@@ -36,7 +36,7 @@ func newModel(p *Pool, c Change) *model {
 		if whole := p.Units[i].Parent; whole > 0 {
 			m.children[int(whole-1)] = append(m.children[int(whole-1)], i)
 		}
-		m.locked = m.locked || p.Units[i].Locked > 0
+		m.locked = m.locked || p.Permits > 0 && p.Units[i].Locked > 0
 	}
 	if len(m.children) == 0 {
 		m.clients = p.clients()
@@ -110,11 +110,19 @@ func (m *model) unit(i int) {
 		m.b.At(x).Latency, m.b.At(x).Wake = m.latency[i], m.wake[i]
 		m.parts[i] = append(m.parts[i], x)
 		m.made = append(m.made, x)
-		rest := u.rest() / units.Ns(n)
-		if len(m.children[i]) > 0 {
-			rest = 0 // it waits for them
-		}
-		m.work(x, u.CPU/units.Ns(n), rest)
+		m.work(x, u.CPU/units.Ns(n), m.rest(i)/units.Ns(n))
+	}
+}
+
+// rest is what a unit waits for something that is not in the model.
+func (m *model) rest(i int) units.Ns {
+	switch u := &m.Units[i]; {
+	case len(m.children[i]) > 0:
+		return 0 // it waits for them
+	case m.Permits == 0:
+		return u.rest() + u.Locked
+	default:
+		return u.rest()
 	}
 }
 

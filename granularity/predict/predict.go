@@ -5,8 +5,8 @@
 // prediction.
 //
 // The model: units are submitted in the recorded order. If no unit was left when one
-// was submitted, and the submitter neither computed nor slept meanwhile, it had waited for the end of the last
-// one; else the next came as long after the one before as recorded. A unit computes, and waits as long as recorded for what is
+// was submitted, and the submitter neither computed nor slept meanwhile, it had waited for the ends of all;
+// else the next came as long after the one before as recorded. A unit computes, and waits as long as recorded for what is
 // not in the model.
 package predict
 
@@ -27,7 +27,7 @@ type Unit struct {
 	Parent             int32 // 1 + index of the unit that submitted it and waits for its end; 0: none
 }
 
-// rest is what a unit waited for something that is not in the model.
+// rest is what a unit waited for something that is not in the model, apart from locks.
 func (u *Unit) rest() units.Ns {
 	return max(0, units.Ns(u.End-u.Start)-u.CPU-u.Ready-u.Locked)
 }
@@ -43,7 +43,7 @@ type Pool struct {
 	By      units.Ns // CPU time of the thread that submits the units, or NotMeasured
 	// If By is measured: how long this thread waited for a processor, and slept or waited for files or the network.
 	ByReady, Apart units.Ns
-	Permits        int     // that many units can have the lock that others wait for; 0: one
+	Permits        int     // that many units can have the lock that others wait for; 0: a wait for one takes as long as recorded (see Lock)
 	Holds          float64 // the part of a unit's time for which it has the lock; 0: all
 }
 

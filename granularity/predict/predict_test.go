@@ -51,6 +51,9 @@ func TestKnown(t *testing.T) {
 		from := units.MonoNs(2*i) * units.MonoNs(ms)
 		churn.Units = append(churn.Units, Unit{Due: from, Start: from + units.MonoNs(ms), End: from + units.MonoNs(2*ms), CPU: ms, Thread: uint32(i)})
 	}
+	turns.Lock(0, 0)
+	brief := run(40, 2, 20*ms, 20*ms, 0) // two workers compute all the time, and one of them once waited for the other
+	brief.Units[1].CPU, brief.Units[1].Locked = 19*ms, ms
 	beside := one
 	beside.Beside = 400 * ms // another thread has the other processor
 	self := wholes()
@@ -64,6 +67,7 @@ func TestKnown(t *testing.T) {
 		{"three workers on two processors", one, Change{Workers: 3}, 400 * ms, 200 * ms},
 		{"twenty workers that sleep", sleep, Change{Workers: 20}, 400 * ms, 40 * ms},
 		{"no lock, on two processors", turns, Change{Free: true}, 240 * ms, 120 * ms},
+		{"a wait for a lock that does not matter", brief, Change{Workers: 4}, 400 * ms, 399*ms + ms/2},
 		{"one unit cut", coarse, Change{Largest: 5 * ms}, 500 * ms, 300 * ms},
 		{"threads cut", uneven, Change{Largest: 10 * ms}, 500 * ms, 300 * ms},
 		{"nothing between units", gaps, Change{Reuse: true}, 199 * ms, 100 * ms},
@@ -202,6 +206,27 @@ func TestStarts(t *testing.T) {
 	asleep.By, asleep.Apart = 0, 49*ms // it sleeps between, which a pool does not change
 	if got, err := asleep.Of(change); err != nil || got.Changed < 148*ms || got.Changed > 150*ms {
 		t.Errorf("%+v, %v, want 50 units of 2 ms and 49 times 1 ms", got, err)
+	}
+}
+
+// TestRounds: whoever waits until no unit is left waits for all of them, also for those that end last only in the replay. Of the two units of
+// a round one has 4 ms more work: the first in every second round, the other in the rest.
+func TestRounds(t *testing.T) {
+	p := Pool{Workers: 2, CPUs: 4, By: units.NotMeasured}
+	for i := range 20 {
+		at := units.MonoNs(i) * units.MonoNs(10*ms)
+		for k := range 2 {
+			n := 10 * ms
+			if k == i%2 {
+				n = 6 * ms
+			}
+			p.Units = append(p.Units, Unit{Due: at, Start: at, End: at + units.MonoNs(n), CPU: n, Thread: uint32(k)})
+		}
+	}
+	// The longer unit of a round is cut in two, so that the other one, which is not, ends last.
+	got, err := p.Of(Change{Largest: 6 * ms, Workers: 4})
+	if err != nil || got.Unchanged != 200*ms || got.Changed != 120*ms {
+		t.Errorf("%+v, %v, want 200 ms, and 20 rounds of 6 ms", got, err)
 	}
 }
 

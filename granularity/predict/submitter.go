@@ -5,28 +5,31 @@ import (
 	"stackagent/internal/units"
 )
 
-// gap is what the submitter does between two submissions: it waits for a unit's end, and goes on
+// gap is what the submitter does between two submissions: it waits for the ends of units, and goes on
 // for a time.
 type gap struct {
-	unit int // that is submitted next
-	join int // unit; -1: it waits for none
-	rest units.Ns
+	unit  int   // that is submitted next
+	joins []int // units
+	rest  units.Ns
 }
 
-// gaps are those of the recorded submissions. If no unit was left, the submitter had waited for the last one if
+// gaps are those of the recorded submissions. If no unit was left, the submitter had waited for all of them if
 // wait is set.
 func (m *model) gaps(wait bool) (out []gap, waited, rest units.Ns) {
 	last, before := -1, m.Units[0].Due // last: of the units before, the one that ended last
+	var left []int                     // units for which it has not waited
 	for i := range m.Units {
 		u := &m.Units[i]
 		if u.Parent > 0 || m.clients > 0 && i >= m.clients {
 			continue
 		}
-		g := gap{i, -1, units.Ns(u.Due - before)}
+		g := gap{unit: i, rest: units.Ns(u.Due - before)}
 		if wait && last >= 0 && m.Units[last].End <= u.Due && m.Units[last].End > before {
-			g.join, g.rest = last, units.Ns(u.Due-m.Units[last].End)
+			g.joins, g.rest = left, units.Ns(u.Due-m.Units[last].End)
 			waited += units.Ns(m.Units[last].End - before)
+			left = nil
 		}
+		left = append(left, i)
 		out, rest, before = append(out, g), rest+g.rest, u.Due
 		if last < 0 || u.End > m.Units[last].End {
 			last = i
@@ -46,8 +49,8 @@ func (m *model) submitter() {
 	by := m.b.Unit("submitter", 0)
 	m.again()
 	for _, g := range gaps {
-		if g.join >= 0 {
-			for _, x := range m.parts[g.join] {
+		for _, i := range g.joins {
+			for _, x := range m.parts[i] {
 				m.b.Do(by, graph.Join, x)
 			}
 		}

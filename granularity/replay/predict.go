@@ -46,6 +46,7 @@ func Predict(g *graph.Graph, recorded units.Ns, c Change) (*Prediction, error) {
 		return p, nil
 	}
 	p.Replayed, _ = g.Length(s)
+	all := g.All(s)
 	if math.Abs(p.Error()) > Tolerance {
 		p.Why = fmt.Errorf("the replay of the run as it was takes %s, the run took %s: more than %s apart",
 			units.FormatNs(p.Replayed), units.FormatNs(recorded), units.FormatPercent(Tolerance))
@@ -60,5 +61,23 @@ func Predict(g *graph.Graph, recorded units.Ns, c Change) (*Prediction, error) {
 		return p, nil
 	}
 	p.Predicted, _ = changed.Length(s)
+	p.bound(units.Ns(float64(changed.All(s)) * float64(p.Replayed) / float64(max(all, 1))))
 	return p, nil
+}
+
+// bound takes into account what threads compute that are none of the program's. If the program is done earlier, some of that may
+// not have to be done (a compiler's work on code that is not needed any more), or the program may wait for all of it (slower code
+// until it is compiled): it takes between Predicted and most. The middle is the prediction if it is within twice the tolerance of both.
+func (p *Prediction) bound(most units.Ns) {
+	least := p.Predicted
+	if most <= least {
+		return
+	}
+	if float64(most) > (1+4*Tolerance)*float64(least) {
+		p.Predicted = graph.Never
+		p.Why = fmt.Errorf("the JVM's own threads, such as JIT compilers, use the CPUs, too: with the change the run takes %s if it needs none of the work that they are late with, and %s if it needs all",
+			units.FormatNs(least), units.FormatNs(most))
+		return
+	}
+	p.Predicted = (least + most) / 2
 }

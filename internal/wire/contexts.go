@@ -3,6 +3,9 @@ package wire
 // MaxFrames is the largest number of frames of a context.
 const MaxFrames = 64
 
+// MaxNearFrames is the largest number of frames of a stack that ends with the program's nearest frame. It is cut, as a stack of MaxFrames may be.
+const MaxNearFrames = 32
+
 // Contexts are what a batch holds of calling contexts (option contexts=).
 type Contexts struct {
 	Account  ContextSampling

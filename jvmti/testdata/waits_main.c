@@ -47,7 +47,36 @@ static void drain(void) {
         }
 }
 
+/* The first waits at a place have their whole stack, then about one of sixteen, in no rhythm of 2 to 16; another place begins anew. */
+static void check_stacks(void) {
+    enum { MANY = 160000 };
+    sa_wait_stacks s = {0};
+    uint32_t due = 0, by_rest[17][16] = {{0}};
+    for (uint32_t i = 0; i < MANY; i++) {
+        bool d = sa_stack_due(&s, 7, 3);
+        CHECK(d || i >= SA_STACK_FIRST);
+        due += d;
+        for (uint32_t rhythm = 2; d && rhythm <= 16; rhythm++) by_rest[rhythm][i % rhythm]++;
+    }
+    CHECK(due > MANY / SA_STACK_EVERY * 19 / 20 && due < MANY / SA_STACK_EVERY * 21 / 20);
+    for (uint32_t rhythm = 2; rhythm <= 16; rhythm++)
+        for (uint32_t k = 0; k < rhythm; k++) CHECK(by_rest[rhythm][k] > due / rhythm * 4 / 5 && by_rest[rhythm][k] < due / rhythm * 6 / 5);
+    for (int i = 0; i < SA_STACK_FIRST; i++) CHECK(sa_stack_due(&s, 8, 3) && sa_stack_due(&s, 7, 4));
+}
+
+/* As many frames are asked for as the deepest of the recent places needs. */
+static void check_near(void) {
+    sa_wait_stacks s = {0};
+    CHECK(sa_near_guess(&s) == SA_NEAR_FEWEST);
+    for (int i = 0; i < 10; i++) sa_near_was(&s, i % 2 == 0 ? 9 : 5);
+    CHECK(sa_near_guess(&s) >= 8 && sa_near_guess(&s) <= 9);
+    for (int i = 0; i < 10; i++) sa_near_was(&s, 5);
+    CHECK(sa_near_guess(&s) <= 6);
+}
+
 int main(void) {
+    check_stacks();
+    check_near();
     sa.clock.ns_per_tick = 1;
     os.next = &other; /* it has no sums */
     atomic_store(&sa_os_threads.list, &os);

@@ -87,11 +87,14 @@ func (s *search) replay(x *Finding, p *Pool, c predict.Change) (*predict.Predict
 		return nil, predict.ErrMissing
 	}
 	pool := *p.Recorded
+	about := p.mostWaited()
 	if l, ok := x.Evidence.(locking); ok {
 		pool.Lock(l.locked(p))
+	} else if about != nil && s.matters(about, p) {
+		pool.Lock(about.Waited, about.Any)
 	}
 	got, err := pool.Of(c)
-	switch other := s.otherLock(x, p); {
+	switch other := s.otherLock(about, p); {
 	case p.Left > 0 && p.Left >= int64(len(p.Workers)):
 		return got, errLeft
 	case err != nil:
@@ -119,15 +122,15 @@ func (s *search) replayed(x *Finding, changed func(Replayer) (units.Ns, error)) 
 	return x
 }
 
-// otherLock is a lock for which units waited a considerable part of the pool's time, beside the one that the finding
-// is about; nil: none.
-func (s *search) otherLock(x *Finding, p *Pool) *Lock {
-	e, ok := x.Evidence.(*ContendedLock)
-	if !ok {
-		return nil
-	}
+// matters reports whether units waited for a lock during a considerable part of the pool's time.
+func (s *search) matters(l *Lock, p *Pool) bool {
+	return float64(l.Any) >= s.t.Gain*float64(p.To-p.From)
+}
+
+// otherLock is a lock that matters, beside the one that the replay has; nil: none.
+func (s *search) otherLock(about *Lock, p *Pool) *Lock {
 	for i := range p.Locks {
-		if l := &p.Locks[i]; l.Name != e.Lock.Name && float64(l.Any) >= s.t.Gain*float64(e.Span) {
+		if l := &p.Locks[i]; l.Name != about.Name && s.matters(l, p) {
 			return l
 		}
 	}
@@ -151,8 +154,11 @@ func (e *Churn) change(*Pool, int) predict.Change {
 }
 
 func (e *WaitingTasks) change(*Pool, int) predict.Change {
-	return predict.Change{Workers: int(min(wider*e.Workers, e.Units))}
+	return predict.Change{Workers: int(e.enough())}
 }
+
+// enough is how many workers the tasks get in the replay.
+func (e *WaitingTasks) enough() int64 { return min(wider*e.Workers, e.Units) }
 
 func (e *TooSmall) change(_ *Pool, cpus int) predict.Change { return predict.Change{Workers: cpus} }
 

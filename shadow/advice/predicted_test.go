@@ -43,6 +43,13 @@ func TestPredicted(t *testing.T) {
 				p.Recorded.Units[i].Ready, p.Recorded.Units[i].CPU = 8*milli, 2*milli
 			}
 		}, Predicted{0, 0, 1000 * milli, 200 * milli, "a replay of the pool as it was does not take as long as it took"}, 0, "Cannot tell what it saves: a replay"},
+		{"a lock that does not matter", func(p *Pool) {
+			p.Recorded.Units[0].CPU, p.Recorded.Units[0].Locked = 9*milli, milli
+			p.Locks = []Lock{{Name: "A", Waited: milli, Any: milli}}
+		}, Predicted{1500 * milli, 500 * milli, 1000 * milli, 1000 * milli, ""}, 500 * milli, "500 ms instead of 1.00 s"},
+		{"two locks", func(p *Pool) {
+			p.Locks = []Lock{{Name: "A", Waited: 60 * milli, Any: 60 * milli}, {Name: "B", Waited: 50 * milli, Any: 50 * milli}}
+		}, Predicted{0, 0, 1000 * milli, 1000 * milli, "the units also wait for B, and how long each of them has it is not recorded: it may hold them up instead"}, 0, "Cannot tell what it saves: the units also wait for B"},
 		{"summarised", func(p *Pool) { p.Recorded.Missing = true }, Predicted{0, 0, 0, 0, "not all of its units were recorded one by one"}, 0, "Cannot tell what it saves: not all"},
 		{"no units", func(p *Pool) { p.Recorded = nil }, Predicted{0, 0, 0, 0, "not all of its units were recorded one by one"}, 0, "Cannot tell what it saves: not all"},
 	} {

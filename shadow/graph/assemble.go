@@ -91,6 +91,7 @@ func (a *assembly) run() (*Session, error) {
 	for _, id := range order {
 		a.addBodies(rec.threads[id])
 	}
+	order = a.addBeside(order)
 	a.addPools()
 	a.addUnits(order)
 	a.findWakes(order)
@@ -191,7 +192,7 @@ func (a *assembly) addUnits(order []uint32) {
 			}
 			u.at = a.b.Unit(u.class, a.executorOf(u)) + 1
 			g := a.b.At(u.at - 1)
-			g.ID, g.Thread = u.id, a.b.Threads.Number(t.name)
+			g.ID, g.Thread, g.Beside = u.id, a.b.Threads.Number(t.name), u.beside
 			a.steps, a.of = append(a.steps, nil), append(a.of, i)
 			if by := a.rec.threads[u.submitter]; by != nil && u.submitted >= a.rec.From {
 				by.events = append(by.events, event{u.submitted, submits, i})

@@ -239,9 +239,9 @@ func (r *reader) readActivity() error {
 	if !a.KnowsEnds() {
 		r.missing[Waits] = "the scheduling record does not say who ends a wait"
 	}
-	pieces, cpus := 0, contention{cpus: r.rec.cpus}
+	pieces, cpus, beside := 0, contention{cpus: r.rec.cpus}, r.threadsBeside(a)
 	err = a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
-		t := r.rec.threads[a.Java[s.Thread]]
+		t := cmp.Or(r.rec.threads[a.Java[s.Thread]], beside[s.Thread])
 		if t == nil {
 			return nil
 		}

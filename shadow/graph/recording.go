@@ -34,6 +34,7 @@ type unitOf struct {
 	submitter  uint32       // thread; 0: not known
 	executor   uint32       // in the session; 0: none
 	inline     bool         // runs inside another unit, and was not submitted: only a class
+	beside     bool         // what a thread of the JVM computed: the program does not wait for it
 	virtual    bool         // on a virtual thread
 	busy       float64      // share of its own time on a CPU; used where no scheduling record is
 
@@ -67,6 +68,7 @@ type recording struct {
 	threads   map[uint32]*threadOf
 	units     []unitOf
 	executors map[uint32]executorOf
+	beside    []*threadOf     // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
 	pauses    []session.Pause // of the collector, in order; none overlap
 	carriers  int             // of virtual threads
 	pins      pins

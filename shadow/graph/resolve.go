@@ -39,7 +39,7 @@ func (a *assembly) resolve() {
 func (a *assembly) submittedBy() [][]int {
 	list := make([][]int, len(a.steps))
 	for i := range a.rec.units {
-		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known {
+		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known && !u.beside {
 			list[u.submittedBy.unit] = append(list[u.submittedBy.unit], i)
 		}
 	}
@@ -171,6 +171,8 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 		due = u.start
 	}
 	switch {
+	case u.beside: // it is due some time after its submission, not at the end of a wait
+		m.By = by(u.submittedBy)
 	case a.carriers != 0 && g.Executor == a.carriers: // how long it waits for a carrier is up to the replay
 		if u.submittedBy.known {
 			m.By = by(u.submittedBy)

@@ -40,7 +40,7 @@ func (s *Session) whyNot(c *replay.Change) error {
 		return fmt.Errorf("what %.0f %% of the critical path waited for is not known (shadow path --by part)", 100*unknown)
 	}
 	if others > mostOthers {
-		return fmt.Errorf("threads that are not the program's had the CPUs for %.0f %% of the critical path", 100*others)
+		return fmt.Errorf("other programs had the CPUs for %.0f %% of the critical path", 100*others)
 	}
 	if len(c.Pauses) > 0 {
 		return s.whyNotPauses(c.Pauses)

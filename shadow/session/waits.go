@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
 
@@ -24,16 +25,22 @@ func (s *Session) Blockers() (map[uint32]store.Blocker, error) {
 	return all, err
 }
 
-// WaitContexts are the stacks of long waits, by store.Wait.Context: innermost first, nil for a frame that is not known.
-func (s *Session) WaitContexts() (map[uint32][]*Site, error) {
+// WaitStack is where a thread waited for long.
+type WaitStack struct {
+	Frames []*Site // innermost first, nil for a frame that is not known
+	Near   bool    // they end with the program's nearest frame; of most waits at a place the agent looks no further
+}
+
+// WaitContexts are the stacks of long waits, by store.Wait.Context.
+func (s *Session) WaitContexts() (map[uint32]WaitStack, error) {
 	frames, err := s.frames()
 	if err != nil {
 		return nil, err
 	}
-	all := map[uint32][]*Site{}
+	all := map[uint32]WaitStack{}
 	err = s.ofWaits(s.folder.ReadContexts(func(r *store.Context) {
 		if r.Kind == store.ContextWait {
-			all[r.ID] = framesOf(frames, r)
+			all[r.ID] = WaitStack{framesOf(frames, r), r.Cut && len(r.Frames) <= wire.MaxNearFrames}
 		}
 	}))
 	return all, err

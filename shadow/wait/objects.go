@@ -43,7 +43,7 @@ func (t *tables) object(r *store.Wait) string {
 
 // byStack names what the wait was for by its stack.
 func (t *tables) byStack(r *store.Wait) string {
-	frames, class := t.contexts[r.Context], t.blockers[r.Blocker].Class
+	frames, class := t.contexts[r.Context].Frames, t.blockers[r.Blocker].Class
 	if i := slices.Index(frames, nil); i >= 0 {
 		frames = frames[:i]
 	}

@@ -34,7 +34,7 @@ type tables struct {
 
 	blockers map[uint32]store.Blocker
 	objects  map[object]string // names of those whose class says little
-	contexts map[uint32][]*session.Site
+	contexts map[uint32]session.WaitStack
 	waits    []waiting.Wait
 	units    []waiting.Unit
 	sums     map[sumKey]*sum

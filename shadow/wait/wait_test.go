@@ -223,19 +223,47 @@ func TestStacks(t *testing.T) {
 	p.Frames = []store.Frame{{ID: 1, Class: "a.Request", Method: "run"}, {ID: 2, Class: "a.Db", Method: "get"}}
 	p.Contexts = []store.Context{{ID: 5, Kind: store.ContextWait, Frames: []uint32{2, 1}}}
 	p.Waits[1].Context = 5
-	stacks, err := analyse(t, p, nil).Stacks()
 	var got []string
-	for _, s := range stacks {
+	for _, s := range analyse(t, p, nil).Stacks() {
 		line := fmt.Sprint(s.Class, " ", s.WaitedNs/ms)
 		for _, f := range s.Frames {
 			line += " " + f.Class + "." + f.Method
 		}
 		got = append(got, line)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket or pipe 20"})
+}
+
+// Of most waits at a place only the frames to the program's nearest one are known. The latest whole stack of the same thread at that place
+// stands for them, the next one if there is none yet, and none of another place or for another class. Virtual threads are as one thread.
+func TestStacksOfManyWaits(t *testing.T) {
+	p := known()
+	p.Frames = []store.Frame{{ID: 1, Class: "L", Method: "lock"}, {ID: 2, Class: "a.Db", Method: "get"}, {ID: 3, Class: "a.A", Method: "run"}, {ID: 4, Class: "a.B", Method: "run"},
+		{ID: 5, Class: "a.Db", Method: "put"}}
+	p.Contexts = nil
+	for i, frames := range [][]uint32{{1, 2}, {1, 2, 3}, {1, 2, 4}, {1, 5}} {
+		p.Contexts = append(p.Contexts, store.Context{ID: uint32(i + 1), Kind: store.ContextWait, Frames: frames, Cut: len(frames) == 2})
+	}
+	const near, viaA, viaB, put = 1, 2, 3, 4
+	p.Waits, p.WaitSums = nil, nil
+	for i, w := range []struct{ thread, context, blocker uint32 }{
+		{2, near, 1}, {2, viaA, 1}, {2, near, 1}, {2, viaB, 1}, {2, near, 1}, {2, near, 1}, {2, put, 1}, {2, near, 3},
+		{3, near, 1}, {4, viaA, 1}, {6, near, 1},
+	} {
+		from := units.MonoNs(8 * i)
+		p.Waits = append(p.Waits, store.Wait{Kind: "park", Thread: w.thread, Blocker: w.blocker, Context: w.context, Site: 1, StartNs: int64(at(from)), EndNs: int64(at(from) + 1<<i*1000), Within: 1})
+	}
+	p.Threads = append(p.Threads, store.Thread{ID: 6, JavaID: 6, Virtual: true, Group: "main"})
+	var got []string
+	for _, s := range analyse(t, p, nil).Stacks() {
+		line := fmt.Sprint(s.Class, " ", s.WaitedNs/1000)
+		for _, f := range s.Frames {
+			line += " " + f.Class + "." + f.Method
+		}
+		got = append(got, line)
+	}
+	same(t, got, []string{"Semaphore 1543 L.lock a.Db.get a.A.run", "Semaphore 256 L.lock a.Db.get", "ReentrantLock 128 L.lock a.Db.get", "Semaphore 64 L.lock a.Db.put",
+		"Semaphore 56 L.lock a.Db.get a.B.run"})
 }
 
 // Objects whose class says little are named after the code that waits, if a stack shows it: the condition of a deque for 10 ms with a stack

@@ -29,7 +29,8 @@ func waitTools(c Config, dir string) ([]tool.Tool, error) {
 	return tools, nil
 }
 
-// Waits measures the cost of recording waits: for two threads that only wait for each other, and for threads that want one lock.
+// Waits measures the cost of recording waits: for two threads that only wait for each other, for threads that want one lock, and for waits of
+// more than 1 ms, which have a stack.
 func Waits(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
@@ -45,11 +46,17 @@ func Waits(ctx context.Context, c Config) (string, error) {
 		for _, w := range []struct {
 			name, what, main string
 			turns            int
-		}{{"ping", pingWhat, "Ping", pingTurns}, {"locks", "four threads want the same lock again and again, each for a moment. A turn is a time with the lock.", "Locks", 20 * pingTurns}} {
+			more             []string
+		}{
+			{"ping", pingWhat, "Ping", pingTurns, nil},
+			{"locks", "four threads want the same lock again and again, each for a moment. A turn is a time with the lock.", "Locks", 20 * pingTurns, nil},
+			{"longlock", "eight threads wait for one lock, for more than 1 ms each time, on stacks of 30 frames; each holds it parked for 0.2 ms. A turn has both waits.", "LongWaits", pingTurns / 30, []string{"lock", "20"}},
+			{"longpark", "eight threads park for more than 1 ms each time, on stacks of 30 frames. A turn is a wait.", "LongWaits", pingTurns / 15, []string{"park", "20"}},
+		} {
 			if !c.wants(w.name) {
 				continue
 			}
-			part, err := c.pings(ctx, c.own(w.name, w.what, classes, w.main, fmt.Sprint(pick(c, w.turns, w.turns/20))), tools, rounds)
+			part, err := c.pings(ctx, c.own(w.name, w.what, classes, append([]string{w.main, fmt.Sprint(pick(c, w.turns, w.turns/20))}, w.more...)...), tools, rounds)
 			if err != nil {
 				return err
 			}
