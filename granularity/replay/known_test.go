@@ -190,7 +190,9 @@ var programs = []program{
 
 	{name: "semaphore", build: func(b *graph.Builder) { convoy(b, 2, 4, 2, 0, 10) },
 		length: 40, on: map[string]units.Ns{"inside": 40}, // 4*2*10 / 2 permits
-		change:  func(g *graph.Graph) replay.Change { return replay.Change{Permits: map[uint32]int{class(g, "lock"): 4}} },
+		change: func(g *graph.Graph) replay.Change {
+			return replay.Change{Free: map[uint32]bool{class(g, "lock"): true}}
+		},
 		changed: 20, as: func(b *graph.Builder) int { convoy(b, 4, 4, 2, 0, 10); return 0 }},
 
 	{name: "barrier", build: func(b *graph.Builder) {

@@ -64,6 +64,9 @@ type assembly struct {
 	rec   *recording
 	b     graph.Builder
 	steps [][]stepOf // by unit of the graph
+	n     int        // steps so far
+	most  int        // of them
+	also  [][]uint32 // see stepOf
 	of    []int      // by unit of the graph: index in rec.units
 	waits []waitOf
 	pools map[uint32]uint32         // executors of the graph
@@ -74,7 +77,16 @@ type assembly struct {
 
 // assemble makes a graph and its schedule of a recording.
 func assemble(rec *recording) (*Session, error) {
-	a := &assembly{rec: rec, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]int{}}
+	a := newAssembly(rec, graph.MaxSteps)
+	return a.run()
+}
+
+func newAssembly(rec *recording, most int) *assembly {
+	return &assembly{rec: rec, most: most, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]int{}}
+}
+
+func (a *assembly) run() (*Session, error) {
+	rec := a.rec
 	order := slices.Sorted(maps.Keys(rec.threads))
 	for _, id := range order {
 		a.addBodies(rec.threads[id])
@@ -87,6 +99,9 @@ func assemble(rec *recording) (*Session, error) {
 		t := rec.threads[id]
 		slices.SortStableFunc(t.events, func(x, y event) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind)) })
 		a.sweep(t)
+		if a.n > a.most {
+			return nil, a.tooLarge()
+		}
 	}
 	a.resolve()
 	return a.finish()

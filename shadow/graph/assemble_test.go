@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/critical"
+	"stackagent/granularity/graph"
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
 )
@@ -126,6 +128,29 @@ func TestAnEvent(t *testing.T) {
 	if err != nil || p.Replayed != 80*ms || p.Predicted != 72*ms {
 		t.Errorf("%+v (%v), by hand 80 ms and 72 ms without the lock", p, err)
 	}
+}
+
+// TestTooManySteps: a thread that submits a thousand units is given up soon after the limit of steps.
+func TestTooManySteps(t *testing.T) {
+	a := newAssembly(manyUnits(), 100)
+	if _, err := a.run(); !errors.Is(err, graph.ErrTooLarge) || a.n > 105 {
+		t.Errorf("%d steps, at most 100: %v", a.n, err)
+	}
+	a = newAssembly(manyUnits(), 10_000)
+	if g, err := a.run(); err != nil || len(g.Steps) > 10_000 {
+		t.Errorf("at most 10,000 steps: %v", err)
+	}
+}
+
+func manyUnits() *recording {
+	r := recorded()
+	r.units, r.threads[2].units = nil, nil
+	for i := range 1000 {
+		at := units.MonoNs(13*ms + i)
+		r.units = append(r.units, unitOf{class: "Job", thread: 2, start: at, end: at + 1, submitted: units.MonoNs(ms + i), submitter: 1, executor: 5})
+		r.threads[2].units = append(r.threads[2].units, i)
+	}
+	return r
 }
 
 // Whatever is recorded, the path adds up, and nothing panics: threads that wake themselves, units that overlap or have

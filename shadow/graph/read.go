@@ -26,6 +26,10 @@ const (
 	Summarised = "summarised classes"
 )
 
+// maxUnits bounds what is read before the steps are counted: a unit has its submission, its end and what it does in between,
+// and cuts the submitter's time into two.
+const maxUnits = graph.MaxSteps / 4
+
 // reader collects a recording.
 type reader struct {
 	s       *session.Session
@@ -110,8 +114,8 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	if t == nil || u.start < r.rec.From || u.end <= u.start {
 		return nil
 	}
-	if len(r.rec.units) >= graph.MaxSteps/2 {
-		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps/2)
+	if len(r.rec.units) >= maxUnits {
+		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, maxUnits)
 	}
 	if x.Virtual {
 		r.virtual = append(r.virtual, virtualEnd{u.end, x.Thread})

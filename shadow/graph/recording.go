@@ -110,6 +110,6 @@ type stepOf struct {
 	graph.Step
 	end  units.MonoNs
 	by   stepRef
-	wait int      // of an Await: index in assembly.waits
-	also []uint32 // of a Join: units that it is taken to join, too
+	wait uint32 // of an Await: index in assembly.waits
+	also uint32 // of a Join: 1 + index in assembly.also of the units that it is taken to join, too; 0: none
 }
