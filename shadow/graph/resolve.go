@@ -184,6 +184,7 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	default:
 		g.Wake = units.Ns(u.start - due)
 	}
+	g.Late = u.late && u.again
 	if u.submittedBy.known {
 		g.Delay = units.Ns(max(0, due-u.submitted))
 	} else {
