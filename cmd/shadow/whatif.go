@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -57,6 +58,9 @@ joined together. What the record does not explain takes as long as it did.`,
 				return err
 			}
 			g, err := graphOf(env, s, &f.window)
+			if errors.Is(err, model.ErrTooLarge) {
+				return f.answer(env, &whatifJSON{CannotTell: err.Error()})
+			}
 			if err != nil {
 				return err
 			}
@@ -102,6 +106,10 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 		gain := 1 - float64(expected)/float64(max(p.Recorded, 1))
 		out.PredictedNs, out.Gain = &expected, &gain
 	}
+	return f.answer(env, &out)
+}
+
+func (f *whatifFlags) answer(env console.Env, out *whatifJSON) error {
 	if f.Format == "json" {
 		return listing.JSON(env.Out, out)
 	}

@@ -11,6 +11,7 @@ type Builder struct {
 	resources               []Resource
 	units                   []Unit
 	steps                   [][]Step
+	whole                   []Step // see Fill
 }
 
 // Executor adds an executor.
@@ -56,6 +57,17 @@ func (b *Builder) Compute(unit uint32, n units.Ns) { b.Add(unit, Step{Kind: Comp
 // Do appends a step of kind on a unit or resource.
 func (b *Builder) Do(unit uint32, kind Kind, on uint32) { b.Add(unit, Step{Kind: kind, On: on}) }
 
+// Fill sets the steps of all units at once: those of each follow those of the unit before, n of them. They are not
+// copied, and none may have been added.
+func (b *Builder) Fill(steps []Step, n []uint32) {
+	b.whole = steps
+	at := uint32(0)
+	for i := range b.units {
+		b.units[i].First, b.units[i].N = at, n[i]
+		at += n[i]
+	}
+}
+
 // Graph is what was built, for so many CPUs, checked.
 func (b *Builder) Graph(cpus int) (*Graph, error) {
 	b.ready()
@@ -65,6 +77,10 @@ func (b *Builder) Graph(cpus int) (*Graph, error) {
 	b.Pauses.Number("")
 	g := &Graph{Classes: b.Classes.List, Sites: b.Sites.List, Threads: b.Threads.List, Pauses: b.Pauses.List, Executors: b.executors,
 		Resources: b.resources, Units: b.units, CPUs: cpus}
+	if b.whole != nil {
+		g.Steps = b.whole
+		return g, g.Check()
+	}
 	for i, steps := range b.steps {
 		g.Units[i].First, g.Units[i].N = uint32(len(g.Steps)), uint32(len(steps))
 		g.Steps = append(g.Steps, steps...)

@@ -87,11 +87,14 @@ func (c Cause) String() string {
 type Unit struct {
 	ID       uint64 // in the session; 0: none
 	Class    uint32 // index in Classes
+	Beside   bool   // of a thread that is none of the program's: the program's end does not wait for it
 	Thread   uint32 // index in Threads, where it was recorded; 0: none
 	Executor uint32 // index in Executors
 	// Delay is how long after its submission it is due; of a unit that nobody submits,
 	// after the start of the graph.
 	Delay units.Ns
+	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
+	Late bool
 	// Latency is how long after a worker is free for it the unit starts.
 	Latency units.Ns
 	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.
@@ -186,13 +189,27 @@ func (g *Graph) Finish(s *Schedule, unit int) units.Ns {
 	return s.End[u.First+u.N-1].At
 }
 
-// Length is when the last unit of a schedule ended, and which one that was; -1: none did.
+// Length is when the last unit of the program in a schedule ended, and which one that was; -1: none did.
 func (g *Graph) Length(s *Schedule) (length units.Ns, last int) {
 	last = -1
 	for i := range g.Units {
+		if g.Units[i].Beside {
+			continue
+		}
 		if end := g.Finish(s, i); end > length || last < 0 && end == length {
 			length, last = end, i
 		}
 	}
 	return length, last
+}
+
+// All is when everything in a schedule has ended, that which the program's end does not wait for included.
+func (g *Graph) All(s *Schedule) units.Ns {
+	length, _ := g.Length(s)
+	for i := range g.Units {
+		if g.Units[i].Beside {
+			length = max(length, g.Finish(s, i))
+		}
+	}
+	return length
 }

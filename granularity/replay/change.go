@@ -15,14 +15,12 @@ type Change struct {
 	Faster map[uint32]float64
 	// Split: a submitted unit of a class becomes so many units, submitted and joined together,
 	// each with its part of the time. Waits for other units remain in the first.
-	Split    map[uint32]int
-	Free     map[uint32]bool // locks and events of a class: nobody waits for them
-	Permits  map[uint32]int  // of locks of a class
-	Capacity map[uint32]int  // of queues of a class
-	Pool     map[uint32]int  // workers of an executor
-	Pauses   map[uint32]bool // collections for a reason: nobody waits for them
-	Unpin    bool            // units never keep their workers while they wait
-	CPUs     int             // 0: as they were
+	Split  map[uint32]int
+	Free   map[uint32]bool // locks and events of a class: nobody waits for them
+	Pool   map[uint32]int  // workers of an executor
+	Pauses map[uint32]bool // collections for a reason: nobody waits for them
+	Unpin  bool            // units never keep their workers while they wait
+	CPUs   int             // 0: as they were
 }
 
 // MaxParts bounds into how many parts a unit can be split.
@@ -67,13 +65,6 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 }
 
 func (c *Change) resource(r *graph.Resource) {
-	of := c.Permits
-	if r.Kind == graph.Queue {
-		of = c.Capacity
-	}
-	if n, ok := of[r.Class]; ok && (r.Kind == graph.Queue || r.Kind == graph.Lock) {
-		r.N = n
-	}
 	r.Free = r.Free || (r.Kind == graph.Lock || r.Kind == graph.Event) && c.Free[r.Class]
 }
 

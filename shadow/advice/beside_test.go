@@ -51,7 +51,7 @@ func TestBeside(t *testing.T) {
 		gain units.Ns
 		says string
 	}{
-		{"waiting for something outside", waiting(&Beside{}), "waiting-tasks", 900 * milli, "on virtual threads. Cannot tell"},
+		{"waiting for something outside", waiting(&Beside{}), "waiting-tasks", 900 * milli, "with more threads, such as 20, or on virtual threads. Cannot tell"},
 		{"not known for what", waiting(&Beside{Mutual: units.NotMeasured}), "waiting-tasks", 900 * milli, "If they wait for a lock, hold it for shorter."},
 		{"waiting for a thread that is busy", waiting(&Beside{Ran: 990 * milli, Wanted: 990 * milli}), "", 0, ""},
 		{"waiting for a thread that is half busy", waiting(&Beside{Ran: 500 * milli, Wanted: 500 * milli}), "waiting-tasks", 500 * milli, ""},

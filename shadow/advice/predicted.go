@@ -154,8 +154,11 @@ func (e *Churn) change(*Pool, int) predict.Change {
 }
 
 func (e *WaitingTasks) change(*Pool, int) predict.Change {
-	return predict.Change{Workers: int(min(wider*e.Workers, e.Units))}
+	return predict.Change{Workers: int(e.enough())}
 }
+
+// enough is how many workers the tasks get in the replay.
+func (e *WaitingTasks) enough() int64 { return min(wider*e.Workers, e.Units) }
 
 func (e *TooSmall) change(_ *Pool, cpus int) predict.Change { return predict.Change{Workers: cpus} }
 

@@ -128,9 +128,9 @@ func (e *WaitsForItself) sentence(f *Finding) string {
 
 func (e *WaitingTasks) sentence(f *Finding) string {
 	s := fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker. "+
-		"Run them on a pool of their own with more threads, or on virtual threads.",
+		"Run them on a pool of their own with more threads, such as %s, or on virtual threads.",
 		e.name(), text.Plural(e.Units, "unit", "units"), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"),
-		units.FormatPercent(e.Demand), units.FormatNs(e.Queue))
+		units.FormatPercent(e.Demand), units.FormatNs(e.Queue), units.FormatCount(e.enough()))
 	if e.Locks {
 		s += " If they wait for a lock, hold it for shorter."
 	}

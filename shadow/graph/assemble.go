@@ -64,6 +64,9 @@ type assembly struct {
 	rec   *recording
 	b     graph.Builder
 	steps [][]stepOf // by unit of the graph
+	n     int        // steps so far
+	most  int        // of them
+	also  [][]uint32 // see stepOf
 	of    []int      // by unit of the graph: index in rec.units
 	waits []waitOf
 	pools map[uint32]uint32         // executors of the graph
@@ -74,11 +77,21 @@ type assembly struct {
 
 // assemble makes a graph and its schedule of a recording.
 func assemble(rec *recording) (*Session, error) {
-	a := &assembly{rec: rec, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]int{}}
+	a := newAssembly(rec, graph.MaxSteps)
+	return a.run()
+}
+
+func newAssembly(rec *recording, most int) *assembly {
+	return &assembly{rec: rec, most: most, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]int{}}
+}
+
+func (a *assembly) run() (*Session, error) {
+	rec := a.rec
 	order := slices.Sorted(maps.Keys(rec.threads))
 	for _, id := range order {
 		a.addBodies(rec.threads[id])
 	}
+	order = a.addBeside(order)
 	a.addPools()
 	a.addUnits(order)
 	a.findWakes(order)
@@ -86,6 +99,9 @@ func assemble(rec *recording) (*Session, error) {
 		t := rec.threads[id]
 		slices.SortStableFunc(t.events, func(x, y event) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind)) })
 		a.sweep(t)
+		if a.n > a.most {
+			return nil, a.tooLarge()
+		}
 	}
 	a.resolve()
 	return a.finish()
@@ -176,7 +192,7 @@ func (a *assembly) addUnits(order []uint32) {
 			}
 			u.at = a.b.Unit(u.class, a.executorOf(u)) + 1
 			g := a.b.At(u.at - 1)
-			g.ID, g.Thread = u.id, a.b.Threads.Number(t.name)
+			g.ID, g.Thread, g.Beside = u.id, a.b.Threads.Number(t.name), u.beside
 			a.steps, a.of = append(a.steps, nil), append(a.of, i)
 			if by := a.rec.threads[u.submitter]; by != nil && u.submitted >= a.rec.From {
 				by.events = append(by.events, event{u.submitted, submits, i})

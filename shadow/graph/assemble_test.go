@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/critical"
+	"stackagent/granularity/graph"
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
 )
@@ -126,6 +128,29 @@ func TestAnEvent(t *testing.T) {
 	if err != nil || p.Replayed != 80*ms || p.Predicted != 72*ms {
 		t.Errorf("%+v (%v), by hand 80 ms and 72 ms without the lock", p, err)
 	}
+}
+
+// TestTooManySteps: a thread that submits a thousand units is given up soon after the limit of steps.
+func TestTooManySteps(t *testing.T) {
+	a := newAssembly(manyUnits(), 100)
+	if _, err := a.run(); !errors.Is(err, graph.ErrTooLarge) || a.n > 105 {
+		t.Errorf("%d steps, at most 100: %v", a.n, err)
+	}
+	a = newAssembly(manyUnits(), 10_000)
+	if g, err := a.run(); err != nil || len(g.Steps) > 10_000 {
+		t.Errorf("at most 10,000 steps: %v", err)
+	}
+}
+
+func manyUnits() *recording {
+	r := recorded()
+	r.units, r.threads[2].units = nil, nil
+	for i := range 1000 {
+		at := units.MonoNs(13*ms + i)
+		r.units = append(r.units, unitOf{class: "Job", thread: 2, start: at, end: at + 1, submitted: units.MonoNs(ms + i), submitter: 1, executor: 5})
+		r.threads[2].units = append(r.threads[2].units, i)
+	}
+	return r
 }
 
 // Whatever is recorded, the path adds up, and nothing panics: threads that wake themselves, units that overlap or have
@@ -283,6 +308,24 @@ func TestOnBehalf(t *testing.T) {
 		half, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{number(g, "Job"): 2}})
 		if err != nil || half.Replayed != 80*ms || half.Predicted != 55*ms {
 			t.Errorf("%s: %+v (%v), by hand 80 ms, and 55 ms if the job takes half as long", name, half, err)
+		}
+	}
+}
+
+// TestLate: the second job is a later period of the first one, which submits it at its end: it was late. main only waits for it. If the
+// first job takes half as long, the second one starts 13.5 ms earlier, or when it did: 66.5 ms to 80.
+func TestLate(t *testing.T) {
+	for again, want := range map[bool]units.Ns{true: 73, false: 66} { // (66.5 + 80)/2; 66.5: it is the first period, or has a delay of 0
+		r := recorded()
+		u := &r.units[1]
+		u.submitted, u.submitter, u.late, u.again = 40*ms-1, 2, true, again
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{number(g, "First"): 2}})
+		if err != nil || p.Predicted/ms != want {
+			t.Errorf("submitted by itself: %v: %+v (%v), by hand %d ms", again, p, err, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackagent/granularity/critical"
@@ -27,8 +28,8 @@ func (s *Session) Path(unit int, from units.Ns) []Part {
 	}
 	var out []Part
 	for _, p := range critical.Path(s.Graph, s.Recorded, unit, from, s.Finish(s.Recorded, unit)) {
-		if p.What == critical.Delay && s.Recorded.Start[p.Unit].By == 0 {
-			p.What = critical.NotKnown // who submitted the unit, and what that one did before
+		if s.notKnown(&p) {
+			p.What = critical.NotKnown
 		}
 		out = append(out, Part{Part: p, Class: s.Classes[p.Class], Site: s.Sites[p.Site], Thread: s.Threads[s.Graph.Units[p.Unit].Thread], Kind: kindOf(p)})
 	}
@@ -45,12 +46,13 @@ func kindOf(p critical.Part) string {
 
 // Slowest is the unit of a class with the longest time from its submission to its end, and when that began.
 func (s *Session) Slowest(class string) (unit int, from units.Ns, err error) {
-	longest := units.Ns(-1)
+	longest, submitted := units.Ns(-1), s.submitted()
+	id, _ := strconv.ParseUint(class, 10, 64)
 	for i, u := range s.Graph.Units {
-		if s.Classes[u.Class] != class && fmt.Sprint(u.ID) != class {
+		if s.Classes[u.Class] != class && (id == 0 || u.ID != id) {
 			continue
 		}
-		since := s.submitted(i)
+		since := submitted[i]
 		if n := s.Finish(s.Recorded, i) - since; n > longest {
 			unit, from, longest = i, since, n
 		}
@@ -61,14 +63,18 @@ func (s *Session) Slowest(class string) (unit int, from units.Ns, err error) {
 	return unit, from, nil
 }
 
-// submitted is when a unit was submitted, as far as known, else when it started.
-func (s *Session) submitted(unit int) units.Ns {
+// submitted is when each unit was submitted, as far as known, else when it started.
+func (s *Session) submitted() []units.Ns {
+	at := make([]units.Ns, len(s.Graph.Units))
+	for i := range at {
+		at[i] = s.Recorded.Start[i].At
+	}
 	for i := range s.Steps {
-		if x := &s.Steps[i]; x.Kind == graph.Submit && int(x.On) == unit {
-			return s.Recorded.End[i].At
+		if x := &s.Steps[i]; x.Kind == graph.Submit {
+			at[x.On] = s.Recorded.End[i].At
 		}
 	}
-	return s.Recorded.Start[unit].At
+	return at
 }
 
 // Row sums the parts of a path that have a name in common.
@@ -99,21 +105,32 @@ func Sum(path []Part, by string) []Row {
 
 // Unexplained is the share of the critical path, 0 to 1, of which nothing says what it was for.
 func (s *Session) Unexplained() float64 {
-	return s.share(func(p *Part) bool { return p.What == critical.NotKnown })
+	unknown, _ := s.shares()
+	return unknown
 }
 
-// others is the share of the critical path in which threads that are not the program's had the CPUs.
-func (s *Session) others() float64 {
-	return s.share(func(p *Part) bool { return p.What == critical.Ready && p.Wait == graph.Outside })
-}
-
-func (s *Session) share(counts func(*Part) bool) float64 {
-	var sum, all units.Ns
-	for _, p := range s.Path(-1, 0) {
+// shares are those of the critical path, 0 to 1, of which nothing says what it was for, and in which threads that are not the
+// program's had the CPUs.
+func (s *Session) shares() (unknown, others float64) {
+	_, last := s.Length(s.Recorded)
+	if last < 0 {
+		return 0, 0
+	}
+	sums, all := [2]units.Ns{}, units.Ns(0)
+	for _, p := range critical.Path(s.Graph, s.Recorded, last, 0, s.Finish(s.Recorded, last)) {
 		all += p.Len()
-		if counts(&p) {
-			sum += p.Len()
+		switch {
+		case s.notKnown(&p):
+			sums[0] += p.Len()
+		case p.What == critical.Ready && p.Wait == graph.Outside:
+			sums[1] += p.Len()
 		}
 	}
-	return float64(sum) / float64(max(all, 1))
+	return float64(sums[0]) / float64(max(all, 1)), float64(sums[1]) / float64(max(all, 1))
+}
+
+// notKnown reports whether nothing says what a part was for. The delay of a unit of which nobody knows who submitted it is
+// what that one did before.
+func (s *Session) notKnown(p *critical.Part) bool {
+	return p.What == critical.NotKnown || p.What == critical.Delay && s.Recorded.Start[p.Unit].By == 0
 }

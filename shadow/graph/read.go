@@ -26,6 +26,10 @@ const (
 	Summarised = "summarised classes"
 )
 
+// maxUnits bounds what is read before the steps are counted: a unit has its submission, its end and what it does in between,
+// and cuts the submitter's time into two.
+const maxUnits = graph.MaxSteps / 4
+
 // reader collects a recording.
 type reader struct {
 	s       *session.Session
@@ -101,6 +105,9 @@ func (r *reader) readUnits() error {
 	return reader.Each(r.addUnit)
 }
 
+// clamped is the delay that the agent gives to tasks that were due before their submission.
+const clamped = 1
+
 func (r *reader) addUnit(x *unit.Unit) error {
 	t := r.thread(x.Thread)
 	u := unitOf{id: x.Root, class: r.className(x), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
@@ -110,8 +117,8 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	if t == nil || u.start < r.rec.From || u.end <= u.start {
 		return nil
 	}
-	if len(r.rec.units) >= graph.MaxSteps/2 {
-		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps/2)
+	if len(r.rec.units) >= maxUnits {
+		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, maxUnits)
 	}
 	if x.Virtual {
 		r.virtual = append(r.virtual, virtualEnd{u.end, x.Thread})
@@ -131,6 +138,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		if x.Delay.Measured() {
 			u.due = u.submitted
 			u.submitted -= units.MonoNs(x.Delay)
+			u.late = x.Delay <= clamped
 		}
 	}
 	u.executor = r.index.ExecutorOf(x.Thread)
@@ -182,7 +190,7 @@ func (r *reader) readSubmissions() error {
 			if t := r.rec.threads[r.threads[task]]; t != nil {
 				t.start = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
 			}
-			for _, n := range r.byTask[task] {
+			for k, n := range r.byTask[task] {
 				u := &r.rec.units[n]
 				if u.start < at {
 					continue
@@ -190,6 +198,7 @@ func (r *reader) readSubmissions() error {
 				if at >= latest[n] {
 					latest[n] = at
 					r.submitted(u, at, c.Thread[i], c.Executor[i], c.Site[i])
+					u.again = k > 0 && at <= r.rec.units[r.byTask[task][k-1]].end
 				}
 				break // a later unit of the task has a later submission, or none
 			}
@@ -235,9 +244,9 @@ func (r *reader) readActivity() error {
 	if !a.KnowsEnds() {
 		r.missing[Waits] = "the scheduling record does not say who ends a wait"
 	}
-	pieces, cpus := 0, contention{cpus: r.rec.cpus}
+	pieces, cpus, beside := 0, contention{cpus: r.rec.cpus}, r.threadsBeside(a)
 	err = a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
-		t := r.rec.threads[a.Java[s.Thread]]
+		t := cmp.Or(r.rec.threads[a.Java[s.Thread]], beside[s.Thread])
 		if t == nil {
 			return nil
 		}

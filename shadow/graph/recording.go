@@ -31,9 +31,12 @@ type unitOf struct {
 	start, end units.MonoNs
 	submitted  units.MonoNs // 0: not known
 	due        units.MonoNs // if it was to run later
+	late       bool         // it was to run before its submission
+	again      bool         // an earlier unit of the same task submitted it
 	submitter  uint32       // thread; 0: not known
 	executor   uint32       // in the session; 0: none
 	inline     bool         // runs inside another unit, and was not submitted: only a class
+	beside     bool         // what a thread of the JVM computed: the program does not wait for it
 	virtual    bool         // on a virtual thread
 	busy       float64      // share of its own time on a CPU; used where no scheduling record is
 
@@ -67,6 +70,7 @@ type recording struct {
 	threads   map[uint32]*threadOf
 	units     []unitOf
 	executors map[uint32]executorOf
+	beside    []*threadOf     // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
 	pauses    []session.Pause // of the collector, in order; none overlap
 	carriers  int             // of virtual threads
 	pins      pins
@@ -108,6 +112,6 @@ type stepOf struct {
 	graph.Step
 	end  units.MonoNs
 	by   stepRef
-	wait int      // of an Await: index in assembly.waits
-	also []uint32 // of a Join: units that it is taken to join, too
+	wait uint32 // of an Await: index in assembly.waits
+	also uint32 // of a Join: 1 + index in assembly.also of the units that it is taken to join, too; 0: none
 }

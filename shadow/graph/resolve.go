@@ -23,8 +23,13 @@ func (a *assembly) resolve() {
 			if x.Kind != graph.Join {
 				continue
 			}
+			var also []uint32
 			for len(joins) > 0 && a.rec.units[joins[0]].end <= x.end {
-				x.also, joins = append(x.also, a.rec.units[joins[0]].at-1), joins[1:]
+				also, joins = append(also, a.rec.units[joins[0]].at-1), joins[1:]
+			}
+			if len(also) > 0 {
+				a.also = append(a.also, also)
+				x.also = uint32(len(a.also))
 			}
 		}
 	}
@@ -34,7 +39,7 @@ func (a *assembly) resolve() {
 func (a *assembly) submittedBy() [][]int {
 	list := make([][]int, len(a.steps))
 	for i := range a.rec.units {
-		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known {
+		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known && !u.beside {
 			list[u.submittedBy.unit] = append(list[u.submittedBy.unit], i)
 		}
 	}
@@ -78,20 +83,9 @@ func (a *assembly) onlyEnds(w *waitOf) bool {
 
 // finish lays the steps out and makes the recorded schedule.
 func (a *assembly) finish() (*Session, error) {
-	total := 0
-	place := make([][]uint32, len(a.steps)) // of steps in the graph
-	for n, steps := range a.steps {
-		for _, x := range steps {
-			place[n] = append(place[n], uint32(total))
-			total += 1 + len(x.also)
-			a.b.Add(uint32(n), x.Step)
-			for _, unit := range x.also {
-				a.b.Add(uint32(n), graph.Step{Kind: graph.Join, On: unit, Class: x.Class, Site: x.Site})
-			}
-		}
-		if total > graph.MaxSteps {
-			return nil, fmt.Errorf("%w: more than %d; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps)
-		}
+	place, total, err := a.place()
+	if err != nil {
+		return nil, err
 	}
 	by := func(r stepRef) uint32 {
 		if !r.known {
@@ -99,17 +93,25 @@ func (a *assembly) finish() (*Session, error) {
 		}
 		return place[r.unit][r.step] + 1
 	}
-	out := &Session{Span: a.rec.Span, Recorded: &graph.Schedule{}}
+	out := &Session{Span: a.rec.Span, Recorded: &graph.Schedule{End: make([]graph.Moment, 0, total)}}
+	all, counts := make([]graph.Step, 0, total), make([]uint32, len(a.steps))
 	for n, steps := range a.steps {
-		u := &a.rec.units[a.of[n]]
+		u, first := &a.rec.units[a.of[n]], len(all)
 		out.Units = append(out.Units, u.id)
 		out.Recorded.Start = append(out.Recorded.Start, a.startOf(u, by))
-		for _, x := range steps {
-			for range 1 + len(x.also) {
+		for i := range steps {
+			x := &steps[i]
+			all = append(all, x.Step)
+			for _, unit := range a.joined(x) {
+				all = append(all, graph.Step{Kind: graph.Join, On: unit, Class: x.Class, Site: x.Site})
+			}
+			for len(out.Recorded.End) < len(all) {
 				out.Recorded.End = append(out.Recorded.End, graph.Moment{At: a.since(x.end), By: by(x.by)})
 			}
 		}
+		counts[n], a.steps[n] = uint32(len(all)-first), nil
 	}
+	a.b.Fill(all, counts)
 	out.paused, out.pins = a.paused(), a.rec.pins
 	out.pins.carriers = a.carriers != 0
 	g, err := a.b.Graph(a.rec.cpus)
@@ -118,6 +120,34 @@ func (a *assembly) finish() (*Session, error) {
 	}
 	out.Graph = g
 	return out, nil
+}
+
+func (a *assembly) tooLarge() error {
+	return fmt.Errorf("%w: more than %d; choose a shorter time with --from and --to", graph.ErrTooLarge, a.most)
+}
+
+// place is where each step is in the graph, by unit, and how many there are.
+func (a *assembly) place() (at [][]uint32, total int, err error) {
+	all, at := make([]uint32, 0, a.n), make([][]uint32, len(a.steps))
+	for n, steps := range a.steps {
+		first := len(all)
+		for i := range steps {
+			all = append(all, uint32(total))
+			total += 1 + len(a.joined(&steps[i]))
+		}
+		if at[n] = all[first:]; total > a.most {
+			return nil, 0, a.tooLarge()
+		}
+	}
+	return at, total, nil
+}
+
+// joined are the units that a join is taken to join, too.
+func (a *assembly) joined(x *stepOf) []uint32 {
+	if x.also == 0 {
+		return nil
+	}
+	return a.also[x.also-1]
 }
 
 // paused is how long the program was stopped for each reason.
@@ -141,6 +171,8 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 		due = u.start
 	}
 	switch {
+	case u.beside: // it is due some time after its submission, not at the end of a wait
+		m.By = by(u.submittedBy)
 	case a.carriers != 0 && g.Executor == a.carriers: // how long it waits for a carrier is up to the replay
 		if u.submittedBy.known {
 			m.By = by(u.submittedBy)
@@ -152,6 +184,7 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	default:
 		g.Wake = units.Ns(u.start - due)
 	}
+	g.Late = u.late && u.again
 	if u.submittedBy.known {
 		g.Delay = units.Ns(max(0, due-u.submitted))
 	} else {

@@ -20,6 +20,9 @@ type sweeper struct {
 func (a *assembly) sweep(t *threadOf) {
 	s := &sweeper{assembly: a, t: t}
 	for _, e := range t.events {
+		if a.n > a.most {
+			return
+		}
 		s.to(e.at)
 		switch e.kind {
 		case unitStarts:
@@ -61,6 +64,7 @@ func (s *sweeper) step(x graph.Step) stepRef {
 }
 
 func (s *sweeper) add(u *unitOf, x stepOf) stepRef {
+	s.n++
 	n := u.at - 1
 	x.Site = s.b.Sites.Number(u.site)
 	if x.Class == 0 {
@@ -191,7 +195,7 @@ func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) 
 		}
 		x.Len = units.Ns(float64(p.run) * of)
 	case end == p.To && s.find(s.t.id, p.From) >= 0:
-		x.Kind, x.Len, x.wait = graph.Await, 0, s.find(s.t.id, p.From)
+		x.Kind, x.Len, x.wait = graph.Await, 0, uint32(s.find(s.t.id, p.From))
 	case p.state == activity.Stalled:
 		x.Step = s.collected(activity.Span{From: s.at, To: end}, class)
 	default:

@@ -35,11 +35,12 @@ func (s *Session) Predict(c replay.Change) (*replay.Prediction, error) {
 
 // whyNot is why the graph cannot answer, although its replay takes as long as the run; nil: it can.
 func (s *Session) whyNot(c *replay.Change) error {
-	if unknown := s.Unexplained(); unknown > mostNotKnown {
+	unknown, others := s.shares()
+	if unknown > mostNotKnown {
 		return fmt.Errorf("what %.0f %% of the critical path waited for is not known (shadow path --by part)", 100*unknown)
 	}
-	if others := s.others(); others > mostOthers {
-		return fmt.Errorf("threads that are not the program's had the CPUs for %.0f %% of the critical path", 100*others)
+	if others > mostOthers {
+		return fmt.Errorf("other programs had the CPUs for %.0f %% of the critical path", 100*others)
 	}
 	if len(c.Pauses) > 0 {
 		return s.whyNotPauses(c.Pauses)
@@ -89,9 +90,17 @@ type Predictor struct {
 	graph   func() (*Session, error)
 }
 
+// mostPredicted bounds of how many executions a Predictor makes a graph: it takes as long as all the rest of an advice.
+const mostPredicted = 50_000
+
 // NewPredictor is a predictor for a session.
 func NewPredictor(s *session.Session) *Predictor {
-	return &Predictor{session: s, graph: sync.OnceValues(func() (*Session, error) { return Of(s, 0, 0) })}
+	return &Predictor{session: s, graph: sync.OnceValues(func() (*Session, error) {
+		if n := s.Manifest.Stored.Executions - s.Manifest.Summarised.Executions; n > mostPredicted {
+			return nil, fmt.Errorf("more than %s executions were recorded: ask shadow whatif", units.FormatExact(mostPredicted))
+		}
+		return Of(s, 0, 0)
+	})}
 }
 
 // WithoutCollections is how long the session takes without the collections for a reason, which is HotSpot's name. An error

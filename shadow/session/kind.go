@@ -53,7 +53,7 @@ func (t *Thread) Role() string {
 	case t.Kind == KindApplication || t.Kind == KindMain:
 		return ""
 	}
-	return roleOf(t.Name)
+	return RoleOf(t.Name)
 }
 
 // carrierGroup is the thread group of the carriers of virtual threads (JDK 19 and later).
@@ -74,7 +74,8 @@ func (t *Thread) polls() bool {
 	return t.JavaID != 0 && !t.Virtual && t.Group == "InnocuousThreadGroup" && strings.HasSuffix(strings.TrimRight(t.Name, "-0123456789"), "Poller")
 }
 
-func roleOf(name string) string {
+// RoleOf is what a thread of the JVM with a name does; "": nothing says so.
+func RoleOf(name string) string {
 	for _, r := range roles {
 		for p := range strings.SplitSeq(r.prefixes, "|") {
 			if strings.HasPrefix(name, p) {
@@ -94,7 +95,7 @@ func (t *ThreadTime) Role(pid int) string {
 	case t.Carried != nil:
 		return t.Carried.Role()
 	}
-	return roleOf(t.Name)
+	return RoleOf(t.Name)
 }
 
 // Pool is what the names of the threads of its pool have in common, the name
