@@ -197,6 +197,7 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	default: // its worker may have done anything until then
 		due = u.start
 	}
+	g.Late = u.late && u.again
 	if u.submittedBy.known {
 		g.Delay = units.Ns(max(0, due-u.submitted))
 	} else {
