@@ -93,6 +93,8 @@ type Unit struct {
 	// Delay is how long after its submission it is due; of a unit that nobody submits,
 	// after the start of the graph.
 	Delay units.Ns
+	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
+	Late bool
 	// Latency is how long after a worker is free for it the unit starts.
 	Latency units.Ns
 	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.

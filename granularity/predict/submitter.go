@@ -42,7 +42,7 @@ func (m *model) gaps(wait bool) (out []gap, waited, rest units.Ns) {
 func (m *model) submitter() {
 	all := units.Ns(m.Units[len(m.Units)-1].Due - m.Units[0].Due)
 	gaps, waited, rest := m.gaps(true)
-	if m.By.Measured() && waited > (all-m.By-m.Apart)+all/20 {
+	if m.By.Measured() && waited > (all-m.By-m.ByReady-m.Apart)+all/20 {
 		gaps, _, rest = m.gaps(false) // it did something else meanwhile
 	}
 	of := m.shares(rest)

@@ -272,6 +272,23 @@ var programs = []program{
 		},
 		changed: 50}, // 20 + 30
 
+	// Every 10; each takes 30, and is submitted by the one before: if they take 15, the last one starts at 20 or later, 60 at most.
+	{name: "late ticks that submit the next one", build: func(b *graph.Builder) {
+		e := b.Executor(graph.Executor{Name: "timer", Workers: 1})
+		before := b.Unit("main", 0)
+		for range 3 {
+			u := b.Unit("tick", e)
+			b.Do(before, graph.Submit, u)
+			b.At(u).Late = true
+			b.Compute(u, 30)
+			before = u
+		}
+	}, length: 90, on: map[string]units.Ns{"tick": 90},
+		change: func(g *graph.Graph) replay.Change {
+			return replay.Change{Faster: map[uint32]float64{class(g, "tick"): 2}}
+		},
+		changed: graph.Never}, // 45 or 75
+
 	{name: "started late by a worker", build: func(b *graph.Builder) {
 		e := b.Executor(graph.Executor{Name: "pool", Workers: 1})
 		m, u := b.Unit("main", 0), b.Unit("job", e)

@@ -72,7 +72,11 @@ func (p *pool) take(worker int32) (int32, bool) {
 // submit submits a unit at the end of a step; 0: it is there from the start.
 func (e *engine) submit(unit int32, by uint32) {
 	e.by[unit] = by
-	if d := e.g.Units[unit].Delay; d > 0 {
+	d := e.g.Units[unit].Delay
+	if e.g.Units[unit].Late && int(unit) < len(e.notBefore) {
+		d = max(d, e.notBefore[unit].At-e.now)
+	}
+	if d > 0 {
 		e.timers.add(timer{e.now + d, unit, due})
 		return
 	}

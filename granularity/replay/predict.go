@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
@@ -56,27 +57,47 @@ func Predict(g *graph.Graph, recorded units.Ns, c Change) (*Prediction, error) {
 	if err != nil {
 		return nil, fmt.Errorf("changing the graph: %w", err)
 	}
+	before := s
 	if s, err = Run(changed); err != nil {
 		p.Why = fmt.Errorf("replaying the run with the change: %w", err)
 		return p, nil
 	}
-	p.Predicted, _ = changed.Length(s)
-	p.bound(units.Ns(float64(changed.All(s)) * float64(p.Replayed) / float64(max(all, 1))))
+	least, _ := changed.Length(s)
+	// If the program is done earlier, some of what the JVM's own threads compute may not have to be done (a compiler's work on code
+	// that is not needed any more), or the program may wait for all of it (slower code until it is compiled).
+	most := units.Ns(float64(changed.All(s)) * float64(p.Replayed) / float64(max(all, 1)))
+	p.between(least, most, func(least, most string) error {
+		return fmt.Errorf("the JVM's own threads, such as JIT compilers, use the CPUs, too: with the change the run takes %s if it needs none of the work that they are late with, and %s if it needs all", least, most)
+	})
+	if p.Why == nil && slices.ContainsFunc(g.Units, func(u graph.Unit) bool { return u.Late }) {
+		p.late(changed, before)
+	}
 	return p, nil
 }
 
-// bound takes into account what threads compute that are none of the program's. If the program is done earlier, some of that may
-// not have to be done (a compiler's work on code that is not needed any more), or the program may wait for all of it (slower code
-// until it is compiled): it takes between Predicted and most. The middle is the prediction if it is within twice the tolerance of both.
-func (p *Prediction) bound(most units.Ns) {
-	least := p.Predicted
+// late takes into account that a periodic task which is late is to start earlier by an unknown time, if the one before ends earlier: perhaps
+// not at all.
+func (p *Prediction) late(changed *graph.Graph, before *graph.Schedule) {
+	s, err := run(changed, before.Start)
+	if err != nil {
+		return
+	}
+	most, _ := changed.Length(s)
+	p.between(p.Predicted, most, func(least, most string) error {
+		return fmt.Errorf("periodic tasks were late, and when they were due is not recorded: with the change the run takes %s if they start as soon as the one before has ended, and %s if they start when they did", least, most)
+	})
+}
+
+// between makes the middle of two possible lengths the prediction if it is within twice the tolerance of both; else why says why there
+// is none.
+func (p *Prediction) between(least, most units.Ns, why func(least, most string) error) {
+	p.Predicted = least
 	if most <= least {
 		return
 	}
 	if float64(most) > (1+4*Tolerance)*float64(least) {
 		p.Predicted = graph.Never
-		p.Why = fmt.Errorf("the JVM's own threads, such as JIT compilers, use the CPUs, too: with the change the run takes %s if it needs none of the work that they are late with, and %s if it needs all",
-			units.FormatNs(least), units.FormatNs(most))
+		p.Why = why(units.FormatNs(least), units.FormatNs(most))
 		return
 	}
 	p.Predicted = (least + most) / 2

@@ -42,6 +42,7 @@ type engine struct {
 	timers    timers
 	cpu       sharedCPU
 	unended   int
+	notBefore []graph.Moment // by unit: late ones do not start earlier; nil: they may
 }
 
 type resource struct {
@@ -51,8 +52,11 @@ type resource struct {
 }
 
 // Run replays a graph, which has passed Check.
-func Run(g *graph.Graph) (*graph.Schedule, error) {
+func Run(g *graph.Graph) (*graph.Schedule, error) { return run(g, nil) }
+
+func run(g *graph.Graph, notBefore []graph.Moment) (*graph.Schedule, error) {
 	e := newEngine(g)
+	e.notBefore = notBefore
 	e.start()
 	for e.unended > 0 {
 		for e.ready.head != none {

@@ -311,3 +311,48 @@ func TestOnBehalf(t *testing.T) {
 		}
 	}
 }
+
+// TestLate: the second job is a later period of the first one, which submits it at its end: it was late. main only waits for it. If the
+// first job takes half as long, the second one starts 13.5 ms earlier, or when it did: 66.5 ms to 80.
+func TestLate(t *testing.T) {
+	for again, want := range map[bool]units.Ns{true: 73, false: 66} { // (66.5 + 80)/2; 66.5: it is the first period, or has a delay of 0
+		r := recorded()
+		u := &r.units[1]
+		u.submitted, u.submitter, u.late, u.again = 40*ms-1, 2, true, again
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{number(g, "First"): 2}})
+		if err != nil || p.Predicted/ms != want {
+			t.Errorf("submitted by itself: %v: %+v (%v), by hand %d ms", again, p, err, want)
+		}
+	}
+}
+
+// TestNobodyKnowsWhyItStartedThen: a unit was submitted at 10 ms, nobody knows by whom, and started at 13. That its worker was woken
+// up for it is only known if it is known to have been idle: it waited at 10 ms, or began after that.
+func TestNobodyKnowsWhyItStartedThen(t *testing.T) {
+	for name, c := range map[string]struct {
+		pieces []piece
+		wake   units.Ns
+	}{
+		"it waited":        {[]piece{wait(5, 13, activity.Futex, 1, ""), run(13, 40)}, 3},
+		"it began later":   {[]piece{run(12, 40)}, 3},
+		"it ran something": {[]piece{run(5, 40)}, 0},
+		"no record":        {nil, 0},
+	} {
+		r := recorded()
+		r.units, r.threads[2].units, r.threads[2].pieces = r.units[:1], []int{0}, c.pieces
+		r.units[0].submitter = 0
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, id := range g.Units {
+			if u := &g.Graph.Units[n]; id == 1 && (u.Wake != c.wake*ms || u.Delay+u.Wake != 13*ms) {
+				t.Errorf("%s: due at %d, %d ns to wake up; by hand %d ms", name, u.Delay, u.Wake, c.wake)
+			}
+		}
+	}
+}

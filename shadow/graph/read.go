@@ -105,6 +105,9 @@ func (r *reader) readUnits() error {
 	return reader.Each(r.addUnit)
 }
 
+// clamped is the delay that the agent gives to tasks that were due before their submission.
+const clamped = 1
+
 func (r *reader) addUnit(x *unit.Unit) error {
 	t := r.thread(x.Thread)
 	u := unitOf{id: x.Root, class: r.className(x), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
@@ -135,6 +138,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		if x.Delay.Measured() {
 			u.due = u.submitted
 			u.submitted -= units.MonoNs(x.Delay)
+			u.late = x.Delay <= clamped
 		}
 	}
 	u.executor = r.index.ExecutorOf(x.Thread)
@@ -186,7 +190,7 @@ func (r *reader) readSubmissions() error {
 			if t := r.rec.threads[r.threads[task]]; t != nil {
 				t.start = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
 			}
-			for _, n := range r.byTask[task] {
+			for k, n := range r.byTask[task] {
 				u := &r.rec.units[n]
 				if u.start < at {
 					continue
@@ -194,6 +198,7 @@ func (r *reader) readSubmissions() error {
 				if at >= latest[n] {
 					latest[n] = at
 					r.submitted(u, at, c.Thread[i], c.Executor[i], c.Site[i])
+					u.again = k > 0 && at <= r.rec.units[r.byTask[task][k-1]].end
 				}
 				break // a later unit of the task has a later submission, or none
 			}

@@ -31,6 +31,8 @@ type unitOf struct {
 	start, end units.MonoNs
 	submitted  units.MonoNs // 0: not known
 	due        units.MonoNs // if it was to run later
+	late       bool         // it was to run before its submission
+	again      bool         // an earlier unit of the same task submitted it
 	submitter  uint32       // thread; 0: not known
 	executor   uint32       // in the session; 0: none
 	inline     bool         // runs inside another unit, and was not submitted: only a class
