@@ -19,6 +19,7 @@ type field struct {
 // running kernel.
 type offsets struct {
 	pid, tgid, comm, voluntary, involuntary, cpuTime field // of task_struct
+	exitFutex                                        field // of task_struct: address of the futex that the thread wakes when it exits
 	systemCall, firstArgument, secondArgument        field // of pt_regs; zero where it is not known
 	fourthArgument                                   field
 	// clock is the path from a task_struct to the clock of its run queue; nil
@@ -52,6 +53,7 @@ func findOffsets(spec *btf.Spec) (*offsets, error) {
 	}{
 		{&o.pid, []string{"pid"}}, {&o.tgid, []string{"tgid"}}, {&o.comm, []string{"comm"}},
 		{&o.voluntary, []string{"nvcsw"}}, {&o.involuntary, []string{"nivcsw"}}, {&o.cpuTime, []string{"se", "sum_exec_runtime"}},
+		{&o.exitFutex, []string{"clear_child_tid"}},
 	} {
 		f, err := findField(task, x.path)
 		if err != nil {

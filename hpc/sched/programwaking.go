@@ -17,20 +17,22 @@ func wakingProgram(o *offsets) asm.Instructions {
 	a.copyField(rNext, o.tgid, wakerTGID, asm.Word)
 	a.copyField(rNext, o.pid, wakerTID, asm.Word)
 	a.systemCall(rNext)
-	a.notOfFutexWait()
+	a.notOfInterrupt()
 	a.store(wakerCall, asm.Word)
 	return a.finish()
 }
 
-// notOfFutexWait makes a system call in R1, whose registers R0 has, -1 if it waits for a futex, or wakes those that wait
+// notOfInterrupt makes a system call in R1, whose registers R0 has, -1 if it waits for a futex, or wakes those that wait
 // for another one than the thread in rPrev: that ends no wait of this thread, so an interrupt did. Of two threads with the
-// same time limit, the second's often ends when the first has just been woken, or has just done what it was woken for.
-func (a *assembler) notOfFutexWait() {
+// same time limit, the second's often ends when the first has just been woken, or has just done what it was woken for. A thread
+// that exits wakes only who waits for its end, and takes so long that an interrupt often meets it there.
+func (a *assembler) notOfInterrupt() {
 	first, second := a.offsets.firstArgument, a.offsets.secondArgument
 	if first.size != asm.DWord || second.size != asm.DWord || a.offsets.systemCall.size != asm.DWord {
 		return
 	}
 	a.add(
+		asm.JEq.Imm(asm.R1, unix.SYS_EXIT, "exits"),
 		asm.JNE.Imm(asm.R1, unix.SYS_FUTEX, "ends"),
 		asm.LoadMem(rCtx, asm.R0, first.offset, asm.DWord),
 		asm.LoadMem(asm.R2, asm.R0, second.offset, asm.DWord),
@@ -45,6 +47,16 @@ func (a *assembler) notOfFutexWait() {
 		asm.Mov.Reg(asm.R3, asm.R1),
 		asm.Mov.Imm(asm.R1, unix.SYS_FUTEX),
 		asm.JNE.Imm(asm.R3, unix.SYS_FUTEX, "ends"), // waits for something else, or a signal let it begin again
+		asm.JEq.Reg(asm.R2, rCtx, "ends"),
+		asm.Ja.Label("not"),
+	)
+	a.at("exits")
+	a.add(asm.LoadMem(rCtx, rNext, a.offsets.exitFutex.offset, asm.DWord))
+	a.systemCall(rPrev)
+	a.add(
+		asm.JNE.Imm(asm.R1, unix.SYS_FUTEX, "not"),
+		asm.LoadMem(asm.R2, asm.R0, first.offset, asm.DWord),
+		asm.Mov.Imm(asm.R1, unix.SYS_EXIT),
 		asm.JEq.Reg(asm.R2, rCtx, "ends"),
 	)
 	a.at("not")

@@ -110,6 +110,8 @@ func TestWakersOfThreads(t *testing.T) {
 			{"limits", "limited0", Futex, ""},
 			{"limits", "limited1", Futex, ""},
 			{"limits_waking", "limited1", Futex, ""},
+			{"limits_exiting", "napper", Futex, ""},
+			{"join", "joiner", Futex, "leaver"},
 			{"pipe", "reader", IO, "writer"},
 			{"lock", "waiter", Futex, "holder"},
 		} {

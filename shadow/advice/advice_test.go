@@ -566,6 +566,10 @@ func TestFine(t *testing.T) {
 	if got := advise(nested); names(got) != "fine-grained" || got[0].Worth != 0 || !strings.Contains(got[0].Text(), "Cannot tell what it saves: what submitting and joining them costs is inside their own work.") || !strings.Contains(got[0].Text(), "takes 200 ns or more between two of them in three of four cases") {
 		t.Errorf("dear parts: %+v", got)
 	}
+	nested.Duration = 1001 * milli // all that goes on inside its units takes less than a tenth of the session
+	if got := advise(nested); len(got) != 0 {
+		t.Errorf("dear parts of a pool that hardly does anything: %+v", got)
+	}
 	counted := fineFacts(10_000, micro, micro)
 	counted.Classes[0].Summarised, counted.Pools[0].Summarised, counted.Pools[0].Gaps = 9000, 9000, granularity.Values{}
 	if got := advise(counted); names(got) != "fine-grained" ||

@@ -90,7 +90,9 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 			return x
 		}
 	}
-	if inner := usual(&p.Inner, 250, s.t); costly(inner, e.Median, s.t) {
+	// What the parts cost is inside units: it is no more than all that the pool does.
+	most := max(p.Wall, p.Self) / units.Ns(e.Lanes)
+	if inner := usual(&p.Inner, 250, s.t); costly(inner, e.Median, s.t) && float64(most) >= s.t.FineGain*float64(s.time(s.Units.Duration)) {
 		e.Gap, e.Parts = inner, true
 		return found(c.Name, e).insideWork()
 	}

@@ -329,3 +329,30 @@ func TestLate(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyKnowsWhyItStartedThen: a unit was submitted at 10 ms, nobody knows by whom, and started at 13. That its worker was woken
+// up for it is only known if it is known to have been idle: it waited at 10 ms, or began after that.
+func TestNobodyKnowsWhyItStartedThen(t *testing.T) {
+	for name, c := range map[string]struct {
+		pieces []piece
+		wake   units.Ns
+	}{
+		"it waited":        {[]piece{wait(5, 13, activity.Futex, 1, ""), run(13, 40)}, 3},
+		"it began later":   {[]piece{run(12, 40)}, 3},
+		"it ran something": {[]piece{run(5, 40)}, 0},
+		"no record":        {nil, 0},
+	} {
+		r := recorded()
+		r.units, r.threads[2].units, r.threads[2].pieces = r.units[:1], []int{0}, c.pieces
+		r.units[0].submitter = 0
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, id := range g.Units {
+			if u := &g.Graph.Units[n]; id == 1 && (u.Wake != c.wake*ms || u.Delay+u.Wake != 13*ms) {
+				t.Errorf("%s: due at %d, %d ns to wake up; by hand %d ms", name, u.Delay, u.Wake, c.wake)
+			}
+		}
+	}
+}

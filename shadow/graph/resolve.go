@@ -112,7 +112,7 @@ func (a *assembly) finish() (*Session, error) {
 		counts[n], a.steps[n] = uint32(len(all)-first), nil
 	}
 	a.b.Fill(all, counts)
-	out.paused, out.pins = a.paused(), a.rec.pins
+	out.paused, out.collected, out.pins = a.paused(), a.collected(), a.rec.pins
 	out.pins.carriers = a.carriers != 0
 	g, err := a.b.Graph(a.rec.cpus)
 	if err != nil {
@@ -160,7 +160,30 @@ func (a *assembly) paused() (sums []units.Ns) {
 	return sums
 }
 
+// collected is how long the collector computed beside the program.
+func (a *assembly) collected() (sum units.Ns) {
+	for _, t := range a.rec.beside {
+		for i := range t.pieces {
+			if t.collector {
+				sum += t.pieces[i].run
+			}
+		}
+	}
+	return sum
+}
+
 func (a *assembly) since(t units.MonoNs) units.Ns { return units.Ns(max(0, t-a.rec.From)) }
+
+// idle reports whether the thread of a unit is known to have had nothing to do at a time: its unit before had ended, it
+// waited, or it had not begun.
+func (a *assembly) idle(u *unitOf, at units.MonoNs) bool {
+	if u.freed.known {
+		return u.freedAt <= at
+	}
+	t := a.rec.threads[u.thread]
+	i, _ := slices.BinarySearchFunc(t.pieces, at, func(p piece, at units.MonoNs) int { return cmp.Compare(p.To, at+1) })
+	return i < len(t.pieces) && (t.pieces[i].waits() || t.pieces[i].From > at)
+}
 
 // startOf is when a unit started and what made it possible: its submission, or its worker, whichever was later.
 // A worker that was idle had to wake up first: it need not if it comes from another unit.
@@ -181,8 +204,10 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 		m.By, g.Latency = by(u.freed), units.Ns(u.start-u.freedAt)
 	case u.submittedBy.known:
 		m.By, g.Wake = by(u.submittedBy), units.Ns(u.start-due)
-	default:
+	case a.idle(u, due):
 		g.Wake = units.Ns(u.start - due)
+	default: // its worker may have done anything until then
+		due = u.start
 	}
 	g.Late = u.late && u.again
 	if u.submittedBy.known {

@@ -154,6 +154,40 @@ static void *ping(void *arg) {
   return NULL;
 }
 
+static volatile int napping;
+
+// napper waits for 1 ms again and again on a condition that nobody signals.
+static void *napper(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+  struct timespec end;
+  pthread_mutex_lock(&own);
+  for (long i = 0; i < ms; i++) {
+    clock_gettime(CLOCK_REALTIME, &end);
+    if ((end.tv_nsec += 1000000) >= 1000000000) end.tv_sec++, end.tv_nsec -= 1000000000;
+    while (pthread_cond_timedwait(&never, &own, &end) == 0) {
+    }
+  }
+  pthread_mutex_unlock(&own);
+  napping--;
+  return NULL;
+}
+
+static void *leaver(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  pause_ms(ms);
+  return NULL;
+}
+
+static void *joiner(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  pthread_t t;
+  if (pthread_create(&t, NULL, leaver, "leaver")) abort();
+  pthread_join(t, NULL);
+  return NULL;
+}
+
 static void *brief(void *name) {
   (void)name;
   return NULL;
@@ -184,6 +218,15 @@ static void shortly(long n) {
     if (pthread_create(&t, NULL, brief, NULL)) abort();
     pthread_join(t, NULL);
   }
+}
+
+// exiting: a thread that waits for a time, while another makes threads that end at once.
+static void exiting(void) {
+  napping = 1;
+  pthread_t t;
+  if (pthread_create(&t, NULL, napper, "napper")) abort();
+  while (napping) shortly(100);
+  pthread_join(t, NULL);
 }
 
 static void on_one_cpu(void) {
@@ -223,6 +266,11 @@ int main(int argc, char **argv) {
     on_one_cpu();
     clock_gettime(CLOCK_REALTIME, &common);
     pair(limited, "limited0", limited, "limited1");
+  } else if (!strcmp(mode, "limits_exiting")) {
+    on_one_cpu();
+    exiting();
+  } else if (!strcmp(mode, "join")) {
+    joiner("joiner");
   } else if (!strcmp(mode, "pipe")) {
     if (pipe(pipes)) return 1;
     pair(reader, "reader", writer, "writer");
