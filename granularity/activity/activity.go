@@ -45,6 +45,7 @@ type Slice struct {
 	By       uint32 // 1 + the thread that ended a wait, as an index; 0: none, or not known
 	On       uint32 // the futex that a thread waits for; 0: not known
 	Cut      bool   // the end of the program cut the wait
+	InFutex  bool   // a wait in a futex, whatever the state that its end shows
 }
 
 // Kinds of threads, the same as in a session.

@@ -28,6 +28,7 @@ type Line struct {
 	open   openUnits
 	at     units.MonoNs
 	sum    Times
+	idle   bool // the thread has nothing to do as long as no wait says otherwise
 }
 
 // Pauses returns pauses in order and without overlaps, as a Line wants them.
@@ -72,6 +73,14 @@ func (l *Line) Wait() *Wait {
 func (l *Line) Add(s activity.Slice) {
 	l.advance(s.From, activity.Unknown)
 	l.advance(s.To, s.State)
+}
+
+// AddIdle says the same of a slice in which the thread has nothing to do, if it is in a wait for what nothing else says.
+func (l *Line) AddIdle(s activity.Slice) {
+	l.advance(s.From, activity.Unknown)
+	l.idle = true
+	l.advance(s.To, s.State)
+	l.idle = false
 }
 
 // Close ends the line at to. Units that reach beyond it end, too: nothing is known of the rest.
@@ -154,6 +163,9 @@ func (l *Line) pass(to units.MonoNs, state activity.ThreadState) {
 	}
 	pause := len(l.pauses) > 0 && l.pauses[0].From <= l.at
 	part := partOf(state, w, w != nil && l.at >= w.Ready, pause)
+	if part == Unnamed && l.idle {
+		part = Idle
+	}
 	d := units.Ns(to - l.at)
 	l.sum[part] += d
 	l.at = to

@@ -28,7 +28,7 @@ var stateLooks = []struct {
 	{activity.Safepoint, "stopped by the JVM", color.RGBA{86, 180, 233, 255}},
 	{activity.Futex, "waiting for another thread (futex)", color.RGBA{174, 210, 236, 255}},
 	{activity.Unended, "waiting when the program ended", color.RGBA{190, 190, 214, 255}},
-	{activity.Sleeping, "sleeping", color.RGBA{214, 214, 214, 255}},
+	{activity.Sleeping, "sleeping, or waiting until a time limit", color.RGBA{214, 214, 214, 255}},
 	{activity.Blocked, "blocked, reason not known", color.RGBA{165, 165, 165, 255}},
 	{activity.Unknown, "not observed", color.RGBA{240, 228, 66, 255}},
 }

@@ -115,7 +115,7 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 		err := a.reader.Each(from, to, func(run []sched.Slice) error {
 			for i := range run {
 				s := &run[i]
-				if err := use(activity.Slice{Thread: s.Thread, State: a.waits.state(s), From: s.From, To: s.To, By: endedBy(s), On: s.Futex, Cut: a.waits.cut(s)}); err != nil {
+				if err := use(activity.Slice{Thread: s.Thread, State: a.waits.state(s), From: s.From, To: s.To, By: endedBy(s), On: s.Futex, Cut: a.waits.cut(s), InFutex: s.State == sched.Futex}); err != nil {
 					return err
 				}
 			}

@@ -3,6 +3,7 @@ package wait
 import (
 	"cmp"
 
+	"stackagent/granularity/activity"
 	"stackagent/granularity/waiting"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -29,6 +30,9 @@ func (t *tables) readWaits() error {
 		w.Ready = w.To
 		if r.ReadyNs != nil && r.ReadyNs.Measured() {
 			w.Ready = max(w.From, w.To-units.MonoNs(*r.ReadyNs))
+		}
+		if w.Flags&pinned != 0 && len(t.pinned) < maxWaits {
+			t.pinned = append(t.pinned, activity.Span{From: w.From, To: w.To})
 		}
 		if len(t.waits) < maxWaits {
 			t.waits = append(t.waits, w)

@@ -144,7 +144,15 @@ func (a *Analysis) followRecord() error {
 		if cut.Len() == 0 {
 			return nil
 		}
-		f.line.Add(s)
+		if s.InFutex && (s.State == activity.Sleeping || s.State == activity.IO) {
+			// Object.wait and parks have time limits, too: only the agent knows which wait is a sleep.
+			s.State = activity.Futex
+		}
+		if f.carrier && s.InFutex && !a.keptCarrier(cut) {
+			f.line.AddIdle(s)
+		} else {
+			f.line.Add(s)
+		}
 		a.slice(f, &s, all)
 		return nil
 	})
@@ -158,6 +166,12 @@ func (a *Analysis) followRecord() error {
 		}
 	}
 	return err
+}
+
+// keptCarrier reports whether in the span a virtual thread waited that kept its carrier.
+func (a *Analysis) keptCarrier(s activity.Span) bool {
+	i, _ := slices.BinarySearchFunc(a.pinned, s.From+1, func(p activity.Span, at units.MonoNs) int { return cmp.Compare(p.To, at) })
+	return i < len(a.pinned) && a.pinned[i].From < s.To
 }
 
 // followed are the threads of the record, with lines for the program's.
@@ -189,7 +203,7 @@ func (a *Analysis) slice(f *followed, s *activity.Slice, all []followed) {
 	}
 	w := f.line.Wait()
 	if w != nil && w.From < s.To && w.To > s.From {
-		if s.By != 0 && (w.Waker == 0 || w.Flags&byRecord != 0) {
+		if s.By != 0 && (w.Waker == 0 || w.Flags&byRecord != 0) && a.endedByThread(w) {
 			w.Waker, w.Flags = all[s.By-1].id, w.Flags|byRecord
 		}
 		return
@@ -214,6 +228,13 @@ func (a *Analysis) slice(f *followed, s *activity.Slice, all []followed) {
 	if s.By != 0 && s.State == activity.Futex {
 		r.Wakers.add(a.doing(all[s.By-1].id, s.From, s.To), units.Ns(s.To-s.From))
 	}
+}
+
+// endedByThread reports whether the thread that was on the CPU when a wait ended has ended it, if it was in a system call. An interrupt may have stopped
+// it there: a time that is over ends a sleep, a packet a wait for I/O. Who interrupts a sleep the agent records.
+func (a *Analysis) endedByThread(w *waiting.Wait) bool {
+	kind := a.whats[w.What].Kind
+	return kind != kindSleep && kind != kindIO
 }
 
 // byState is what a wait was for of which only the scheduling record knows; false: the agent knows of it, too, or it is

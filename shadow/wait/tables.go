@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
 	"stackagent/granularity/waiting"
 	"stackagent/internal/units"
 	"stackagent/shadow/origin"
@@ -38,6 +39,7 @@ type tables struct {
 	waits    []waiting.Wait
 	units    []waiting.Unit
 	sums     map[sumKey]*sum
+	pinned   []activity.Span    // waits of virtual threads that kept their carriers, in order and without overlaps
 	spans    map[uint32][2]span // of waits and units of a thread, once sorted
 	// Beyond the limits.
 	moreWaits, moreUnits int64
@@ -81,6 +83,7 @@ func readTables(s *session.Session, work bool) (*tables, error) {
 	slices.SortFunc(t.waits, func(a, b waiting.Wait) int {
 		return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.From, b.From))
 	})
+	t.pinned = waiting.Pauses(t.pinned)
 	t.spans = map[uint32][2]span{}
 	spansOf(t.waits, func(w *waiting.Wait) uint32 { return w.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{at, {}} })
 	spansOf(t.units, func(u *waiting.Unit) uint32 { return u.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{t.spans[id][0], at} })

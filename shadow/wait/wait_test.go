@@ -217,6 +217,100 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// recorded adds a scheduling record of thread 102 to a session, and another thread that ends its waits.
+func recorded(t *testing.T, list ...sched.Slice) func(dir string) {
+	return func(dir string) {
+		r := &sched.Record{Source: "ebpf", PID: 1, From: t0, To: at(100), Threads: []sched.Thread{
+			{TID: 102, Name: "pool-1-thread-1", First: t0, Last: at(100)}, {TID: 103, Name: "pool-1-thread-2", First: t0, Last: at(100)}}}
+		for i := range list {
+			list[i].From, list[i].To = at(list[i].From), at(list[i].To)
+		}
+		if err := sched.Write(dir, r, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A time limit ends five waits in futexes. What the agent has of them names them: 12..22 is a timed park for a semaphore, 25..31 a timed Object.wait,
+// 40..50 a Thread.sleep. Of the one of 60..70 it has nothing: what for is not known. A sleep in a system call, 80..85, is one without the agent, too.
+func TestTimed(t *testing.T) {
+	p := known()
+	p.Pauses, p.WaitSums, p.Executions = nil, nil, nil
+	p.Waits = p.Waits[:2]
+	p.Waits[0].Waker, p.Waits[1].Kind = 0, "notify"
+	p.Waits = append(p.Waits, store.Wait{Kind: "sleep", Thread: 2, StartNs: int64(at(40)), EndNs: int64(at(50)), Flags: uint32(wire.WaitTimed)})
+	limit := func(from, to units.MonoNs) sched.Slice {
+		return sched.Slice{State: sched.Futex, From: from, To: to, Waker: sched.Outside}
+	}
+	slept := sched.Slice{State: sched.Sleeping, From: 80, To: 85, Waker: sched.Outside}
+	for _, c := range []struct {
+		name  string
+		waits []store.Wait
+		want  waiting.Times
+	}{
+		{"with the agent's waits", p.Waits, waiting.Times{waiting.Lock: 10 * ms, waiting.Other: 6 * ms, waiting.Sleep: 15 * ms, waiting.Unnamed: 10 * ms, waiting.Unknown: 59 * ms}},
+		{"without", nil, waiting.Times{waiting.Sleep: 5 * ms, waiting.Unnamed: 36 * ms, waiting.Unknown: 59 * ms}},
+	} {
+		p.Waits = c.waits
+		a := analyse(t, p, recorded(t, limit(12, 22), limit(25, 31), limit(40, 50), limit(60, 70), slept))
+		for _, th := range a.ByThread() {
+			if th.Name == "pool-1-thread-1#2" && th.Times != c.want {
+				t.Errorf("%s: %v, want %v", c.name, th.Times, c.want)
+			}
+		}
+		for _, r := range a.Rows(false) {
+			if r.For == ForSleep && r.Class == "system call" && r.WaitedNs != 5*ms {
+				t.Errorf("%s: %+v", c.name, r)
+			}
+		}
+	}
+}
+
+// A carrier in a futex is idle, whoever ended that: a time limit, the thread that ends sleeps, another one. During a wait of a virtual thread that
+// kept its carrier, 60..65, it may be that one which waits.
+func TestCarrierIsIdle(t *testing.T) {
+	p := known()
+	p.Pauses, p.WaitSums, p.Executions = nil, nil, nil
+	p.Threads[0].Name, p.Threads[0].Group, p.Threads[0].Class = "ForkJoinPool-1-worker-1", "CarrierThreads", "jdk.internal.misc.CarrierThread"
+	p.Threads[1].Name, p.Threads[1].Group, p.Threads[1].Class = "VirtualThread-unparker", "InnocuousThreadGroup", "jdk.internal.misc.InnocuousThread"
+	p.Waits = []store.Wait{{Kind: "monitor", Thread: 4, Blocker: 2, StartNs: int64(at(60)), EndNs: int64(at(65)), Flags: uint32(wire.WaitPinned)}}
+	futex := func(from, to units.MonoNs, by sched.Waker) sched.Slice {
+		return sched.Slice{State: sched.Futex, From: from, To: to, Waker: by}
+	}
+	a := analyse(t, p, recorded(t, futex(10, 20, sched.Outside), futex(20, 35, sched.WakerThread(1)), futex(40, 50, sched.NoWaker), futex(58, 66, sched.NoWaker),
+		sched.Slice{State: sched.IO, From: 70, To: 75}))
+	want := waiting.Times{waiting.Idle: 35 * ms, waiting.Unnamed: 8 * ms, waiting.IO: 5 * ms, waiting.Unknown: 52 * ms}
+	for _, th := range a.ByThread() {
+		if th.Name == "ForkJoinPool-1-worker-1#2" && th.Times != want {
+			t.Errorf("%v, want %v", th.Times, want)
+		}
+	}
+}
+
+// A thread that was in a system call when a sleep was over, or a byte came, need not have ended the wait. Whoever interrupted a sleep did.
+func TestEndedByNobody(t *testing.T) {
+	p := known()
+	p.Waits, p.WaitSums = nil, nil
+	for i, kind := range []string{"sleep", "io", "monitor", "sleep"} {
+		w := store.Wait{Kind: kind, Thread: 2, Blocker: 2, StartNs: int64(at(units.MonoNs(10 * i))), EndNs: int64(at(units.MonoNs(10*i + 8)))}
+		if i == 3 {
+			w.Waker = 4
+		}
+		p.Waits = append(p.Waits, w)
+	}
+	slice := func(s sched.State, i units.MonoNs) sched.Slice {
+		return sched.Slice{State: s, From: 10 * i, To: 10*i + 7, Waker: sched.WakerThread(1)}
+	}
+	a := analyse(t, p, recorded(t, slice(sched.Futex, 0), slice(sched.IO, 1), slice(sched.Futex, 2), slice(sched.Futex, 3)))
+	var got []string
+	for _, r := range a.Rows(false) {
+		for _, s := range r.Wakers.List() {
+			got = append(got, fmt.Sprint(r.For, " by ", s.Name, " ", s.Waits))
+		}
+	}
+	same(t, got, []string{"sleep by virtual thread 1", "monitor by a.Request 1"})
+}
+
 // The stack of a long wait is whole; of another one the nearest frame is known, or none. Workers without work have none.
 func TestStacks(t *testing.T) {
 	p := known()
