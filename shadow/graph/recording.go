@@ -51,13 +51,14 @@ type unitOf struct {
 // piece is a stretch of a thread's time: on a CPU or ready for it, or one wait.
 type piece struct {
 	activity.Span
-	run   units.Ns // on a CPU; of a wait 0
-	held  units.Ns // ready while threads that are not the program's had the CPUs
-	state activity.ThreadState
-	by    uint32 // thread that ended the wait; 0: not known
-	class string // of what it waited for; "": not known
-	lock  bool   // that is a lock: the wait is no join, even if whoever ended it ends then
-	pin   bool   // a virtual thread kept its carrier
+	run     units.Ns // on a CPU; of a wait 0
+	held    units.Ns // ready while threads that are not the program's had the CPUs
+	state   activity.ThreadState
+	by      uint32 // thread that ended the wait; 0: not known
+	class   string // of what it waited for; "": not known
+	lock    bool   // that is a lock: the wait is no join, even if whoever ended it ends then
+	pin     bool   // a virtual thread kept its carrier
+	expired bool   // the wait for something ended at a time limit
 }
 
 // waits reports whether the thread could not go on.
@@ -90,6 +91,7 @@ type threadOf struct {
 	start   started
 	pieces  []piece        // in order; none: no scheduling record of it
 	units   []int          // indices, by start, the outer one first
+	alive   bool           // it did not end before the program did, which does not wait for it
 	ends    []units.MonoNs // by units: the latest end so far; nil: nobody has asked
 	events  []event
 }
