@@ -45,11 +45,11 @@ var shapes = []struct {
 	{"convoy", []string{"convoy", "4", "40"}, map[string]float64{"Main$Waiter": 805}, nil, nil, true},
 	// The same with a lock of java.util.concurrent; with one each, 5 times 5 + 40 ms.
 	{"locks", []string{"locks", "4", "40"}, map[string]float64{"Main$Locker": 805}, []string{"--free", "ReentrantLock$NonfairSync"}, []string{"unlocked", "4", "40"}, false},
-	// The first request's 5 ms, 12 queries of 60 ms one after the other, the last request's 5 ms. Two at a time: half the queries.
 	// 20 requests of 20 ms, for which the clients wait.
 	{"served", []string{"served", "4", "20"}, map[string]float64{"Main$Handler": 400}, []string{"--faster", "Main$Handler=2"}, []string{"served", "4", "10"}, false},
 	// 6 rounds of 60 ms: on JDK 17 each on a new thread.
 	{"futures", []string{"futures", "6", "60"}, map[string]float64{"Main.lambda$futures$0 (Main.java:72)": 360}, []string{"--faster", "Main.lambda$futures$0 (Main.java:72)=2"}, []string{"futures", "6", "30"}, true},
+	// The first request's 5 ms, 12 queries of 60 ms one after the other, the last request's 5 ms. Two at a time: half the queries.
 	{"pools", []string{"pools", "1", "60"}, map[string]float64{"Main$Request": 10, "Main$Query": 720}, []string{"--pool", "pool-2=2"}, []string{"pools", "2", "60"}, false},
 }
 
@@ -136,6 +136,22 @@ func TestPath(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// TestWhatifOfConcurrentCollector: most of what ZGC does for System.gc() is no pause.
+func TestWhatifOfConcurrentCollector(t *testing.T) {
+	testjvm.Shared(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		c := testjvm.Example(t, "advice").Command(t, jdk)
+		c.Args, c.VM = []string{"explicit-collections"}, append(c.VM, "-XX:+UseZGC")
+		p := c.Profile(t)
+		if _, recorded := bottleOf(t, p); !recorded {
+			t.Skip("what the collector computes is in the scheduling record")
+		}
+		if got := predict(t, p, "--no-gc", "System.gc()"); got.PredictedNs != nil {
+			t.Errorf("%s: %+v", jdk, got)
 		}
 	}
 }

@@ -20,8 +20,9 @@ type Session struct {
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 
-	paused []units.Ns // by number in Pauses: how long the program was stopped
-	pins   pins
+	paused    []units.Ns // by number in Pauses: how long the program was stopped
+	collected units.Ns   // CPU time of the collector beside the program
+	pins      pins
 }
 
 // pins is how virtual threads were pinned.

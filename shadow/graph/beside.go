@@ -26,7 +26,7 @@ func (r *reader) threadsBeside(a *session.Activity) []*threadOf {
 		switch t := &a.Threads[i]; t.Kind {
 		case session.KindCompiler, session.KindGC, session.KindVM, session.KindOther:
 			if role := session.RoleOf(t.Name); role != "parallel" && role != "VM thread" {
-				list[i] = &threadOf{name: t.Name, worker: true}
+				list[i] = &threadOf{name: t.Name, worker: true, collector: t.Kind == session.KindGC}
 				r.rec.beside = append(r.rec.beside, list[i])
 			}
 		}

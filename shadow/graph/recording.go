@@ -84,16 +84,17 @@ type executorOf struct {
 
 // threadOf is a thread of the program.
 type threadOf struct {
-	id      uint32
-	name    string
-	worker  bool
-	virtual bool
-	start   started
-	pieces  []piece        // in order; none: no scheduling record of it
-	units   []int          // indices, by start, the outer one first
-	alive   bool           // it did not end before the program did, which does not wait for it
-	ends    []units.MonoNs // by units: the latest end so far; nil: nobody has asked
-	events  []event
+	id        uint32
+	name      string
+	worker    bool
+	alive     bool // it did not end before the program did, which does not wait for it
+	collector bool // it collects garbage while the program runs
+	virtual   bool
+	start     started
+	pieces    []piece        // in order; none: no scheduling record of it
+	units     []int          // indices, by start, the outer one first
+	ends      []units.MonoNs // by units: the latest end so far; nil: nobody has asked
+	events    []event
 }
 
 // started is who started a thread, when and where; zero: not known.

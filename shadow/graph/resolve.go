@@ -113,7 +113,7 @@ func (a *assembly) finish() (*Session, error) {
 		counts[n], a.steps[n] = uint32(len(all)-first), nil
 	}
 	a.b.Fill(all, counts)
-	out.paused, out.pins = a.paused(), a.rec.pins
+	out.paused, out.collected, out.pins = a.paused(), a.collected(), a.rec.pins
 	out.pins.carriers = a.carriers != 0
 	g, err := a.b.Graph(a.rec.cpus)
 	if err != nil {
@@ -159,6 +159,18 @@ func (a *assembly) paused() (sums []units.Ns) {
 		sums[n] += units.Ns(p.EndNs - p.StartNs)
 	}
 	return sums
+}
+
+// collected is how long the collector computed beside the program.
+func (a *assembly) collected() (sum units.Ns) {
+	for _, t := range a.rec.beside {
+		for i := range t.pieces {
+			if t.collector {
+				sum += t.pieces[i].run
+			}
+		}
+	}
+	return sum
 }
 
 func (a *assembly) since(t units.MonoNs) units.Ns { return units.Ns(max(0, t-a.rec.From)) }

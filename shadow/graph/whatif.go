@@ -64,6 +64,10 @@ func (s *Session) whyNotChanged(p *replay.Prediction) error {
 	return nil
 }
 
+// mostBeside is the share of the run that the collector may have computed beside the program. Which collections that was for is not
+// recorded.
+const mostBeside = 0.1
+
 // othersPauses is the share of the run that other pauses may take. When the collector runs, and for how long, depends on
 // when it ran before: without some collections the others are not the same.
 const othersPauses = 0.1
@@ -76,6 +80,9 @@ func (s *Session) whyNotPauses(gone map[uint32]bool) error {
 		}
 	}
 	length, _ := s.Length(s.Recorded)
+	if share := float64(s.collected) / float64(max(length, 1)); share > mostBeside {
+		return fmt.Errorf("the collector computed beside the program for %s of the run, and would not for these collections", units.FormatPercent(share))
+	}
 	if share := float64(others) / float64(max(length, 1)); share > othersPauses {
 		return fmt.Errorf("other pauses of the collector took %s of the run: they would be different ones", units.FormatPercent(share))
 	}

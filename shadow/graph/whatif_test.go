@@ -47,9 +47,16 @@ func TestPausesGone(t *testing.T) {
 			t.Errorf("without pauses for %s: %+v, by hand %d ms", reason, p, want)
 		}
 	}
-	g, err := assemble(stopped())
+	// A collector that computes 12 ms beside the program does not do so without its collections.
+	r := stopped()
+	r.beside = []*threadOf{{name: "ZWorker#0", worker: true, collector: true, pieces: []piece{run(80, 92)}}}
+	g, err := assemble(r)
 	if err != nil {
 		t.Fatal(err)
+	}
+	p, err := g.Predict(replay.Change{Pauses: map[uint32]bool{1: true, 2: true}})
+	if err != nil || p.Predicted != graph.Never || p.Why == nil || !strings.Contains(p.Why.Error(), "12 %") {
+		t.Errorf("with a concurrent collector: %+v (%v)", p, err)
 	}
 	if _, err := g.PausesFor("Heap Dump Initiated GC"); err == nil {
 		t.Error("pauses that nobody had")
