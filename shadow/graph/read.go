@@ -303,7 +303,7 @@ func (r *reader) finish() {
 	for id, t := range r.rec.threads {
 		of := r.s.ThreadByID(id)
 		t.alive = over && of.EndNs == 0 && of.Kind != session.KindMain && !of.Virtual // ends of virtual threads are not recorded
-		if end := of.EndNs; end != 0 { // main then waits for the others to end
+		if end := of.EndNs; end != 0 {                                                // main then waits for the others to end
 			t.pieces = slices.DeleteFunc(t.pieces, func(p piece) bool { return p.From >= end })
 			if n := len(t.pieces); n > 0 {
 				t.pieces[n-1].To = min(t.pieces[n-1].To, end)
