@@ -30,6 +30,8 @@ type defect struct {
 	noTime  bool // mending it is not about time
 	same    bool // mended it takes as long
 	unknown bool // there must be no prediction of what mending it gains
+	// rarely: units are so short that what is between them, compiling and starting threads, often cannot be predicted.
+	rarely bool
 	// virtual: it is a mode of examples/virtualadvice, which has only advice of the name
 	// pinned-threads.
 	virtual bool
@@ -71,7 +73,7 @@ func (d defect) fixedNames() []string {
 var noDelay = []string{"-Dsun.net.httpserver.nodelay=true"}
 
 var defects = []defect{
-	{name: "fine-grained", atOnce: true, quick: true},
+	{name: "fine-grained", atOnce: true, quick: true, rarely: true},
 	{name: "never-executed", atOnce: true, quick: true, noTime: true},
 	{name: "good", quick: true, none: true},
 	{name: "client", quick: true, none: true},
@@ -94,7 +96,7 @@ var defects = []defect{
 	{name: "pool-too-large", alone: true, same: true},
 	{name: "self-wait", atOnce: true},
 	{name: "one-at-a-time", alone: true},
-	{name: "thread-churn", atOnce: true},
+	{name: "thread-churn", rarely: true, atOnce: true},
 	{name: "deep-nesting", noTime: true},
 	{name: "swallowed-exceptions", noTime: true},
 	{name: "pinned-threads", atOnce: true, quick: true, virtual: true},
@@ -389,6 +391,8 @@ func (g gains) wrong(d defect) string {
 	switch {
 	case g.unpredicted() && g.cannotTell == "":
 		return "no run got the advice with a prediction or a reason why there is none"
+	case g.unpredicted() && !d.unknown && !d.rarely:
+		return "no run has a prediction"
 	case !g.unpredicted() && d.unknown:
 		return "a prediction of what nobody can tell"
 	case !g.unpredicted() && math.Abs(g.predicted/g.profiled-1) > predictionTolerance:

@@ -85,9 +85,8 @@ func TestWhatifOfAdvice(t *testing.T) {
 					before := testjvm.Processors(t)
 					p := profile(x.mode)
 					others := testjvm.Processors(t).Others(before, p.CPU)
-					if _, recorded := bottleOf(t, p); !recorded {
-						t.Skip("no scheduling record: how much others took of the CPUs is not known")
-					}
+					_, recorded := bottleOf(t, p)
+					needRecord(t, recorded)
 					predicted, real := predict(t, p, x.change...), predict(t, profile(x.mode, "fixed"), "--cpus", "2")
 					switch {
 					case predicted.PredictedNs == nil && others >= othersTooMuch && attempt >= attemptsAmongOthers:
@@ -147,9 +146,8 @@ func TestWhatifOfConcurrentCollector(t *testing.T) {
 		c := testjvm.Example(t, "advice").Command(t, jdk)
 		c.Args, c.VM = []string{"explicit-collections"}, append(c.VM, "-XX:+UseZGC")
 		p := c.Profile(t)
-		if _, recorded := bottleOf(t, p); !recorded {
-			t.Skip("what the collector computes is in the scheduling record")
-		}
+		_, recorded := bottleOf(t, p)
+		needRecord(t, recorded)
 		if got := predict(t, p, "--no-gc", "System.gc()"); got.PredictedNs != nil {
 			t.Errorf("%s: %+v", jdk, got)
 		}

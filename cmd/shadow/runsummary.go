@@ -94,8 +94,11 @@ func runLines(s *summary.Summary) []string {
 // lossLine says what is missing from the session, in every case.
 func lossLine(s *summary.Summary) string {
 	line := ""
-	if s.Lost.Events+s.Lost.Batches > 0 {
+	switch l := s.Lost; {
+	case l.Events+l.Batches > 0:
 		line = "Lost: " + lostCounts(s) + "; counts and sums are too low by as much."
+	case l.Switches > 0:
+		line = "Lost: " + lostCounts(s) + "; what the threads did meanwhile is unknown."
 	}
 	switch {
 	case !s.EndSeen():

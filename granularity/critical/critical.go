@@ -137,7 +137,7 @@ func (w *walk) over(s *graph.Step, begin units.Ns) {
 		w.part(max(begin, w.at-s.Len), Compute, s.Kind, s.Class, s.Site)
 		w.part(begin, Ready, s.Kind, s.Class, s.Site)
 	case s.Kind == graph.Outside && s.Cause != graph.NotKnown:
-		w.part(begin, [...]What{graph.Time: Sleep, graph.IO: IO, graph.Collector: GC, graph.Machine: Ready}[s.Cause], s.Kind, s.Class, s.Site)
+		w.part(begin, [...]What{graph.Time: Sleep, graph.Limit: Sleep, graph.IO: IO, graph.Collector: GC, graph.Machine: Ready}[s.Cause], s.Kind, s.Class, s.Site)
 	default:
 		w.part(begin, NotKnown, s.Kind, s.Class, s.Site)
 	}

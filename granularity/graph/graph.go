@@ -67,14 +67,15 @@ type Cause uint8
 // The causes.
 const (
 	NotKnown Cause = iota // nothing says what for
-	Time                  // a sleep, or a time limit
+	Time                  // a sleep
 	IO
 	Collector // the garbage collector, or another operation of the VM
+	Limit     // something that did not happen within a time limit
 	Machine   // a CPU, which threads that are not in the graph had
 	NCauses
 )
 
-var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "cpu"}
+var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "sleep", "cpu"}
 
 func (c Cause) String() string {
 	if c >= NCauses {

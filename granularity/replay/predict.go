@@ -19,6 +19,9 @@ type Prediction struct {
 	Replayed  units.Ns // the same of the unchanged graph's replay
 	Predicted units.Ns // of the changed one's; graph.Never: cannot tell
 	Why       error    // it cannot
+
+	Graph    *graph.Graph    // with the change; nil: it was not replayed
+	Schedule *graph.Schedule // its replay
 }
 
 // Error is how far the replay is off: 0.01 is 1 % too long.
@@ -62,6 +65,7 @@ func Predict(g *graph.Graph, recorded units.Ns, c Change) (*Prediction, error) {
 		p.Why = fmt.Errorf("replaying the run with the change: %w", err)
 		return p, nil
 	}
+	p.Graph, p.Schedule = changed, s
 	least, _ := changed.Length(s)
 	// If the program is done earlier, some of what the JVM's own threads compute may not have to be done (a compiler's work on code
 	// that is not needed any more), or the program may wait for all of it (slower code until it is compiled).

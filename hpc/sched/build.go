@@ -28,6 +28,7 @@ type builder struct {
 	late      uint64       // events that came after later ones of their thread
 	lost      uint64       // until the last part
 	lostAtEnd uint64       // when watching the process ended
+	forgotten uint64       // slices since the last part, see forget
 
 	ran     units.Ns // sum of the stays on CPUs so far, as they were reported
 	gaps    int      // stays about which nothing is known
@@ -388,8 +389,8 @@ func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	at = max(at, b.from, b.last)
 	lost = max(lost, b.lost) // a source may have forgotten a process that has ended
 	b.freeing(b.freer, at)
-	p := &Part{From: b.from, To: at, Lost: lost - b.lost, Threads: b.ended}
-	b.lost = lost
+	p := &Part{From: b.from, To: at, Lost: lost - b.lost + b.forgotten, Threads: b.ended}
+	b.lost, b.forgotten = lost, 0
 	for _, t := range b.threads {
 		b.close(t, t.state, at)
 		t.account()
@@ -400,4 +401,23 @@ func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	p.Slices = slices.DeleteFunc(b.slices, func(s Slice) bool { return s.From == s.To }) // the next stay took it all
 	b.slices, b.ended, b.from = make([]Slice, 0, cap(p.Slices)), nil, at
 	return p
+}
+
+// forget frees the slices: up to at, every thread becomes Unknown. Each slice that is forgotten counts as a lost record.
+func (b *builder) forget(at units.MonoNs) {
+	from, ended := b.from, b.ended
+	p := b.cut(at, b.lost)
+	b.from, b.ended = from, ended
+	b.forgotten = p.Lost
+	for _, s := range p.Slices {
+		if s.State != Unknown {
+			b.forgotten++
+		}
+	}
+	for _, t := range p.Threads {
+		if t.First < t.Last {
+			b.slices = append(b.slices, Slice{Thread: t.Index, State: Unknown, From: t.First, To: t.Last})
+		}
+	}
+	b.gaps++
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -40,10 +41,14 @@ const (
 	partSlices     = 256 << 10                            // of a part, about
 	partLeast      = units.MonoNs(2 * time.Second)
 	partMost       = units.MonoNs(time.Minute)
-	partShare      = 20       // parts last a 20th of the observation, within these bounds
-	pendingMost    = 64 << 10 // slices of a process that is not kept
-	endedMost      = 64       // processes that ended without being kept
-	finishedMost   = 256      // processes whose records are finished: Finish may ask how that went
+	partShare      = 20         // parts last a 20th of the observation, within these bounds
+	pendingMost    = partSlices // slices of a process that is not kept
+	endedMost      = 64         // processes that ended without being kept
+	endedSlices    = 4 << 20    // of all of them, about
+	// keepPatience is how long a busy process is observed that nobody keeps. On a busy machine a JVM's session begins
+	// seconds after the JVM.
+	keepPatience = units.MonoNs(30 * time.Second)
+	finishedMost = 256 // processes whose records are finished: Finish may ask how that went
 	// idle is how long a process that is not kept may have no records before the observer checks that it
 	// is alive: the record of its end may be lost.
 	idle = units.MonoNs(10 * time.Second)
@@ -77,8 +82,9 @@ type Observer struct {
 
 	mu        sync.Mutex
 	processes map[int]*process
-	ended     []int // processes that are not kept, oldest first
-	finished  []int // processes that were kept and have ended, oldest first
+	dropped   map[int]uint64 // processes that are not observed any more because nobody kept them -> slices lost
+	ended     []int          // processes that are not kept, oldest first
+	finished  []int          // processes that were kept and have ended, oldest first
 	events    []event
 	failure   error // of the source
 	failed    func(pid int, err error)
@@ -234,7 +240,7 @@ func (o *Observer) attach(pid int) (*process, error) {
 		return nil, errors.New("the observation has ended")
 	}
 	p := &process{b: newBuilder(pid, now())}
-	p.b.attached = true
+	p.b.attached, p.b.forgotten = true, o.dropped[pid]
 	if err := o.src.watch(pid); err != nil {
 		return nil, err
 	}
@@ -243,18 +249,9 @@ func (o *Observer) attach(pid int) (*process, error) {
 		return nil, err
 	}
 	o.processes[pid] = p
+	delete(o.dropped, pid)
 	o.wake()
 	return p, nil
-}
-
-// Drop forgets a process and ends its record.
-func (o *Observer) Drop(pid int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if p := o.processes[pid]; p != nil {
-		o.end(pid, p)
-		delete(o.processes, pid)
-	}
 }
 
 // Finish ends the record of a process with all that has arrived by now. The error
@@ -327,15 +324,19 @@ func (o *Observer) dispatch(e *event) {
 		return
 	}
 	p := o.processes[int(e.pid)]
-	if p == nil || p.over && e.kind == eventNew {
+	_, dropped := o.dropped[int(e.pid)]
+	begins := e.kind == eventNew && e.tid == e.pid
+	switch {
+	case (dropped || p != nil && p.over) && !begins:
+		return // a late record: the source does not watch the process any more
+	case p == nil || p.over:
 		p = &process{b: newBuilder(int(e.pid), e.at)}
 		o.processes[int(e.pid)] = p
+		delete(o.dropped, int(e.pid))
 	}
-	if !p.over {
-		p.active = true
-		p.until(e.at)
-		p.b.apply(e)
-	}
+	p.active = true
+	p.until(e.at)
+	p.b.apply(e)
 }
 
 // look stores a part if one is due, and ends a process that has ended.
@@ -359,9 +360,14 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	switch {
 	case p.b.gone && p.b.next > 0:
 		o.end(pid, p)
-	case p.writer == nil && (len(p.b.slices) > pendingMost || p.lostEnd(pid, complete)):
-		o.end(pid, p) // nothing will keep it; Keep would observe it from then on
+	case p.writer == nil && p.lostEnd(pid, complete):
+		o.end(pid, p)
 		delete(o.processes, pid)
+	case p.writer == nil && len(p.b.slices) > pendingMost:
+		p.b.forget(complete)
+		if complete-p.b.begin > keepPatience || len(p.b.slices) > pendingMost/2 { // the latter: of so many threads
+			o.drop(pid, p)
+		}
 	case p.writer != nil && p.due(complete):
 		p.b.refresh(pid)
 		o.reportWrite(pid, p, p.b.cutInto(p, complete, o.src.lost(pid)))
@@ -371,6 +377,18 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	case p.vanished != 0 && complete-p.vanished > endPatience:
 		o.end(pid, p) // they were lost
 	}
+}
+
+// drop stops observing a process that nobody keeps. Keep would observe it again, from then on.
+func (o *Observer) drop(pid int, p *process) {
+	lost := max(o.src.lost(pid), p.b.lost) + p.b.forgotten
+	o.src.unwatch(pid)
+	delete(o.processes, pid)
+	maps.DeleteFunc(o.dropped, func(old int, _ uint64) bool { return !proc.Alive(old) })
+	if o.dropped == nil {
+		o.dropped = map[int]uint64{}
+	}
+	o.dropped[pid] = lost
 }
 
 // mayHaveActed reports whether the process may have done anything since the last look. A JVM in which no thread had a CPU
@@ -412,10 +430,26 @@ func (o *Observer) end(pid int, p *process) {
 	if p.writer == nil {
 		o.ended = o.remember(o.ended, pid, endedMost, func(old *process) bool { return old.writer == nil })
 		p.b.lostAtEnd = lost
+		o.limitEnded()
 		return
 	}
 	o.reportWrite(pid, p, p.write(lost))
 	o.finish(pid, p)
+}
+
+// limitEnded forgets the oldest of the processes that ended without being kept if together they have too many slices.
+func (o *Observer) limitEnded() {
+	sum := 0
+	for i, pid := range slices.Backward(o.ended) {
+		p := o.processes[pid]
+		if p == nil || !p.over || p.writer != nil {
+			continue
+		}
+		if sum += len(p.b.slices); sum > endedSlices {
+			delete(o.processes, pid)
+			o.ended = slices.Delete(o.ended, i, i+1)
+		}
+	}
 }
 
 // remember appends an ended process to a list. If the list is too long, it forgets
@@ -498,5 +532,6 @@ func (o *Observer) Waits(pid int) bool {
 		o.settle()
 		p = o.processes[pid]
 	}
-	return p != nil && p.writer == nil
+	_, dropped := o.dropped[pid]
+	return dropped || p != nil && p.writer == nil
 }

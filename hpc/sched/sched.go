@@ -52,7 +52,7 @@ type Record struct {
 	PID          int
 	From, To     units.MonoNs
 	Threads      []Thread
-	Lost         uint64            // records of switches that the kernel had no room for
+	Lost         uint64            // records of switches for which the kernel had no room, or shadow before the session began
 	NotAvailable map[string]string // what this source cannot record -> why and the remedy
 	Account      *Account          // nil: not compared
 }

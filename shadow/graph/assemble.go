@@ -46,7 +46,8 @@ type eventKind uint8
 
 // In the order in which they happen at one time.
 const (
-	unitEnds eventKind = iota
+	lastSubmits eventKind = iota // what begins at the end of a thread
+	unitEnds
 	submits
 	wakes
 	unitStarts
@@ -120,9 +121,9 @@ func (a *assembly) addBodies(t *threadOf) {
 	first, last := t.pieces[0].From, t.pieces[len(t.pieces)-1].To
 	a.rec.units = append(a.rec.units, unitOf{class: t.name, thread: t.id, start: first, end: last, body: true,
 		submitted: t.start.at, submitter: t.start.by, site: t.start.site})
-	for _, i := range t.units { // what the body calls
+	for _, i := range t.units { // what the body calls; what a thread of the JVM submitted is the start of this thread
 		u := &a.rec.units[i]
-		u.inline = u.inline || u.submitted == 0 && u.submitter == 0
+		u.inline = u.inline || u.submitted == 0 && u.submitter == 0 || u.submitter != 0 && a.rec.threads[u.submitter] == nil
 	}
 	t.units = slices.Insert(t.units, 0, len(a.rec.units)-1)
 }
@@ -196,7 +197,11 @@ func (a *assembly) addUnits(order []uint32) {
 			g.ID, g.Thread, g.Beside = u.id, a.b.Threads.Number(t.name), u.beside
 			a.steps, a.of = append(a.steps, nil), append(a.of, i)
 			if by := a.rec.threads[u.submitter]; by != nil && u.submitted >= a.rec.From {
-				by.events = append(by.events, event{u.submitted, submits, i})
+				kind := submits
+				if n := len(by.pieces); n > 0 && by.pieces[n-1].To == u.submitted {
+					kind = lastSubmits
+				}
+				by.events = append(by.events, event{u.submitted, kind, i})
 			}
 		}
 	}

@@ -299,9 +299,11 @@ func (t *threadOf) add(p piece) int {
 
 // finish cuts the threads' times at their ends, names executors and drops what is no part of the program.
 func (r *reader) finish() {
+	over := r.endsWithMain()
 	for id, t := range r.rec.threads {
 		of := r.s.ThreadByID(id)
-		if end := of.EndNs; end != 0 { // main then waits for the others to end
+		t.alive = over && of.EndNs == 0 && of.Kind != session.KindMain && !of.Virtual // ends of virtual threads are not recorded
+		if end := of.EndNs; end != 0 {                                                // main then waits for the others to end
 			t.pieces = slices.DeleteFunc(t.pieces, func(p piece) bool { return p.From >= end })
 			if n := len(t.pieces); n > 0 {
 				t.pieces[n-1].To = min(t.pieces[n-1].To, end)
@@ -311,6 +313,7 @@ func (r *reader) finish() {
 			t.pieces = t.pieces[:n-1]
 		}
 	}
+	r.rec.startAtEnd(r.main())
 	for i := range r.s.Threads {
 		if r.s.Threads[i].Role() == "carrier" {
 			r.rec.carriers++

@@ -51,13 +51,14 @@ type unitOf struct {
 // piece is a stretch of a thread's time: on a CPU or ready for it, or one wait.
 type piece struct {
 	activity.Span
-	run   units.Ns // on a CPU; of a wait 0
-	held  units.Ns // ready while threads that are not the program's had the CPUs
-	state activity.ThreadState
-	by    uint32 // thread that ended the wait; 0: not known
-	class string // of what it waited for; "": not known
-	lock  bool   // that is a lock: the wait is no join, even if whoever ended it ends then
-	pin   bool   // a virtual thread kept its carrier
+	run     units.Ns // on a CPU; of a wait 0
+	held    units.Ns // ready while threads that are not the program's had the CPUs
+	state   activity.ThreadState
+	by      uint32 // thread that ended the wait; 0: not known
+	class   string // of what it waited for; "": not known
+	lock    bool   // that is a lock: the wait is no join, even if whoever ended it ends then
+	pin     bool   // a virtual thread kept its carrier
+	expired bool   // the wait for something ended at a time limit
 }
 
 // waits reports whether the thread could not go on.
@@ -86,6 +87,7 @@ type threadOf struct {
 	id        uint32
 	name      string
 	worker    bool
+	alive     bool // it did not end before the program did, which does not wait for it
 	collector bool // it collects garbage while the program runs
 	virtual   bool
 	start     started

@@ -32,6 +32,7 @@ func (a *assembly) resolve() {
 				x.also = uint32(len(a.also))
 			}
 		}
+		a.poll(n)
 	}
 }
 

@@ -29,7 +29,7 @@ func (a *assembly) sweep(t *threadOf) {
 			s.start(e.unit)
 		case unitEnds:
 			s.end(e.unit)
-		case submits:
+		case submits, lastSubmits:
 			u := &a.rec.units[e.unit]
 			if u.at != 0 {
 				u.submittedBy = s.step(graph.Step{Kind: graph.Submit, On: u.at - 1})
@@ -200,6 +200,9 @@ func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) 
 		x.Step = s.collected(activity.Span{From: s.at, To: end}, class)
 	default:
 		x.Kind, x.Cause = graph.Outside, causes[p.state]
+		if p.expired {
+			x.Cause = graph.Limit
+		}
 	}
 	x.Pinned = p.pin
 	s.add(u, x)

@@ -137,6 +137,7 @@ func (r *reader) nameWaits(t *threadOf, waits []piece) {
 		}
 		if len(waits) > 0 && p.waits() && waits[0].From <= p.To {
 			p.class, p.lock = waits[0].class, waits[0].lock
+			p.expired = p.state == activity.Sleeping && waits[0].state == activity.Futex
 			if waits[0].by != 0 && (p.state == activity.Futex || p.state == activity.IO) && (p.by == 0 || r.carries(p.by)) {
 				p.by = waits[0].by
 			}

@@ -27,6 +27,9 @@ func (s *Session) Predict(c replay.Change) (*replay.Prediction, error) {
 	if p.Why == nil {
 		p.Why = s.whyNot(&c)
 	}
+	if p.Why == nil {
+		p.Why = s.whyNotChanged(p)
+	}
 	if p.Why != nil {
 		p.Predicted = graph.Never
 	}
@@ -47,6 +50,16 @@ func (s *Session) whyNot(c *replay.Change) error {
 	}
 	if c.Unpin {
 		return s.whyNotUnpinned()
+	}
+	return nil
+}
+
+// whyNotChanged is why the replay with the change says nothing: nothing says what it waits for most of the time. That could be sooner, too.
+func (s *Session) whyNotChanged(p *replay.Prediction) error {
+	changed := *s
+	changed.Graph, changed.Recorded = p.Graph, p.Schedule
+	if unknown := changed.Unexplained(); unknown > mostNotKnown {
+		return fmt.Errorf("with the change, %.0f %% of the critical path would be waits of which nothing says what they are for: as long as recorded, or shorter", 100*unknown)
 	}
 	return nil
 }

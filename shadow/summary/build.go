@@ -196,6 +196,7 @@ func (b *builder) finish() (*Summary, error) {
 	}
 	b.totals(s, groups)
 	b.pauses(s)
+	b.scheduling(s)
 	p := b.parts(groups)
 	for pass := 0; ; pass++ {
 		b.describe(s, groups, p)
@@ -313,15 +314,16 @@ func (b *builder) pauses(s *Summary) {
 	if s.DurationNs > 0 {
 		s.GC.Share = float64(st.Total) / float64(s.DurationNs)
 	}
-	b.standstill(s)
 }
 
-func (b *builder) standstill(s *Summary) {
+// scheduling fills in what the scheduling record says of the whole session.
+func (b *builder) scheduling(s *Summary) {
 	if b.src.Activity == nil {
 		return
 	}
 	a, err := b.src.Activity()
 	if err == nil {
+		s.Lost.Switches += a.Lost
 		s.GC.Standstill, err = a.Standstill(activity.Span{From: b.src.Manifest.StartNs, To: b.src.Manifest.EndNs})
 	}
 	if err != nil {

@@ -34,7 +34,8 @@ const longWait = units.MonoNs(1_000_000)
 // contention computes, for each pool, the processor time that other programs used
 // while its workers waited for a processor, what the program's other threads used, and
 // what went on beside it.
-// For whole, threads that waited at least longWait count as workers.
+// For whole, threads that waited at least longWait count as workers, and a thread whose state is
+// unknown may have had a processor: what is left is certainly others'.
 //
 // A processor that no thread of the process uses, by the record, is used by others if
 // a worker waits for one. Others cause as large a share of the waiting as they have of
@@ -47,10 +48,13 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 	for i := range pools {
 		each = append(each, &pools[i])
 	}
-	running, java, now := 0, int64(0), units.MonoNs(0)
+	running, unknown, java, now := 0, 0, int64(0), units.MonoNs(0)
 	advance := func(to units.MonoNs) {
-		free := max(0, cpus-running)
 		for _, p := range each {
+			free := max(0, cpus-running)
+			if p == whole {
+				free = max(0, free-unknown)
+			}
 			others, want := min(java-p.runs, int64(cpus)), p.runs+p.ready+p.held
 			length := activity.Span{From: now, To: to}.Cut(p.span).Len()
 			p.advance(length, cpus-wanted)
@@ -73,10 +77,12 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 		now = to
 	}
 	count := func(thread uint32, by int) {
-		if state[thread] != activity.Stalled {
+		if state[thread] == activity.Running || state[thread] == activity.Runnable {
 			wanted += by
 		}
 		switch i := of[thread]; state[thread] {
+		case activity.Unknown:
+			unknown += by
 		case activity.Running:
 			running += by
 			if i != notJava {
@@ -115,7 +121,9 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 				pools[i].submits(s, pools[i].span)
 			}
 		}
-		if s.State != activity.Running && s.State != activity.Runnable && s.State != activity.Stalled {
+		switch s.State {
+		case activity.Running, activity.Runnable, activity.Stalled, activity.Unknown:
+		default:
 			return nil
 		}
 		until(s.From)

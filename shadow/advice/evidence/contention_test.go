@@ -54,6 +54,25 @@ func TestContentionOfAll(t *testing.T) {
 	}
 }
 
+// TestContentionInGap: while records are lost, a thread that seems to wait does not prove that others used the processors.
+func TestContentionInGap(t *testing.T) {
+	const ms = longWait
+	whole := contended{span: activity.Span{From: 0, To: 100 * ms}}
+	in := []activity.Slice{
+		{Thread: 0, State: activity.Runnable, From: 0, To: 40 * ms},
+		{Thread: 1, State: activity.Unknown, From: 10 * ms, To: 40 * ms}, // may use one processor
+		{Thread: 2, State: activity.Unknown, From: 20 * ms, To: 40 * ms}, // and this one the other
+		{Thread: 1, State: activity.Running, From: 40 * ms, To: 60 * ms},
+		{Thread: 2, State: activity.Runnable, From: 40 * ms, To: 60 * ms},
+	}
+	if err := contention(activity.Of(in), []int{-1, -1, -1}, nil, &whole, 2); err != nil {
+		t.Fatal(err)
+	}
+	if whole.taken != float64(40*ms) || whole.ready != 0 {
+		t.Errorf("taken %v, want 20 ms before both are unknown and 20 ms after the gap; ready %d", whole.taken, whole.ready)
+	}
+}
+
 // TestElsewhere: what the program's other threads used during a pool's life, without the
 // JVM's own.
 func TestElsewhere(t *testing.T) {

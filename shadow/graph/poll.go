@@ -1,0 +1,81 @@
+package graph
+
+import (
+	"slices"
+
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+)
+
+// lateEnd is the share of a recording for which it may last after the program's main thread has ended.
+const lateEnd = 0.02
+
+// endsWithMain reports whether the recording goes on to the program's end, and that is the end of the main thread.
+func (r *reader) endsWithMain() bool {
+	_, end := r.main()
+	late := units.Ns(r.rec.To - end)
+	return end != 0 && late >= 0 && float64(late) <= lateEnd*float64(r.rec.Len())
+}
+
+// main is the main thread, and when it ended; 0: it did not, or is not known.
+func (r *reader) main() (id uint32, end units.MonoNs) {
+	for i := range r.s.Threads {
+		if t := &r.s.Threads[i]; t.Kind == session.KindMain {
+			return t.ID, t.EndNs
+		}
+	}
+	return 0, 0
+}
+
+// startAtEnd makes the end of the main thread the cause of threads that begin after it, and of which no thread of the program is known to have started them: the
+// JVM starts the shutdown hooks.
+func (rec *recording) startAtEnd(main uint32, end units.MonoNs) {
+	of := rec.threads[main]
+	if end == 0 || of == nil || len(of.pieces) == 0 {
+		return
+	}
+	for _, t := range rec.threads {
+		if rec.threads[t.start.by] == nil && len(t.pieces) > 0 && t.pieces[0].From >= end {
+			t.start.by, t.start.at = main, of.pieces[len(of.pieces)-1].To
+		}
+	}
+}
+
+// poll makes waits of a unit take no time in a replay if it would poll less often in a shorter run: those that reached their time limit, if the
+// unit then had no effect on others before it waited again for something that came. What it waited for then is in the graph. The same holds
+// of all waits at the end of a thread that nobody waits for.
+func (a *assembly) poll(n int) {
+	steps, from := a.steps[n], 0
+	for i := range steps {
+		switch x := &steps[i]; {
+		case a.effect(x):
+			from = i + 1
+		case x.Kind.Waits() || x.Kind == graph.Outside && (x.Cause == graph.NotKnown || x.Cause == graph.IO):
+			skip(steps[from:i], graph.Limit)
+			from = i + 1
+		case x.Kind == graph.Outside && x.Cause == graph.Time:
+			from = i + 1
+		}
+	}
+	if u := &a.rec.units[a.of[n]]; !u.beside && a.rec.threads[u.thread].alive && u.body {
+		for from = len(steps); from > 0 && !a.effect(&steps[from-1]); {
+			from--
+		}
+		skip(steps[from:], graph.Limit, graph.Time, graph.IO, graph.NotKnown)
+	}
+}
+
+// effect reports whether a step makes something possible for other units of the program.
+func (a *assembly) effect(x *stepOf) bool {
+	return x.Kind == graph.Signal || x.Kind == graph.Release || x.Kind == graph.Submit && !a.rec.units[a.of[x.On]].beside
+}
+
+// skip makes steps that wait for a cause take no time.
+func skip(steps []stepOf, causes ...graph.Cause) {
+	for i := range steps {
+		if x := &steps[i]; x.Kind == graph.Outside && slices.Contains(causes, x.Cause) {
+			x.Len = 0
+		}
+	}
+}
