@@ -29,12 +29,16 @@ var blockedRuns = []blockedRun{
 	{"timed", "notify", "Main$Lock", wire.WaitTimed, false, 17},
 	{"sleep", "sleep", "", wire.WaitTimed, false, 17},
 	{"io", "io", "", 0, false, 17},
+	{"park", "park", "Main$Lock", 0, false, 17},
+	{"parkNanos", "park", "Main$Lock", wire.WaitTimed, false, 17},
 	{"monitor", "monitor", "Main$Lock", 0, true, 24},
 	{"pinned", "monitor", "Main$Lock", wire.WaitPinned, true, 24},
 	{"notify", "notify", "Main$Lock", 0, true, 24},
 	{"timed", "notify", "Main$Lock", wire.WaitTimed, true, 24},
 	{"sleep", "sleep", "", wire.WaitTimed, true, 21},
 	{"io", "io", "", 0, true, 21},
+	{"park", "park", "Main$Lock", 0, true, 21},
+	{"parkNanos", "park", "Main$Lock", wire.WaitTimed, true, 21},
 }
 
 func (r blockedRun) String() string {
@@ -154,9 +158,9 @@ func blockedWaits(t *testing.T, s *session.Session, kind, blocker, threads strin
 }
 
 // recorderEvents are Flight Recorder's events for the shapes of waits. It has none of virtual threads that leave their carrier for a
-// monitor or in Object.wait.
+// monitor, in Object.wait or to park.
 var recorderEvents = map[string]string{"monitor": "JavaMonitorEnter", "contend": "JavaMonitorEnter", "notify": "JavaMonitorWait", "timed": "JavaMonitorWait",
-	"sleep": "ThreadSleep", "io": "SocketRead", "sleep/virtual": "ThreadSleep", "pinned/virtual": "VirtualThreadPinned"}
+	"park": "ThreadPark", "parkNanos": "ThreadPark", "sleep": "ThreadSleep", "io": "SocketRead", "sleep/virtual": "ThreadSleep", "pinned/virtual": "VirtualThreadPinned"}
 
 // TestBlockedAgainstRecorder: the JDK's Flight Recorder, in the same run, sees the same waits. Of a thread that waits often, most
 // of the waits are in sums.

@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Threads that wait, and measure by themselves how long: KIND THREADS ROUNDS MS [virtual]. For each wait of a thread it
@@ -44,6 +45,8 @@ public final class Main {
                 case "monitor" -> monitor(lines);
                 case "notify" -> notified(lines);
                 case "timed" -> all(lines, i -> timed(), () -> {});
+                case "park" -> parked(lines);
+                case "parkNanos" -> all(lines, i -> LockSupport.parkNanos(lock, ms * 1_000_000L), () -> {});
                 case "sleep" -> all(lines, i -> Thread.sleep(ms), () -> {});
                 case "io" -> io(lines);
                 case "pinned" -> pinned(lines);
@@ -122,6 +125,17 @@ public final class Main {
         Thread.sleep(ms);
         synchronized (lock) {
             lock.notifyAll();
+        }
+        for (Thread t : all) {
+            t.join();
+        }
+    }
+
+    private static void parked(Queue<String> lines) throws Exception {
+        Thread[] all = start(lines, i -> LockSupport.park(lock));
+        Thread.sleep(ms);
+        for (Thread t : all) {
+            LockSupport.unpark(t);
         }
         for (Thread t : all) {
             t.join();
