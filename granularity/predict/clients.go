@@ -10,8 +10,9 @@ import (
 // When units are taken for those of clients that wait for an answer before they send the next request: so many of each, and
 // so small a share of their time between an end and the next submission.
 const (
-	mostRequests = 10
-	mostThinking = 0.2
+	mostRequests   = 10
+	mostThinking   = 0.2
+	unusualPercent = 5 // of the submissions may find more units than there are clients
 )
 
 // ends are the ends of the units in order.
@@ -24,22 +25,43 @@ func (p *Pool) ends() []int {
 	return order
 }
 
-// clients is the number of clients if the next unit always came soon after the end of another one, so that their number
-// hardly changed; 0: it is not so.
-func (p *Pool) clients() int {
-	ends, most, ended := p.ends(), 0, 0
+// answered is how many units had ended when each one was submitted.
+func (p *Pool) answered(ends []int) []int {
+	out, ended := make([]int, len(p.Units)), 0
 	for i := range p.Units {
 		for p.Units[ends[ended]].End <= p.Units[i].Due {
 			ended++
 		}
-		most = max(most, i+1-ended)
+		out[i] = ended
 	}
+	return out
+}
+
+// usual is how many units were there at the submission of all but a few, at least those that came before the first end.
+func usual(answered []int) int {
+	there, first := make([]int, len(answered)), 0
+	for i, ended := range answered {
+		there[i] = i + 1 - ended
+		if ended == 0 {
+			first = i + 1
+		}
+	}
+	slices.Sort(there)
+	return max(first, there[(len(there)-1)*(100-unusualPercent)/100])
+}
+
+// clients is the number of clients if the next unit always came soon after the end of another one, so that their number
+// hardly changed; 0: it is not so. A few units more, such as those of a server that ends connections, do not count as clients.
+func (p *Pool) clients() int {
+	ends := p.ends()
+	answered := p.answered(ends)
+	most := usual(answered)
 	if most < 2 || len(p.Units) < mostRequests*most {
 		return 0
 	}
 	var between, within units.Ns
 	for i := most; i < len(p.Units); i++ {
-		between += units.Ns(p.Units[i].Due - p.Units[ends[i-most]].End)
+		between += units.Ns(p.Units[i].Due - p.Units[ends[min(i-most, answered[i]-1)]].End)
 		within += units.Ns(p.Units[i].End - p.Units[i].Due)
 	}
 	if float64(between) > mostThinking*float64(within) {
@@ -55,8 +77,9 @@ func (m *model) again() {
 		return
 	}
 	ends, each := m.ends(), m.Beside/units.Ns(len(m.Units))
+	answered := m.answered(ends)
 	for i := m.clients; i < len(m.Units); i++ {
-		before := ends[i-m.clients]
+		before := ends[min(i-m.clients, answered[i]-1)] // the last to end, if a unit more came
 		client := m.b.Unit("client", 0)
 		m.b.Do(m.parts[before][len(m.parts[before])-1], graph.Submit, client)
 		m.add(client, each, max(0, units.Ns(m.Units[i].Due-m.Units[before].End)-each))

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"stackagent/internal/units"
@@ -251,5 +252,21 @@ func TestSort(t *testing.T) {
 	Sort(list)
 	if list[0].Thread != 10 || list[0].Parent != 0 || list[1].Thread != 20 || list[1].Parent != 1 || list[2].Parent != 1 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// TestClientsAndMore: a few units more for a moment, such as the ends of connections, do not hide that clients wait for answers.
+func TestClientsAndMore(t *testing.T) {
+	p := clients(640)
+	for i := range 6 {
+		at := units.MonoNs(101*ms) + units.MonoNs(i)
+		p.Units = append(p.Units, Unit{Due: at, Start: at, End: at + units.MonoNs(ms), Thread: uint32(16 + i)})
+	}
+	slices.SortStableFunc(p.Units, func(a, b Unit) int { return int(a.Due - b.Due) })
+	p.Workers += 6
+	p.Lock(0, 800*ms)
+	got, err := p.Of(Change{Free: true})
+	if err != nil || got.Recorded != 800*ms || got.Changed < 200*ms || got.Changed > 220*ms {
+		t.Errorf("%+v, %v, want 800 ms, and 640 requests of 5 ms, 16 at a time: 200 ms", got, err)
 	}
 }
