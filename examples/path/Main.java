@@ -1,8 +1,14 @@
+import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -34,6 +40,7 @@ public class Main {
             case "pools" -> pools(number, millis);
             case "futures" -> futures(number, millis);
             case "served" -> served(number, millis);
+            case "web" -> web(number, millis);
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.out.println("took " + (System.nanoTime() - from));
@@ -182,6 +189,24 @@ public class Main {
                 t.join();
             }
         }
+    }
+
+    /** So many requests, one after the other, of the JDK's HTTP client to its server, which takes so long for each. */
+    static void web(int requests, long millis) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newFixedThreadPool(2));
+        server.createContext("/", exchange -> {
+            sleep(millis);
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        server.start();
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/")).build();
+        HttpClient client = HttpClient.newHttpClient();
+        for (int i = 0; i < requests; i++) {
+            client.send(request, HttpResponse.BodyHandlers.discarding());
+        }
+        System.exit(0);
     }
 
     /** A tree with 64 leaves on a fork/join pool of so many threads. */

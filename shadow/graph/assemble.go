@@ -115,7 +115,7 @@ func (a *assembly) addBodies(t *threadOf) {
 		x, y := &a.rec.units[i], &a.rec.units[j]
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end), cmp.Compare(i, j))
 	})
-	if t.worker || t.virtual || len(t.pieces) == 0 || len(t.units) > 0 && a.rec.units[t.units[0]].body {
+	if t.worker || t.virtual || len(t.pieces) == 0 || a.startedFor(t) {
 		return
 	}
 	first, last := t.pieces[0].From, t.pieces[len(t.pieces)-1].To
@@ -126,6 +126,20 @@ func (a *assembly) addBodies(t *threadOf) {
 		u.inline = u.inline || u.submitted == 0 && u.submitter == 0 || u.submitter != 0 && a.rec.threads[u.submitter] == nil
 	}
 	t.units = slices.Insert(t.units, 0, len(a.rec.units)-1)
+}
+
+// startedFor reports whether a thread was started for one unit, which is its body. If others come after it, it is the first in a
+// loop that takes them from a queue: the body has them all.
+func (a *assembly) startedFor(t *threadOf) bool {
+	if len(t.units) == 0 || !a.rec.units[t.units[0]].body {
+		return false
+	}
+	first := &a.rec.units[t.units[0]]
+	if last := &a.rec.units[t.units[len(t.units)-1]]; last.start < first.end {
+		return true
+	}
+	first.body, first.inline = false, true
+	return false
 }
 
 // addPools adds the executors, each as wide as the number of threads that ran its units.

@@ -35,9 +35,10 @@ type reader struct {
 	s       *session.Session
 	rec     *recording
 	index   *origin.Index
-	names   *origin.Names     // nil: no task has a name but its class's
-	byTask  map[uint64][]int  // units by a task whose submission is theirs
-	threads map[uint64]uint32 // by the task that a thread is
+	names   *origin.Names      // nil: no task has a name but its class's
+	byTask  map[uint64][]int   // units by a task whose submission is theirs
+	threads map[uint64]uint32  // by the task that a thread is
+	starts  map[uint32]started // by thread
 	missing map[string]string
 	virtual []virtualEnd // of units on virtual threads
 
@@ -50,7 +51,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -167,7 +168,7 @@ func (r *reader) readThreads() error {
 		mu.Lock()
 		defer mu.Unlock()
 		for i, task := range c.TaskID {
-			if c.Depth[i] == 0 && classes[c.Class[i]] && r.rec.threads[c.Thread[i]] != nil {
+			if c.Depth[i] == 0 && classes[c.Class[i]] {
 				r.threads[task] = c.Thread[i]
 			}
 		}
@@ -187,8 +188,8 @@ func (r *reader) readSubmissions() error {
 				continue
 			}
 			at := c.AtNs[i]
-			if t := r.rec.threads[r.threads[task]]; t != nil {
-				t.start = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
+			if thread := r.threads[task]; thread != 0 {
+				r.starts[thread] = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
 			}
 			for k, n := range r.byTask[task] {
 				u := &r.rec.units[n]
@@ -241,6 +242,9 @@ func (r *reader) readActivity() error {
 			r.thread(t.ID)
 		}
 	}
+	for i := range r.rec.units {
+		r.thread(r.rec.units[i].submitter)
+	}
 	if !a.KnowsEnds() {
 		r.missing[Waits] = "the scheduling record does not say who ends a wait"
 	}
@@ -268,7 +272,7 @@ func (r *reader) readActivity() error {
 }
 
 // threadsOfJDK are the JDK's own classes of threads, such as that of the hook which closes the log after the program's end. A
-// thread of one is no part of the program unless it runs its units.
+// thread of one is no part of the program unless it runs its units, or submits some, as the selector of an HTTP client does.
 func (r *reader) threadsOfJDK() map[string]bool {
 	names := map[string]bool{}
 	for i := range r.s.Classes {
@@ -302,6 +306,7 @@ func (r *reader) finish() {
 	over := r.endsWithMain()
 	for id, t := range r.rec.threads {
 		of := r.s.ThreadByID(id)
+		t.start = r.starts[id]
 		t.alive = over && of.EndNs == 0 && of.Kind != session.KindMain && !of.Virtual // ends of virtual threads are not recorded
 		if end := of.EndNs; end != 0 {                                                // main then waits for the others to end
 			t.pieces = slices.DeleteFunc(t.pieces, func(p piece) bool { return p.From >= end })
