@@ -70,6 +70,12 @@ func (p *Pool) clients() int {
 	return most
 }
 
+// Open reports whether nothing of the pool says when a unit is submitted: no unit of it submits others, and the next one does not come
+// after the end of one.
+func (p *Pool) Open() bool {
+	return !slices.ContainsFunc(p.Units, func(u Unit) bool { return u.Parent > 0 }) && p.clients() == 0
+}
+
 // again lets each client submit its next unit some time after the end of one. The program's other threads do what they
 // compute for the units.
 func (m *model) again() {

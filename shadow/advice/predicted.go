@@ -68,8 +68,13 @@ func (s *search) predict(x *Finding, p *Pool) {
 	if !ok {
 		return
 	}
+	c := e.change(p, s.Units.CPUs)
+	if s.Replayer != nil && c.Workers > 0 && !c.Reuse && p.answers() {
+		s.replayWhole(x, func(r Replayer) (units.Ns, error) { return r.WithWorkers(p.Label, c.Workers) })
+		return
+	}
 	x.Predicted = &Predicted{}
-	got, err := s.replay(x, p, e.change(p, s.Units.CPUs))
+	got, err := s.replay(x, p, c)
 	if got != nil {
 		x.Predicted.Recorded, x.Predicted.Replayed = got.Recorded, got.Unchanged
 	}
@@ -105,21 +110,33 @@ func (s *search) replay(x *Finding, p *Pool, c predict.Change) (*predict.Predict
 	return got, nil
 }
 
+// answers reports whether several threads submit a pool's units, and no rule says when they do: each may wait for what it submitted
+// before. The pool's replay has their submissions at the recorded times, however early the answers come.
+func (p *Pool) answers() bool {
+	return !p.Threads && p.Beside != nil && p.Beside.Submitter == nil && p.Recorded != nil && p.Recorded.Open()
+}
+
 // replayed is a finding about the whole session with what a replay of it with a change saves; nil if that is not enough.
 func (s *search) replayed(x *Finding, changed func(Replayer) (units.Ns, error)) *Finding {
 	if s.Replayer == nil {
 		return x.cannotTell(errNoReplay)
 	}
-	takes, err := changed(s.Replayer)
-	if err != nil {
-		return x.cannotTell(err)
-	}
-	x.Predicted = &Predicted{}
-	x.predicted(max(0, s.Duration-takes), s.Duration)
-	if !s.enough(x, x.Gain.Ns) {
+	s.replayWhole(x, changed)
+	if x.Gain != nil && !s.enough(x, x.Gain.Ns) {
 		return nil
 	}
 	return x
+}
+
+// replayWhole sets what a replay of the whole session with a change saves.
+func (s *search) replayWhole(x *Finding, changed func(Replayer) (units.Ns, error)) {
+	takes, err := changed(s.Replayer)
+	if err != nil {
+		x.cannotTell(err)
+		return
+	}
+	x.Predicted = &Predicted{}
+	x.predicted(max(0, s.Duration-takes), s.Duration)
 }
 
 // matters reports whether units waited for a lock during a considerable part of the pool's time.

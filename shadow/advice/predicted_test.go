@@ -3,6 +3,7 @@ package advice
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,28 @@ func TestReplayer(t *testing.T) {
 	}
 }
 
+// TestSubmittersThatWait: if several threads submit a pool's units, they may wait for the answers: only a replay of the whole session knows.
+func TestSubmittersThatWait(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(p *Pool)
+		says   string
+	}{
+		{"several threads", func(*Pool) {}, "Predicted: 700 ms instead of 2.00 s (65 % less), "},
+		{"one thread", func(p *Pool) { p.Beside.Submitter = &Submitter{Thread: "main"} }, "Predicted: 500 ms instead of 1.00 s (50 % less), "},
+		{"not known", func(p *Pool) { p.Beside = nil }, "Predicted: 500 ms instead of 1.00 s (50 % less), "},
+	} {
+		p := recordedPool()
+		p.Beside = &Beside{Mutual: units.NotMeasured}
+		c.change(&p)
+		f := &Facts{Duration: 2000 * milli, CPUs: 2, Replayer: replayer{takes: 700 * milli}, Units: &UnitFacts{Read: true, Duration: 2000 * milli, CPUs: 2, Pools: []Pool{p}}}
+		found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice })
+		if names(found) != "pool-too-small" || !strings.Contains(found[0].Text(), c.says) {
+			t.Errorf("%s: %+v, want %q", c.name, found, c.says)
+		}
+	}
+}
+
 // TestPinsReplayed: pins that a replay shows to cost nothing are no advice, and do not explain what else is wrong with the pool.
 func TestPinsReplayed(t *testing.T) {
 	for _, c := range []struct {
@@ -177,7 +200,8 @@ type unpinned units.Ns
 func (unpinned) WithoutCollections(reason string) (units.Ns, error) {
 	return 0, errors.New("asked for " + reason)
 }
-func (n unpinned) Unpinned() (units.Ns, error) { return units.Ns(n), nil }
+func (n unpinned) Unpinned() (units.Ns, error)             { return units.Ns(n), nil }
+func (unpinned) WithWorkers(string, int) (units.Ns, error) { return 0, errors.New("asked for workers") }
 
 // replayer answers one question.
 type replayer struct {
@@ -193,3 +217,10 @@ func (r replayer) WithoutCollections(reason string) (units.Ns, error) {
 }
 
 func (replayer) Unpinned() (units.Ns, error) { return 0, errors.New("asked for pins") }
+
+func (r replayer) WithWorkers(pool string, workers int) (units.Ns, error) {
+	if pool != "com.acme.Pool#1" || workers != 2 {
+		return 0, fmt.Errorf("asked for %d workers of %s", workers, pool)
+	}
+	return r.takes, r.err
+}

@@ -2,7 +2,7 @@ package advice
 
 import "stackagent/internal/units"
 
-// Replayer replays the whole session with a change, for findings that are about no pool. Whoever reads the session gives
+// Replayer replays the whole session with a change, for findings about which a replay of one pool says nothing. Whoever reads the session gives
 // one: its graph is not known here. An error is the reason, in words for the user, why the change's effect cannot be predicted. A
 // replayer is asked only about what there is a finding about.
 type Replayer interface {
@@ -10,6 +10,8 @@ type Replayer interface {
 	WithoutCollections(reason string) (units.Ns, error)
 	// Unpinned is how long it takes if its virtual threads never keep their carriers while they wait.
 	Unpinned() (units.Ns, error)
+	// WithWorkers is how long it takes if a pool has so many workers.
+	WithWorkers(pool string, workers int) (units.Ns, error)
 }
 
 // SystemGC is HotSpot's name of the reason for collections that the program asks for.

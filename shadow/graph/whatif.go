@@ -138,6 +138,22 @@ func (p *Predictor) Unpinned() (units.Ns, error) {
 	return p.predict(func(*Session) (replay.Change, error) { return replay.Change{Unpin: true}, nil })
 }
 
+// WithWorkers is how long the session takes if an executor has so many workers. An error says why that cannot be told.
+func (p *Predictor) WithWorkers(executor string, workers int) (units.Ns, error) {
+	return p.predict(func(g *Session) (replay.Change, error) {
+		c := replay.Change{Pool: map[uint32]int{}}
+		for i, e := range g.Executors {
+			if i > 0 && e.Name == executor {
+				c.Pool[uint32(i)] = workers
+			}
+		}
+		if len(c.Pool) != 1 {
+			return c, fmt.Errorf("it is not known which units are those of %s alone", executor)
+		}
+		return c, nil
+	})
+}
+
 func (p *Predictor) predict(change func(*Session) (replay.Change, error)) (units.Ns, error) {
 	g, err := p.graph()
 	if err != nil {
