@@ -95,6 +95,13 @@ type walk struct {
 	from   units.Ns
 	at     units.Ns
 	parts  []Part
+	waits  []waiter // from whose waits the walk went to other units, the last one last
+}
+
+// waiter is a unit in a step in which it waited from then on.
+type waiter struct {
+	unit, step int
+	since      units.Ns
 }
 
 // part adds what was done from a time until now.
@@ -113,14 +120,14 @@ func (w *walk) back() bool {
 	if w.step < int(u.First) {
 		return w.begun(u)
 	}
-	s, end := &w.g.Steps[w.step], w.s.End[w.step]
-	begin := w.s.Start[w.unit].At
-	if w.step > int(u.First) {
-		begin = w.s.End[w.step-1].At
+	s, end, begin := &w.g.Steps[w.step], w.s.End[w.step], w.begin(u, w.step)
+	if s.Kind == graph.Outside && s.Cause == graph.Poll && w.polled(s, begin) {
+		return true
 	}
 	if s.Kind.Waits() && end.By != 0 && w.at > begin {
 		if by := int(end.By) - 1; by != w.step && w.s.End[by].At >= begin {
 			w.part(w.s.End[by].At, WakeUp, s.Kind, s.Class, s.Site)
+			w.waits = append(w.waits, waiter{w.unit, w.step, begin})
 			w.enter(by)
 			return true
 		}
@@ -130,6 +137,36 @@ func (w *walk) back() bool {
 	return true
 }
 
+// begin is when a step of a unit began.
+func (w *walk) begin(u *graph.Unit, step int) units.Ns {
+	if step > int(u.First) {
+		return w.s.End[step-1].At
+	}
+	return w.s.Start[w.unit].At
+}
+
+// polled goes from a unit that polls to the one that waited for it, to what that one did then. What the unit polled for is not
+// known, so its time limits make nothing possible but the end of a wait that had begun.
+func (w *walk) polled(s *graph.Step, begin units.Ns) bool {
+	for n := len(w.waits); n > 0; n = len(w.waits) {
+		of := w.waits[n-1]
+		if begin >= of.since {
+			return false
+		}
+		w.part(of.since, Sleep, s.Kind, s.Class, s.Site)
+		w.waits = w.waits[:n-1]
+		if w.s.Start[of.unit].At >= w.at {
+			continue
+		}
+		w.unit, w.step = of.unit, of.step
+		for u := &w.g.Units[w.unit]; w.begin(u, w.step) >= w.at; {
+			w.step--
+		}
+		return true
+	}
+	return false
+}
+
 // over goes over a step in its unit.
 func (w *walk) over(s *graph.Step, begin units.Ns) {
 	switch {
@@ -137,7 +174,7 @@ func (w *walk) over(s *graph.Step, begin units.Ns) {
 		w.part(max(begin, w.at-s.Len), Compute, s.Kind, s.Class, s.Site)
 		w.part(begin, Ready, s.Kind, s.Class, s.Site)
 	case s.Kind == graph.Outside && s.Cause != graph.NotKnown:
-		w.part(begin, [...]What{graph.Time: Sleep, graph.Limit: Sleep, graph.IO: IO, graph.Collector: GC, graph.Machine: Ready}[s.Cause], s.Kind, s.Class, s.Site)
+		w.part(begin, [...]What{graph.Time: Sleep, graph.Limit: Sleep, graph.Poll: Sleep, graph.IO: IO, graph.Collector: GC, graph.Machine: Ready}[s.Cause], s.Kind, s.Class, s.Site)
 	default:
 		w.part(begin, NotKnown, s.Kind, s.Class, s.Site)
 	}

@@ -72,10 +72,11 @@ const (
 	Collector // the garbage collector, or another operation of the VM
 	Limit     // something that did not happen within a time limit
 	Machine   // a CPU, which threads that are not in the graph had
+	Poll      // a Limit, and the unit then did nothing for others but wait with a limit again: what it waited for in the end may be sooner
 	NCauses
 )
 
-var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "sleep", "cpu"}
+var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "sleep", "cpu", "sleep"}
 
 func (c Cause) String() string {
 	if c >= NCauses {
@@ -96,6 +97,8 @@ type Unit struct {
 	Delay units.Ns
 	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
 	Late bool
+	// Timed: when it is due was asked for, as for a periodic task.
+	Timed bool
 	// Latency is how long after a worker is free for it the unit starts.
 	Latency units.Ns
 	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.

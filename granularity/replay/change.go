@@ -68,6 +68,49 @@ func (c *Change) resource(r *graph.Resource) {
 	r.Free = r.Free || (r.Kind == graph.Lock || r.Kind == graph.Event) && c.Free[r.Class]
 }
 
+// untimed is the graph in which polls take no time, and nobody waits for units that are due at a time that was asked for, nor for what they
+// submit or signal; and whether it has any.
+func untimed(g *graph.Graph) (out *graph.Graph, any bool) {
+	out = &graph.Graph{}
+	*out = *g
+	out.Steps, out.Units, out.Resources = slices.Clone(g.Steps), slices.Clone(g.Units), slices.Clone(g.Resources)
+	timed := timedUnits(g)
+	for i := range out.Units {
+		u := &out.Units[i]
+		any, u.Beside = any || timed[i], u.Beside || timed[i]
+		for k := range out.StepsOf(i) {
+			switch s := &out.Steps[u.First+uint32(k)]; {
+			case s.Kind == graph.Outside && s.Cause == graph.Poll:
+				any, s.Len = any || s.Len > 0, 0
+			case s.Kind == graph.Signal && timed[i]:
+				out.Resources[s.On].Free = true
+			case s.Kind == graph.Join && timed[s.On]:
+				s.Kind, s.Len = graph.Compute, 0
+			}
+		}
+	}
+	return out, any
+}
+
+// timedUnits are those that are due at a time that was asked for, and those that they submit.
+func timedUnits(g *graph.Graph) []bool {
+	timed, left := make([]bool, len(g.Units)), []int(nil)
+	for i := range g.Units {
+		if g.Units[i].Timed {
+			timed[i], left = true, append(left, i)
+		}
+	}
+	for len(left) > 0 {
+		steps := g.StepsOf(left[0])
+		for left = left[1:]; len(steps) > 0; steps = steps[1:] {
+			if s := &steps[0]; s.Kind == graph.Submit && !timed[s.On] {
+				timed[s.On], left = true, append(left, int(s.On))
+			}
+		}
+	}
+	return timed
+}
+
 // splitter rewrites a graph.
 type splitter struct {
 	g     *graph.Graph

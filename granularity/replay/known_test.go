@@ -108,6 +108,20 @@ func convoy(b *graph.Builder, permits, n, k int, out, in units.Ns) {
 	}
 }
 
+// polled is a thread that polls three times, and then does what main waits for after so long.
+func polled(b *graph.Builder, after units.Ns) {
+	e := b.Resource(graph.Event, "event", 1)
+	main, poller := b.Unit("main", 0), b.Unit("poller", 0)
+	b.Compute(main, after)
+	b.Do(main, graph.Await, e)
+	b.Compute(main, 10)
+	for i, n := range []units.Ns{20, 20, 12} {
+		b.Add(poller, graph.Step{Kind: graph.Outside, Cause: []graph.Cause{graph.Poll, graph.Poll, graph.Limit}[i], Len: n})
+	}
+	b.Compute(poller, 3)
+	b.Do(poller, graph.Signal, e)
+}
+
 var programs = []program{
 	{name: "chain", build: func(b *graph.Builder) {
 		a, c := b.Unit("a", 0), b.Unit("c", 0)
@@ -340,6 +354,21 @@ var programs = []program{
 			return replay.Change{Pauses: map[uint32]bool{index(g.Pauses, "System.gc()"): true}}
 		},
 		changed: 25},
+
+	{name: "waiting for a thread that polls", build: func(b *graph.Builder) { polled(b, 5) },
+		length: 65, on: map[string]units.Ns{"main": 15, "poller/sleep": 47, "poller": 3}, // main waits from 5 on
+		change: func(g *graph.Graph) replay.Change {
+			return replay.Change{Faster: map[uint32]float64{class(g, "main"): 5}}
+		},
+		changed: 57}, // the polls decided how long the run took: 55 + 10/5
+
+	// Until 50 main computes, whatever the other thread polls for. From then on it waits for what that does after its last poll.
+	{name: "waiting for what a thread that polls does", build: func(b *graph.Builder) { polled(b, 50) },
+		length: 65, on: map[string]units.Ns{"main": 50, "poller/sleep": 12, "poller": 3},
+		change: func(g *graph.Graph) replay.Change {
+			return replay.Change{Faster: map[uint32]float64{class(g, "main"): 2}}
+		},
+		changed: graph.Never}, // 55 + 10/2, or 50/2 + 10/2 if what it polls for is there earlier
 
 	{name: "a worker that has to wake up", build: func(b *graph.Builder) {
 		e := b.Executor(graph.Executor{Name: "pool", Workers: 1})

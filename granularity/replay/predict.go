@@ -76,7 +76,34 @@ func Predict(g *graph.Graph, recorded units.Ns, c Change) (*Prediction, error) {
 	if p.Why == nil && slices.ContainsFunc(g.Units, func(u graph.Unit) bool { return u.Late }) {
 		p.late(changed, before)
 	}
+	if p.Why == nil {
+		p.timed(g, changed)
+	}
 	return p, nil
+}
+
+// timed takes into account that a shorter run has fewer periodic tasks and polls, and handles what they bring in between: with the change the
+// run waits for none of it, or for all as recorded. If the run as it was is shorter without, they decided how long it took, and remain.
+func (p *Prediction) timed(g, changed *graph.Graph) {
+	without, any := untimed(g)
+	if !any {
+		return
+	}
+	s, err := Run(without)
+	if err != nil {
+		return
+	}
+	if length, _ := without.Length(s); float64(length) < (1-Tolerance)*float64(p.Replayed) {
+		return
+	}
+	without, _ = untimed(changed)
+	if s, err = Run(without); err != nil {
+		return
+	}
+	least, _ := without.Length(s)
+	p.between(least, p.Predicted, func(least, most string) error {
+		return fmt.Errorf("with the change the run takes %s if nothing waits for periodic tasks and time limits, and %s if it waits for as many of them as it did", least, most)
+	})
 }
 
 // late takes into account that a periodic task which is late is to start earlier by an unknown time, if the one before ends earlier: perhaps

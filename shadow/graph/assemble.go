@@ -115,6 +115,7 @@ func (a *assembly) addBodies(t *threadOf) {
 		x, y := &a.rec.units[i], &a.rec.units[j]
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end), cmp.Compare(i, j))
 	})
+	a.startFirst(t)
 	if t.worker || t.virtual || len(t.pieces) == 0 || a.startedFor(t) {
 		return
 	}
@@ -140,6 +141,16 @@ func (a *assembly) startedFor(t *threadOf) bool {
 	}
 	first.body, first.inline = false, true
 	return false
+}
+
+// startFirst makes the start of a worker the submission of its first unit, if nobody is known to have submitted that: it may be a loop of a library.
+func (a *assembly) startFirst(t *threadOf) {
+	if !t.worker || len(t.units) == 0 || t.start.by == 0 {
+		return
+	}
+	if u := &a.rec.units[t.units[0]]; !u.inline && u.submitted == 0 && u.submitter == 0 && t.start.at <= u.start {
+		u.submitted, u.submitter, u.site = t.start.at, t.start.by, t.start.site
+	}
 }
 
 // addPools adds the executors, each as wide as the number of threads that ran its units.

@@ -356,3 +356,18 @@ func TestNobodyKnowsWhyItStartedThen(t *testing.T) {
 		}
 	}
 }
+
+// TestStartOfALoop: nobody is known to have submitted the first unit of a worker, but main started its thread. So it is on the path from then on.
+func TestStartOfALoop(t *testing.T) {
+	r := recorded()
+	r.units[0].submitted, r.units[0].submitter = 0, 0
+	r.threads[2].start = started{at: 5 * ms, by: 1, site: "Main.main:3"}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := g.Path(-1, 0)[0]
+	if first.Class != "main" || first.Kind != "compute" || first.To != 5*ms {
+		t.Errorf("the path begins with %+v; main computes until 5 ms", first)
+	}
+}

@@ -50,9 +50,11 @@ func (a *assembly) poll(n int) {
 	for i := range steps {
 		switch x := &steps[i]; {
 		case a.effect(x):
+			polls(steps[from:i])
 			from = i + 1
 		case x.Kind.Waits() || x.Kind == graph.Outside && (x.Cause == graph.NotKnown || x.Cause == graph.IO):
-			skip(steps[from:i], graph.Limit)
+			polls(steps[from:i])
+			skip(steps[from:i], graph.Limit, graph.Poll)
 			from = i + 1
 		case x.Kind == graph.Outside && x.Cause == graph.Time:
 			from = i + 1
@@ -62,7 +64,20 @@ func (a *assembly) poll(n int) {
 		for from = len(steps); from > 0 && !a.effect(&steps[from-1]); {
 			from--
 		}
-		skip(steps[from:], graph.Limit, graph.Time, graph.IO, graph.NotKnown)
+		skip(steps[from:], graph.Limit, graph.Poll, graph.Time, graph.IO, graph.NotKnown)
+	}
+}
+
+// polls marks the waits that reached their time limit, but for the last one.
+func polls(steps []stepOf) {
+	last := -1
+	for i := range steps {
+		if x := &steps[i]; x.Kind == graph.Outside && x.Cause == graph.Limit {
+			if last >= 0 {
+				steps[last].Cause = graph.Poll
+			}
+			last = i
+		}
 	}
 }
 

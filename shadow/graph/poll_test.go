@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"stackagent/granularity/activity"
+	"stackagent/granularity/graph"
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
 )
@@ -124,5 +125,125 @@ func TestUnknownWithTheChange(t *testing.T) {
 		if err != nil || p.Why == nil || !strings.Contains(p.Why.Error(), "with the change, 9") {
 			t.Errorf("%+v, %v; want cannot tell: over 90 %% of the path would be not known", p, err)
 		}
+	}
+}
+
+// predictTwo is what a recording of besideJIT takes with two workers.
+func predictTwo(t *testing.T, r *recording) *replay.Prediction {
+	t.Helper()
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, _ := g.Length(g.Recorded)
+	for i, e := range g.Executors {
+		if e.Name != "pool" {
+			continue
+		}
+		p, err := replay.Predict(g.Graph, recorded, replay.Change{Pool: map[uint32]int{uint32(i): 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	t.Fatal("no pool")
+	return nil
+}
+
+// TestCutWait: the last job submits a task of 1 ms, for which main waits. The scheduling record cuts this wait into parts, each of which says who ended it.
+// Two workers take half as long.
+func TestCutWait(t *testing.T) {
+	r, main := besideJIT(1), &threadOf{id: 1, name: "main"}
+	r.To = 102 * ms
+	r.executors[6] = executorOf{name: "report"}
+	r.units = append(r.units, unitOf{id: 50, class: "Report", thread: 3, start: 101 * ms, end: 102 * ms, submitted: 101*ms - 1, submitter: 2, executor: 6})
+	r.threads[3] = &threadOf{id: 3, name: "reporter", worker: true, units: []int{len(r.units) - 1}, pieces: []piece{run(101, 102)}}
+	main.add(run(0, 1))
+	for _, part := range [][2]units.MonoNs{{1, 36}, {36, 66}, {66, 102}} {
+		main.add(wait(part[0], part[1], activity.Futex, 3, ""))
+	}
+	r.threads[1] = main
+	if p := predictTwo(t, r); p.Why != nil || p.Expected() < 51*ms || p.Expected() > 53*ms {
+		t.Errorf("predicted %v (%v), by hand 52 ms", p.Expected(), p.Why)
+	}
+}
+
+// heartbeat is besideJIT with a task that main submits at 1 ms to run later, for 1 ms. It ends the wait of a loop, which computes for 1 ms, waits for the
+// jobs and computes for 1 ms more. Main waits for the loop.
+func heartbeat(at units.MonoNs) *recording {
+	r := besideJIT(1)
+	r.To = 103 * ms
+	r.executors[6] = executorOf{name: "timer"}
+	r.units = append(r.units, unitOf{id: 50, class: "Beat", thread: 3, start: at * ms, end: (at + 1) * ms, submitted: 1 * ms, submitter: 1, due: at * ms, executor: 6})
+	r.threads[3] = &threadOf{id: 3, name: "beats", worker: true, units: []int{len(r.units) - 1}, pieces: []piece{wait(1, at, activity.Sleeping, 0, ""), run(at, at+1)}}
+	r.threads[4] = &threadOf{id: 4, name: "loop", start: started{at: 1, by: 1}, pieces: []piece{
+		wait(1, at+1, activity.Futex, 3, "Queue.take"), run(at+1, at+2), wait(at+2, 101, activity.Futex, 2, "Queue.take"), run(101, 102)}}
+	r.threads[1].pieces[1] = wait(1, 102, activity.Futex, 4, "Thread")
+	r.threads[1].pieces = append(r.threads[1].pieces, run(102, 103))
+	return r
+}
+
+// TestHeartbeat: a run that is done before a periodic task is due does not wait for it, although the recorded one handled it first. By hand it takes 54 ms with
+// two workers: 1, 50 for the jobs and 3 for the beat's and the jobs' handling and main. If the beat is waited for, it takes until the beat and 4 ms.
+func TestHeartbeat(t *testing.T) {
+	for _, c := range []struct{ at, least, most units.MonoNs }{
+		{20, 53, 54},
+		{60, 58, 59}, // between 53 and 64
+		{90, 0, 0},   // 53 or 94
+	} {
+		p := predictTwo(t, heartbeat(c.at))
+		switch {
+		case c.most == 0 && (p.Why == nil || !strings.Contains(p.Why.Error(), "periodic tasks")):
+			t.Errorf("a beat at %d ms: predicted %v, %v; want cannot tell because of periodic tasks", c.at, p.Expected(), p.Why)
+		case c.most != 0 && (p.Why != nil || p.Expected() < units.Ns(c.least)*ms || p.Expected() > units.Ns(c.most)*ms):
+			t.Errorf("a beat at %d ms: predicted %v (%v), by hand %d to %d ms", c.at, p.Expected(), p.Why, c.least, c.most)
+		}
+	}
+}
+
+// TestTimer: main waits for a task that is due at 150 ms, long after the jobs: the time of that decides, and remains.
+func TestTimer(t *testing.T) {
+	r := heartbeat(150)
+	r.To = 153 * ms
+	r.threads[4].pieces = []piece{wait(1, 151, activity.Futex, 3, "Queue.take"), run(151, 152)}
+	r.threads[1].pieces = []piece{run(0, 1), wait(1, 152, activity.Futex, 4, "Thread"), run(152, 153)}
+	if p := predictTwo(t, r); p.Why != nil || p.Expected() < 152*ms || p.Expected() > 153*ms {
+		t.Errorf("predicted %v (%v), by hand 153 ms", p.Expected(), p.Why)
+	}
+}
+
+// TestJoinsOfTimedTasks: who waits for one of its tasks may ask for all of them, but not for those that run later. Main waits for the jobs only.
+func TestJoinsOfTimedTasks(t *testing.T) {
+	r := heartbeat(60)
+	r.threads[1].pieces[1].by, r.threads[1].pieces[1].To = 2, 101*ms
+	r.threads[1].pieces[2] = run(101, 103)
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := 0
+	for _, s := range g.StepsOf(0) {
+		if s.Kind == graph.Join {
+			joined++
+			if g.Graph.Units[s.On].Timed {
+				t.Error("main joins the beat")
+			}
+		}
+	}
+	if joined < 10 || g.Threads[g.Graph.Units[0].Thread] != "main" {
+		t.Errorf("%s joins %d tasks, main has 10", g.Threads[g.Graph.Units[0].Thread], joined)
+	}
+}
+
+// TestPolls: the thread that polls starts something after its last poll, in the middle of the jobs. What it polled for may be there earlier if the jobs
+// are done earlier, or not.
+func TestPolls(t *testing.T) {
+	r := polling()
+	d := r.threads[3]
+	d.pieces = append(d.pieces[:len(d.pieces)-2], run(91, 92), wait(92, 101, activity.Futex, 1, "ReferenceQueue.remove"), run(101, 103))
+	r.executors[6], r.threads[4] = executorOf{name: "cleaning"}, &threadOf{id: 4, name: "cleaning", worker: true, units: []int{len(r.units)}, pieces: []piece{run(92, 93)}}
+	r.units = append(r.units, unitOf{id: 60, class: "Clean", thread: 4, start: 92 * ms, end: 93 * ms, submitted: 92*ms - 1, submitter: 3, executor: 6})
+	if p := predictTwo(t, r); p.Why == nil || !strings.Contains(p.Why.Error(), "time limits") {
+		t.Errorf("predicted %v (%v); want cannot tell: 55 ms, or 93", p.Expected(), p.Why)
 	}
 }

@@ -292,7 +292,7 @@ func (t *threadOf) add(p piece) int {
 		case last.To == p.From && !last.waits() && !p.waits():
 			last.To, last.run = p.To, last.run+p.run
 			return 0
-		case last.To == p.From && last.waits() && last.state == p.state && last.by == 0: // cut between two parts of the record
+		case last.To == p.From && last.waits() && last.state == p.state && (last.by == 0 || last.by == p.by): // cut between two parts of the record
 			last.To, last.by = p.To, p.by
 			return 0
 		}

@@ -48,6 +48,9 @@ type unitOf struct {
 	submittedBy stepRef
 }
 
+// timed reports whether the unit was to run later than it was submitted.
+func (u *unitOf) timed() bool { return u.due > u.submitted }
+
 // piece is a stretch of a thread's time: on a CPU or ready for it, or one wait.
 type piece struct {
 	activity.Span

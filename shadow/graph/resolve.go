@@ -36,11 +36,11 @@ func (a *assembly) resolve() {
 	}
 }
 
-// submittedBy lists the units that each unit of the graph submitted, by their ends.
+// submittedBy lists the units that each unit of the graph submitted to run at once, by their ends: who asks for one of them may ask for all.
 func (a *assembly) submittedBy() [][]int {
 	list := make([][]int, len(a.steps))
 	for i := range a.rec.units {
-		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known && !u.beside {
+		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known && !u.beside && !u.timed() {
 			list[u.submittedBy.unit] = append(list[u.submittedBy.unit], i)
 		}
 	}
@@ -210,7 +210,7 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	default: // its worker may have done anything until then
 		due = u.start
 	}
-	g.Late = u.late && u.again
+	g.Late, g.Timed = u.late && u.again, u.timed()
 	if u.submittedBy.known {
 		g.Delay = units.Ns(max(0, due-u.submitted))
 	} else {
