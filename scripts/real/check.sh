@@ -6,7 +6,7 @@ set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH= cd -- "$here/../.." && pwd)
 shadow=$root/bin/shadow
-[ $# -gt 0 ] || set -- kafka kafka:--task=@kafka httpserver httpserver:--task=@httpserver h2 lucene pmd spark spark:--task=@spark tomcat tomcat:--task=@tomcat
+[ $# -gt 0 ] || set -- cassandra kafka kafka:--task=@kafka httpserver httpserver:--task=@httpserver h2 lucene pmd spark spark:--task=@spark tomcat tomcat:--task=@tomcat
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 bad=0

@@ -38,7 +38,7 @@ var heaps = map[bool][]string{false: {"-XX:+UseParallelGC", "-Xmx128m"}, true: {
 var without = []string{"fast-and-slow", "nested", "overlapped", "at-once", "client", "turns", "relayed", "good"}
 
 // reals are programs of examples/real that take a few seconds.
-var reals = []string{"guava", "h2", "kafka", "lucene", "pmd", "spark", "sunflow", "tomcat"}
+var reals = []string{"cassandra", "guava", "h2", "kafka", "lucene", "pmd", "spark", "sunflow", "tomcat"}
 
 func main() {
 	n := flag.Int("n", 10, "runs of each program with each detail")
