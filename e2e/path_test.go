@@ -48,7 +48,7 @@ var shapes = []struct {
 	// 20 requests of 20 ms, for which the clients wait.
 	{"served", []string{"served", "4", "20"}, map[string]float64{"Main$Handler": 400}, []string{"--faster", "Main$Handler=2"}, []string{"served", "4", "10"}, false},
 	// 10 requests of 40 ms, handed on by threads of the JDK's HTTP client.
-	{"web", []string{"web", "10", "40"}, map[string]float64{"sun.net.httpserver.ServerImpl$Exchange": 400}, []string{"--faster", "sun.net.httpserver.ServerImpl$Exchange=2"}, []string{"web", "10", "20"}, true},
+	{"web", []string{"web", "10", "40"}, map[string]float64{"sun.net.httpserver.ServerImpl$Exchange": 400}, nil, nil, true},
 	// 6 rounds of 60 ms: on JDK 17 each on a new thread.
 	{"futures", []string{"futures", "6", "60"}, map[string]float64{"Main.lambda$futures$0 (Main.java:79)": 360}, []string{"--faster", "Main.lambda$futures$0 (Main.java:79)=2"}, []string{"futures", "6", "30"}, true},
 	// The first request's 5 ms, 12 queries of 60 ms one after the other, the last request's 5 ms. Two at a time: half the queries.

@@ -74,6 +74,7 @@ type assembly struct {
 	pools map[uint32]uint32         // executors of the graph
 	ran   map[uint32]map[uint32]int // by executor: the threads that ran its units, and how many
 
+	left     []left // in order, after resolve
 	carriers uint32 // the executor of virtual threads; 0: they are not limited
 }
 

@@ -70,18 +70,24 @@ func (t *threadOf) waitBefore(at units.MonoNs) *piece {
 
 // unready is the time between two moments without what the thread was ready for a CPU and had none.
 func (t *threadOf) unready(from, to units.MonoNs) units.Ns {
-	out := units.Ns(to - from)
-	n, _ := slices.BinarySearchFunc(t.pieces, from, func(p piece, from units.MonoNs) int {
+	ready, _ := t.ready(activity.Span{From: from, To: to})
+	return units.Ns(to-from) - ready
+}
+
+// ready is how long the thread was ready for a CPU in a span and had none, and the part of it while threads that are not the program's had the CPUs.
+func (t *threadOf) ready(s activity.Span) (ready, held units.Ns) {
+	n, _ := slices.BinarySearchFunc(t.pieces, s.From, func(p piece, from units.MonoNs) int {
 		if p.To <= from {
 			return -1
 		}
 		return 1
 	})
-	for ; n < len(t.pieces) && t.pieces[n].From < to; n++ {
+	for ; n < len(t.pieces) && t.pieces[n].From < s.To; n++ {
 		if p := &t.pieces[n]; !p.waits() {
-			in := activity.Span{From: max(p.From, from), To: min(p.To, to)}
-			out -= units.Ns(float64(max(0, p.Len()-p.run)) * float64(in.Len()) / float64(p.Len()))
+			of := float64(p.Cut(s).Len()) / float64(p.Len())
+			ready += units.Ns(float64(max(0, p.Len()-p.run)) * of)
+			held += units.Ns(float64(p.held) * of)
 		}
 	}
-	return out
+	return ready, held
 }

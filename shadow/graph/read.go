@@ -32,15 +32,16 @@ const maxUnits = graph.MaxSteps / 4
 
 // reader collects a recording.
 type reader struct {
-	s       *session.Session
-	rec     *recording
-	index   *origin.Index
-	names   *origin.Names      // nil: no task has a name but its class's
-	byTask  map[uint64][]int   // units by a task whose submission is theirs
-	threads map[uint64]uint32  // by the task that a thread is
-	starts  map[uint32]started // by thread
-	missing map[string]string
-	virtual []virtualEnd // of units on virtual threads
+	s        *session.Session
+	rec      *recording
+	index    *origin.Index
+	names    *origin.Names      // nil: no task has a name but its class's
+	byTask   map[uint64][]int   // units by a task whose submission is theirs
+	threads  map[uint64]uint32  // by the task that a thread is
+	starts   map[uint32]started // by thread
+	missing  map[string]string
+	virtual  []virtualEnd         // of units on virtual threads
+	carriers map[uint32]*threadOf // that carry them: no units of the graph
 
 	summarised map[string]uint64 // see Session
 }
@@ -51,7 +52,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -62,6 +63,11 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	}
 	if origin.MayName(s) {
 		r.names = origin.NewNames(index)
+	}
+	for i := range s.Threads {
+		if s.Threads[i].Role() == "carrier" {
+			r.carriers[s.Threads[i].ID] = &threadOf{id: s.Threads[i].ID}
+		}
 	}
 	r.readPauses()
 	if v := s.Manifest.Scheduling; v != nil {
@@ -128,7 +134,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	u.virtual = x.Virtual
 	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {
 		ran := max(cpu, wall-r.rec.stopped(activity.Span{From: u.start, To: u.end}), 1)
-		u.busy = min(1, float64(cpu)/float64(ran))
+		u.busy, u.cpu = min(1, float64(cpu)/float64(ran)), cpu
 	}
 	task := x.Root
 	if x.StartedAs != 0 {
@@ -250,7 +256,7 @@ func (r *reader) readActivity() error {
 	}
 	pieces, cpus, beside := 0, contention{cpus: r.rec.cpus}, r.threadsBeside(a)
 	err = a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
-		t := cmp.Or(r.rec.threads[a.Java[s.Thread]], beside[s.Thread])
+		t := cmp.Or(r.rec.threads[a.Java[s.Thread]], r.carriers[a.Java[s.Thread]], beside[s.Thread])
 		if t == nil {
 			return nil
 		}
@@ -319,11 +325,7 @@ func (r *reader) finish() {
 		}
 	}
 	r.rec.startAtEnd(r.main())
-	for i := range r.s.Threads {
-		if r.s.Threads[i].Role() == "carrier" {
-			r.rec.carriers++
-		}
-	}
+	r.rec.carriers = len(r.carriers)
 	for i := range r.s.Executors() {
 		e := &r.s.Executors()[i]
 		r.rec.executors[e.ID] = executorOf{name: r.index.ExecutorLabel(e.ID), forkJoin: strings.Contains(e.Class, "ForkJoinPool")}

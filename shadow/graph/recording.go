@@ -38,6 +38,7 @@ type unitOf struct {
 	inline     bool         // runs inside another unit, and was not submitted: only a class
 	beside     bool         // what a thread of the JVM computed: the program does not wait for it
 	virtual    bool         // on a virtual thread
+	cpu        units.Ns     // of its own; 0: not measured
 	busy       float64      // share of its own time on a CPU; used where no scheduling record is
 
 	at          uint32 // in the graph, + 1; 0: not there

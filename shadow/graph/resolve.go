@@ -11,6 +11,7 @@ import (
 
 // resolve turns the waits that other threads ended into joins and events.
 func (a *assembly) resolve() {
+	slices.SortFunc(a.left, func(x, y left) int { return cmp.Compare(x.at, y.at) })
 	submitted := a.submittedBy()
 	for n := range a.steps {
 		at, joins := a.rec.units[a.of[n]].start, submitted[n]
@@ -198,7 +199,9 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	case u.beside: // it is due some time after its submission, not at the end of a wait
 		m.By = by(u.submittedBy)
 	case a.carriers != 0 && g.Executor == a.carriers: // how long it waits for a carrier is up to the replay
-		if u.submittedBy.known {
+		if from := a.carrierFor(due, u.start); from.known {
+			m.By = by(from)
+		} else if u.submittedBy.known {
 			m.By = by(u.submittedBy)
 		}
 	case u.freed.known && u.freedAt > due:

@@ -107,6 +107,7 @@ func (s *sweeper) end(i int) {
 	if !u.last.known {
 		s.add(u, stepOf{end: s.at})
 	}
+	s.leaves(u, u.end, false)
 	if outer, _, _ := s.in(); outer != nil {
 		if u.submittedBy.known || u.submitter != 0 {
 			s.add(outer, stepOf{Step: graph.Step{Kind: graph.Join, On: u.at - 1}, end: s.at, by: u.last})
@@ -186,6 +187,9 @@ func (s *sweeper) collected(part activity.Span, class uint32) graph.Step {
 func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) {
 	length := units.Ns(end - s.at)
 	x := stepOf{Step: graph.Step{Class: class, Len: length}, end: end}
+	if p.waits() {
+		s.leaves(u, s.at, p.pin)
+	}
 	switch {
 	case !p.waits():
 		// A part of the piece was ready in the measure of the whole.

@@ -23,7 +23,7 @@ func (r *reader) readWaits() error {
 	if err != nil {
 		return err
 	}
-	waits, n := map[uint32][]piece{}, 0
+	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
 		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: lockOf(blockers[w.Blocker]),
 			lock: w.Kind == "monitor" || isLock(blockers[w.Blocker]), pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
@@ -41,6 +41,9 @@ func (r *reader) readWaits() error {
 		}
 		if n++; n <= graph.MaxSteps {
 			waits[w.Thread] = append(waits[w.Thread], p)
+			if w.Kind == "monitor" && w.Object != 0 {
+				entered[w.Object] = append(entered[w.Object], entry{p.Span, w.Thread})
+			}
 		}
 	})
 	if n > graph.MaxSteps {
@@ -56,6 +59,12 @@ func (r *reader) readWaits() error {
 		}
 	}
 	slices.SortFunc(r.virtual, func(x, y virtualEnd) int { return cmp.Compare(x.at, y.at) })
+	for _, t := range r.rec.threads {
+		if t.virtual && len(t.pieces) == 0 {
+			t.pieces = r.between(t, nil)
+		}
+	}
+	r.nameLeavers(leavers(entered))
 	for _, t := range r.rec.threads {
 		for i := range t.pieces {
 			if p := &t.pieces[i]; r.carries(p.by) {
@@ -93,39 +102,6 @@ func lockOf(b store.Blocker) string { return cmp.Or(b.Lock, b.Class) }
 // isLock reports whether a class is a lock's or a semaphore's, and not one of its conditions.
 func isLock(b store.Blocker) bool {
 	return b.Lock == "" && (strings.HasPrefix(b.Class, "java.util.concurrent.locks.") || strings.HasPrefix(b.Class, "java.util.concurrent.Semaphore$"))
-}
-
-// between are the waits of a thread, which computes in between, from its first unit to its last one.
-func (r *reader) between(t *threadOf, waits []piece) (out []piece) {
-	at, end := units.MonoNs(0), units.MonoNs(0)
-	for _, i := range t.units {
-		u := &r.rec.units[i]
-		if at == 0 || u.start < at {
-			at = u.start
-		}
-		end = max(end, u.end)
-	}
-	run := func(to units.MonoNs) {
-		if at == 0 || to <= at {
-			return
-		}
-		r.rec.divide(activity.Span{From: at, To: to}, func(part activity.Span, paused bool) {
-			p := piece{Span: part, state: activity.Stalled}
-			if !paused {
-				p.state, p.run = activity.Running, part.Len()
-			}
-			out = append(out, p)
-		})
-	}
-	for _, w := range waits {
-		if w.From < at || w.To > end {
-			continue
-		}
-		run(w.From)
-		out, at = append(out, w), w.To
-	}
-	run(end)
-	return out
 }
 
 // nameWaits names what the waits of the scheduling record are for, after those of the agent that they lie in.

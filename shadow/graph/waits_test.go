@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"slices"
 	"testing"
 
+	"stackagent/granularity/activity"
 	"stackagent/internal/units"
 )
 
@@ -21,5 +23,22 @@ func TestBetweenWaitsAThreadComputes(t *testing.T) {
 	want := []piece{run(10, 20), wait(20, 30, 0, 3, ""), run(30, 50)}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestUnseen: a virtual thread computed for 4 ms by its clock. Of 1 + 30 + 1 + 20 ms between its waits it computed 1 in each; the rest of the 30 ms it
+// was ready for 9, as a carrier was, and waited for what is not known for 20.
+func TestUnseen(t *testing.T) {
+	r := &reader{rec: &recording{units: []unitOf{{start: 10 * ms, end: 82 * ms, cpu: 4 * ms}}}, carriers: map[uint32]*threadOf{
+		9: {id: 9, pieces: []piece{wait(0, 25, activity.Futex, 0, ""), {Span: span(25, 35), state: activity.Running, run: ms, held: 2 * ms}, run(35, 90)}}}}
+	waits := []piece{wait(11, 21, activity.Sleeping, 0, ""), wait(51, 61, activity.Sleeping, 0, ""), wait(62, 62, activity.Sleeping, 0, "")}
+	got := r.between(&threadOf{virtual: true, units: []int{0}}, waits)
+	ready := piece{Span: span(21, 31), state: activity.Running, run: ms, held: 2 * ms}
+	want := []piece{run(10, 11), waits[0], ready, wait(31, 51, activity.Futex, 0, ""), waits[1], run(61, 62), waits[2], run(62, 63), wait(63, 82, activity.Futex, 0, "")}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := r.between(&threadOf{units: []int{0}}, waits); len(got) != 7 {
+		t.Errorf("of a thread that is not virtual: %+v", got)
 	}
 }
