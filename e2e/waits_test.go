@@ -229,3 +229,36 @@ func TestOpenWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestLongWaitsAmongMany: short waits take no record from long ones, and neither do 999 threads that wait at the same time.
+func TestLongWaitsAmongMany(t *testing.T) {
+	testjvm.Shared(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		virtual := 999
+		if jdk.Version < 21 {
+			virtual = 0
+		}
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := waitsCommand(t, jdk, "Mixed", "40", strconv.Itoa(virtual)).Profile(t)
+			own, err := strconv.Atoi(strings.TrimSpace(p.Stdout))
+			if err != nil {
+				t.Fatalf("the program printed %q: %v\n%s", p.Stdout, err, p.Stderr)
+			}
+			long := 0
+			for _, waits := range parkWaits(t, p.Dir) {
+				for _, w := range waits {
+					if w.blocker.Class != "Mixed$Key" {
+						continue
+					}
+					long++
+					if w.site == nil || w.site.Method != "await" {
+						t.Errorf("at %+v", w.site)
+					}
+				}
+			}
+			if long != own {
+				t.Errorf("%d long waits have a record, the program has %d", long, own)
+			}
+		})
+	}
+}

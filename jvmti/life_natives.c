@@ -52,8 +52,12 @@ static void over(call *c) {
         return id##_native arguments;                                                                                   \
     }
 
-#define TRANSFER(id, count) BEFORE(id, count, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n), (env, c, fd, at, n), SA_WAIT_FOR_IO, 0)
+#define IO(id, result, parameters, arguments) BEFORE(id, result, parameters, arguments, SA_WAIT_FOR_IO, 0)
 #define SLEEP(id) BEFORE(id, void, (JNIEnv * env, jclass c, jlong time), (env, c, time), SA_WAIT_FOR_SLEEP, SA_WAIT_TIMED)
+#define TRANSFER(id, count) IO(id, count, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n), (env, c, fd, at, n))
+#define AT(id) IO(id, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong position), (env, c, fd, at, n, position))
+#define BYTE(id) IO(id, jint, (JNIEnv * env, jobject o), (env, o))
+#define BYTES(id, count) IO(id, count, (JNIEnv * env, jobject o, jbyteArray bytes, jint at, jint n), (env, o, bytes, at, n))
 
 SLEEP(sleep_millis)
 SLEEP(sleep_zero)
@@ -62,24 +66,45 @@ TRANSFER(socket_read, jint)
 TRANSFER(socket_readv, jlong)
 TRANSFER(socket_write, jint)
 TRANSFER(socket_writev, jlong)
+TRANSFER(datagram_read, jint)
+TRANSFER(datagram_readv, jlong)
+TRANSFER(datagram_write, jint)
+TRANSFER(datagram_writev, jlong)
 TRANSFER(file_read, jint)
 TRANSFER(file_readv, jlong)
 TRANSFER(file_write, jint)
 TRANSFER(file_writev, jlong)
-BEFORE(stream_read, jint, (JNIEnv * env, jobject o), (env, o), SA_WAIT_FOR_IO, 0)
-BEFORE(stream_bytes, jint, (JNIEnv * env, jobject o, jbyteArray to, jint at, jint n), (env, o, to, at, n), SA_WAIT_FOR_IO, 0)
+AT(file_read_at)
+AT(file_write_at)
+IO(file_force, jint, (JNIEnv * env, jclass c, jobject fd, jboolean metadata), (env, c, fd, metadata))
+IO(file_lock, jint, (JNIEnv * env, jclass c, jobject fd, jboolean wait, jlong at, jlong n, jboolean shared), (env, c, fd, wait, at, n, shared))
+BYTE(stream_read)
+BYTES(stream_bytes, jint)
+IO(stream_write, void, (JNIEnv * env, jobject o, jint byte, jboolean append), (env, o, byte, append))
+IO(stream_put, void, (JNIEnv * env, jobject o, jbyteArray bytes, jint at, jint n, jboolean append), (env, o, bytes, at, n, append))
+BYTE(random_read)
+BYTES(random_bytes, jint)
+IO(random_write, void, (JNIEnv * env, jobject o, jint byte), (env, o, byte))
+BYTES(random_put, void)
 BEFORE(poll_ready, jint, (JNIEnv * env, jclass c, jobject fd, jint events, jlong ms), (env, c, fd, events, ms), SA_WAIT_FOR_IO, ms >= 0 ? SA_WAIT_TIMED : 0)
 BEFORE(poll_connect, jboolean, (JNIEnv * env, jclass c, jobject fd, jlong ms), (env, c, fd, ms), SA_WAIT_FOR_IO, ms >= 0 ? SA_WAIT_TIMED : 0)
-BEFORE(net_connect, jint, (JNIEnv * env, jclass c, jboolean v6, jobject fd, jobject to, jint port), (env, c, v6, fd, to, port), SA_WAIT_FOR_IO, 0)
-BEFORE(net_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from), SA_WAIT_FOR_IO, 0)
-BEFORE(receive, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong from, jboolean connected), (env, c, fd, at, n, from, connected),
-       SA_WAIT_FOR_IO, 0)
+IO(net_connect, jint, (JNIEnv * env, jclass c, jboolean v6, jobject fd, jobject to, jint port), (env, c, v6, fd, to, port))
+IO(net_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from))
+IO(unix_connect, jint, (JNIEnv * env, jclass c, jobject fd, jbyteArray path), (env, c, fd, path))
+IO(unix_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from))
+IO(receive, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong from, jboolean connected), (env, c, fd, at, n, from, connected))
 
 #define SOCKETS "Lsun/nio/ch/SocketDispatcher;"
 #define FILES "Lsun/nio/ch/FileDispatcherImpl;Lsun/nio/ch/UnixFileDispatcherImpl;" /* before JDK 21, and since */
+#define DATAGRAMS "Lsun/nio/ch/DatagramDispatcher;"
+#define RANDOM "Ljava/io/RandomAccessFile;"
+#define OUTPUT "Ljava/io/FileOutputStream;"
 #define NET "Lsun/nio/ch/Net;"
+#define UNIX "Lsun/nio/ch/UnixDomainSockets;"
+#define BYTES_OF_STREAM "([BII)"
 #define TO_BUFFER "(Ljava/io/FileDescriptor;JI)I"
 #define TO_BUFFERS "(Ljava/io/FileDescriptor;JI)J"
+#define TO_BUFFER_AT "(Ljava/io/FileDescriptor;JIJ)I"
 
 static const struct {
     const char *classes, *name, *signature;
@@ -95,16 +120,34 @@ static const struct {
     NATIVE(socket_readv, SOCKETS, "readv0", TO_BUFFERS, NULL),
     NATIVE(socket_write, SOCKETS, "write0", TO_BUFFER, NULL),
     NATIVE(socket_writev, SOCKETS, "writev0", TO_BUFFERS, NULL),
+    NATIVE(datagram_read, DATAGRAMS, "read0", TO_BUFFER, NULL),
+    NATIVE(datagram_readv, DATAGRAMS, "readv0", TO_BUFFERS, NULL),
+    NATIVE(datagram_write, DATAGRAMS, "write0", TO_BUFFER, NULL),
+    NATIVE(datagram_writev, DATAGRAMS, "writev0", TO_BUFFERS, NULL),
     NATIVE(file_read, FILES, "read0", TO_BUFFER, NULL),
     NATIVE(file_readv, FILES, "readv0", TO_BUFFERS, NULL),
     NATIVE(file_write, FILES, "write0", TO_BUFFER, NULL),
     NATIVE(file_writev, FILES, "writev0", TO_BUFFERS, NULL),
+    NATIVE(file_read_at, FILES, "pread0", TO_BUFFER_AT, NULL),
+    NATIVE(file_write_at, FILES, "pwrite0", TO_BUFFER_AT, NULL),
+    NATIVE(file_force, FILES, "force0", "(Ljava/io/FileDescriptor;Z)I", NULL),
+    NATIVE(file_lock, FILES, "lock0", "(Ljava/io/FileDescriptor;ZJJZ)I", NULL),
     NATIVE(stream_read, "Ljava/io/FileInputStream;", "read0", "()I", NULL),
-    NATIVE(stream_bytes, "Ljava/io/FileInputStream;", "readBytes", "([BII)I", NULL),
+    NATIVE(stream_bytes, "Ljava/io/FileInputStream;", "readBytes", BYTES_OF_STREAM "I", NULL),
+    NATIVE(stream_write, OUTPUT, "write", "(IZ)V", NULL),
+    NATIVE(stream_put, OUTPUT, "writeBytes", "([BIIZ)V", NULL),
+    NATIVE(random_read, RANDOM, "read0", "()I", NULL),
+    NATIVE(random_bytes, RANDOM, "readBytes", BYTES_OF_STREAM "I", NULL),
+    NATIVE(random_bytes, RANDOM, "readBytes0", BYTES_OF_STREAM "I", NULL), /* since JDK 21 */
+    NATIVE(random_write, RANDOM, "write0", "(I)V", NULL),
+    NATIVE(random_put, RANDOM, "writeBytes", BYTES_OF_STREAM "V", NULL),
+    NATIVE(random_put, RANDOM, "writeBytes0", BYTES_OF_STREAM "V", NULL), /* since JDK 21 */
     NATIVE(poll_ready, NET, "poll", "(Ljava/io/FileDescriptor;IJ)I", NULL),
     NATIVE(poll_connect, NET, "pollConnect", "(Ljava/io/FileDescriptor;J)Z", NULL),
     NATIVE(net_connect, NET, "connect0", "(ZLjava/io/FileDescriptor;Ljava/net/InetAddress;I)I", NULL),
     NATIVE(net_accept, NET, "accept", "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/net/InetSocketAddress;)I", NULL),
+    NATIVE(unix_connect, UNIX, "connect0", "(Ljava/io/FileDescriptor;[B)I", NULL),
+    NATIVE(unix_accept, UNIX, "accept0", "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/lang/Object;)I", NULL),
     NATIVE(receive, "Lsun/nio/ch/DatagramChannelImpl;", "receive0", "(Ljava/io/FileDescriptor;JIJZ)I", NULL),
 };
 enum { NATIVES = sizeof natives / sizeof *natives };

@@ -6,9 +6,9 @@
 #include "state_contexts.h"
 #include "state_waits.h"
 
-/* Of an OS thread, in each of these intervals: so many waits are recorded, so many short ones get their place, and so many long ones, beyond
- * their place, their whole stack. */
-enum { INTERVAL_NS = 100000000, MOST_RECORDS = 200, MOST_PLACES = 50, MOST_STACKS = 20, LONG_NS = 1000000 };
+/* Of an OS thread, in each of these intervals: so many short and so many long waits are recorded, so many short ones get their place, and so
+ * many long ones, beyond their place, their whole stack. Only a carrier can have more long ones than it has short ones. */
+enum { INTERVAL_NS = 100000000, MOST_SHORT = 200, MOST_LONG = 1000, MOST_PLACES = 50, MOST_STACKS = 20, LONG_NS = 1000000 };
 
 static inline uint8_t waiting_as(int kind, int flags) { return (uint8_t)(1 + kind + (flags & SA_WAIT_TIMED ? SA_WAITING_TIMED : 0)); }
 
@@ -24,18 +24,21 @@ uint64_t sa_wait_begin(sa_thread *c, int kind, int flags) {
 
 static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.ns_per_tick); }
 
-/* May this wait have a record? */
-static bool room_for_record(sa_os *os, uint64_t now) {
+static bool is_long(const sa_wait_end_of *e) { return e->ticks >= ticks_of(LONG_NS); }
+
+/* May this wait have a record? Short ones take no room from long ones. */
+static bool room_for_record(sa_os *os, const sa_wait_end_of *e, uint64_t now) {
     sa_wait_pace *p = &os->wait_pace;
     if (now - p->since > ticks_of(INTERVAL_NS)) *p = (sa_wait_pace){.since = now};
-    if (p->records >= MOST_RECORDS || crowded(os)) return false;
-    p->records++;
+    uint32_t *n = is_long(e) ? &p->longs : &p->shorts;
+    if (*n >= (is_long(e) ? MOST_LONG : MOST_SHORT) || crowded(os)) return false;
+    ++*n;
     return true;
 }
 
 /* Where the thread is: the stack of a long wait, the program's nearest frame of some short ones. */
 static void place(sa_os *os, const sa_thread *c, const sa_wait_end_of *e, sa_wait *to) {
-    if (e->ticks < ticks_of(LONG_NS)) {
+    if (!is_long(e)) {
         if (os->wait_pace.places++ < MOST_PLACES) to->site = sa_wait_site_here(os, c);
         return;
     }
@@ -93,7 +96,7 @@ void sa_wait_end(JNIEnv *env, sa_thread *c, const sa_waited *w) {
     if (__builtin_expect(e.ticks >= ticks_of(sa.config.wait_ns), 0)) {
         sa_blocker_of(env, w->blocker, &os->blocker);
         e.blocker = os->blocker.blocker;
-        if (room_for_record(os, now) && record(os, c, w, &e, now)) {
+        if (room_for_record(os, &e, now) && record(os, c, w, &e, now)) {
             end(os);
             return;
         }

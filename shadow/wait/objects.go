@@ -113,5 +113,5 @@ const connection = "connection to accept"
 const acceptFrames = 4
 
 func accepts(f *session.Site) bool {
-	return f.Method == "accept" && (f.Class == "sun.nio.ch.Net" || f.Class == "sun.nio.ch.NioSocketImpl")
+	return f.Method == "accept" && (f.Class == "sun.nio.ch.Net" || f.Class == "sun.nio.ch.NioSocketImpl" || f.Class == "sun.nio.ch.UnixDomainSockets")
 }

@@ -120,7 +120,7 @@ func TestRows(t *testing.T) {
 		`synchronizer ReentrantLock "": 1 10 10, by a.Request, held by a.Request`,
 		`monitor a.Db "": 51 9 6, by -, held by -`,
 		`sleep Thread.sleep "": 4 9 5, by -, held by -`,
-		`io socket or pipe "": 1 15 15, by -, held by -`,
+		`io socket, pipe or file "": 1 15 15, by -, held by -`,
 		`carrier carrier of virtual threads "": 1 5 5, by -, held by -`,
 		`gc pause "": 1 2 2, by -, held by -`,
 		`queue java.util.concurrent.ThreadPoolExecutor$Worker "": 1 50 50, by -, held by -`,
@@ -150,7 +150,7 @@ func TestUnits(t *testing.T) {
 	for _, f := range list[0].For {
 		of = append(of, fmt.Sprint(f.Class, " ", f.WaitedNs/ms))
 	}
-	if want := []string{"socket or pipe 20", "Semaphore 12", "ReentrantLock 10", "a.Db 6", "Thread.sleep 5"}; !slices.Equal(of, want) {
+	if want := []string{"socket, pipe or file 20", "Semaphore 12", "ReentrantLock 10", "a.Db 6", "Thread.sleep 5"}; !slices.Equal(of, want) {
 		t.Errorf("waited for %q, want %q", of, want)
 	}
 	want = waiting.Times{waiting.CPU: 4 * ms, waiting.Lock: 3 * ms, waiting.Unknown: 3 * ms}
@@ -325,7 +325,7 @@ func TestStacks(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket or pipe 20"})
+	same(t, got, []string{"Semaphore 10 a.Request.run", "a.Db 6 a.Db.get a.Request.run", "ReentrantLock 10", "Thread.sleep 5", "socket, pipe or file 20"})
 }
 
 // Of most waits at a place only the frames to the program's nearest one are known. The latest whole stack of the same thread at that place
@@ -497,7 +497,7 @@ func TestPollers(t *testing.T) {
 		a := analyse(t, p, nil)
 		same(t, rowsOf(a.Rows(false)), []string{
 			"queue " + class + ` "": 1 60 60, by -, held by -`,
-			`io socket or pipe "": 1 1 1, by -, held by -`,
+			`io socket, pipe or file "": 1 1 1, by -, held by -`,
 			`gc pause "": 1 2 2, by -, held by -`,
 		})
 		for _, u := range a.ByUnit() {

@@ -55,7 +55,7 @@ func whatOf(kind, blocker, lock string, seen bool) What {
 	case kindSleep:
 		w.For, w.Class = ForSleep, "Thread.sleep"
 	case kindIO:
-		w.For, w.Class = ForIO, cmp.Or(name, "socket or pipe")
+		w.For, w.Class = ForIO, cmp.Or(name, "socket, pipe or file")
 	case kindPark:
 		w.For, w.Class = ForSynchronizer, name
 		switch {
