@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: real all check demo test test-full unit jvmti race e2e e2e-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: real predictions all check demo test test-full unit jvmti race e2e e2e-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -59,6 +59,7 @@ help:
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make rounds     the tests N times (N=10) beside four busy loops: finds those that depend on the speed of the machine'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
+	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd,h2 ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make house      how large the tree is: lines, packages, functions, files, words'
@@ -90,6 +91,10 @@ $(HELPER): $(wildcard jvmti/java/java/lang/*.java)
 # Fetches Kafka, Spark and others from Maven Central the first time. Not part of make test.
 real: all
 	scripts/real/check.sh $(shell echo '$(PROGRAMS)' | tr , ' ')
+
+# Takes a quarter of an hour, and wants a machine with nothing else to do.
+predictions: all
+	ROUNDS=$(or $(ROUNDS),3) scripts/real/predict.sh $(shell echo '$(PROGRAMS)' | tr , ' ')
 
 deps:
 	scripts/install-deps.sh

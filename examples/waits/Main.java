@@ -9,8 +9,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The JDK's HTTP server with requests that mostly wait: java Main [clients] [requests of each]. Four requests at a time may use the
- * database (a semaphore, 6 ms asleep), one at a time writes the log (a monitor, 1 ms asleep).
+ * The JDK's HTTP server with requests that mostly wait: java Main [clients] [requests of each] [permits] [one|own]. Four requests, or as
+ * many as there are permits, may use the database at a time (a semaphore, 6 ms asleep), one at a time writes the log (a monitor, 1 ms
+ * asleep); with own, each request has a log of its own.
  * Known answer: the program measures itself how long it waits for the semaphore and the monitor, and how long it sleeps, and prints
  * the sums in ns. Requests use next to no CPU time. A task for each client; how many the server makes depends on when it notices the
  * end of a connection.
@@ -18,8 +19,8 @@ import java.util.concurrent.atomic.LongAdder;
 public class Main {
     static final class Log {}
 
-    static final Semaphore permits = new Semaphore(4);
-    static final Log log = new Log();
+    static Semaphore permits;
+    static Log log; // null: each request has its own
     static final LongAdder semaphore = new LongAdder(), monitor = new LongAdder(), sleep = new LongAdder(), wall = new LongAdder(), done = new LongAdder();
 
     static long nap(long from, int ms) throws InterruptedException {
@@ -38,7 +39,7 @@ public class Main {
         permits.release();
         at = System.nanoTime();
         long end;
-        synchronized (log) {
+        synchronized (log != null ? log : new Log()) {
             long in = System.nanoTime();
             monitor.add(in - at);
             end = nap(in, 1);
@@ -50,6 +51,8 @@ public class Main {
     public static void main(String[] args) throws Exception {
         int clients = args.length > 0 ? Integer.parseInt(args[0]) : 12;
         int requests = args.length > 1 ? Integer.parseInt(args[1]) : 60;
+        permits = new Semaphore(args.length > 2 ? Integer.parseInt(args[2]) : 4);
+        log = args.length > 3 && args[3].equals("own") ? null : new Log();
         ExecutorService pool = Executors.newFixedThreadPool(clients);
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/order", exchange -> {

@@ -109,18 +109,11 @@ func (e *engine) submitter(by, executor uint32) int32 {
 	if by == 0 || e.pools[executor].own == nil {
 		return none
 	}
-	lo, hi := 0, len(e.g.Units)
-	for lo < hi {
-		if m := (lo + hi) / 2; e.g.Units[m].First+e.g.Units[m].N < by {
-			lo = m + 1
-		} else {
-			hi = m
-		}
-	}
-	if e.g.Units[lo].Executor != executor {
+	unit := e.owner(by - 1)
+	if e.g.Units[unit].Executor != executor {
 		return none
 	}
-	return e.worker[lo]
+	return e.worker[unit]
 }
 
 // begin starts a unit on a worker, which has to wake up first for so long.

@@ -73,6 +73,9 @@ func Predict(g *graph.Graph, recorded units.Ns, c Change) (*Prediction, error) {
 	p.between(least, most, func(least, most string) error {
 		return fmt.Errorf("the JVM's own threads, such as JIT compilers, use the CPUs, too: with the change the run takes %s if it needs none of the work that they are late with, and %s if it needs all", least, most)
 	})
+	if p.Why == nil && len(c.Faster) == 0 {
+		p.Predicted = max(least, most) // the same code runs as often, and is slower until it is compiled
+	}
 	if p.Why == nil && slices.ContainsFunc(g.Units, func(u graph.Unit) bool { return u.Late }) {
 		p.late(changed, before)
 	}

@@ -8,6 +8,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"sort"
 
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
@@ -43,6 +44,7 @@ type engine struct {
 	cpu       sharedCPU
 	unended   int
 	notBefore []graph.Moment // by unit: late ones do not start earlier; nil: they may
+	causes    *causes        // nil: the replay was never stuck
 }
 
 type resource struct {
@@ -62,7 +64,7 @@ func run(g *graph.Graph, notBefore []graph.Moment) (*graph.Schedule, error) {
 		for e.ready.head != none {
 			e.advance(e.pop(&e.ready))
 		}
-		if !e.tick() {
+		if !e.tick() && !e.breakCircle() {
 			break
 		}
 	}
@@ -93,6 +95,11 @@ func newEngine(g *graph.Graph) *engine {
 		e.pools = append(e.pools, newPool(&g.Executors[i]))
 	}
 	return e
+}
+
+// owner is the unit that a step is in.
+func (e *engine) owner(step uint32) int32 {
+	return int32(sort.Search(len(e.g.Units), func(i int) bool { return e.g.Units[i].First+e.g.Units[i].N > step }))
 }
 
 // start begins the units that nobody submits.

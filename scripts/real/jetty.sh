@@ -4,4 +4,4 @@ what="Answers 10,000 HTTP requests with an embedded Jetty, on virtual threads wh
 . "$(dirname "$0")/lib.sh"
 jars
 driver "$cache/lib/*"
-profile -cp "$cache/lib/*:$work/classes" Main "${CLIENTS:-16}" "${REQUESTS:-10000}"
+profile -cp "$cache/lib/*:$work/classes" Main "${CLIENTS:-16}" "${REQUESTS:-10000}" "${WAIT:-2}"

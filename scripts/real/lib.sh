@@ -23,6 +23,7 @@ THREADS=N   threads of the program (default: the number of CPUs)
 SHADOW=...  the command to use (default bin/shadow)
 SHADOW_FLAGS=...  more options of \`shadow run\`
 JAVA_FLAGS=...    options of the JVM
+JAVA=...          what to run in place of java, such as "taskset -c 0 java"
 REAL_CACHE=DIR    where jars and sources are kept (default ~/.cache/stackagent/real)
 EOF
 }
@@ -74,10 +75,10 @@ profile() {
     fi
     if [ "${PROFILE:-1}" = 0 ]; then
         # shellcheck disable=SC2086 # flags are words
-        exec java ${JAVA_FLAGS:-} "$@"
+        exec ${JAVA:-java} ${JAVA_FLAGS:-} "$@"
     fi
     shadow=${SHADOW:-$root/bin/shadow}
     [ -x "$shadow" ] || die "no $shadow: run make first"
     # shellcheck disable=SC2086
-    exec "$shadow" run -o "$out" ${SHADOW_FLAGS:-} -- java ${JAVA_FLAGS:-} "$@"
+    exec "$shadow" run -o "$out" ${SHADOW_FLAGS:-} -- ${JAVA:-java} ${JAVA_FLAGS:-} "$@"
 }

@@ -4,4 +4,4 @@ what="Indexes 20,000 documents and answers 20,000 queries with Lucene, in parall
 . "$(dirname "$0")/lib.sh"
 jars
 driver "$cache/lib/*"
-profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${DOCUMENTS:-20000}" "${QUERIES:-20000}"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${DOCUMENTS:-20000}" "${QUERIES:-20000}" "${PASSES:-1}"

@@ -20,8 +20,9 @@ type Session struct {
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 
-	paused    []units.Ns // by number in Pauses: how long the program was stopped
-	collected units.Ns   // CPU time of the collector beside the program
+	paused    []units.Ns          // by number in Pauses: how long the program was stopped
+	collected units.Ns            // CPU time of the collector beside the program
+	locked    map[string]units.Ns // by class of lock: the time in which any thread waited for one
 	pins      pins
 }
 

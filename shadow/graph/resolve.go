@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
 )
@@ -114,7 +115,7 @@ func (a *assembly) finish() (*Session, error) {
 		counts[n], a.steps[n] = uint32(len(all)-first), nil
 	}
 	a.b.Fill(all, counts)
-	out.paused, out.collected, out.pins = a.paused(), a.collected(), a.rec.pins
+	out.paused, out.collected, out.locked, out.pins = a.paused(), a.collected(), a.locked(), a.rec.pins
 	out.pins.carriers = a.carriers != 0
 	g, err := a.b.Graph(a.rec.cpus)
 	if err != nil {
@@ -160,6 +161,28 @@ func (a *assembly) paused() (sums []units.Ns) {
 		sums[n] += units.Ns(p.EndNs - p.StartNs)
 	}
 	return sums
+}
+
+// locked is how long any thread waited for a lock of each class.
+func (a *assembly) locked() map[string]units.Ns {
+	waits := map[string][]activity.Span{}
+	for i := range a.waits {
+		if w := &a.waits[i]; w.lock && w.class != "" {
+			waits[w.class] = append(waits[w.class], w.Span)
+		}
+	}
+	out := map[string]units.Ns{}
+	for class, list := range waits {
+		slices.SortFunc(list, func(x, y activity.Span) int { return cmp.Compare(x.From, y.From) })
+		end := units.MonoNs(0)
+		for _, s := range list {
+			s.From = max(s.From, end)
+			if s.From < s.To {
+				out[class], end = out[class]+s.Len(), s.To
+			}
+		}
+	}
+	return out
 }
 
 // collected is how long the collector computed beside the program.

@@ -3,6 +3,8 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"stackagent/granularity/graph"
@@ -45,6 +47,9 @@ func (s *Session) whyNot(c *replay.Change) error {
 	if others > mostOthers {
 		return fmt.Errorf("other programs had the CPUs for %.0f %% of the critical path", 100*others)
 	}
+	if err := s.whyNotFree(c.Free); err != nil {
+		return err
+	}
 	if len(c.Pauses) > 0 {
 		return s.whyNotPauses(c.Pauses)
 	}
@@ -60,6 +65,31 @@ func (s *Session) whyNotChanged(p *replay.Prediction) error {
 	changed.Graph, changed.Recorded = p.Graph, p.Schedule
 	if unknown := changed.Unexplained(); unknown > mostNotKnown {
 		return fmt.Errorf("with the change, %.0f %% of the critical path would be waits of which nothing says what they are for: as long as recorded, or shorter", 100*unknown)
+	}
+	return nil
+}
+
+// A lock for which threads waited during such a share of the run was free for the rest, and how long threads had it then is not
+// recorded. If it is less nobody is held up much, if it is more the graph has nearly all times at which it was passed on.
+const (
+	sometimesLocked = 0.05
+	alwaysLocked    = 0.8
+)
+
+// whyNotFree is why the graph cannot tell what it saves not to wait for some locks: threads come sooner to another one.
+func (s *Session) whyNotFree(free map[uint32]bool) error {
+	if len(free) == 0 {
+		return nil
+	}
+	freed := map[string]bool{}
+	for class := range free {
+		freed[s.Classes[class]] = true
+	}
+	length, _ := s.Length(s.Recorded)
+	for _, class := range slices.Sorted(maps.Keys(s.locked)) {
+		if share := float64(s.locked[class]) / float64(max(length, 1)); !freed[class] && share >= sometimesLocked && share < alwaysLocked {
+			return fmt.Errorf("threads also waited for %s, during %s of the run; how long they have it when nobody waits is not recorded: it may hold them up instead", class, units.FormatPercent(share))
+		}
 	}
 	return nil
 }

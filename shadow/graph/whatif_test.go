@@ -150,3 +150,28 @@ func TestOthersHadTheCPUs(t *testing.T) {
 		t.Errorf("%+v (%v)", p, err)
 	}
 }
+
+// TestTwoLocks: threads that do not wait for one lock come sooner to another one. How long they have that is known only if it is
+// nearly always waited for.
+func TestTwoLocks(t *testing.T) {
+	for _, c := range []struct {
+		from, to units.MonoNs // a wait for the other lock
+		why      string
+	}{{60, 63, ""}, {60, 80, "threads also waited for B, during 20 % of the run"}, {10, 95, ""}} {
+		r := &recording{Span: activity.Span{From: 0, To: 100 * ms}, cpus: 4, executors: map[uint32]executorOf{}}
+		a, b := wait(40, 60, activity.Futex, 3, "A"), wait(c.from, c.to, activity.Futex, 3, "B")
+		a.lock, b.lock = true, true
+		r.threads = map[uint32]*threadOf{
+			1: {id: 1, name: "main", pieces: []piece{run(0, 40), a, run(60, 100)}},
+			2: {id: 2, name: "other", pieces: []piece{run(0, c.from), b, run(c.to, 100)}},
+			3: {id: 3, name: "owner", pieces: []piece{run(0, 100)}}}
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := g.Predict(replay.Change{Free: map[uint32]bool{number(g, "A"): true}})
+		if err != nil || (p.Why == nil) != (c.why == "") || p.Why != nil && !strings.Contains(p.Why.Error(), c.why) {
+			t.Errorf("waits for the other lock from %d to %d: %+v (%v), want %q", c.from, c.to, p, err, c.why)
+		}
+	}
+}

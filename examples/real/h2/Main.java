@@ -14,8 +14,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A bank in an in-memory H2 database: {@code Main THREADS ACCOUNTS REQUESTS}. Every request is one task
- * of a pool: transfers, and sometimes a sum over all accounts. The total never changes.
+ * A bank in an in-memory H2 database: {@code Main THREADS ACCOUNTS REQUESTS PASSES}. Every request is one task
+ * of a pool: transfers, and sometimes a sum over all accounts, PASSES times. The total never changes.
  */
 public class Main {
     static final String URL = "jdbc:h2:mem:bank;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000";
@@ -61,10 +61,23 @@ public class Main {
         }
     }
 
-    /** Sums all accounts. */
+    /** Sums all accounts, so many times. */
     static class Audit implements Callable<Object> {
+        final int passes;
+
+        Audit(int passes) {
+            this.passes = passes;
+        }
+
         public Object call() throws SQLException {
-            Connection c = CONNECTION.get();
+            long sum = 0;
+            for (int pass = 0; pass < passes; pass++) {
+                sum = sum(CONNECTION.get());
+            }
+            return sum;
+        }
+
+        static long sum(Connection c) throws SQLException {
             try (Statement s = c.createStatement();
                     ResultSet r = s.executeQuery("select sum(balance), count(distinct branch) from account")) {
                 r.next();
@@ -77,6 +90,7 @@ public class Main {
         int threads = Integer.parseInt(args[0]);
         int accounts = Integer.parseInt(args[1]);
         int requests = Integer.parseInt(args[2]);
+        int passes = Integer.parseInt(args[3]);
         try (Connection keep = connect(); Statement s = keep.createStatement()) {
             s.execute("create table account(id int primary key, branch int, balance bigint)");
             s.execute("insert into account select x, mod(x, 100), 1000 from system_range(1, " + accounts + ")");
@@ -84,7 +98,7 @@ public class Main {
             Random random = new Random(1);
             List<Future<Object>> results = new ArrayList<>();
             for (int i = 0; i < requests; i++) {
-                results.add(pool.submit(i % 200 == 0 ? new Audit()
+                results.add(pool.submit(i % 200 == 0 ? new Audit(passes)
                         : new Transfer(1 + random.nextInt(accounts), 1 + random.nextInt(accounts))));
             }
             for (Future<Object> f : results) {
@@ -93,7 +107,7 @@ public class Main {
             pool.shutdown();
             pool.awaitTermination(1, TimeUnit.MINUTES);
             System.out.println("requests " + requests + " total kept "
-                    + new Audit().call().equals(1000L * accounts));
+                    + new Audit(1).call().equals(1000L * accounts));
         }
     }
 }

@@ -22,12 +22,17 @@ import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * Jetty and its clients in one JVM: {@code Main CLIENTS REQUESTS}. If the JVM has virtual threads, each request runs on
- * one. A request sorts words and waits for 2 ms, as for a database. The clients check each answer.
+ * Jetty and its clients in one JVM: {@code Main CLIENTS REQUESTS WAIT}. If the JVM has virtual threads, each request runs
+ * on one. A request sorts words and waits for WAIT ms, as for a database. The clients check each answer.
  */
 public class Main {
     static final class Words extends HttpServlet {
         private static final long serialVersionUID = 1;
+        private final int wait;
+
+        Words(int wait) {
+            this.wait = wait;
+        }
 
         @Override
         protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
@@ -38,7 +43,7 @@ public class Main {
             }
             words.sort(null);
             try {
-                Thread.sleep(2);
+                Thread.sleep(wait);
             } catch (InterruptedException e) {
                 throw new IOException(e);
             }
@@ -88,7 +93,7 @@ public class Main {
         connector.setHost("127.0.0.1");
         server.addConnector(connector);
         ServletContextHandler context = new ServletContextHandler("/");
-        context.addServlet(new ServletHolder(new Words()), "/words");
+        context.addServlet(new ServletHolder(new Words(Integer.parseInt(args[2]))), "/words");
         server.setHandler(context);
         server.start();
         ExecutorService pool = Executors.newFixedThreadPool(clients);

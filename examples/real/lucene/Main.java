@@ -25,7 +25,7 @@ import org.apache.lucene.store.ByteBuffersDirectory;
 
 /**
  * Indexes generated text in parallel, then answers queries in parallel: {@code Main THREADS DOCUMENTS
- * QUERIES}. Every batch of documents and every query is one task of a pool.
+ * QUERIES PASSES}. Every batch of documents and every query, which is done PASSES times, is one task of a pool.
  */
 public class Main {
     static final int BATCH = 500;
@@ -56,15 +56,20 @@ public class Main {
     static class Search implements Callable<Object> {
         final IndexSearcher searcher;
         final int n;
+        final int passes;
 
-        Search(IndexSearcher searcher, int n) {
+        Search(IndexSearcher searcher, int n, int passes) {
             this.searcher = searcher;
             this.n = n;
+            this.passes = passes;
         }
 
         public Object call() throws Exception {
-            Random random = new Random(n);
-            return searcher.search(query(random), 10).totalHits.value;
+            long hits = 0;
+            for (int pass = 0; pass < passes; pass++) {
+                hits = searcher.search(query(new Random(n)), 10).totalHits.value;
+            }
+            return hits;
         }
 
         Query query(Random random) {
@@ -105,6 +110,7 @@ public class Main {
         int threads = Integer.parseInt(args[0]);
         int documents = Integer.parseInt(args[1]);
         int queries = Integer.parseInt(args[2]);
+        int passes = Integer.parseInt(args[3]);
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         ByteBuffersDirectory dir = new ByteBuffersDirectory();
         try (IndexWriter writer = new IndexWriter(dir, new IndexWriterConfig(new WhitespaceAnalyzer()))) {
@@ -120,7 +126,7 @@ public class Main {
             searcher.setQueryCache(null);
             List<Search> searches = new ArrayList<>();
             for (int i = 0; i < queries; i++) {
-                searches.add(new Search(searcher, i));
+                searches.add(new Search(searcher, i, passes));
             }
             long hits = sum(pool, searches);
             System.out.println("documents " + reader.numDocs() + " queries " + queries + " found some " + (hits > 0));

@@ -149,11 +149,15 @@ func (a *advisor) unit(x *unit.Unit) {
 	a.gap(x, p)
 }
 
-// poolOf names the pool that a unit ran on by the unit alone. merge joins pools that
-// turn out to be one.
+// poolOf names the pool that a unit ran on by the unit alone: its executor, or that of the worker if the record of its
+// submission is in a summary. merge joins pools that turn out to be one.
 func (a *advisor) poolOf(x *unit.Unit, o origin.Origin) (string, poolKind) {
-	if o.Executor != 0 {
-		return a.origins.ExecutorLabel(o.Executor), byExecutor
+	executor := o.Executor
+	if executor == 0 && x.Submitted && !o.SeveralExecutors() {
+		executor = a.origins.ExecutorOf(x.Thread)
+	}
+	if executor != 0 {
+		return a.origins.ExecutorLabel(executor), byExecutor
 	}
 	if t := a.s.ThreadByID(x.Thread); o.SeveralExecutors() && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
 		return t.Pool() + " (a pool of threads)", byThreads
