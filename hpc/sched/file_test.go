@@ -66,6 +66,19 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
+// TestNameThatIsCut: readers of Parquet refuse a table with text that is not UTF-8.
+func TestNameThatIsCut(t *testing.T) {
+	dir := t.TempDir()
+	r, slices := sample()
+	r.Threads[0].Name = "\u043f\u043e\u0442\u043e\u043a-12345\xd0"
+	if err := Write(dir, r, slices); err != nil {
+		t.Fatal(err)
+	}
+	if got := open(t, dir).Record().Threads[0].Name; got != "\u043f\u043e\u0442\u043e\u043a-12345\uFFFD" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Another shadow follows one that was killed: the record continues after a hole, in
 // which no thread lives.
 func TestResume(t *testing.T) {

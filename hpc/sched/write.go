@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stackagent/internal/parquet"
 	"stackagent/internal/seal"
@@ -312,7 +313,8 @@ func sliceRows(all []Slice) []sliceRow {
 func threadRows(all []ThreadRow) []threadRow {
 	rows := make([]threadRow, len(all))
 	for i, t := range all {
-		rows[i] = threadRow{t.Index, t.TID, t.Name, int64(t.First), int64(t.Last), t.BeginSeen, t.EndSeen, t.Voluntary, t.Involuntary, nil}
+		name := strings.ToValidUTF8(t.Name, "\uFFFD") // the kernel cuts it between any two bytes
+		rows[i] = threadRow{t.Index, t.TID, name, int64(t.First), int64(t.Last), t.BeginSeen, t.EndSeen, t.Voluntary, t.Involuntary, nil}
 		if t.CPU.Measured() {
 			cpu := int64(t.CPU)
 			rows[i].CPUNs = &cpu

@@ -162,9 +162,18 @@ func TestDecodeSkipsUnknown(t *testing.T) {
 }
 
 func TestDecodeCleansText(t *testing.T) {
-	b, err := Decode(envelope(t, "x", "a\xffb"), DefaultLimits())
-	if err != nil || b.ExitNote != "a\uFFFDb" {
-		t.Errorf("%q, %v", b.ExitNote, err)
+	for text, want := range map[string]string{
+		"a\xffb":                           "a\uFFFDb",
+		"a\xed\xa0\xbd\xed\xb8\x80 \u00e9": "a\U0001F600 \u00e9", // as the JVM writes it
+		"\xed\xa0\xbd!":                    "\uFFFD!",
+		"\xed\xb8\x80\xed\xa0\xbd":         "\uFFFD",
+		"\xed\xa0\xbd\xed\xb8":             "\uFFFD",
+		"\xed\x9f\xbf\xff":                 "\ud7ff\uFFFD",
+	} {
+		b, err := Decode(envelope(t, "x", text), DefaultLimits())
+		if err != nil || b.ExitNote != want {
+			t.Errorf("%q: %q, want %q, %v", text, b.ExitNote, want, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -64,5 +65,30 @@ func cut(s string) string {
 	return s[:n] + mark
 }
 
-// clean makes text from the wire valid UTF-8.
-func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// clean makes text from the wire valid UTF-8. The JVM writes a character beyond the first 65,536 as two surrogates of three bytes each.
+func clean(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r := utf16.DecodeRune(surrogate(s), surrogate(s[min(3, len(s)):]))
+		n := 6
+		if r == utf8.RuneError {
+			_, n = utf8.DecodeRuneInString(s)
+			b.WriteString(s[:n])
+		} else {
+			b.WriteRune(r)
+		}
+		s = s[n:]
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// surrogate is the one with which s begins; else 0.
+func surrogate(s string) rune {
+	if len(s) < 3 || s[0] != 0xED || s[1]>>5 != 5 || s[2]>>6 != 2 {
+		return 0
+	}
+	return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F)
+}
