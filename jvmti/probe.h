@@ -25,7 +25,8 @@ void sa_turns_record(sa_os *os, sa_thread *c);
 
 /* probe_blocked.c: waits in which a thread does not park. They begin and end in the thread that waits. */
 void sa_block_begin(sa_thread *c, int kind, int flags); /* SA_WAIT_FOR_*, SA_WAIT_* */
-void sa_block_end(JNIEnv *env, sa_thread *c, jobject object); /* object: what it waited for; NULL: none */
+/* object: what it waited for; NULL: none. timed_out: of Object.wait */
+void sa_block_end(JNIEnv *env, sa_thread *c, jobject object, bool timed_out);
 /* Inside a native. A call that is short, or in which the thread did not leave its processor, is no wait, unless it sleeps. */
 uint64_t sa_native_begin(void); /* when; 0: nothing is recorded */
 bool sa_native_end(uint64_t from, int kind);

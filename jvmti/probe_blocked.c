@@ -11,7 +11,7 @@ void sa_block_begin(sa_thread *c, int kind, int flags) {
     end(os);
 }
 
-void sa_block_end(JNIEnv *env, sa_thread *c, jobject object) {
+void sa_block_end(JNIEnv *env, sa_thread *c, jobject object, bool timed_out) {
     sa_os *os = begin();
     if (os == NULL) return;
     sa_blocked b = os->blocked;
@@ -19,7 +19,7 @@ void sa_block_end(JNIEnv *env, sa_thread *c, jobject object) {
     end(os);
     /* Where a virtual thread parks in the wait, the probes of that park know whether it was pinned. */
     bool inside = object != NULL && c->is_virtual && !b.mounted;
-    sa_waited w = {.begin_ticks = b.from_ticks, .blocker = object, .stayed = inside};
+    sa_waited w = {.begin_ticks = b.from_ticks, .blocker = object, .stayed = inside, .timed_out = timed_out};
     sa_wait_end(env, c, &w);
 }
 
@@ -30,7 +30,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_StackagentWait_blocked0(JNIEnv *env, j
 }
 
 JNIEXPORT void JNICALL Java_java_lang_StackagentWait_unblocked0(JNIEnv *env, jclass helper, jlong context) {
-    if (context != 0) sa_block_end(env, (sa_thread *)(uintptr_t)context, NULL);
+    if (context != 0) sa_block_end(env, (sa_thread *)(uintptr_t)context, NULL, false);
 }
 
 /* ---- natives ---- */

@@ -49,20 +49,21 @@ static void place(sa_os *os, const sa_thread *c, const sa_wait_end_of *e, sa_wai
 
 static uint8_t flags_of(const sa_os *os, const sa_thread *c, uint8_t waiting, const sa_waited *w) {
     bool pinned = w->stayed || (c->is_virtual && os->pinned_ticks > w->begin_ticks);
-    return (uint8_t)((waiting & SA_WAITING_TIMED ? SA_WAIT_TIMED : 0) | (pinned ? SA_WAIT_PINNED : 0));
+    return (uint8_t)((waiting & SA_WAITING_TIMED ? SA_WAIT_TIMED : 0) | (pinned ? SA_WAIT_PINNED : 0) | (w->timed_out ? SA_WAIT_TIMED_OUT : 0));
 }
 
 /* False: no room. */
 static bool record(sa_os *os, sa_thread *c, const sa_waited *w, const sa_wait_end_of *e, uint64_t now) {
     sa_wait r = {.type = SA_REC_WAIT, .flags = e->flags, .kind = e->kind, .blocker = e->blocker, .start_ticks = now - e->ticks, .end_ticks = now,
                  .object = os->blocker.object, .lock = os->blocker.lock, .waker = w->waker, .holder = w->holder, .within = e->within};
+    if (w->waker != 0) r.waker_task = w->waker_task, r.waker_class = w->waker_class;
     if (c->is_virtual && os->mount_ticks > r.start_ticks) r.ready_ticks = os->ready_ticks;
     place(os, c, e, &r);
     if (os->ring_thread_id != c->thread_id && !sa_switch_thread(os, c, false)) return false;
-    sa_wait *to = reserve_now(os, 2);
+    sa_wait *to = reserve_now(os, sizeof *to / SA_SLOT_BYTES);
     if (to == NULL) return false;
     *to = r;
-    sa_ring_commit(&os->ring, 2);
+    sa_ring_commit(&os->ring, sizeof *to / SA_SLOT_BYTES);
     return true;
 }
 
@@ -113,9 +114,10 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentWait_begin0(JNIEnv *env, jclass
 
 /* True: the caller must forget the thread's state. */
 JNIEXPORT jboolean JNICALL Java_java_lang_StackagentWait_end0(JNIEnv *env, jclass helper, jlong context, jlong begin, jobject blocker,
-                                                          jint waker, jint holder) {
+                                                          jint waker, jlong waker_task, jint waker_class, jint holder) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
-    sa_waited w = {.begin_ticks = (uint64_t)begin, .blocker = blocker, .waker = (uint32_t)waker, .holder = (uint32_t)holder};
+    sa_waited w = {.begin_ticks = (uint64_t)begin, .blocker = blocker, .waker = (uint32_t)waker, .waker_task = (uint64_t)waker_task,
+        .waker_class = (uint32_t)waker_class, .holder = (uint32_t)holder};
     sa_wait_end(env, c, &w);
     return c != NULL && c->is_virtual && c->depth == 0 && sa_release(env, c);
 }

@@ -13,7 +13,10 @@ typedef struct {
     uint64_t begin_ticks; /* what sa_wait_begin returned */
     jobject blocker;      /* what it waited for: its class and identity are recorded; NULL: not known */
     uint32_t waker;       /* wire.Thread.ID; 0: not known, or its time was over */
+    uint32_t waker_class; /* of that task; 0: none */
+    uint64_t waker_task;  /* the innermost one that the waker executed then; 0: none, or not known */
     bool stayed;          /* a virtual thread kept its carrier */
+    bool timed_out;       /* of Object.wait */
     uint32_t holder;      /* wire.Thread.ID of the owner when it began; 0: none or not known */
 } sa_waited;
 

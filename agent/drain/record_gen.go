@@ -32,7 +32,7 @@ const (
 	submissionBytes    = 2 * slotBytes
 	queueBytes         = 1 * slotBytes
 	virtualThreadBytes = 2 * slotBytes
-	waitBytes          = 2 * slotBytes
+	waitBytes          = 3 * slotBytes
 )
 
 // executionOf decodes a record of the ring.
@@ -136,19 +136,21 @@ func virtualThreadOf(s *[virtualThreadBytes]byte, thread uint32) wire.VirtualThr
 // waitOf decodes a record of the ring.
 func waitOf(s *[waitBytes]byte, thread uint32) wire.Wait {
 	return wire.Wait{
-		Thread:  thread,
-		Flags:   wire.WaitFlags(s[1]),
-		Kind:    wire.WaitKind(s[2]),
-		Blocker: binary.LittleEndian.Uint32(s[4:]),
-		Start:   units.Ticks(binary.LittleEndian.Uint64(s[8:])),
-		End:     units.Ticks(binary.LittleEndian.Uint64(s[16:])),
-		Ready:   units.Ticks(binary.LittleEndian.Uint64(s[24:])),
-		Object:  binary.LittleEndian.Uint32(s[32:]),
-		Lock:    binary.LittleEndian.Uint32(s[36:]),
-		Waker:   binary.LittleEndian.Uint32(s[40:]),
-		Holder:  binary.LittleEndian.Uint32(s[44:]),
-		Within:  binary.LittleEndian.Uint32(s[48:]),
-		Site:    binary.LittleEndian.Uint32(s[52:]),
-		Context: binary.LittleEndian.Uint32(s[56:]),
+		Thread:     thread,
+		Flags:      wire.WaitFlags(s[1]),
+		Kind:       wire.WaitKind(s[2]),
+		Blocker:    binary.LittleEndian.Uint32(s[4:]),
+		Start:      units.Ticks(binary.LittleEndian.Uint64(s[8:])),
+		End:        units.Ticks(binary.LittleEndian.Uint64(s[16:])),
+		Ready:      units.Ticks(binary.LittleEndian.Uint64(s[24:])),
+		Object:     binary.LittleEndian.Uint32(s[32:]),
+		Lock:       binary.LittleEndian.Uint32(s[36:]),
+		Waker:      binary.LittleEndian.Uint32(s[40:]),
+		Holder:     binary.LittleEndian.Uint32(s[44:]),
+		Within:     binary.LittleEndian.Uint32(s[48:]),
+		Site:       binary.LittleEndian.Uint32(s[52:]),
+		Context:    binary.LittleEndian.Uint32(s[56:]),
+		WakerClass: binary.LittleEndian.Uint32(s[60:]),
+		WakerTask:  binary.LittleEndian.Uint64(s[64:]),
 	}
 }

@@ -33,6 +33,7 @@ var FlagSets = []FlagSet{
 		{"WaitTimed", "SA_WAIT_TIMED", 0, "it had a time limit"},
 		{"WaitPinned", "SA_WAIT_PINNED", 1, "of a virtual thread that kept its carrier"},
 		{"WaitOpen", "SA_WAIT_OPEN", 2, "it had not ended when the session did"},
+		{"WaitTimedOut", "SA_WAIT_TIMED_OUT", 3, "of Object.wait: its time was over"},
 	}},
 	{Name: "SummaryFlags", Doc: "SummaryFlags qualify a summary.", Flags: []Flag{
 		{"SummaryVirtual", "", 0, "on virtual threads; the thread is the carrier, or 0 where it is not known"},

@@ -11,7 +11,7 @@ func waitColumn(number int, at int, name, what, c, column, doc string) Field {
 var wait = Record{
 	Name: "Wait", Plural: "Waits",
 	Doc:   "Wait is one wait of a thread, platform or virtual, that was long enough and did not come too fast. It is written when it ends. A wait is in a record or in a sum, never in both.",
-	Ring:  Ring{Struct: "sa_wait", Type: "SA_REC_WAIT", Number: 13, Slots: 2},
+	Ring:  Ring{Struct: "sa_wait", Type: "SA_REC_WAIT", Number: 13, Slots: 3},
 	Wire:  Wire{Coding: Columnar},
 	Table: Table{Name: "waits", Doc: "waits of threads, one by one", Order: 18, Note: "Waits too short or too fast are in `wait_sums`."},
 	Fields: []Field{
@@ -35,6 +35,11 @@ var wait = Record{
 		waitColumn(21, 44, "Holder", "holder", "holder", "holder", "`threads.thread` that owned the exclusive lock when the wait began; 0: none, or not known"),
 		waitColumn(22, 48, "Within", "within", "within", "within", "`classes.class` of the innermost execution in which it waited; 0: none"),
 		waitColumn(12, 52, "Site", "site", "site", "site", "`sites.site`: the program's nearest frame; 0: not looked up"),
+		{Name: "WakerClass", Type: "uint32", Doc: "`classes.class` of `waker_task`; 0: as there", Ring: Slot{At: 60, Type: "uint32_t", Name: "waker_class"},
+			Wire: Column{Number: 25, What: "waker class", LeftOut: true}, Row: Row{Column: "waker_class"}},
+		{Name: "WakerTask", Type: "uint64", Doc: "the task whose execution ended it: the innermost one on the thread of `waker` at that moment; of a ForkJoinTask that was waited for, that task; 0: none, or not known",
+			Ring: Slot{At: 64, Type: "uint64_t", Name: "waker_task"},
+			Wire: Column{Number: 24, What: "waker task", LeftOut: true}, Row: Row{Column: "waker_task"}},
 		waitColumn(23, 56, "Context", "context", "context", "context", "`contexts.context`; 0: not recorded"),
 	},
 }

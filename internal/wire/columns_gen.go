@@ -91,6 +91,8 @@ var waitsPayload = columnarOf[Wait]{
 		{number: 21, codes: codeWaitHolder, set: setWaitHolder, used: anyWaitHolder},
 		{number: 22, codes: codeWaitWithin, set: setWaitWithin, used: anyWaitWithin},
 		{number: 23, codes: codeWaitContext, set: setWaitContext, used: anyWaitContext},
+		{number: 24, codes: codeWaitWakerTask, set: setWaitWakerTask, used: anyWaitWakerTask},
+		{number: 25, codes: codeWaitWakerClass, set: setWaitWakerClass, used: anyWaitWakerClass},
 	},
 }
 
@@ -119,6 +121,8 @@ var columnNames = map[uint64]string{
 	21: "holder",
 	22: "within",
 	23: "context",
+	24: "waker task",
+	25: "waker class",
 }
 
 func codeExecutionTaskID(c []uint64, x []Execution, _ cpuRatio) {
@@ -1160,6 +1164,62 @@ func setWaitContext(x []Wait, codes []uint64, _ cpuRatio) bool {
 func anyWaitContext(x []Wait) bool {
 	for i := range x {
 		if x[i].Context != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitWakerTask(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(x[i].WakerTask-last), x[i].WakerTask
+	}
+}
+
+func setWaitWakerTask(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].WakerTask = last
+	}
+	return true
+}
+
+func anyWaitWakerTask(x []Wait) bool {
+	for i := range x {
+		if x[i].WakerTask != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeWaitWakerClass(c []uint64, x []Wait, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].WakerClass)-last), uint64(x[i].WakerClass)
+	}
+}
+
+func setWaitWakerClass(x []Wait, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].WakerClass = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func anyWaitWakerClass(x []Wait) bool {
+	for i := range x {
+		if x[i].WakerClass != 0 {
 			return true
 		}
 	}

@@ -58,9 +58,10 @@ type WaitFlags uint16
 
 // The bits of WaitFlags.
 const (
-	WaitTimed  WaitFlags = 1 << 0 // it had a time limit
-	WaitPinned WaitFlags = 1 << 1 // of a virtual thread that kept its carrier
-	WaitOpen   WaitFlags = 1 << 2 // it had not ended when the session did
+	WaitTimed    WaitFlags = 1 << 0 // it had a time limit
+	WaitPinned   WaitFlags = 1 << 1 // of a virtual thread that kept its carrier
+	WaitOpen     WaitFlags = 1 << 2 // it had not ended when the session did
+	WaitTimedOut WaitFlags = 1 << 3 // of Object.wait: its time was over
 )
 
 // SummaryFlags qualify a summary.
@@ -198,20 +199,22 @@ type VirtualThread struct {
 // Wait is one wait of a thread, platform or virtual, that was long enough and did not come too fast. It is
 // written when it ends. A wait is in a record or in a sum, never in both.
 type Wait struct {
-	Flags   WaitFlags   // see WaitFlags
-	Kind    WaitKind    // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: for a socket, pipe or file
-	Blocker uint32      // blockers.blocker: the class of what it waited for; 0: none, or not known
-	Thread  uint32      // threads.thread that waited
-	Start   units.Ticks // start
-	End     units.Ticks // end
-	Ready   units.Ticks // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; 0: not measured
-	Object  uint32      // identity hash of that object; 0: not known
-	Lock    uint32      // of a condition: identity hash of its lock; 0: none, or not known
-	Waker   uint32      // threads.thread that ended it; 0: not known, or its time was over
-	Holder  uint32      // threads.thread that owned the exclusive lock when the wait began; 0: none, or not known
-	Within  uint32      // classes.class of the innermost execution in which it waited; 0: none
-	Site    uint32      // sites.site: the program's nearest frame; 0: not looked up
-	Context uint32      // contexts.context; 0: not recorded
+	Flags      WaitFlags   // see WaitFlags
+	Kind       WaitKind    // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: for a socket, pipe or file
+	Blocker    uint32      // blockers.blocker: the class of what it waited for; 0: none, or not known
+	Thread     uint32      // threads.thread that waited
+	Start      units.Ticks // start
+	End        units.Ticks // end
+	Ready      units.Ticks // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; 0: not measured
+	Object     uint32      // identity hash of that object; 0: not known
+	Lock       uint32      // of a condition: identity hash of its lock; 0: none, or not known
+	Waker      uint32      // threads.thread that ended it; 0: not known, or its time was over
+	Holder     uint32      // threads.thread that owned the exclusive lock when the wait began; 0: none, or not known
+	Within     uint32      // classes.class of the innermost execution in which it waited; 0: none
+	Site       uint32      // sites.site: the program's nearest frame; 0: not looked up
+	WakerClass uint32      // classes.class of waker_task; 0: as there
+	WakerTask  uint64      // the task whose execution ended it: the innermost one on the thread of waker at that moment; of a ForkJoinTask that was waited for, that task; 0: none, or not known
+	Context    uint32      // contexts.context; 0: not recorded
 }
 
 // Executor describes an executor the first time it is used.

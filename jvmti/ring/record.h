@@ -18,7 +18,7 @@ enum sa_record_type {
     SA_REC_SUBMISSION = 10, /* two slots: sa_submission */
     SA_REC_QUEUE = 11, /* one slot: sa_queue; belongs to the execution that follows in this ring */
     SA_REC_VIRTUAL = 12, /* two slots: sa_virtual */
-    SA_REC_WAIT = 13, /* two slots: sa_wait */
+    SA_REC_WAIT = 13, /* 3 slots: sa_wait */
 };
 
 /* flags of sa_execution; equal to wire.ExecutionFlags */
@@ -61,6 +61,7 @@ enum {
     SA_WAIT_TIMED = 1 << 0, /* it had a time limit */
     SA_WAIT_PINNED = 1 << 1, /* of a virtual thread that kept its carrier */
     SA_WAIT_OPEN = 1 << 2, /* it had not ended when the session did */
+    SA_WAIT_TIMED_OUT = 1 << 3, /* of Object.wait: its time was over */
 };
 
 /* what is counted at a call site; equal to wire.SiteKind */
@@ -208,7 +209,9 @@ typedef struct {
     uint32_t within;
     uint32_t site;
     uint32_t context;
-    uint32_t pad2;
+    uint32_t waker_class;
+    uint64_t waker_task;
+    uint8_t pad2[24];
 } sa_wait;
 
 _Static_assert(sizeof(sa_execution) == 2 * SA_SLOT_BYTES, "size of sa_execution");
@@ -264,7 +267,7 @@ _Static_assert(offsetof(sa_virtual, pinned_ticks) == 32, "place of pinned_ticks"
 _Static_assert(offsetof(sa_virtual, away_ticks) == 40, "place of away_ticks");
 _Static_assert(offsetof(sa_virtual, ready_ticks) == 48, "place of ready_ticks");
 _Static_assert(offsetof(sa_virtual, at_ticks) == 56, "place of at_ticks");
-_Static_assert(sizeof(sa_wait) == 2 * SA_SLOT_BYTES, "size of sa_wait");
+_Static_assert(sizeof(sa_wait) == 3 * SA_SLOT_BYTES, "size of sa_wait");
 _Static_assert(offsetof(sa_wait, flags) == 1, "place of flags");
 _Static_assert(offsetof(sa_wait, kind) == 2, "place of kind");
 _Static_assert(offsetof(sa_wait, blocker) == 4, "place of blocker");
@@ -278,4 +281,6 @@ _Static_assert(offsetof(sa_wait, holder) == 44, "place of holder");
 _Static_assert(offsetof(sa_wait, within) == 48, "place of within");
 _Static_assert(offsetof(sa_wait, site) == 52, "place of site");
 _Static_assert(offsetof(sa_wait, context) == 56, "place of context");
+_Static_assert(offsetof(sa_wait, waker_class) == 60, "place of waker_class");
+_Static_assert(offsetof(sa_wait, waker_task) == 64, "place of waker_task");
 #endif

@@ -28,6 +28,7 @@ int main(void) {
     section("A Java thread (sa_thread).");
     FIELD("FRAMES", sa_thread, frames);
     FIELD("DEPTH", sa_thread, depth);
+    FIELD("ROOM", sa_thread, room);
     FIELD("THREAD", sa_thread, thread_id);
     FIELD("SUBMISSIONS_OPEN", sa_thread, submissions_open);
     FIELD("SUBMITTED", sa_thread, submitted);

@@ -280,6 +280,8 @@ func rowWait(r *store.Wait, x *wire.Wait, c *clock, rate nsPerTick) {
 	r.Holder = x.Holder
 	r.Within = x.Within
 	r.Site = x.Site
+	r.WakerClass = x.WakerClass
+	r.WakerTask = x.WakerTask
 	r.Context = x.Context
 	deriveWait(r, x, c, rate)
 }

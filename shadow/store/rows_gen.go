@@ -228,20 +228,22 @@ type VirtualThread struct {
 
 // Wait is a row of the table waits. Waits too short or too fast are in wait_sums.
 type Wait struct {
-	Flags   uint32    `parquet:"flags,delta"`    // wire.WaitFlags
-	Kind    string    `parquet:"kind,dict"`      // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: for a socket, pipe or file
-	Blocker uint32    `parquet:"blocker,delta"`  // blockers.blocker: the class of what it waited for; 0: none, or not known
-	Thread  uint32    `parquet:"thread,delta"`   // threads.thread that waited
-	StartNs int64     `parquet:"start_ns,delta"` // start
-	EndNs   int64     `parquet:"end_ns,delta"`   // end
-	ReadyNs *units.Ns `parquet:"ready_ns"`       // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; 0: not measured; nil: not measured
-	Object  uint32    `parquet:"object,delta"`   // identity hash of that object; 0: not known
-	Lock    uint32    `parquet:"lock,delta"`     // of a condition: identity hash of its lock; 0: none, or not known
-	Waker   uint32    `parquet:"waker,delta"`    // threads.thread that ended it; 0: not known, or its time was over
-	Holder  uint32    `parquet:"holder,delta"`   // threads.thread that owned the exclusive lock when the wait began; 0: none, or not known
-	Within  uint32    `parquet:"within,delta"`   // classes.class of the innermost execution in which it waited; 0: none
-	Site    uint32    `parquet:"site,delta"`     // sites.site: the program's nearest frame; 0: not looked up
-	Context uint32    `parquet:"context,delta"`  // contexts.context; 0: not recorded
+	Flags      uint32    `parquet:"flags,delta"`       // wire.WaitFlags
+	Kind       string    `parquet:"kind,dict"`         // monitor: for a synchronized block or method; notify: Object.wait; park: LockSupport.park; sleep: Thread.sleep; io: for a socket, pipe or file
+	Blocker    uint32    `parquet:"blocker,delta"`     // blockers.blocker: the class of what it waited for; 0: none, or not known
+	Thread     uint32    `parquet:"thread,delta"`      // threads.thread that waited
+	StartNs    int64     `parquet:"start_ns,delta"`    // start
+	EndNs      int64     `parquet:"end_ns,delta"`      // end
+	ReadyNs    *units.Ns `parquet:"ready_ns"`          // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; 0: not measured; nil: not measured
+	Object     uint32    `parquet:"object,delta"`      // identity hash of that object; 0: not known
+	Lock       uint32    `parquet:"lock,delta"`        // of a condition: identity hash of its lock; 0: none, or not known
+	Waker      uint32    `parquet:"waker,delta"`       // threads.thread that ended it; 0: not known, or its time was over
+	Holder     uint32    `parquet:"holder,delta"`      // threads.thread that owned the exclusive lock when the wait began; 0: none, or not known
+	Within     uint32    `parquet:"within,delta"`      // classes.class of the innermost execution in which it waited; 0: none
+	Site       uint32    `parquet:"site,delta"`        // sites.site: the program's nearest frame; 0: not looked up
+	WakerClass uint32    `parquet:"waker_class,delta"` // classes.class of waker_task; 0: as there
+	WakerTask  uint64    `parquet:"waker_task,delta"`  // the task whose execution ended it: the innermost one on the thread of waker at that moment; of a ForkJoinTask that was waited for, that task; 0: none, or not known
+	Context    uint32    `parquet:"context,delta"`     // contexts.context; 0: not recorded
 }
 
 // WaitSum is a row of the table wait_sums. Rows add up, except max_ns. Waits that found no room of their own

@@ -116,6 +116,10 @@ public final class Stackagent {
     /** Of a thread that waits: the numbers of who ends it, and of who owned the lock; see {@link StackagentWait}. */
     int waker, holder;
 
+    /** Of a thread that waits: the task and the class of the execution in which its waker was. */
+    long wakerTask;
+    int wakerClass;
+
     /** Of a thread: its latest submission as a task, see {@link StackagentSubmission}. */
     long submitted;
 

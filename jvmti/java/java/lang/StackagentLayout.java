@@ -13,6 +13,7 @@ final class StackagentLayout {
     /** A Java thread (sa_thread). */
     static final int FRAMES = 0;
     static final int DEPTH = 8;
+    static final int ROOM = 12;
     static final int THREAD = 16;
     static final int SUBMISSIONS_OPEN = 20;
     static final int SUBMITTED = 24;

@@ -2,6 +2,7 @@ package java.lang;
 
 import static java.lang.StackagentLayout.*;
 
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 
 import jdk.internal.misc.Unsafe;
@@ -11,7 +12,7 @@ import jdk.internal.vm.annotation.Hidden;
 /**
  * Probes around the calls in which threads wait. The rules of {@link Stackagent} hold.
  *
- * <p>Who ends a wait leaves its number in the waiter's slot before. The waiter clears it when it begins, so it
+ * <p>Who ends a wait leaves its number and its innermost execution in the waiter's slot before. The waiter clears it when it begins, so it
  * may miss one that comes at the same moment; then it does not wait.
  */
 public final class StackagentWait {
@@ -52,7 +53,7 @@ public final class StackagentWait {
     @Hidden
     private static void end(Thread t, long begin) {
         Stackagent slot = Stackagent.slot(t);
-        if (end0(slot.context, begin, U.getReference(t, BLOCKER), slot.waker, slot.holder)) {
+        if (end0(slot.context, begin, U.getReference(t, BLOCKER), slot.waker, slot.wakerTask, slot.wakerClass, slot.holder)) {
             slot.context = 0;
         }
     }
@@ -64,9 +65,38 @@ public final class StackagentWait {
         if (Stackagent.on && thread instanceof Thread) {
             Stackagent waiter = Stackagent.slotIfAny((Thread) thread);
             if (waiter != null) {
-                waiter.waker = Stackagent.slot(Thread.currentThread()).number;
+                Stackagent slot = Stackagent.slot(Thread.currentThread());
+                waiter.waker = slot.number;
+                Object blocker = U.getReference(thread, BLOCKER);
+                within(waiter, slot.context, blocker instanceof ForkJoinTask ? Stackagent.idOf(blocker) : 0);
             }
         }
+    }
+
+    /**
+     * Notes the innermost execution of the current thread, or that of a ForkJoinTask that is waited for, which has
+     * just ended; waited: its id as a task, or 0.
+     */
+    @ForceInline
+    @Hidden
+    private static void within(Stackagent waiter, long context, long waited) {
+        long task = 0;
+        int classId = 0;
+        long frames = context == 0 ? 0 : U.getLong(null, context + FRAMES); // 0: without memory they stay packed
+        if (frames != 0) {
+            int depth = U.getInt(null, context + DEPTH);
+            if (waited != 0 && depth < U.getShort(null, context + ROOM) // what it left is still there
+                    && U.getLong(null, frames + (long) depth * FRAME_BYTES + FRAME_TASK) == waited) {
+                depth++;
+            }
+            if (depth != 0) {
+                long frame = frames + (long) (depth - 1) * FRAME_BYTES;
+                task = U.getLong(null, frame + FRAME_TASK);
+                classId = U.getInt(null, frame + FRAME_CLASS);
+            }
+        }
+        waiter.wakerTask = task >= Stackagent.firstId ? task : 0;
+        waiter.wakerClass = classId;
     }
 
     /** At the start of VirtualThread.sleepNanos(); the token goes to {@link #unblocked}. */
@@ -109,7 +139,7 @@ public final class StackagentWait {
     /** Binds every native now. Called from C. */
     private static void link() {
         begin0(0, 0, 0);
-        end0(0, 0, null, 0, 0);
+        end0(0, 0, null, 0, 0, 0, 0);
         blocked0(0, 0, 0);
         unblocked0(0);
         unparking(null);
@@ -122,5 +152,5 @@ public final class StackagentWait {
 
     private static native long begin0(long context, int kind, int flags);
 
-    private static native boolean end0(long context, long begin, Object blocker, int waker, int holder);
+    private static native boolean end0(long context, long begin, Object blocker, int waker, long wakerTask, int wakerClass, int holder);
 }
