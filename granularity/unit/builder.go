@@ -145,7 +145,7 @@ func (b *Builder) begin(e *Execution) bool {
 // holds reports whether u, which ran in the loop of a thread, waits for the loop to
 // end: the thread may have been started for it.
 func (b *Builder) holds(e *Execution, u *acc) bool {
-	if !b.begin(e) || e.Submitted || e.Named {
+	if !b.begin(e) || u.Submitted || e.Named {
 		return false
 	}
 	o := b.outer(e)
@@ -224,7 +224,7 @@ func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
 			o.recorded[m] = add(o.recorded[m], e.Work[m.Total()])
 		}
 	}
-	if !e.Submitted && !e.Named {
+	if !u.Submitted && !e.Named {
 		if o.merged.Executions == 0 {
 			o.merged = *u
 			return

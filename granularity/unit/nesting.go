@@ -53,6 +53,10 @@ func (u *acc) submittedAfter(n *acc) bool {
 // wrap adds n, which u is wrapped around. Of two wrappers the inner one gives the name:
 // the program submitted it.
 func (u *acc) wrap(n *acc, self []granularity.Metric) {
+	if n.Submitted && n.Queue.Measured() && !u.Queue.Measured() { // an executor of the program made u when it took n
+		u.Submitted, u.Root, u.Delay = true, n.Root, n.Delay
+		u.Queue = max(0, n.Queue-units.Ns(n.Start-u.Start))
+	}
 	wrappers := u.rank == aWrapper && n.rank == aWrapper
 	u.take(n, self)
 	if wrappers {

@@ -333,6 +333,23 @@ func TestSummarisedParts(t *testing.T) {
 	}
 }
 
+// TestSubmittedInWrappers: an executor of the program puts what is submitted into two wrappers of its own. They are one unit, in the queue until the
+// outer one starts.
+func TestSubmittedInWrappers(t *testing.T) {
+	var got []Unit
+	b := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(u *Unit) { got = append(got, *u) })
+	none := units.Ns(units.NotMeasured)
+	b.Add(&Execution{Task: 4, Outer: 3, Class: 4, Start: 130, End: 140, Submitted: true, Queue: 100, Delay: none})
+	b.Add(&Execution{Task: 3, Outer: 2, Class: 3, Role: Wrapper, Start: 125, End: 145, Queue: none, Delay: none})
+	b.Add(&Execution{Task: 2, Outer: 1, Class: 2, Role: Wrapper, Start: 120, End: 150, Queue: none, Delay: none})
+	if len(got) != 1 {
+		t.Fatalf("%d units, want 1: %+v", len(got), got)
+	}
+	if u := got[0]; u.Class != 4 || u.Queue != 90 || !u.Submitted || u.Root != 4 || u.Start != 120 || u.End != 150 || u.Executions != 3 {
+		t.Errorf("%+v; want class 4, 90 in the queue, from 120 to 150", u)
+	}
+}
+
 // TestNoAllocation: once it has seen the depth of a program, a Builder allocates nothing.
 func TestNoAllocation(t *testing.T) {
 	b := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(*Unit) {})
@@ -373,8 +390,9 @@ func TestIsWrapper(t *testing.T) {
 		"java.util.concurrent.CompletableFuture$AsyncSupply":        false, // its supplier is no task
 		"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask": true, "java.util.concurrent.ForkJoinTask$InvokeAnyTask": true,
 		"com.google.common.util.concurrent.TrustedListenableFutureTask$TrustedFutureInterruptibleTask": true,
-		"java.util.concurrent.ForkJoinTask$InvokeAnyRoot":                                              false,
-		"java.util.concurrent.RecursiveTask":                                                           false, "com.acme.FutureTask": false, "java.util.stream.ForEachOps$ForEachTask": false,
+		"org.apache.cassandra.concurrent.FutureTask$1":                                                 true, "org.apache.cassandra.concurrent.ExecutionFailure$2": true,
+		"java.util.concurrent.ForkJoinTask$InvokeAnyRoot": false,
+		"java.util.concurrent.RecursiveTask":              false, "com.acme.FutureTask": false, "java.util.stream.ForEachOps$ForEachTask": false,
 	} {
 		if IsWrapper(class) != want {
 			t.Errorf("IsWrapper(%s) = %v", class, !want)

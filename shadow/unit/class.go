@@ -60,6 +60,7 @@ var loopClasses = map[string]bool{
 	"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable":                 true,
 	"kotlinx.coroutines.internal.LimitedDispatcher$Worker":                       true,
 	"io.netty.util.concurrent.FastThreadLocalRunnable":                           true,
+	"org.apache.cassandra.concurrent.SEPWorker":                                  true,
 }
 
 // IsLoop reports, from the name and kinds alone, whether executions of a class are
