@@ -312,6 +312,31 @@ func TestOnBehalf(t *testing.T) {
 	}
 }
 
+// TestSlowEnd: a job of a worker ends at 60 ms. The worker ends main's wait at 63 ms: it is still at the end of its job, though the JVM held it up for a
+// millisecond, unless another thread let it go on in between.
+func TestSlowEnd(t *testing.T) {
+	for by, want := range map[uint32]units.Ns{0: 50, 3: 0} {
+		r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}, threads: map[uint32]*threadOf{
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 63, activity.Futex, 2, "condition"), run(63, 80)}},
+			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(5, 10, activity.Futex, 1, ""), run(10, 61), wait(61, 62, activity.Futex, by, ""), run(62, 64)}},
+			3: {id: 3, name: "other", worker: true, pieces: []piece{run(0, 80)}}},
+			units: []unitOf{{id: 1, class: "Job", thread: 2, start: 10 * ms, end: 60 * ms, submitted: 9 * ms, submitter: 1, executor: 5}}}
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job units.Ns
+		for _, p := range g.Path(-1, 0) {
+			if p.Class == "Job" && p.Kind == "compute" {
+				job += p.Len() / ms
+			}
+		}
+		if job != want {
+			t.Errorf("the worker waited for thread %d: %d ms of the job on the path, by hand %d", by, job, want)
+		}
+	}
+}
+
 // TestLate: the second job is a later period of the first one, which submits it at its end: it was late. main only waits for it. If the
 // first job takes half as long, the second one starts 13.5 ms earlier, or when it did: 66.5 ms to 80.
 func TestLate(t *testing.T) {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 
 	"stackagent/granularity/activity"
@@ -14,6 +15,9 @@ const maxBehalf = 8
 // woke it shortly before: as a pool ends, each idle worker wakes the next one, and the last of them whoever waits for the end.
 func (a *assembly) behalf(w *waitOf) (uint32, units.MonoNs) {
 	by, at := w.by, w.To
+	if t := a.rec.threads[by]; t != nil && t.virtual && w.lock { // it may have begun to wait since
+		return by, max(t.computed(at), at-afterLeaving)
+	}
 	for range maxBehalf {
 		t := a.rec.threads[by]
 		if t == nil || a.atUnit(t, at) {
@@ -49,7 +53,28 @@ func (a *assembly) atUnit(t *threadOf, at units.MonoNs) bool {
 			t.ends = append(t.ends, last)
 		}
 	}
-	return t.ends[n-1] >= at || t.unready(t.ends[n-1], at) <= afterEnd
+	return t.ends[n-1] >= at || t.justEnded(t.ends[n-1], at)
+}
+
+// afterLast is the most that may lie between the end of a worker's unit and what it does then: code that runs for the first time.
+const afterLast = 5_000_000
+
+// justEnded reports whether what a thread does at a time is a part of the end of its unit. A worker that did not wait for another thread of the program since
+// has not begun to look for its next unit.
+func (t *threadOf) justEnded(end, at units.MonoNs) bool {
+	took := t.unready(end, at)
+	return took <= afterEnd || t.worker && took <= afterLast && !t.waited(end, at)
+}
+
+// waited reports whether a thread slept in a time, or waited until another thread of the program went on.
+func (t *threadOf) waited(from, to units.MonoNs) bool {
+	n, _ := slices.BinarySearchFunc(t.pieces, from, func(p piece, from units.MonoNs) int { return cmp.Compare(p.To, from+1) })
+	for ; n < len(t.pieces) && t.pieces[n].From < to; n++ {
+		if p := &t.pieces[n]; p.waits() && (p.by != 0 || p.state == activity.Sleeping) {
+			return true
+		}
+	}
+	return false
 }
 
 // waitBefore is the last wait of a thread that was over by then; nil: none.

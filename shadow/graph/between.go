@@ -44,7 +44,7 @@ func (r *reader) between(t *threadOf, waits []piece) (out []piece) {
 const leastUnseen = units.Ns(50_000)
 
 // unseen cuts what a virtual thread is taken to compute between its waits down to the CPU time of its units: the agent does not record
-// every wait one by one. Where it computed is not known: no stretch is taken to have more than another one, unless that is shorter. What is left of a
+// every wait one by one. Where it computed is not known: no stretch is taken to have more than another one, unless that is shorter, and half of it at its begin. What is left of a
 // stretch the thread was ready, as far as a carrier was, and else waited for something that is not known.
 func (r *reader) unseen(t *threadOf, pieces []piece) (out []piece) {
 	most := r.level(t, pieces)
@@ -64,12 +64,19 @@ func (r *reader) unseen(t *threadOf, pieces []piece) (out []piece) {
 			out = append(out, p)
 			continue
 		}
-		end := p.To
-		p.run = most
-		p.To = p.From + units.MonoNs(most+ready)
-		out = append(out, p, piece{Span: activity.Span{From: p.To, To: end}, state: activity.Futex})
+		out = append(out, around(p, most, ready)...)
 	}
 	return out
+}
+
+// around divides a stretch: the thread computed, was ready for a CPU, waited, and computed as long again.
+func around(p piece, run, ready units.Ns) []piece {
+	first, wait, last := p, piece{state: activity.Futex}, p
+	first.run, last.run, last.held = run/2, run-run/2, 0
+	first.To = p.From + units.MonoNs(first.run+ready)
+	last.From = p.To - units.MonoNs(last.run)
+	wait.Span = activity.Span{From: first.To, To: last.From}
+	return []piece{first, wait, last}
 }
 
 // level is how long a virtual thread computed at most in each stretch between its waits; -1: as long as the stretch.

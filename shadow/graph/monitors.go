@@ -29,7 +29,10 @@ func leavers(entered map[uint32][]entry) map[entry]uint32 {
 	return out
 }
 
-// nameLeavers sets who ended the waits of virtual threads for monitors: who left one computed just before.
+// afterLeaving is the most that may lie between when a virtual thread leaves a monitor and when the next one is ready: a thread of the JDK makes it so.
+const afterLeaving = 5_000_000
+
+// nameLeavers sets who ended the waits of virtual threads for monitors: who left one computed shortly before.
 func (r *reader) nameLeavers(left map[entry]uint32) {
 	for id, t := range r.rec.threads {
 		for i := range t.pieces {
@@ -37,20 +40,20 @@ func (r *reader) nameLeavers(left map[entry]uint32) {
 			if !t.virtual || !p.lock || p.by != 0 {
 				continue
 			}
-			if by := r.rec.threads[left[entry{p.Span, id}]]; by != nil && by.computed(p.To-afterEnd, p.To) {
+			if by := r.rec.threads[left[entry{p.Span, id}]]; by != nil && p.To-by.computed(p.To) <= afterLeaving {
 				p.by = by.id
 			}
 		}
 	}
 }
 
-// computed reports whether a thread was on a CPU, or ready for one, in a time.
-func (t *threadOf) computed(from, to units.MonoNs) bool {
-	i, _ := slices.BinarySearchFunc(t.pieces, from, func(p piece, from units.MonoNs) int { return cmp.Compare(p.To, from+1) })
-	for ; i < len(t.pieces) && t.pieces[i].From < to; i++ {
-		if !t.pieces[i].waits() {
-			return true
+// computed is when a thread was last on a CPU, or ready for one, up to a time.
+func (t *threadOf) computed(at units.MonoNs) units.MonoNs {
+	n, _ := slices.BinarySearchFunc(t.pieces, at, func(p piece, at units.MonoNs) int { return cmp.Compare(p.From, at) })
+	for n--; n >= 0; n-- {
+		if !t.pieces[n].waits() {
+			return min(at, t.pieces[n].To)
 		}
 	}
-	return false
+	return 0
 }

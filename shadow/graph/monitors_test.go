@@ -20,7 +20,7 @@ func TestLeavers(t *testing.T) {
 		second := []piece{lock(5, 30), run(30, 40)}
 		want := map[uint32]uint32{1: 0, 2: 1, 3: 2, 4: 0}
 		if sleeps {
-			second = []piece{lock(5, 30), run(30, 35), wait(35, 45, activity.Sleeping, 0, "")}
+			second = []piece{lock(5, 30), run(30, 34), wait(34, 45, activity.Sleeping, 0, "")}
 			want[3] = 0
 		}
 		r := &reader{rec: &recording{threads: map[uint32]*threadOf{

@@ -122,7 +122,7 @@ func (s *sweeper) wakes(wait int) {
 	w := &s.waits[wait]
 	u, _, _ := s.in()
 	switch {
-	case u == nil && s.last != 0 && s.t.unready(s.rec.units[s.last-1].end, s.at) <= afterEnd:
+	case u == nil && s.last != 0 && s.t.justEnded(s.rec.units[s.last-1].end, s.at):
 		w.unit = s.last
 	case u != nil:
 		w.event = s.b.Resource(graph.Event, w.class, 1)

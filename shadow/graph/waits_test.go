@@ -33,8 +33,13 @@ func TestUnseen(t *testing.T) {
 		9: {id: 9, pieces: []piece{wait(0, 25, activity.Futex, 0, ""), {Span: span(25, 35), state: activity.Running, run: ms, held: 2 * ms}, run(35, 90)}}}}
 	waits := []piece{wait(11, 21, activity.Sleeping, 0, ""), wait(51, 61, activity.Sleeping, 0, ""), wait(62, 62, activity.Sleeping, 0, "")}
 	got := r.between(&threadOf{virtual: true, units: []int{0}}, waits)
-	ready := piece{Span: span(21, 31), state: activity.Running, run: ms, held: 2 * ms}
-	want := []piece{run(10, 11), waits[0], ready, wait(31, 51, activity.Futex, 0, ""), waits[1], run(61, 62), waits[2], run(62, 63), wait(63, 82, activity.Futex, 0, "")}
+	const half = ms / 2
+	piecesOf := func(from, ready, to units.MonoNs, held units.Ns) []piece {
+		return []piece{{Span: activity.Span{From: from * ms, To: (from+ready)*ms + half}, state: activity.Running, run: half, held: held},
+			{Span: activity.Span{From: (from+ready)*ms + half, To: to*ms - half}, state: activity.Futex},
+			{Span: activity.Span{From: to*ms - half, To: to * ms}, state: activity.Running, run: half}}
+	}
+	want := slices.Concat([]piece{run(10, 11), waits[0]}, piecesOf(21, 9, 51, 2*ms), []piece{waits[1], run(61, 62), waits[2]}, piecesOf(62, 0, 82, 0))
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
