@@ -114,3 +114,21 @@ func TestSecondLock(t *testing.T) {
 		}
 	}
 }
+
+// TestInTurnSays: units of which four have a permit at a time wait for one another, and do not run one at a time.
+func TestInTurnSays(t *testing.T) {
+	e := &InTurn{PoolName: PoolName{Label: "pool"}, Units: 160, Workers: 32, Wall: 20 * milli, Mutual: 10 * milli}
+	for _, c := range []struct {
+		lock *Lock
+		says string
+	}{
+		{nil, "until another of them went on, as for a lock, or a connection of which there are few, that another unit has while it waits itself. "},
+		{&Lock{Kind: Permits, Name: "Semaphore", Site: "Pool.get:4"}, "until another of them went on, for a permit of a Semaphore at Pool.get:4. "},
+		{&Lock{Kind: Monitor, Name: "java.lang.Class", Site: "Log.info:2"}, "until another of them went on, for the monitor of a class (static synchronized) at Log.info:2. "},
+	} {
+		e.Lock = c.lock
+		if got := e.sentence(&Finding{}); !strings.HasPrefix(got, "The 160 units of pool wait for one another: ") || !strings.Contains(got, c.says) {
+			t.Errorf("%q, want %q in it", got, c.says)
+		}
+	}
+}

@@ -176,10 +176,11 @@ func (e *OneAtATime) sentence(f *Finding) string {
 }
 
 func (e *InTurn) sentence(f *Finding) string {
-	return fmt.Sprintf("The %s of %s run one at a time: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, %s. "+
+	return fmt.Sprintf("The %s of %s wait for one another: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, %s. "+
 		"More threads would wait as well. %s.",
 		text.Plural(e.Units, "unit", "units"), e.name(), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand), units.FormatNs(e.Mutual),
-		e.Lock.orAny("as for a lock that is held while its owner waits"), e.Lock.tryOr("Do not hold the lock while waiting, or divide what it guards"))
+		e.Lock.orAny("as for a lock, or a connection of which there are few, that another unit has while it waits itself"),
+		e.Lock.tryOr("Do not wait while holding it, divide what a lock guards, or allow more of what is few"))
 }
 
 func (e *Pinned) sentence(f *Finding) string {

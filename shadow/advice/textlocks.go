@@ -20,6 +20,9 @@ func (l *Lock) named() string {
 	switch l.Kind {
 	case Monitor:
 		s = "the monitor of a " + l.Name
+		if l.Name == "java.lang.Class" {
+			s = "the monitor of a class (static synchronized)"
+		}
 	case Permits:
 		s = "a permit of a " + l.Name
 	}
