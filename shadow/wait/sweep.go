@@ -13,6 +13,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 )
 
 // Analysis is what the threads of a session waited for.
@@ -38,6 +39,7 @@ type Analysis struct {
 const (
 	NoWaits  = "waits" // in the manifest, too, also as "waits: KIND"
 	NoRecord = "scheduling record"
+	NoOpen   = "waits that had not ended"
 )
 
 // Analyse reads a session.
@@ -55,6 +57,9 @@ func Analyse(s *session.Session) (*Analysis, error) {
 	}
 	if len(t.waits) == 0 && len(t.sums) == 0 && s.Manifest.Waits == nil && a.NotAvailable[NoWaits] == "" {
 		a.NotAvailable[NoWaits] = "the session has none: it was recorded with wait=off, or by an older agent"
+	}
+	if a.NotAvailable[NoWaits] == "" && s.Manifest.Ended != store.EndedExit { // the agent records open waits last
+		a.NotAvailable[NoOpen] = "the session has no end. What threads waited for then is not known; shadow threads shows which waited in a futex or for I/O"
 	}
 	if n := t.moreWaits; n > 0 {
 		a.NotAvailable["sites and wakers"] = text.PluralExact(n, "wait", "waits") + " beyond the first " + units.FormatExact(maxWaits) + " are only in the sums"

@@ -70,11 +70,16 @@ func known() *store.Part {
 
 func analyse(t *testing.T, p *store.Part, prepare func(dir string)) *Analysis {
 	t.Helper()
+	return analyseEnded(t, p, store.EndedExit, prepare)
+}
+
+func analyseEnded(t *testing.T, p *store.Part, ended string, prepare func(dir string)) *Analysis {
+	t.Helper()
 	w, err := store.OpenWriter(t.TempDir(), "s", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Manifest.StartNs, w.Manifest.EndNs, w.Manifest.Ended = t0, at(100), store.EndedExit
+	w.Manifest.StartNs, w.Manifest.EndNs, w.Manifest.Ended = t0, at(100), ended
 	if err := w.Commit(p); err != nil {
 		t.Fatal(err)
 	}
@@ -565,6 +570,16 @@ func BenchmarkAnalyse(b *testing.B) {
 		}
 		if rows := a.Rows(true); len(rows) == 0 || len(a.ByUnit()) == 0 {
 			b.Fatal("no rows")
+		}
+	}
+}
+
+// TestNoEnd: the agent records open waits when a session ends. Without an end they are missing.
+func TestNoEnd(t *testing.T) {
+	for ended, missing := range map[string]bool{store.EndedExit: false, store.EndedLostContact: true, store.EndedRunning: true} {
+		a := analyseEnded(t, known(), ended, nil)
+		if why := a.NotAvailable[NoOpen]; (why != "") != missing {
+			t.Errorf("%q: %q", ended, why)
 		}
 	}
 }
