@@ -25,6 +25,7 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow waits\n\n" + view.Markdown(view.Waits(true)) +
 		"\n## shadow waits --by unit\n\n" + view.Markdown(view.UnitWaits(nil)) +
 		"\n## shadow waits --by thread\n\n" + view.Markdown(view.ThreadWaits(nil)) +
+		"\n## shadow waits --by wait\n\n" + view.Markdown(view.SingleWaits(s)) +
 		"\n## shadow path\n\n" + view.Markdown(pathColumns("class", 0)) +
 		"\n## shadow path --by part\n\n" + view.Markdown(partColumns(0))
 	page := filepath.Join("..", "..", "docs", "columns.md")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/flame"
+	"stackagent/shadow/session"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 	"stackagent/shadow/wait"
@@ -31,6 +33,8 @@ unit    where the time of each class of units of work went: on a CPU, waiting fo
         for locks, I/O, sleep, a carrier, the collector. With the time in the queue it
         adds up to the response time.
 thread  the same for each thread; all virtual threads are one row
+wait    each wait that was recorded one by one, longest first: who waited, who ended it and
+        who held the lock, each with the task whose execution that was
 
 Workers without work are not waiting: a note sums them up, and json and csv have them at
 the end, with "queue" as what they waited for.
@@ -43,20 +47,20 @@ for one, and I/O are exact.
 (flamegraph.pl). The site of a long wait is exact; how its time divides among callers is
 estimated from one whole stack in 16. Of shorter waits only the nearest frame of the
 program is known.`,
-		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
+		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by wait --top 100\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
 		Args:    listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
 			}
-			if !slices.Contains([]string{"class", "site", "unit", "thread"}, by) {
-				return console.Usagef("--by %s: use class, site, unit or thread", by)
+			if !slices.Contains([]string{"class", "site", "unit", "thread", "wait"}, by) {
+				return console.Usagef("--by %s: use class, site, unit, thread or wait", by)
 			}
 			return listWaits(&l, args[0], by)
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv", "collapsed")
-	cmd.Flags().StringVar(&by, "by", "class", "class|site|unit|thread")
+	cmd.Flags().StringVar(&by, "by", "class", "class|site|unit|thread|wait")
 	return cmd
 }
 
@@ -66,7 +70,11 @@ func listWaits(l *listing.Flags, dir, by string) error {
 		return err
 	}
 	before := len(s.Warnings)
-	a, err := wait.Analyse(s)
+	analyse := wait.Analyse
+	if by == "wait" {
+		analyse = wait.AnalyseSingles
+	}
+	a, err := analyse(s)
 	if err != nil {
 		return err
 	}
@@ -87,8 +95,31 @@ func listWaits(l *listing.Flags, dir, by string) error {
 	case "thread":
 		rows := a.ByThread()
 		return listing.Rows(l, rows, view.ThreadWaits(rows))
+	case "wait":
+		return printSingles(l, s, a)
 	}
 	return printWaits(l, a.Rows(by == "site"), by == "site")
+}
+
+// printSingles prints the waits that were recorded one by one; in the table without the workers that had no work.
+func printSingles(l *listing.Flags, s *session.Session, a *wait.Analysis) error {
+	to := listing.Stream(l, l.Env.Out, false, view.SingleWaits(s))
+	total, err := a.Singles(l.Limit(), l.Format != "table", to.Write)
+	if err != nil {
+		return err
+	}
+	if err := to.Close(); err != nil {
+		return fmt.Errorf("printing waits: %w", err)
+	}
+	l.NoteCut(total > l.Limit())
+	rows := a.Rows(false)
+	if l.Format == "table" {
+		noteIdle(l, wait.IdleOf(rows))
+	}
+	if waits, waited := wait.Summed(rows); waits > 0 {
+		l.Env.Note("%s, %s in all, have no row: they were too short or too many to be recorded one by one; --by class counts them", text.PluralExact(waits, "wait", "waits"), units.FormatNs(waited))
+	}
+	return nil
 }
 
 // printWaits prints the rows; in the table without the workers that had no work.
@@ -100,8 +131,12 @@ func printWaits(l *listing.Flags, rows []*wait.Row, bySite bool) error {
 	if err := listing.Rows(l, rows, view.Waits(bySite)); err != nil || l.Format != "table" {
 		return err
 	}
+	noteIdle(l, idle)
+	return nil
+}
+
+func noteIdle(l *listing.Flags, idle wait.Idle) {
 	if idle.Waits > 0 {
 		l.Env.Note("not in the table: workers waited for work %s, %s in all", text.PluralExact(idle.Waits, "time", "times"), units.FormatNs(idle.WaitedNs))
 	}
-	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -113,11 +114,48 @@ func TestWaitsTable(t *testing.T) {
 	if code, out, errs = shadow(t, nil, "waits", dir, "--by", "thread"); code != 0 || !strings.Contains(out, "pool-1-thread-1#31") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
-	if code, _, errs = shadow(t, nil, "waits", dir, "--by", "lock"); code != 2 || !strings.Contains(errs, "class, site, unit or thread") {
+	if code, _, errs = shadow(t, nil, "waits", dir, "--by", "lock"); code != 2 || !strings.Contains(errs, "class, site, unit, thread or wait") {
 		t.Errorf("--by lock: exit code %d, %s", code, errs)
 	}
 	if code, _, errs = shadow(t, nil, "waits", makeSession(t, t.TempDir())); code != 0 || !strings.Contains(errs, "waits not available: ") {
 		t.Errorf("a session without waits: exit code %d, %s", code, errs)
+	}
+}
+
+// TestSingleWaits: the longest wait first, with the tasks of both sides; json and csv have the worker without work, too. What was summed up is said.
+func TestSingleWaits(t *testing.T) {
+	dir := makeWaits(t)
+	code, out, errs := shadow(t, nil, "waits", dir, "--by", "wait", "--format", "json")
+	var rows []struct {
+		For, Class, Site, Thread string
+		TaskID                   *uint64 `json:"task_id"`
+		Execution                *int
+		WaitedNs                 units.Ns `json:"waited_ns"`
+		EndedBy                  *string  `json:"ended_by_thread"`
+		EndedByTask              *uint64  `json:"ended_by_task_id"`
+		HeldBy                   *string  `json:"held_by_thread"`
+		Object                   *uint32
+	}
+	if err := json.Unmarshal([]byte(out), &rows); code != 0 || err != nil || len(rows) != 2 {
+		t.Fatalf("exit code %d, %v: %s\n%s", code, err, errs, out)
+	}
+	first, last := rows[0], rows[1]
+	if first.For != "monitor" || first.Class != "com.acme.Db" || first.Site != "com.acme.Job.run:7" || first.WaitedNs != 4*ms || first.Thread != "pool-1-thread-1#31" || first.TaskID == nil ||
+		first.Execution == nil || first.EndedBy == nil || *first.EndedBy != "main#1" || first.EndedByTask != nil || first.HeldBy == nil || *first.HeldBy != "main#1" {
+		t.Errorf("%s", out)
+	}
+	if last.For != "queue" || last.TaskID != nil || last.EndedBy != nil || last.Object != nil {
+		t.Errorf("%s", out)
+	}
+	if !strings.Contains(errs, "5 waits, 100 µs in all, have no row") {
+		t.Errorf("%s", errs)
+	}
+	code, out, errs = shadow(t, nil, "waits", dir, "--by", "wait")
+	if code != 0 || strings.Contains(out, "ThreadPoolExecutor") || !strings.Contains(out, fmt.Sprintf("com.acme.Job, task %d", *first.TaskID)) || !strings.Contains(errs, "workers waited for work 1 time, 3.00 ms") {
+		t.Errorf("exit code %d\n%s\n%s", code, out, errs)
+	}
+	if code, out, _ = shadow(t, nil, "waits", dir, "--by", "wait", "--format", "csv", "--top", "1"); code != 0 || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "start_ns,waited_ns,") {
+		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
 

@@ -71,6 +71,7 @@ type Wait struct {
 	Within          uint32 // class of the innermost execution; 0: none
 	Part            Part   // without a scheduling record and outside of pauses
 	Flags           uint8  // the caller's
+	Index           uint32 // the caller's
 }
 
 // Unit is a unit of work on a thread, From <= t < To.
@@ -79,6 +80,7 @@ type Unit struct {
 	CPU, Queue units.Ns // or NotMeasured
 	Thread     uint32
 	Class      uint32 // an index of the caller's
+	Task       uint64 // the caller's
 }
 
 // partOf is what a thread does by the scheduling record, in a wait w or in none, in a pause or not. The pause comes

@@ -103,9 +103,15 @@ func (p Profile) Stats(t testing.TB) Stats {
 // every row.
 func (p Profile) Tasks(t testing.TB) []map[string]string {
 	t.Helper()
-	table, err := csv.NewReader(bytes.NewReader(p.Shadow(t, "tasks", p.Dir, "--format", "csv"))).ReadAll()
+	return p.CSV(t, "tasks", p.Dir)
+}
+
+// CSV is what a command prints with `--format csv`, as Tasks has it.
+func (p Profile) CSV(t testing.TB, args ...string) []map[string]string {
+	t.Helper()
+	table, err := csv.NewReader(bytes.NewReader(p.Shadow(t, append(args, "--format", "csv")...))).ReadAll()
 	if err != nil || len(table) == 0 {
-		t.Fatalf("shadow tasks: %d lines of csv, %v", len(table), err)
+		t.Fatalf("shadow %v: %d lines of csv, %v", args, len(table), err)
 	}
 	rows := make([]map[string]string, 0, len(table)-1)
 	for _, line := range table[1:] {

@@ -33,7 +33,7 @@ func ReadBrief(s *session.Session) (*Brief, error) {
 	if s.Manifest.Rows[store.Waits.String()]+s.Manifest.Rows[store.WaitSums.String()] == 0 {
 		return nil, nil
 	}
-	t, err := readTables(s, false)
+	t, err := readTables(s, false, false)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ type Row struct {
 	Site     string // the program's nearest frame; "": not known
 	Waits    int64
 	Summed   int64 // of Waits, not recorded one by one
+	SummedNs units.Ns
 	WaitedNs units.Ns
 	MaxNs    units.Ns
 	Timed    int64 // of those recorded one by one: with a time limit
@@ -99,7 +100,7 @@ func (a *Analysis) Rows(bySite bool) []*Row {
 	for k, s := range a.sums {
 		r := row(rowKey{what: k.what}, a.whats[k.what])
 		r.add(s.waits, s.waited, s.most)
-		r.Summed += s.waits
+		r.Summed, r.SummedNs = r.Summed+s.waits, r.SummedNs+s.waited
 	}
 	for what, r := range a.record {
 		x := row(rowKey{what: what}, r.What)
@@ -177,6 +178,7 @@ func queueLast(x, y *Row) int {
 func (r *Row) merge(o *Row) {
 	r.add(o.Waits, o.WaitedNs, o.MaxNs)
 	r.Summed, r.Timed, r.Pinned, r.Open = r.Summed+o.Summed, r.Timed+o.Timed, r.Pinned+o.Pinned, r.Open+o.Open
+	r.SummedNs += o.SummedNs
 	for _, of := range []struct {
 		to   *Shares
 		from Shares
@@ -215,9 +217,23 @@ func flag(w *waiting.Wait, bit uint8) int64 {
 // lookBack is how many units before a moment are looked at.
 const lookBack = 16
 
-// doing names what a thread did at the moment to: the class of the unit in which it was, or which it ended after from; else
-// its pool.
+// doing names what a thread did at the moment to: its unit, see unitOf, else its pool.
 func (a *Analysis) doing(thread uint32, from, to units.MonoNs) string {
+	if class := a.unitOf(thread, from, to); class != "" {
+		return class
+	}
+	t := a.s.ThreadByID(thread)
+	switch {
+	case t == nil:
+		return ""
+	case t.Virtual:
+		return "virtual thread"
+	}
+	return t.Pool()
+}
+
+// unitOf is the class of the unit in which a thread was at the moment to, or which it ended after from; "": none.
+func (a *Analysis) unitOf(thread uint32, from, to units.MonoNs) string {
 	_, work := a.of(thread)
 	i, _ := slices.BinarySearchFunc(work, to, func(u waiting.Unit, at units.MonoNs) int {
 		if u.From <= at {
@@ -230,14 +246,16 @@ func (a *Analysis) doing(thread uint32, from, to units.MonoNs) string {
 			return a.classes[work[k].Class]
 		}
 	}
-	t := a.s.ThreadByID(thread)
-	switch {
-	case t == nil:
-		return ""
-	case t.Virtual:
-		return "virtual thread"
+	return ""
+}
+
+// Summed are the waits of rows that were not recorded one by one.
+func Summed(rows []*Row) (waits int64, waited units.Ns) {
+	for _, r := range rows {
+		waits += r.Summed
+		waited += r.SummedNs
 	}
-	return t.Pool()
+	return waits, waited
 }
 
 // Idle is how long workers waited for work.

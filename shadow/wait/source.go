@@ -15,6 +15,7 @@ const (
 	timed    = uint8(wire.WaitTimed)
 	pinned   = uint8(wire.WaitPinned)
 	open     = uint8(wire.WaitOpen)
+	timeOver = uint8(wire.WaitTimedOut)
 	byRecord = 1 << 7
 )
 
@@ -34,7 +35,12 @@ func (t *tables) readWaits() error {
 		if w.Flags&pinned != 0 && len(t.pinned) < maxWaits {
 			t.pinned = append(t.pinned, activity.Span{From: w.From, To: w.To})
 		}
+		t.seesTask = t.seesTask || r.WakerTask != 0
 		if len(t.waits) < maxWaits {
+			if t.singles {
+				w.Index = uint32(len(t.details))
+				t.details = append(t.details, detailOf(r, &w))
+			}
 			t.waits = append(t.waits, w)
 			return
 		}

@@ -32,6 +32,9 @@ type Analysis struct {
 	seesAll bool     // the agent sees all waits but those in system calls
 	limit   units.Ns // it sums up shorter ones
 
+	ends     []virtualEnd
+	endsRead bool
+
 	systemCall string // what waits for I/O are for that the agent does not see
 }
 
@@ -43,8 +46,13 @@ const (
 )
 
 // Analyse reads a session.
-func Analyse(s *session.Session) (*Analysis, error) {
-	t, err := readTables(s, true)
+func Analyse(s *session.Session) (*Analysis, error) { return analyse(s, false) }
+
+// AnalyseSingles reads a session for Singles, too, which needs more memory.
+func AnalyseSingles(s *session.Session) (*Analysis, error) { return analyse(s, true) }
+
+func analyse(s *session.Session, singles bool) (*Analysis, error) {
+	t, err := readTables(s, true, singles)
 	if err != nil {
 		return nil, err
 	}
@@ -211,6 +219,9 @@ func (a *Analysis) slice(f *followed, s *activity.Slice, all []followed) {
 		if s.By != 0 && (w.Waker == 0 || w.Flags&byRecord != 0) && a.endedByThread(w) {
 			w.Waker, w.Flags = all[s.By-1].id, w.Flags|byRecord
 		}
+		if s.By != 0 && a.singles && w.Waker == all[s.By-1].id {
+			a.details[w.Index].woken = min(s.To, w.To)
+		}
 		return
 	}
 	what, ok := a.byState(s.State, units.Ns(s.To-s.From))
@@ -236,10 +247,21 @@ func (a *Analysis) slice(f *followed, s *activity.Slice, all []followed) {
 }
 
 // endedByThread reports whether the thread that was on the CPU when a wait ended has ended it, if it was in a system call. An interrupt may have stopped
-// it there: a time that is over ends a sleep, a packet a wait for I/O. Who interrupts a sleep the agent records.
+// it there: a time that is over ends a sleep, a packet a wait for I/O. Who interrupts a sleep the agent records, and who unparks a thread.
 func (a *Analysis) endedByThread(w *waiting.Wait) bool {
 	kind := a.whats[w.What].Kind
-	return kind != kindSleep && kind != kindIO
+	return kind != kindSleep && kind != kindIO && !a.timedOut(w)
+}
+
+// timedOut reports whether a time limit ended the wait.
+func (a *Analysis) timedOut(w *waiting.Wait) bool {
+	switch kind := a.whats[w.What].Kind; {
+	case w.Flags&open != 0:
+		return false
+	case kind == kindNotify:
+		return w.Flags&timeOver != 0
+	}
+	return a.whats[w.What].Kind == kindPark && w.Flags&timed != 0 && w.Waker == 0
 }
 
 // byState is what a wait was for of which only the scheduling record knows; false: the agent knows of it, too, or it is

@@ -15,7 +15,7 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// Limits of what is held in memory: 64 and 40 bytes each. Waits and units beyond them are summed up by class.
+// Limits of what is held in memory: 64 and 48 bytes each. Waits and units beyond them are summed up by class.
 const (
 	maxWaits = 8_000_000
 	maxUnits = 20_000_000
@@ -37,6 +37,9 @@ type tables struct {
 	objects  map[object]string // names of those whose class says little
 	contexts map[uint32]session.WaitStack
 	waits    []waiting.Wait
+	details  []detail // by waiting.Wait.Index; nil: not asked for
+	singles  bool     // they are
+	seesTask bool     // the agent says in which execution a waker was
 	units    []waiting.Unit
 	sums     map[sumKey]*sum
 	pinned   []activity.Span    // waits of virtual threads that kept their carriers, in order and without overlaps
@@ -61,13 +64,13 @@ type sum struct {
 	most   units.Ns
 }
 
-// readTables reads the waits and, if wanted, the units.
-func readTables(s *session.Session, work bool) (*tables, error) {
+// readTables reads the waits and, if wanted, the units; singles: and what only a list of single waits shows.
+func readTables(s *session.Session, work, singles bool) (*tables, error) {
 	reader, err := unit.NewReader(s)
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{s: s, reader: reader, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}}
+	t := &tables{s: s, reader: reader, singles: singles, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}}
 	steps := []func() error{t.readObjects, t.readWaits, t.readSums}
 	if work {
 		steps = append(steps, t.readNames, t.readUnits, t.readSummaries)
@@ -153,7 +156,7 @@ func (t *tables) readUnits() error {
 		if t.names != nil {
 			id = t.names.OfUnit(x)
 		}
-		u := waiting.Unit{From: x.Start, To: x.End, CPU: x.Work[granularity.CPU], Queue: x.Queue, Thread: x.Thread, Class: t.class(id)}
+		u := waiting.Unit{From: x.Start, To: x.End, CPU: x.Work[granularity.CPU], Queue: x.Queue, Thread: x.Thread, Class: t.class(id), Task: x.Named}
 		if x.Running || u.To == 0 {
 			u.To = max(t.s.Manifest.EndNs, u.From)
 		}

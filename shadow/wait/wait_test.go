@@ -68,7 +68,16 @@ func known() *store.Part {
 	}
 }
 
-func analyse(t *testing.T, p *store.Part, prepare func(dir string)) *Analysis {
+func analyseIn(t *testing.T, p *store.Part, prepare func(dir string)) *Analysis {
+	t.Helper()
+	a, err := Analyse(openIn(t, p, prepare))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func openIn(t *testing.T, p *store.Part, prepare func(dir string)) *session.Session {
 	t.Helper()
 	return analyseEnded(t, p, store.EndedExit, prepare)
 }
@@ -90,11 +99,7 @@ func analyseEnded(t *testing.T, p *store.Part, ended string, prepare func(dir st
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Analyse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return s
 }
 
 func rowsOf(rows []*Row) (out []string) {
@@ -119,7 +124,7 @@ func same(t *testing.T, got, want []string) {
 }
 
 func TestRows(t *testing.T) {
-	a := analyse(t, known(), nil)
+	a := analyseIn(t, known(), nil)
 	want := []string{
 		`synchronizer Semaphore "": 8 12 10, by a.Request, held by -`,
 		`synchronizer ReentrantLock "": 1 10 10, by a.Request, held by a.Request`,
@@ -142,7 +147,7 @@ func TestRows(t *testing.T) {
 // Request: on thread 2 the CPU 8, lock 10 + 6 - 2, GC 2, the rest of 30 not known, 6; on thread 3 CPU 20, lock 8, sleep 5, GC 2, 5 not
 // known; virtual I/O 15, carrier 5, CPU 5, 5 not known. Of what is not known 2 are the short waits.
 func TestUnits(t *testing.T) {
-	a := analyse(t, known(), nil)
+	a := analyseIn(t, known(), nil)
 	list := a.ByUnit()
 	if len(list) != 2 {
 		t.Fatalf("%d classes", len(list))
@@ -166,7 +171,7 @@ func TestUnits(t *testing.T) {
 
 func TestThreads(t *testing.T) {
 	got := map[string]waiting.Times{}
-	for _, th := range analyse(t, known(), nil).ByThread() {
+	for _, th := range analyseIn(t, known(), nil).ByThread() {
 		got[th.Name] = th.Times
 	}
 	want := map[string]waiting.Times{ // GC 2, locks as above and 3 short waits, idle 50
@@ -187,7 +192,7 @@ func TestThreads(t *testing.T) {
 // The record has the request of thread 2 on a CPU in 10..12, 22..25 and 31..40, ready in 21..22, else in a futex, from which thread 3 wakes
 // it: 14 on a CPU, 1 ready, 9 for the semaphore, 4 for the monitor, 2 in the pause. Its wait from 95 on is not the agent's.
 func TestRecord(t *testing.T) {
-	a := analyse(t, known(), func(dir string) {
+	a := analyseIn(t, known(), func(dir string) {
 		r := &sched.Record{Source: "ebpf", PID: 1, From: t0, To: at(100), Threads: []sched.Thread{
 			{TID: 102, Name: "pool-1-thread-1", First: t0, Last: at(100)}, {TID: 103, Name: "pool-1-thread-2", First: t0, Last: at(100)}}}
 		slice := func(s sched.State, from, to units.MonoNs) sched.Slice {
@@ -257,7 +262,7 @@ func TestTimed(t *testing.T) {
 		{"without", nil, waiting.Times{waiting.Sleep: 5 * ms, waiting.Unnamed: 36 * ms, waiting.Unknown: 59 * ms}},
 	} {
 		p.Waits = c.waits
-		a := analyse(t, p, recorded(t, limit(12, 22), limit(25, 31), limit(40, 50), limit(60, 70), slept))
+		a := analyseIn(t, p, recorded(t, limit(12, 22), limit(25, 31), limit(40, 50), limit(60, 70), slept))
 		for _, th := range a.ByThread() {
 			if th.Name == "pool-1-thread-1#2" && th.Times != c.want {
 				t.Errorf("%s: %v, want %v", c.name, th.Times, c.want)
@@ -282,7 +287,7 @@ func TestCarrierIsIdle(t *testing.T) {
 	futex := func(from, to units.MonoNs, by sched.Waker) sched.Slice {
 		return sched.Slice{State: sched.Futex, From: from, To: to, Waker: by}
 	}
-	a := analyse(t, p, recorded(t, futex(10, 20, sched.Outside), futex(20, 35, sched.WakerThread(1)), futex(40, 50, sched.NoWaker), futex(58, 66, sched.NoWaker),
+	a := analyseIn(t, p, recorded(t, futex(10, 20, sched.Outside), futex(20, 35, sched.WakerThread(1)), futex(40, 50, sched.NoWaker), futex(58, 66, sched.NoWaker),
 		sched.Slice{State: sched.IO, From: 70, To: 75}))
 	want := waiting.Times{waiting.Idle: 35 * ms, waiting.Unnamed: 8 * ms, waiting.IO: 5 * ms, waiting.Unknown: 52 * ms}
 	for _, th := range a.ByThread() {
@@ -306,7 +311,7 @@ func TestEndedByNobody(t *testing.T) {
 	slice := func(s sched.State, i units.MonoNs) sched.Slice {
 		return sched.Slice{State: s, From: 10 * i, To: 10*i + 7, Waker: sched.WakerThread(1)}
 	}
-	a := analyse(t, p, recorded(t, slice(sched.Futex, 0), slice(sched.IO, 1), slice(sched.Futex, 2), slice(sched.Futex, 3)))
+	a := analyseIn(t, p, recorded(t, slice(sched.Futex, 0), slice(sched.IO, 1), slice(sched.Futex, 2), slice(sched.Futex, 3)))
 	var got []string
 	for _, r := range a.Rows(false) {
 		for _, s := range r.Wakers.List() {
@@ -323,7 +328,7 @@ func TestStacks(t *testing.T) {
 	p.Contexts = []store.Context{{ID: 5, Kind: store.ContextWait, Frames: []uint32{2, 1}}}
 	p.Waits[1].Context = 5
 	var got []string
-	for _, s := range analyse(t, p, nil).Stacks() {
+	for _, s := range analyseIn(t, p, nil).Stacks() {
 		line := fmt.Sprint(s.Class, " ", s.WaitedNs/ms)
 		for _, f := range s.Frames {
 			line += " " + f.Class + "." + f.Method
@@ -354,7 +359,7 @@ func TestStacksOfManyWaits(t *testing.T) {
 	}
 	p.Threads = append(p.Threads, store.Thread{ID: 6, JavaID: 6, Virtual: true, Group: "main"})
 	var got []string
-	for _, s := range analyse(t, p, nil).Stacks() {
+	for _, s := range analyseIn(t, p, nil).Stacks() {
 		line := fmt.Sprint(s.Class, " ", s.WaitedNs/1000)
 		for _, f := range s.Frames {
 			line += " " + f.Class + "." + f.Method
@@ -396,7 +401,7 @@ func TestObjects(t *testing.T) {
 		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Object: w.object, Context: w.context, StartNs: int64(at(from)), EndNs: int64(at(from + w.length)), Within: 1})
 	}
 	var got []string
-	for _, r := range analyse(t, p, nil).Rows(false) {
+	for _, r := range analyseIn(t, p, nil).Rows(false) {
 		got = append(got, fmt.Sprint(r.For, " ", r.Class, " ", r.Waits, " ", r.WaitedNs/ms))
 	}
 	same(t, got, []string{"synchronizer LinkedBlockingDeque.take 2 11", "synchronizer condition in a.Batch 1 3", "synchronizer condition of ReentrantLock 2 6",
@@ -417,7 +422,7 @@ func TestLines(t *testing.T) {
 	}{{"monitor", 2, 1}, {"monitor", 2, 2}, {"monitor", 2, 3}, {"park", 1, 4}, {"park", 1, 1}} {
 		p.Waits = append(p.Waits, store.Wait{Kind: w.kind, Thread: 3, Blocker: w.blocker, Site: w.site, StartNs: int64(at(units.MonoNs(10 * i))), EndNs: int64(at(units.MonoNs(10*i + 5))), Within: 1})
 	}
-	same(t, rowsOf(analyse(t, p, nil).Rows(true)), []string{`monitor a.Db "a.Db.put:41": 2 10 5, by -, held by -`, `monitor a.Db "a.Db.get:60": 1 5 5, by -, held by -`,
+	same(t, rowsOf(analyseIn(t, p, nil).Rows(true)), []string{`monitor a.Db "a.Db.put:41": 2 10 5, by -, held by -`, `monitor a.Db "a.Db.get:60": 1 5 5, by -, held by -`,
 		`synchronizer Semaphore "a.Db.put:30": 1 5 5, by -, held by -`, `synchronizer Semaphore "a.Db.put:42": 1 5 5, by -, held by -`, `gc pause "": 1 2 2, by -, held by -`})
 }
 
@@ -430,7 +435,7 @@ func TestDamaged(t *testing.T) {
 			store.Wait{Kind: kind, Thread: uint32(i), StartNs: int64(at(units.MonoNs(-i))), EndNs: int64(at(20)), Within: 96})
 	}
 	p.WaitSums = append(p.WaitSums, store.WaitSum{Thread: 99, Kind: "?", Waits: 1 << 63, WaitedNs: -5, Within: 96})
-	a := analyse(t, p, nil)
+	a := analyseIn(t, p, nil)
 	for _, u := range a.ByUnit() {
 		if slices.Min(u.Times[:]) < 0 {
 			t.Errorf("%s: %v", u.Name, u.Times)
@@ -478,7 +483,7 @@ func TestNotLookedAt(t *testing.T) {
 	}
 	p.Waits = []store.Wait{waited(2, 0), waited(3, uint32(wire.WaitOpen))}
 	p.WaitSums = []store.WaitSum{{Thread: 3, Kind: "park", Waits: 7, WaitedNs: 2 * ms, MaxNs: ms}}
-	same(t, rowsOf(analyse(t, p, nil).Rows(false)), []string{
+	same(t, rowsOf(analyseIn(t, p, nil).Rows(false)), []string{
 		`other LockSupport.park without a blocker "": 1 5 5, by -, held by -`,
 		`other LockSupport.park, blocker not known "": 8 7 5, by -, held by -`,
 		`gc pause "": 1 2 2, by -, held by -`,
@@ -499,7 +504,7 @@ func TestPollers(t *testing.T) {
 		p.Waits = []store.Wait{{Kind: "io", Thread: 6, StartNs: int64(at(20)), EndNs: int64(at(80)), Within: 4},
 			{Kind: "io", Thread: 2, StartNs: int64(at(50)), EndNs: int64(at(51)), Within: 2}} // of a worker of the program: it waits for I/O
 		p.WaitSums = nil
-		a := analyse(t, p, nil)
+		a := analyseIn(t, p, nil)
 		same(t, rowsOf(a.Rows(false)), []string{
 			"queue " + class + ` "": 1 60 60, by -, held by -`,
 			`io socket, pipe or file "": 1 1 1, by -, held by -`,
@@ -527,7 +532,7 @@ func TestSummedVirtual(t *testing.T) {
 		if recorded {
 			want = waiting.Times{waiting.CPU: 5 * ms, waiting.IO: 15 * ms, waiting.Carrier: 5 * ms, waiting.GC: 2 * ms, waiting.Lock: 500 * ms}
 		}
-		rows := analyse(t, p, nil).ByThread()
+		rows := analyseIn(t, p, nil).ByThread()
 		i := slices.IndexFunc(rows, func(b *Breakdown) bool { return b.Name == "virtual threads" })
 		if i < 0 {
 			t.Fatalf("recorded %v: no row", recorded)
