@@ -26,7 +26,7 @@ type blockedRun struct {
 var blockedRuns = []blockedRun{
 	{"monitor", "monitor", "Main$Lock", 0, false, 17},
 	{"notify", "notify", "Main$Lock", 0, false, 17},
-	{"timed", "notify", "Main$Lock", wire.WaitTimed, false, 17},
+	{"timed", "notify", "Main$Lock", wire.WaitTimed | wire.WaitTimedOut, false, 17},
 	{"sleep", "sleep", "", wire.WaitTimed, false, 17},
 	{"io", "io", "", 0, false, 17},
 	{"park", "park", "Main$Lock", 0, false, 17},
@@ -34,7 +34,7 @@ var blockedRuns = []blockedRun{
 	{"monitor", "monitor", "Main$Lock", 0, true, 24},
 	{"pinned", "monitor", "Main$Lock", wire.WaitPinned, true, 24},
 	{"notify", "notify", "Main$Lock", 0, true, 24},
-	{"timed", "notify", "Main$Lock", wire.WaitTimed, true, 24},
+	{"timed", "notify", "Main$Lock", wire.WaitTimed | wire.WaitTimedOut, true, 24},
 	{"sleep", "sleep", "", wire.WaitTimed, true, 21},
 	{"io", "io", "", 0, true, 21},
 	{"park", "park", "Main$Lock", 0, true, 21},

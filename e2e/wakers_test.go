@@ -28,17 +28,19 @@ func TestWakers(t *testing.T) {
 			t.Run(jdk.String()+" "+kind, func(t *testing.T) {
 				c := waitsCommand(t, jdk, "Wakers", "2", kind)
 				c.Agent = []string{"--switches", "auto"}
-				p := c.Profile(t)
-				if p.Exit != 0 {
-					t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
-				}
-				checkWakers(t, p, kind == "virtual")
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := c.Profile(t)
+					if p.Exit != 0 {
+						t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
+					}
+					checkWakers(t, a, p, kind == "virtual")
+				})
 			})
 		}
 	}
 }
 
-func checkWakers(t *testing.T, p testjvm.Profile, virtual bool) {
+func checkWakers(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, virtual bool) {
 	t.Helper()
 	tasks, waits := p.Tasks(t), p.CSV(t, "waits", p.Dir, "--by", "wait")
 	waiters, enders, forked := idsOf(t, tasks, "Wakers$Waiter"), idsOf(t, tasks, "Wakers$Ender"), idsOf(t, tasks, "Wakers$Forked")
@@ -65,6 +67,10 @@ func checkWakers(t *testing.T, p testjvm.Profile, virtual bool) {
 			continue
 		}
 		w := found[0]
+		if kind == "Monitor" && ended != "" && w["ended_by_thread"] == "" { // older JVMs look again from time to time, and may find it free
+			a.Errorf("%s, task %s: ended by nobody", kind, waiters[i])
+			continue
+		}
 		if w["ended_by_task_id"] != ended || w["held_by_task_id"] != held || (w["ended_by_thread"] == "") != (ended == "") {
 			t.Errorf("%s, task %s: ended by task %q on %q, want %q; held by %q, want %q", kind, waiters[i], w["ended_by_task_id"], w["ended_by_thread"], ended, w["held_by_task_id"], held)
 		}

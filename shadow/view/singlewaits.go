@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -75,15 +76,19 @@ func doing(s *session.Session, n *names, prefix, who string, of func(*wait.Singl
 	}
 }
 
-// taskText is a unit with the task.
+// taskText is a unit with the task: the one that it is named after, or one inside.
 func taskText(d *wait.Doing) string {
-	switch {
-	case d.TaskID == 0:
+	if d.TaskID == 0 {
 		return d.Name
-	case d.Execution > 1:
-		return fmt.Sprintf("%s, task %d run %d", d.Name, d.TaskID, d.Execution)
 	}
-	return fmt.Sprintf("%s, task %d", d.Name, d.TaskID)
+	text := fmt.Sprintf("%s, task %d", cmp.Or(d.Own, d.Name), d.TaskID)
+	if d.Execution > 1 {
+		text += fmt.Sprintf(" run %d", d.Execution)
+	}
+	if d.Own != "" {
+		text += " in " + d.Name
+	}
+	return text
 }
 
 // waitObject is a class with the identity of the object, as Object.toString prints it.

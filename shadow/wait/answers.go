@@ -124,9 +124,14 @@ func (q *asks) settle(x *ask) {
 	if u == nil {
 		return
 	}
+	own := x.to.Name
 	x.to.Name = q.classes[u.Class]
-	if unit.IsWrapper(unit.ClassName(q.s, e.class)) && u.Task != e.task {
+	switch {
+	case u.Task == e.task || own == x.to.Name:
+	case unit.IsWrapper(unit.ClassName(q.s, e.class)):
 		x.to.TaskID, e.start = u.Task, u.From // the task starts after its wrapper
+	case !unit.IsJDK(own, 0):
+		x.to.Own = own
 	}
 }
 

@@ -14,6 +14,7 @@ type Doing struct {
 	TaskID    uint64 // whose execution it was in; 0: in none, in one without a record of its own, or not known
 	Execution int32  // which of the task's: 1, 2, ...
 	Name      string // of the unit of work; "": none, or not known
+	Own       string // of the task, if the program has another one for it than for its unit; "": it has not
 }
 
 // ask is the question in which execution a thread was.

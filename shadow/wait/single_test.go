@@ -3,6 +3,7 @@ package wait
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"stackagent/hpc/sched"
@@ -34,7 +35,7 @@ func (d Doing) String() string {
 	if d == (Doing{}) {
 		return "-"
 	}
-	return fmt.Sprintf("%d/%d.%d %s", d.Thread, d.TaskID, d.Execution, d.Name)
+	return strings.TrimSpace(fmt.Sprintf("%d/%d.%d %s %s", d.Thread, d.TaskID, d.Execution, d.Name, d.Own))
 }
 
 func linesOf(list []*Single) (out []string) {
@@ -53,12 +54,12 @@ func TestSingles(t *testing.T) {
 	p.Waits[5].Kind, p.Waits[5].Blocker, p.Waits[5].Waker = "park", 1, 3
 	list := singlesIn(t, p, nil)
 	want := []string{
-		"55 Semaphore 15: 4/12.1 a.Request, by 3/0.0 , held by -",
+		"55 Semaphore 15: 4/12.1 a.Request, by 3/0.0, held by -",
 		"12 Semaphore 10: 2/10.1 a.Request, by 3/11.1 a.Request, held by -",
 		"20 ReentrantLock 10: 3/11.1 a.Request, by 2/10.1 a.Request, held by 2/10.1 a.Request",
 		"25 a.Db 6: 2/10.1 a.Request, by -, held by -",
 		"32 Thread.sleep 5: 3/11.1 a.Request, by -, held by -",
-		"45 java.util.concurrent.ThreadPoolExecutor$Worker 50: 2/0.0 , by -, held by -",
+		"45 java.util.concurrent.ThreadPoolExecutor$Worker 50: 2/0.0, by -, held by -",
 	}
 	for i, line := range linesOf(list) {
 		if i >= len(want) || line != want[i] {
@@ -82,7 +83,7 @@ func wakers(w store.Wait) *store.Part {
 		return store.Execution{TaskID: id, OuterTaskID: outer, Class: class, Thread: 3, StartNs: at(from), EndNs: at(to), WallNs: wall, SelfWallNs: wall, CPUNs: 1, SelfCPUNs: 1}
 	}
 	p.Classes = append(p.Classes, store.Class{ID: 4, Name: "java.util.concurrent.FutureTask", Kinds: "runnable+jdk"}, store.Class{ID: 5, Name: "a.Call", Kinds: "callable"})
-	p.Executions = []store.Execution{execution(1, 0, 1, 0, 10), execution(20, 2, 1, 12, 18), execution(2, 0, 1, 10, 20), execution(3, 0, 1, 20, 30),
+	p.Executions = []store.Execution{execution(1, 0, 1, 0, 10), execution(20, 2, 5, 12, 18), execution(2, 0, 1, 10, 20), execution(3, 0, 1, 20, 30),
 		execution(4, 0, 1, 40, 44), execution(4, 0, 1, 45, 49), execution(4, 0, 1, 50, 54), execution(6, 5, 5, 71, 78), execution(5, 0, 4, 70, 79)}
 	p.Waits, p.WaitSums = []store.Wait{w}, nil
 	return p
@@ -107,14 +108,14 @@ func TestWakersTask(t *testing.T) {
 		want string
 	}{
 		{"an earlier task of the thread", wait(2, 25, 1, 1), "3/1.1 a.Request"},
-		{"a nested one", wait(2, 25, 20, 1), "3/20.1 a.Request"},
+		{"a nested one", wait(2, 25, 20, 5), "3/20.1 a.Request a.Call"},
 		{"the second of three executions", wait(46, 49, 4, 1), "3/4.2 a.Request"},
 		{"the last one that began before it was ready", ready(wait(41, 53, 4, 1), 5), "3/4.2 a.Request"},
 		{"of a future its task", wait(60, 80, 5, 4), "3/6.1 a.Call"},
 		{"one without a record of its own", wait(2, 25, 77, 3), "3/0.0 a.Fast"},
-		{"the loop of a worker", wait(2, 25, 88, 2), "3/0.0 "},
+		{"the loop of a worker", wait(2, 25, 88, 2), "3/0.0"},
 		{"not known, and no moment: the class of the unit", wait(2, 15, 0, 0), "3/0.0 a.Request"},
-		{"not known, and the moment", ready(wait(2, 25, 0, 0), 11), "3/20.1 a.Request"},
+		{"not known, and the moment", ready(wait(2, 25, 0, 0), 11), "3/20.1 a.Request a.Call"},
 		{"nobody", timedOut, "-"},
 	} {
 		list := singlesIn(t, wakers(c.wait), nil)
@@ -134,7 +135,7 @@ func TestWakersMoment(t *testing.T) {
 		flags wire.WaitFlags
 		want  string
 	}{
-		"monitor": {0, "3/20.1 a.Request, held by 3/20.1 a.Request"},
+		"monitor": {0, "3/20.1 a.Request a.Call, held by 3/20.1 a.Request a.Call"},
 		"notify":  {wire.WaitTimed | wire.WaitTimedOut, "-, held by -"},
 		"park":    {wire.WaitTimed, "-, held by -"},
 	} {

@@ -172,7 +172,8 @@ public class Wakers {
         }
     }
 
-    static volatile int ready, entered, done;
+    static volatile int ready, done;
+    static volatile Thread waiting;
 
     static class Waiter implements Runnable {
         final int n;
@@ -187,7 +188,7 @@ public class Wakers {
         public void run() {
             try {
                 while (ready < n) Thread.sleep(1);
-                entered = n;
+                waiting = Thread.currentThread();
                 c.await();
                 done = n;
             } catch (Exception e) {
@@ -223,10 +224,15 @@ public class Wakers {
         }
 
         private void await() throws InterruptedException {
+            waiting = null;
             ready = n;
-            while (entered < n) Thread.sleep(1);
+            while (!waits(waiting)) Thread.sleep(1);
             Thread.sleep(WAIT_MS);
         }
+    }
+
+    static boolean waits(Thread t) {
+        return t != null && (t.getState() == Thread.State.WAITING || t.getState() == Thread.State.BLOCKED);
     }
 
     static class Forked extends RecursiveAction {
