@@ -2,6 +2,7 @@ package wait
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
@@ -120,7 +121,7 @@ func (q *asks) settle(x *ask) {
 		return
 	}
 	x.to.TaskID, x.to.Name = e.task, origin.Describe(q.s, q.names, e.named).Name
-	u := q.around(x.thread, e)
+	u := q.unitAround(x.thread, e)
 	if u == nil {
 		return
 	}
@@ -136,21 +137,30 @@ func (q *asks) settle(x *ask) {
 }
 
 // mostBefore is how many units before an execution are looked at.
-const mostBefore = 1 << 12
+const mostBefore = 1 << 8
 
-// around is the innermost unit in which an execution was; nil: none, or not known.
-func (a *Analysis) around(thread uint32, e *execution) *waiting.Unit {
+// unitAround is the innermost unit in which an execution was; nil: none, or not known.
+func (a *Analysis) unitAround(thread uint32, e *execution) *waiting.Unit {
+	for u := range a.between(thread, e.end, e.start) {
+		return u
+	}
+	return nil
+}
+
+// between are the units of a thread that began until a moment to, and ended at from or later; those that began last come first.
+func (a *Analysis) between(thread uint32, from, to units.MonoNs) iter.Seq[*waiting.Unit] {
 	_, work := a.of(thread)
-	i, _ := slices.BinarySearchFunc(work, e.start, func(u waiting.Unit, at units.MonoNs) int {
+	i, _ := slices.BinarySearchFunc(work, to, func(u waiting.Unit, at units.MonoNs) int {
 		if u.From <= at {
 			return -1
 		}
 		return 1
 	})
-	for k := i - 1; k >= max(0, i-mostBefore); k-- {
-		if work[k].To >= e.end {
-			return &work[k]
+	return func(yield func(*waiting.Unit) bool) {
+		for k := i - 1; k >= max(0, i-mostBefore); k-- {
+			if work[k].To >= from && !yield(&work[k]) {
+				return
+			}
 		}
 	}
-	return nil
 }

@@ -148,6 +148,25 @@ func TestWakersMoment(t *testing.T) {
 	}
 }
 
+// TestWakersMoments: the record has the moment up to 100 µs late. At 40.02 thread 3 has begun task 4 just now, after a pause: it was in that one, or between tasks. At 44.05 that
+// has ended. At 10.05 one has ended and another one begun: only their class is known.
+func TestWakersMoments(t *testing.T) {
+	for us, want := range map[units.MonoNs]string{40_020: "3/4.1 a.Request", 44_050: "3/4.1 a.Request", 44_500: "3/0.0", 10_050: "3/0.0 a.Request", 10_150: "3/2.1 a.Request"} {
+		w := store.Wait{Kind: "monitor", Thread: 2, Blocker: 2, StartNs: int64(at(5)), EndNs: int64(at(60))}
+		to := units.MonoNs(us) * 1000
+		list := singlesIn(t, wakers(w), func(dir string) {
+			r := &sched.Record{Source: "ebpf", PID: 1, From: t0, To: at(100), Threads: []sched.Thread{
+				{TID: 102, Name: "pool-1-thread-1", First: t0, Last: at(100)}, {TID: 103, Name: "pool-1-thread-2", First: t0, Last: at(100)}}}
+			if err := sched.Write(dir, r, []sched.Slice{{State: sched.Futex, From: at(5), To: t0 + to, Waker: sched.WakerThread(1)}}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got := list[0].Waker.String(); got != want {
+			t.Errorf("at %d us: %s, want %s", us, got, want)
+		}
+	}
+}
+
 // TestJoined: a thread that has ended woke those that joined it by its end: its last unit did, not what ran on it then for the JDK. A carrier
 // wakes those that join the virtual thread that it carried.
 func TestJoined(t *testing.T) {
