@@ -117,7 +117,7 @@ func (m *model) unit(i int) {
 // rest is what a unit waits for something that is not in the model.
 func (m *model) rest(i int) units.Ns {
 	switch u := &m.Units[i]; {
-	case len(m.children[i]) > 0:
+	case slices.ContainsFunc(m.children[i], func(part int) bool { return m.joins(i, part) }):
 		return 0 // it waits for them
 	case m.Permits == 0:
 		return u.rest() + u.Locked
@@ -148,11 +148,17 @@ func (m *model) add(x uint32, cpu, rest units.Ns) {
 	}
 }
 
-// join lets a unit submit its parts and wait for their ends.
+// joins reports whether a unit may have waited for one that it submitted: a listener's task, for example, begins after it.
+func (m *model) joins(whole, part int) bool { return m.Units[part].End <= m.Units[whole].End }
+
+// join lets a unit submit its parts and wait for the ends of those that ended before it did.
 func (m *model) join(whole int) {
 	around := m.parts[whole][0]
 	for _, kind := range []graph.Kind{graph.Submit, graph.Join} {
 		for _, i := range m.children[whole] {
+			if kind == graph.Join && !m.joins(whole, i) {
+				continue
+			}
 			for _, x := range m.parts[i] {
 				m.b.Do(around, kind, x)
 			}

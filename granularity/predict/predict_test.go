@@ -270,3 +270,17 @@ func TestClientsAndMore(t *testing.T) {
 		t.Errorf("%+v, %v, want 800 ms, and 640 requests of 5 ms, 16 at a time: 200 ms", got, err)
 	}
 }
+
+// TestListeners: units whose ends submit the tasks of listeners, which they do not wait for. By hand: one worker takes 400 ms for 20 pairs of 10 ms each, two
+// take half.
+func TestListeners(t *testing.T) {
+	p := run(20, 1, 10*ms, 10*ms, 0)
+	for i := range int32(20) {
+		from := units.MonoNs(20+i) * units.MonoNs(10*ms)
+		p.Units = append(p.Units, Unit{Due: p.Units[i].End - 1, Start: from, End: from + units.MonoNs(10*ms), CPU: 10 * ms, Parent: i + 1})
+	}
+	got, err := p.Of(Change{Workers: 2})
+	if err != nil || got.Unchanged != 400*ms || got.Changed != 200*ms {
+		t.Errorf("%+v (%v), by hand 400 ms and 200 ms", got, err)
+	}
+}
