@@ -70,7 +70,12 @@ func known() *store.Part {
 
 func analyseIn(t *testing.T, p *store.Part, prepare func(dir string)) *Analysis {
 	t.Helper()
-	a, err := Analyse(openIn(t, p, prepare))
+	return analyseEnded(t, p, store.EndedExit, prepare)
+}
+
+func analyseEnded(t *testing.T, p *store.Part, ended string, prepare func(dir string)) *Analysis {
+	t.Helper()
+	a, err := Analyse(openEnded(t, p, ended, prepare))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +84,10 @@ func analyseIn(t *testing.T, p *store.Part, prepare func(dir string)) *Analysis 
 
 func openIn(t *testing.T, p *store.Part, prepare func(dir string)) *session.Session {
 	t.Helper()
-	return analyseEnded(t, p, store.EndedExit, prepare)
+	return openEnded(t, p, store.EndedExit, prepare)
 }
 
-func analyseEnded(t *testing.T, p *store.Part, ended string, prepare func(dir string)) *Analysis {
+func openEnded(t *testing.T, p *store.Part, ended string, prepare func(dir string)) *session.Session {
 	t.Helper()
 	w, err := store.OpenWriter(t.TempDir(), "s", "s")
 	if err != nil {
