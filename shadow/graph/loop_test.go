@@ -32,6 +32,9 @@ func TestLoop(t *testing.T) {
 	if want := map[string]units.Ns{"main compute": 29, "Event compute": 39, "loop compute": 2}; !maps.Equal(got, want) {
 		t.Errorf("on the path: %v, by hand %v", got, want)
 	}
+	if p, err := g.Predict(replay.Change{Split: map[uint32]int{number(g, "Event"): 2}}); err != nil || p.Why == nil {
+		t.Errorf("events are split, which nobody submits: %+v (%v)", p, err)
+	}
 	// 20 + 10 + 1 + 9.5 + 1 + 9
 	p, err := replay.Predict(g.Graph, 70*ms, replay.Change{Faster: map[uint32]float64{number(g, "Event"): 2}})
 	if err != nil || p.Replayed != 70*ms || p.Predicted/1e5 != 505 {

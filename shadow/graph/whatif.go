@@ -50,6 +50,9 @@ func (s *Session) whyNot(c *replay.Change) error {
 	if err := s.whyNotFree(c.Free); err != nil {
 		return err
 	}
+	if err := s.whyNotSplit(c.Split); err != nil {
+		return err
+	}
 	if len(c.Pauses) > 0 {
 		return s.whyNotPauses(c.Pauses)
 	}
