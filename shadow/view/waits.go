@@ -33,10 +33,17 @@ func Waits(bySite bool) []Column[*wait.Row] {
 	}
 }
 
-// waitShares is a column of who ended waits, or was waited for: on the terminal the first of them.
+// most is the share of the waited time from which on a part stands for the whole.
+const most = 0.5
+
+// waitShares is a column of who ended waits, or was waited for: on the terminal the first of them, with its share of the time if that is
+// less than most of it. The rest may have reached a time limit.
 func waitShares(name, title, doc string, of func(*wait.Row) wait.Shares) Column[*wait.Row] {
 	first := func(r *wait.Row) string {
 		if list := of(r).List(); len(list) > 0 {
+			if share := float64(list[0].WaitedNs) / float64(max(r.WaitedNs, 1)); share < most {
+				return list[0].Name + " " + units.FormatPercent(share)
+			}
 			return list[0].Name
 		}
 		return ""
