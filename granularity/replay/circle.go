@@ -9,7 +9,7 @@ import (
 // Units that take turns in another order than recorded may wait for one another in a circle that cannot be: one waits for a lock
 // that another one had before it, and now takes after it. In such a circle nobody waits for the lock.
 const (
-	mostReordered = 0.01 // of the waits for events may be dropped
+	mostReordered = 0.05 // of the waits for events may be dropped
 	mostCircles   = 1000
 )
 

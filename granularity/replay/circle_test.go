@@ -49,7 +49,7 @@ func turns(t *testing.T, others int, joins bool) *graph.Graph {
 // TestCircle: a wait for a lock that units take in another order than recorded does not hold the replay up, if such waits are few. Units
 // that wait for each other's ends are stuck.
 func TestCircle(t *testing.T) {
-	g := turns(t, 100, false)
+	g := turns(t, 20, false)
 	s, err := replay.Run(g)
 	if err != nil {
 		t.Fatal(err)
