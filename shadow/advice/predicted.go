@@ -23,6 +23,7 @@ var (
 	errHeap     = errors.New("a larger heap or another collector leaves some of the collections")
 	errInside   = errors.New("what submitting and joining them costs is inside their own work")
 	errLeft     = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
+	errAnswers  = errors.New("several threads submit its tasks, and may do so earlier if they get the results earlier")
 	errNoUnits  = errors.New("the units of work are not known")
 	errNoReplay = errors.New("the session was not replayed")
 )
@@ -69,6 +70,10 @@ func (s *search) predict(x *Finding, p *Pool) {
 		return
 	}
 	c := e.change(p, s.Units.CPUs)
+	if c.Free && p.answers() {
+		x.cannotTell(errAnswers)
+		return
+	}
 	if s.Replayer != nil && c.Workers > 0 && !c.Reuse && p.answers() {
 		s.replayWhole(x, func(r Replayer) (units.Ns, error) { return r.WithWorkers(p.Label, c.Workers) })
 		return

@@ -100,6 +100,25 @@ func TestTooLittle(t *testing.T) {
 	}
 }
 
+// TestLockOfSubmitters: a replay of the pool saves nothing of a lock if the submissions come when they did. If several threads submit, which may wait for the
+// answers, the lock is found all the same.
+func TestLockOfSubmitters(t *testing.T) {
+	for by, want := range map[*Submitter]string{nil: "contended-lock", {Thread: "main"}: ""} {
+		p := busyPool(2, 1000*milli, 100)
+		p.CPU, p.Response, p.Locks = 1000*milli, p.Wall, []Lock{{Kind: Monitor, Name: "A", Unit: "U", Waits: 100, Waited: 1000 * milli, Any: 1000 * milli}}
+		p.Beside = &Beside{Mutual: units.NotMeasured, Submitter: by}
+		p.Recorded = &predict.Pool{Workers: 2, CPUs: 2, By: units.NotMeasured}
+		for i := range units.MonoNs(100) {
+			at := i * units.MonoNs(10*milli)
+			p.Recorded.Units = append(p.Recorded.Units, predict.Unit{Due: at, Start: at, End: at + units.MonoNs(10*milli), CPU: 9 * milli, Locked: milli, Thread: uint32(i % 2)})
+		}
+		found := advise(&UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
+		if names(found) != want || want != "" && !strings.HasSuffix(found[0].Text(), " Cannot tell what it saves: several threads submit its tasks, and may do so earlier if they get the results earlier.") {
+			t.Errorf("submitter %v: %+v, want %q", by, found, want)
+		}
+	}
+}
+
 // TestOtherLock: units that also wait for another lock may wait for that one instead, so that there is no prediction; else what
 // the one is assumed to let through is said.
 func TestOtherLock(t *testing.T) {
