@@ -40,8 +40,9 @@ func (r *reader) between(t *threadOf, waits []piece) (out []piece) {
 	return r.unseen(t, out)
 }
 
-// leastUnseen is how long a virtual thread must not have computed between two waits to be taken to have waited there.
-const leastUnseen = units.Ns(50_000)
+// leastUnseen is how long a virtual thread must not have computed between two waits to be taken to have waited there. It leaves its carrier then, which a moment
+// that its clock does not count is no reason for.
+const leastUnseen = units.Ns(1_000_000)
 
 // unseen cuts what a virtual thread is taken to compute between its waits down to the CPU time of its units: the agent does not record
 // every wait one by one. Where it computed is not known: no stretch is taken to have more than another one, unless that is shorter, and half of it at its begin. What is left of a

@@ -47,3 +47,11 @@ func TestUnseen(t *testing.T) {
 		t.Errorf("of a thread that is not virtual: %+v", got)
 	}
 }
+
+// TestSeen: a virtual thread that computed for 29.5 of 30 ms by its clock did not wait.
+func TestSeen(t *testing.T) {
+	r := &reader{rec: &recording{units: []unitOf{{start: 10 * ms, end: 40 * ms, cpu: 29*ms + ms/2}}}}
+	if got := r.between(&threadOf{virtual: true, units: []int{0}}, nil); !slices.Equal(got, []piece{run(10, 40)}) {
+		t.Errorf("%+v", got)
+	}
+}
