@@ -35,7 +35,7 @@ netty|2 -> 1 CPUs|--cpus 1|JAVA_FLAGS=$serial|JAVA_FLAGS=$serial,$one_cpu
 httpserver|1 -> 2 threads|--pool ThreadPoolExecutor=2|THREADS=1|THREADS=2
 tomcat|1 -> 2 threads|--pool http-nio=2|THREADS=1|THREADS=2
 kafka|2 -> 1 CPUs|--cpus 1||$one_cpu
-waits|12 permits, nobody waits for the log|--free Main\$Log|PERMITS=12|PERMITS=12,LOG=own
+waits|12 permits, nobody waits for the log|--free Main\$Log|PERMITS=12|PERMITS=12,LOG=own|the replay has the server's dispatcher handle requests in the recorded order, so the gain is a lower bound
 END
 }
 
