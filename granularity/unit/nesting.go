@@ -1,6 +1,8 @@
 package unit
 
 import (
+	"cmp"
+
 	"stackagent/granularity"
 	"stackagent/internal/units"
 )
@@ -54,7 +56,7 @@ func (u *acc) submittedAfter(n *acc) bool {
 // the program submitted it.
 func (u *acc) wrap(n *acc, self []granularity.Metric) {
 	if n.Submitted && n.Queue.Measured() && !u.Queue.Measured() { // an executor of the program made u when it took n
-		u.Submitted, u.Root, u.Delay = true, n.Root, n.Delay
+		u.Submitted, u.SubmittedAs, u.Delay = true, cmp.Or(n.SubmittedAs, n.Root), n.Delay
 		u.Queue = max(0, n.Queue-units.Ns(n.Start-u.Start))
 	}
 	wrappers := u.rank == aWrapper && n.rank == aWrapper

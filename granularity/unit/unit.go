@@ -68,6 +68,8 @@ type Unit struct {
 	// StartedAs is the thread, as a task, whose start submitted the unit; 0: it was
 	// submitted by itself, or not at all.
 	StartedAs uint64
+	// SubmittedAs is the task that was submitted; 0: that of the outermost execution, if any.
+	SubmittedAs uint64
 	// Start and End are those of its outermost execution; End 0: still running.
 	Start, End units.MonoNs
 	// Work has the total metrics from start to end and, as the self metrics, what

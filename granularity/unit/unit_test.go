@@ -345,7 +345,7 @@ func TestSubmittedInWrappers(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("%d units, want 1: %+v", len(got), got)
 	}
-	if u := got[0]; u.Class != 4 || u.Queue != 90 || !u.Submitted || u.Root != 4 || u.Start != 120 || u.End != 150 || u.Executions != 3 {
+	if u := got[0]; u.Class != 4 || u.Queue != 90 || !u.Submitted || u.Root != 2 || u.SubmittedAs != 4 || u.Start != 120 || u.End != 150 || u.Executions != 3 {
 		t.Errorf("%+v; want class 4, 90 in the queue, from 120 to 150", u)
 	}
 }

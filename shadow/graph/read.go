@@ -136,7 +136,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		ran := max(cpu, wall-r.rec.stopped(activity.Span{From: u.start, To: u.end}), 1)
 		u.busy, u.cpu = min(1, float64(cpu)/float64(ran)), cpu
 	}
-	task := x.Root
+	task := cmp.Or(x.SubmittedAs, x.Root)
 	if x.StartedAs != 0 {
 		task, u.body = x.StartedAs, true
 	}
