@@ -62,8 +62,12 @@ func checkWakers(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, virtual bo
 			held = ended
 		}
 		found := slices.DeleteFunc(slices.Clone(waits), func(w map[string]string) bool { return w["task_id"] != waiters[i] || !isAwaited(w, kind) })
-		if len(found) != 1 {
-			t.Errorf("%s, task %s: %d waits", kind, waiters[i], len(found))
+		if len(found) > 1 { // a park may end for nothing; the thread then parks again
+			a.Errorf("%s, task %s: %d waits: %v", kind, waiters[i], len(found), found)
+			continue
+		}
+		if len(found) == 0 {
+			t.Errorf("%s, task %s: no wait", kind, waiters[i])
 			continue
 		}
 		w := found[0]
