@@ -3,19 +3,21 @@ package view
 import (
 	"testing"
 
-	"stackagent/internal/units"
-	"stackagent/shadow/wait"
+	"stackagent/granularity"
 )
 
-// TestEndedBy: a class that ended less than half of the waited time is named with its share, so that it does not stand for waits
-// that reached their time limits.
-func TestEndedBy(t *testing.T) {
-	for waited, want := range map[units.Ns]string{10: "main", 20: "main", 1000: "main 1.0 %"} {
-		r := &wait.Row{WaitedNs: waited, Wakers: wait.Shares{"main": {Name: "main", Waits: 1, WaitedNs: 10}}}
-		for _, c := range Waits(false) {
-			if c.Name == "wakers" && c.Show(r) != want {
-				t.Errorf("1 wait of 10 ns of %d ns: %q, want %q", waited, c.Show(r), want)
-			}
+// TestWaits: the queue times of the few slow executions that were recorded are not those of a class.
+func TestWaits(t *testing.T) {
+	queue := func(n int64) granularity.Metrics {
+		return granularity.Metrics{granularity.MetricOf(2, false): {Name: granularity.QueueName, Count: n, P50: 7}}
+	}
+	for _, c := range []struct {
+		executions, summarised, known int64
+		shown                         bool
+	}{{100, 0, 3, true}, {100, 90, 50, true}, {100, 90, 49, false}, {100, 100, 0, false}} {
+		r := granularity.Hotspot{Executions: c.executions, Summarised: c.summarised, Metrics: queue(c.known)}
+		if got := waits(&r).Count > 0; got != (c.shown && c.known > 0) {
+			t.Errorf("%+v: shown: %v", c, got)
 		}
 	}
 }
