@@ -45,9 +45,9 @@ var parts = []section{
 }
 
 type flags struct {
-	parts, only, page, scratch, jdks, bin string
-	rounds                                int
-	quick                                 bool
+	parts, only, tools, page, scratch, jdks, bin string
+	rounds                                       int
+	quick                                        bool
 }
 
 func main() {
@@ -62,6 +62,7 @@ func main() {
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "the parts to measure")
 	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, submission, bytecodes, real, start, load and switches, separated by commas")
+	flag.StringVar(&f.tools, "tools", "", "only these tools of the part task beside the plain JVM, by parts of their names, separated by commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: print only)")
 	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for temporary files")
@@ -123,7 +124,7 @@ func config(f flags) (part.Config, error) {
 		return part.Config{}, fmt.Errorf("run it in the top folder of the tree: %w", err)
 	}
 	c := part.Config{
-		Root: root, Rounds: f.rounds, Quick: f.quick, Only: words(f.only), Log: os.Stderr,
+		Root: root, Rounds: f.rounds, Quick: f.quick, Only: words(f.only), Tools: strings.FieldsFunc(f.tools, func(r rune) bool { return r == ',' }), Log: os.Stderr,
 	}
 	bin, err := filepath.Abs(f.bin)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"stackagent/internal/testjvm"
 	"stackagent/scripts/bench/measure"
@@ -23,6 +25,7 @@ type Config struct {
 	Rounds  int           // 0: each part's own number
 	Quick   bool          // try the harness: few rounds, small programs, meaningless figures
 	Only    []string      // Workloads; empty: all
+	Tools   []string      // parts of the names of the task part's tools; empty: all. The plain JVM is always there
 	Log     io.Writer     // progress
 }
 
@@ -52,6 +55,10 @@ func (c Config) wants(name string) bool {
 		}
 	}
 	return len(c.Only) == 0
+}
+
+func (c Config) wantsTool(name string) bool {
+	return len(c.Tools) == 0 || name == tool.Plain().Name || slices.ContainsFunc(c.Tools, func(t string) bool { return strings.Contains(name, t) })
 }
 
 func (c Config) say(format string, args ...any) { fmt.Fprintf(c.Log, format+"\n", args...) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ var Workloads = []Workload{
 	{"pool", "a pool of 2 threads executes empty tasks", "Tasks$Job", "run", 17, 50_000},
 	{"fj", "fork/join, fib(29) on 2 threads: 1,664,079 tasks created, 832,040 executed", "Tasks$Fib", "compute", 17, 22},
 	{"us10", "a pool of 2 threads executes tasks of about 10 µs", "Tasks$Spin", "run", 17, 2_000},
-	{"vt", "a virtual thread per empty task", "Tasks$Job", "run", 21, 20_000},
+	{"vt", "an empty task on a virtual thread of its own", "Tasks$Job", "run", 21, 100_000},
 }
 
 // TaskRun is the result of one JVM for one workload.
@@ -42,22 +43,33 @@ type TaskRun struct {
 	OneByOne         float64 // share of the executions with a record of their own
 }
 
-// taskTools are the compared tools; the plain JVM is first.
-func taskTools(ctx context.Context, c Config, jdk testjvm.JDK) []tool.Tool {
-	tools := []tool.Tool{
+// taskTools are the compared tools; the plain JVM is first. A peer that is not to be had is missing, and notes say why.
+func taskTools(ctx context.Context, c Config, jdk testjvm.JDK) (tools []tool.Tool, notes string) {
+	tools = []tool.Tool{
 		tool.Plain(),
 		tool.Stackagent("stackagent (default)", c.Bin),
 		tool.Stackagent("stackagent, detail=all", c.Bin, "--detail", "all"),
 		tool.Stackagent("stackagent, detail=summary", c.Bin, "--detail", "summary"),
 		tool.Stackagent("stackagent, metric=wall", c.Bin, "--metric", "wall"),
 		tool.WithoutPerf("stackagent, no perf", c.Bin),
-		tool.FlightRecorder("JFR method trace", "method-trace"),
 		tool.FlightRecorder("JFR method timing", "method-timing"),
+		tool.FlightRecorder("JFR method trace", "method-trace", tool.WithoutStacks),
+		tool.FlightRecorder("JFR method trace, stacks", "method-trace"),
 	}
-	if t, found := tool.AsyncProfiler(ctx, jdk.Tool("java")); found {
-		tools = append(tools, t)
+	peer := func(t tool.Tool, err error) {
+		if err == nil {
+			tools = append(tools, t)
+			return
+		}
+		c.say("%v", err)
+		reason, _, _ := strings.Cut(err.Error(), "\n")
+		notes += "\nNot measured: " + reason + "\n"
 	}
-	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return jdk.Version < t.MinJDK })
+	peer(tool.AsyncProfiler(ctx, jdk.Tool("java")))
+	if jdk.Version >= 21 {
+		peer(tool.EmptyAgent(ctx, jdk, filepath.Join(c.Root, "scripts", "bench", "peers", "empty.c"), c.Scratch))
+	}
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return jdk.Version < t.MinJDK || !c.wantsTool(t.Name) }), notes
 }
 
 // Task measures the cost of a task under each tool.
@@ -70,11 +82,13 @@ func Task(ctx context.Context, c Config) (string, error) {
 	fmt.Fprintf(&b, "Medians of %d JVMs each; the tools alternate. A JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
 		c.rounds(5), iterations, pick(c, warmupMs, 100))
 	for _, jdk := range c.JDKs {
+		tools, notes := taskTools(ctx, c, jdk)
+		b.WriteString(notes)
 		for _, w := range Workloads {
 			if jdk.Version < w.MinJDK || !c.wants(w.Name) {
 				continue
 			}
-			text, err := taskTable(ctx, c, jdk, w, taskTools(ctx, c, jdk), classes)
+			text, err := taskTable(ctx, c, jdk, w, tools, classes)
 			if err != nil {
 				return "", err
 			}
@@ -126,7 +140,7 @@ func cpu(r TaskRun) float64  { return r.CPU }
 
 // taskText is the table of one workload.
 func taskText(jdk testjvm.JDK, w Workload, tools []tool.Tool, runs [][]TaskRun, failed []error) string {
-	t := table.Table{Head: []string{w.Name, "ns per task", "lowest", "added ns", "times plain", "CPU ns added", "shadow's CPU ns", "recorded", "one by one"}}
+	t := table.Table{Head: []string{w.Name, "ns per task", "lowest", "added ns", "times plain", "CPU ns", "added", "shadow's CPU ns", "recorded", "one by one"}}
 	notes := ""
 	base := runs[0]
 	for i, x := range tools {
@@ -144,10 +158,13 @@ func taskText(jdk testjvm.JDK, w Workload, tools []tool.Tool, runs [][]TaskRun, 
 			least = min(least, v.Min)
 		}
 		row := []string{x.Name, table.Interval(stat.OfMedian(column(r, wall))), table.Number(least)}
-		if i > 0 {
+		if i == 0 {
+			row = append(row, "", "", table.Interval(stat.OfMedian(column(r, cpu))))
+		} else {
 			row = append(row,
 				table.Interval(stat.Difference(column(r, wall), column(base, wall))),
 				table.Interval(stat.Ratio(column(r, wall), column(base, wall))),
+				table.Interval(stat.OfMedian(column(r, cpu))),
 				table.Interval(stat.Difference(column(r, cpu), column(base, cpu))),
 				table.Number(stat.Median(column(r, func(r TaskRun) float64 { return r.Shadow }))),
 				share(stat.Median(column(r, func(r TaskRun) float64 { return r.Recorded }))),

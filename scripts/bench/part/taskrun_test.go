@@ -62,13 +62,25 @@ func TestTaskText(t *testing.T) {
 	got := taskText(testjvm.JDK{Full: "17.0.1"}, Workloads[0], tools, runs, []error{nil, nil, errors.New("no room\nmore")})
 	for _, want := range []string{
 		"**exec**, JDK 17.0.1: one thread executes",
-		"| plain  |        11.0 |   8.00 |",
-		"| ours   |        22.0 |   17.0 |     11.0 |        2.00 |         15.0 |               0 |      all |    25.00 % |",
+		"| plain  |        11.0 |   8.00 |          |             |   10.0 |       |",
+		"| ours   |        22.0 |   17.0 |     11.0 |        2.00 |   25.0 |  15.0 |               0 |      all |    25.00 % |",
 		"| broken |      failed |",
 		"broken failed: no room\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+func TestWantsTool(t *testing.T) {
+	c := Config{Tools: []string{"timing", "(default)"}}
+	for name, want := range map[string]bool{"plain JVM": true, "JFR method timing": true, "stackagent (default)": true, "JFR method trace": false} {
+		if c.wantsTool(name) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+	if !(Config{}).wantsTool("any") {
+		t.Error("without a selection a tool is missing")
 	}
 }

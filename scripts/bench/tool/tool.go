@@ -108,18 +108,21 @@ func Idle(bin Binaries) Tool {
 	}}
 }
 
+// WithoutStacks is the option of FlightRecorder that leaves out the stacks of calls.
+const WithoutStacks = "jdk.MethodTrace#stackTrace=false"
+
 // FlightRecorder is the JVM's own recorder, which observes the program's methods:
-// what is "method-trace" (an event per call, without stack traces) or "method-timing"
-// (count, minimum, mean and maximum per method); "" records its defaults.
-func FlightRecorder(name, what string) Tool {
+// what is "method-trace" (an event per call) or "method-timing" (count, minimum, mean
+// and maximum per method); "" records its defaults. More options may follow, such as WithoutStacks.
+func FlightRecorder(name, what string, more ...string) Tool {
 	t := Tool{Name: name, ByMethod: true, Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
 		// Without a maximum size the recorder keeps only its last 250 MB.
 		file := filepath.Join(scratch, "recording.jfr")
 		options := "filename=" + file + ",maxsize=100g"
 		if what != "" {
-			options += ",jdk.MethodTrace#stackTrace=false," + what + "=" + strings.Join(p.Methods, ";")
+			options += "," + what + "=" + strings.Join(p.Methods, ";")
 		}
-		r, err := direct(ctx, p, "-Xlog:jfr*=off", "-XX:StartFlightRecording:"+options)
+		r, err := direct(ctx, p, "-Xlog:jfr*=off", "-XX:StartFlightRecording:"+strings.Join(append([]string{options}, more...), ","))
 		r.Files = file
 		return r, err
 	}}
