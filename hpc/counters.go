@@ -24,7 +24,7 @@ type Options struct {
 // New threads are found by Scan, which also reads the counters. What a thread
 // did before its counters were opened is not in them; ThreadTotals.Before says
 // how much CPU time that was. A thread that lives and dies between two scans is
-// not seen at all.
+// not seen at all. While Run scans, totals of threads that live may be old.
 type Counters struct {
 	pid    int
 	inside bool // it has a pid namespace of its own: threads are recorded with their ids there
@@ -37,6 +37,8 @@ type Counters struct {
 	threads map[ThreadID]*thread
 	order   []*thread         // by first sight
 	left    map[ThreadID]bool // alive, without counters
+	readAt  time.Time         // when the hardware counters were read
+	grewAt  time.Time         // when the last new thread was found
 	lost    int               // ended without counters
 	why     string            // of the last one
 	closed  bool
@@ -138,18 +140,33 @@ func (c *Counters) Unopened() (n int, why string) {
 
 // Scan looks for new and ended threads and reads all counters.
 func (c *Counters) Scan() error {
-	_, err := c.scan()
+	_, err := c.scan(true, func(Event) bool { return true })
 	return err
 }
 
-// scan is Scan, and reports whether the process has ended.
-func (c *Counters) scan() (ended bool, err error) {
+// readEvery is the time between readings of counters that the kernel may multiplex: an estimate extrapolates at most as
+// long. Other counters are read when their thread has ended.
+const readEvery = time.Second
+
+// due chooses the counters that a scan of Run reads.
+func (c *Counters) due() func(Event) bool {
+	now := time.Now()
+	due := now.Sub(c.readAt) >= readEvery
+	if due {
+		c.readAt = now
+	}
+	return func(e Event) bool { return due && e.Hardware() }
+}
+
+// scan is Scan, but of living threads it reads only the counters that due names. It reports whether the process has
+// ended.
+func (c *Counters) scan(fresh bool, due func(Event) bool) (ended bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return false, errors.New("counters are closed")
 	}
-	threads, err := c.lister.List(c.pid)
+	threads, err := c.lister.List(c.pid, fresh)
 	ended = errors.Is(err, proc.ErrEnded)
 	if err != nil && !ended {
 		return false, err
@@ -176,8 +193,9 @@ func (c *Counters) scan() (ended bool, err error) {
 		if th.counters == nil {
 			continue
 		}
-		th.read()
-		if !alive[th.id] {
+		if alive[th.id] {
+			th.read(due)
+		} else {
 			th.end()
 		}
 	}
@@ -209,6 +227,7 @@ func (c *Counters) open(t Thread) (full bool) {
 	delete(c.left, t.ID)
 	c.threads[t.ID] = th
 	c.order = append(c.order, th)
+	c.grewAt = time.Now()
 	return false
 }
 
@@ -224,10 +243,13 @@ func (c *Counters) number(tid int) int {
 	return n
 }
 
-// read adds what happened since the last reading. A counter that cannot be
+// read adds what happened since the last reading of the counters that due names. A counter that cannot be
 // read keeps its last value; its enabled time shows that.
-func (t *thread) read() {
+func (t *thread) read(due func(Event) bool) {
 	for e, counter := range t.counters {
+		if !due(e) {
+			continue
+		}
 		now, err := counter.Read()
 		if err != nil {
 			continue
@@ -259,6 +281,7 @@ func (t *Total) add(before, now Reading) {
 }
 
 func (t *thread) end() {
+	t.read(func(Event) bool { return true })
 	t.totals.Ended = true
 	t.closeAll()
 }
@@ -270,19 +293,33 @@ func (t *thread) closeAll() {
 	t.counters = nil
 }
 
-// Run scans until the process or ctx ends, and once more then. It does not scan for
-// an ended process: the kernel may reuse its id.
+const (
+	calmAfter  = 2 * time.Second // without a new thread
+	calmFactor = 3
+)
+
+// pace is the time until the next scan of Run. Each wakes a process that may have nothing else to do.
+func (c *Counters) pace(every time.Duration) time.Duration {
+	if time.Since(c.grewAt) > calmAfter {
+		return calmFactor * every
+	}
+	return every
+}
+
+// Run scans until the process or ctx ends, and once more then; more seldom while the process begins no threads. It does
+// not scan for an ended process: the kernel may reuse its id.
 func (c *Counters) Run(ctx context.Context, every time.Duration) error {
-	tick := time.NewTicker(every)
+	tick := time.NewTimer(every)
 	defer tick.Stop()
 	for {
-		if ended, err := c.scan(); ended || err != nil {
+		if ended, err := c.scan(false, c.due()); ended || err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return c.Scan()
 		case <-tick.C:
+			tick.Reset(c.pace(every))
 		}
 	}
 }

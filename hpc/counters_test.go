@@ -31,7 +31,7 @@ type fakeMachine struct {
 
 func (m *fakeMachine) CPU(pid, tid int) units.Ns { return m.cpu }
 
-func (m *fakeMachine) List(pid int) ([]Thread, error) {
+func (m *fakeMachine) List(pid int, _ bool) ([]Thread, error) {
 	if m.ended {
 		return nil, fmt.Errorf("process %d: %w", pid, proc.ErrEnded)
 	}
@@ -369,6 +369,57 @@ func TestRunEndsWithTheProcess(t *testing.T) {
 	}
 	if all := c.Totals(); len(all) != 2 || all[1].Counts[Cycles].Counted != 5 {
 		t.Errorf("totals %+v", all)
+	}
+}
+
+// Between the scans of a second, Run reads nothing of threads that live: counters that are not multiplexed are read at
+// their end, the others each second.
+func TestRunReadsSeldom(t *testing.T) {
+	m := newMachine(1, 2)
+	c := attach(t, m, PageFaults, Cycles)
+	check := func(what string, faults, cycles uint64) {
+		t.Helper()
+		if _, err := c.scan(false, c.due()); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range c.Totals() {
+			if f, y := x.Counts[PageFaults].Counted, x.Counts[Cycles].Counted; f != faults || y != cycles {
+				t.Errorf("%s: thread %d has %d faults, %d cycles, want %d and %d", what, x.TID, f, y, faults, cycles)
+			}
+		}
+	}
+	set := func(n uint64) {
+		for _, x := range m.threads {
+			m.set(x.ID.TID, PageFaults, n, units.Ns(n), units.Ns(n))
+			m.set(x.ID.TID, Cycles, n, units.Ns(n), units.Ns(n))
+		}
+	}
+	set(5)
+	check("first scan", 0, 5)
+	set(7)
+	check("at once after it", 0, 5)
+	c.readAt = time.Now().Add(-readEvery)
+	check("a second later", 0, 7)
+	set(9)
+	m.threads = nil
+	check("ended", 9, 9)
+}
+
+// Run looks seldom for threads of a process that begins none.
+func TestRunIsCalm(t *testing.T) {
+	m := newMachine(1)
+	c := attach(t, m, PageFaults)
+	if got := c.pace(time.Second); got != time.Second {
+		t.Errorf("after a new thread it waits %v, want a second", got)
+	}
+	c.grewAt = time.Now().Add(-2 * calmAfter)
+	if got := c.pace(time.Second); got != calmFactor*time.Second {
+		t.Errorf("without new threads it waits %v, want %d s", got, calmFactor)
+	}
+	m.threads = newMachine(1, 2).threads
+	scan(t, c)
+	if got := c.pace(time.Second); got != time.Second {
+		t.Errorf("after another new thread it waits %v, want a second", got)
 	}
 }
 

@@ -24,16 +24,21 @@ type Thread struct {
 // Lister lists the threads of a process: from /proc, or a test's. Of a process
 // that has ended it reports proc.ErrEnded.
 type Lister interface {
-	List(pid int) ([]Thread, error)
+	// List may return the last list again if no thread has begun since, unless it must be fresh.
+	List(pid int, fresh bool) ([]Thread, error)
 	// CPU is the CPU time of a thread so far, or NotMeasured.
 	CPU(pid, tid int) units.Ns
 }
 
-// procLister lists the threads of one process from /proc. It lists the ids every
-// time, but reads names and start times again only once a second.
+// procLister lists the threads of one process from /proc. It lists the ids when the machine has a new thread, and at
+// least once a second, when it also reads names and start times again.
 type procLister struct {
-	known map[int]knownThread
-	read  time.Time // when all names were read
+	newest func() (int, error) // the newest thread of the machine; nil: proc.NewestThread
+	last   int                 // what newest said before the list was read
+	listed []Thread            // then
+	young  bool                // some of them are read again with the next list
+	known  map[int]knownThread
+	read   time.Time // when all names were read
 }
 
 type knownThread struct {
@@ -47,7 +52,23 @@ const (
 )
 
 // List skips threads that end while it reads.
-func (p *procLister) List(pid int) ([]Thread, error) {
+func (p *procLister) List(pid int, fresh bool) ([]Thread, error) {
+	newest := p.newest
+	if newest == nil {
+		newest = proc.NewestThread
+	}
+	last, err := newest()
+	if err == nil && !fresh && last == p.last && !p.young && time.Since(p.read) < renewEvery {
+		return p.listed, nil
+	}
+	if p.listed, err = p.list(pid); err != nil {
+		return nil, err
+	}
+	p.last = last
+	return p.listed, nil
+}
+
+func (p *procLister) list(pid int) ([]Thread, error) {
 	dir := proc.Process(pid)
 	ids, err := dir.Threads()
 	if err != nil {
@@ -57,7 +78,7 @@ func (p *procLister) List(pid int) ([]Thread, error) {
 	if now := time.Now(); now.Sub(p.read) >= renewEvery {
 		before, p.read = nil, now
 	}
-	p.known = make(map[int]knownThread, len(ids))
+	p.known, p.young = make(map[int]knownThread, len(ids)), false
 	threads := make([]Thread, 0, len(ids))
 	for _, tid := range ids {
 		t := before[tid]
@@ -68,7 +89,7 @@ func (p *procLister) List(pid int) ([]Thread, error) {
 			}
 			t = knownThread{Thread{ID: ThreadID{TID: tid, Start: stat.Start}, Name: stat.Name}, t.reads + 1}
 		}
-		p.known[tid] = t
+		p.known[tid], p.young = t, p.young || t.reads < youngReads
 		threads = append(threads, t.Thread)
 	}
 	return threads, nil

@@ -22,7 +22,7 @@ func TestNamesAreReadSeldom(t *testing.T) {
 	p := &procLister{}
 	want := func(s string) {
 		t.Helper()
-		threads, err := p.List(os.Getpid())
+		threads, err := p.List(os.Getpid(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,4 +40,37 @@ func TestNamesAreReadSeldom(t *testing.T) {
 	want("second")
 	p.read = time.Time{}
 	want("third")
+}
+
+// While no thread of the machine has begun, the ids are listed once a second, and when the list must be fresh.
+func TestListsOnlyWhenThreadsBegin(t *testing.T) {
+	begun, pid := 1, os.Getpid()
+	p := &procLister{newest: func() (int, error) { return begun, nil }}
+	list := func(fresh bool) {
+		t.Helper()
+		if _, err := p.List(pid, fresh); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range youngReads {
+		list(false)
+	}
+	gone := 1 << 30 // no process has this number: to list its threads is an error
+	p.read = time.Now().Add(time.Hour)
+	if all, err := p.List(gone, false); err != nil || len(all) == 0 {
+		t.Errorf("nothing has begun: %d threads, %v; want the last list", len(all), err)
+	}
+	if _, err := p.List(gone, true); err == nil {
+		t.Error("a fresh list is not read")
+	}
+	begun++
+	if _, err := p.List(gone, false); err == nil {
+		t.Error("a thread has begun, and the list is not read")
+	}
+	begun--
+	list(false)
+	p.read = time.Now().Add(-renewEvery)
+	if _, err := p.List(gone, false); err == nil {
+		t.Error("a second has passed, and the list is not read")
+	}
 }

@@ -60,3 +60,27 @@ func ParseProcessors(text []byte) (Processors, error) {
 	}
 	return p, nil
 }
+
+// NewestThread is the id that the machine gave to a thread or process last, from /proc/loadavg. While it stays the same,
+// nothing has begun.
+func NewestThread() (int, error) {
+	var buf short
+	text, err := Dir("/proc").read("loadavg", &buf)
+	if err != nil {
+		return 0, err
+	}
+	return ParseNewestThread(text)
+}
+
+// ParseNewestThread parses /proc/loadavg, whose fifth word it is.
+func ParseNewestThread(text []byte) (int, error) {
+	var last []byte
+	for range 5 {
+		last, text = word(text)
+	}
+	id, err := strconv.ParseUint(string(last), 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("/proc/loadavg: %w", err)
+	}
+	return int(id), nil
+}

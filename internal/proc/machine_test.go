@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os/exec"
 	"testing"
 	"time"
 )
@@ -22,5 +23,28 @@ func TestReadProcessors(t *testing.T) {
 	p, err := ReadProcessors()
 	if err != nil || p.Busy <= 0 || p.Stolen > p.Busy {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestNewestThread(t *testing.T) {
+	if id, err := ParseNewestThread([]byte("0.26 0.80 1.95 2/88 22720\n")); id != 22720 || err != nil {
+		t.Errorf("%d, %v", id, err)
+	}
+	for _, text := range []string{"", "0.26 0.80 1.95 2/88\n", "0.26 0.80 1.95 2/88 -1\n", "0.26 0.80 1.95 2/88 99999999999\n"} {
+		if id, err := ParseNewestThread([]byte(text)); err == nil {
+			t.Errorf("%q: %d without an error", text, id)
+		}
+	}
+	before, err := NewestThread()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	if after, err := NewestThread(); err != nil || after == before {
+		t.Errorf("%d before a process began, %d after it, %v", before, after, err)
 	}
 }

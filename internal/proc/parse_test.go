@@ -123,6 +123,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ParseStat(b)
 		ParseSyscall(b)
+		ParseNewestThread(b)
 		if p, err := ParseProcessors(b); err == nil && (p.Idle < 0 || p.Stolen < 0 || p.Busy < p.Stolen) {
 			t.Errorf("%q: %+v without an error", b, p)
 		}
