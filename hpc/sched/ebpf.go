@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -35,7 +36,8 @@ type ebpfSource struct {
 	links     []link.Link
 	reader    *ringbuf.Reader
 	record    ringbuf.Record
-	ready     *os.File // can be read when the programs wake the reader
+	listens   atomic.Bool
+	ready     *os.File // while it listens: can be read when the programs wake the reader
 	listening sync.WaitGroup
 	processes *ebpf.Map
 	calls     bool // the system call of a blocked thread is known
@@ -67,9 +69,6 @@ func openEBPF() (_ *ebpfSource, err error) {
 	if s.reader, err = ringbuf.NewReader(programs.Maps[mapRecords]); err != nil {
 		return nil, explainEBPF(err)
 	}
-	if s.ready, err = pollable(programs.Maps[mapRecords]); err != nil {
-		return nil, explainEBPF(err)
-	}
 	for _, name := range programNames {
 		l, err := link.AttachTracing(link.TracingOptions{Program: programs.Programs[name], AttachType: ebpf.AttachTraceRawTp})
 		if err != nil {
@@ -92,17 +91,25 @@ func pollable(m *ebpf.Map) (*os.File, error) {
 	return os.NewFile(uintptr(fd), mapRecords), nil
 }
 
-// listen calls wake when many records wait, at most once in an interval. It returns when the source is closed.
+// listen calls wake once when many records wait. While it does not listen, records wake nobody.
 func (s *ebpfSource) listen(wake func()) {
-	conn, err := s.ready.SyscallConn()
-	if err != nil {
-		return // closed already
+	if s.listens.Swap(true) {
+		return
 	}
-	many := func(uintptr) bool { return s.reader.AvailableBytes() >= wakeBytes }
-	for conn.Read(many) == nil {
-		wake()
-		time.Sleep(pollInterval)
+	ready, err := pollable(s.programs.Maps[mapRecords])
+	if err != nil { // no more descriptors: the observer looks by itself, later
+		s.listens.Store(false)
+		return
 	}
+	s.ready = ready
+	s.listening.Go(func() {
+		defer s.listens.Store(false)
+		defer ready.Close()
+		many := func(uintptr) bool { return s.reader.AvailableBytes() >= wakeBytes }
+		if conn, err := ready.SyscallConn(); err == nil && conn.Read(many) == nil {
+			wake()
+		}
+	})
 }
 
 // initialPIDNamespace: the programs see the thread ids of the whole machine.

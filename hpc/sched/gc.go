@@ -39,14 +39,16 @@ type counters interface {
 
 // gcWatch reads the counters of one JVM.
 type gcWatch struct {
-	data    counters
-	polls   int
-	why     error // why it cannot be read
-	done    bool
-	last    GCSample
-	counted [maxCollectors]int64
-	begun   [maxCollectors]bool // a collection is not over: the counters have its start, and the end of the one before
-	samples []GCSample          // of a part: at most one per poll and collector in a minute
+	data  counters
+	polls int
+	why   error // why it cannot be read
+	done  bool
+	last  GCSample
+	// collected is when the latest collection was found.
+	collected units.MonoNs
+	counted   [maxCollectors]int64
+	begun     [maxCollectors]bool // a collection is not over: the counters have its start, and the end of the one before
+	samples   []GCSample          // of a part: at most one per poll and collector in a minute
 }
 
 // look takes a sample. at is a moment before it.
@@ -74,7 +76,7 @@ func (g *gcWatch) look(pid int, at func() units.MonoNs) {
 		if !ok || n == g.counted[i] && !g.begun[i] {
 			continue
 		}
-		g.counted[i] = n
+		g.counted[i], g.collected = n, s.At
 		one := g.collector(s, i, n)
 		if g.begun[i] = one.Exit < one.Entry; g.begun[i] {
 			continue

@@ -31,10 +31,14 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 const (
 	pollInterval = 20 * time.Millisecond
 	idleInterval = 5 * time.Second // while no process is observed
-	// quietInterval is for processes with hardly any records; a source that can wakes the observer when they do.
-	quietInterval = 250 * time.Millisecond
-	quietEvents   = 25 // in such an interval
-	quietAfter    = units.MonoNs(2 * time.Second)
+	// A look wakes this process and costs 0.1 to 0.2 ms of CPU time, so that a source that keeps records long is looked
+	// at seldom: at steadyInterval while no JVM has collected garbage for steadyAfter, and at quietInterval while there
+	// are hardly any records. It wakes a quiet observer when there are.
+	steadyInterval = 100 * time.Millisecond
+	steadyAfter    = units.MonoNs(2 * time.Second)
+	quietInterval  = 500 * time.Millisecond
+	quietEvents    = 50 // in such an interval
+	quietAfter     = units.MonoNs(2 * time.Second)
 	// launchPatience is how long after a launch the first record of the process may arrive.
 	launchPatience = units.MonoNs(5 * time.Second)
 	endPatience    = units.MonoNs(500 * time.Millisecond) // to wait for the last records of a process that is gone
@@ -76,7 +80,7 @@ type Observer struct {
 
 	wakes    chan struct{} // wake up: a process is to be observed
 	launched atomic.Int64  // when a process was launched last, units.MonoNs
-	patient  bool          // the source wakes the observer when many records wait
+	listen   func()        // makes the source wake the observer once when many records wait; nil: it cannot
 	recent   int           // events since the last look of run
 	guesses  bool          // the source must ask elsewhere why threads are off the CPU
 
@@ -117,8 +121,7 @@ func Start(c Choice) (*Observer, error) {
 	if c == EBPF || c == Auto {
 		var s *ebpfSource
 		if s, errE = openEBPF(); errE == nil {
-			o.src, o.patient = s, true
-			s.listening.Go(func() { s.listen(o.wake) })
+			o.src, o.listen = s, func() { s.listen(o.wake) }
 		} else if c == EBPF {
 			return nil, errE
 		}

@@ -20,18 +20,44 @@ func (o *Observer) run() {
 		}
 		o.mu.Lock()
 		o.poll()
-		switch {
-		case !o.busy():
-			wait = idleInterval
-		case o.patient && o.quiet():
-			wait = min(2*wait, quietInterval)
-		default:
-			wait = pollInterval
+		wait = o.pace(wait)
+		if wait > steadyInterval && o.listen != nil {
+			o.listen()
 		}
 		o.recent = 0
 		o.mu.Unlock()
 		timer.Reset(wait)
 	}
+}
+
+// pace is the time until the next look; before is that until this one.
+func (o *Observer) pace(before time.Duration) time.Duration {
+	switch {
+	case !o.busy():
+		return idleInterval
+	case o.listen == nil:
+		return pollInterval
+	case o.quiet():
+		return min(2*before, quietInterval)
+	case o.steady():
+		return steadyInterval
+	}
+	return pollInterval
+}
+
+// steady reports whether looks may be late although much happens: no JVM collects garbage, of whose collections between
+// two looks only the last one's cause is known.
+func (o *Observer) steady() bool {
+	at := now()
+	if at-units.MonoNs(o.launched.Load()) < launchPatience {
+		return false
+	}
+	for _, p := range o.processes {
+		if !p.over && (p.b.inside || at-max(p.b.begin, p.gc.collected) < steadyAfter) {
+			return false
+		}
+	}
+	return true
 }
 
 // wake makes the observer look now, and then often.

@@ -63,12 +63,12 @@ const (
 	commSize        = 16
 )
 
-// Waking the reader costs a switch, so it polls. While little happens it polls seldom, and the record with which more
-// than wakeBytes wait wakes it.
+// Waking the reader costs a switch, so it polls. While little happens it polls seldom, and listens: the record with which
+// more than wakeBytes wait wakes it.
 const (
 	noWakeup    = 1 // BPF_RB_NO_WAKEUP
 	forceWakeup = 2 // BPF_RB_FORCE_WAKEUP
-	wakeBytes   = 2 << 10
+	wakeBytes   = 8 << 10
 	wakeRange   = 4 << 10 // more than several CPUs write between two checks of what waits
 )
 
