@@ -47,6 +47,7 @@ var parts = []section{
 type flags struct {
 	parts, only, tools, page, scratch, jdks, bin string
 	rounds                                       int
+	limit                                        time.Duration
 	quick                                        bool
 }
 
@@ -62,12 +63,13 @@ func main() {
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "the parts to measure")
 	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, submission, bytecodes, real, start, load and switches, separated by commas")
-	flag.StringVar(&f.tools, "tools", "", "only these tools of the part task beside the plain JVM, by parts of their names, separated by commas")
+	flag.StringVar(&f.tools, "tools", "", "only these tools of the parts task and real beside the plain JVM, by parts of their names, separated by commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: print only)")
 	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for temporary files")
 	flag.StringVar(&f.bin, "bin", "bin", "folder of shadow and libstackagent.so")
 	flag.IntVar(&f.rounds, "rounds", 0, "runs of each (default: the usual number of each part)")
+	flag.DurationVar(&f.limit, "limit", 0, "how long the pairs of runs of a program in part real may take, and its blocks (default 5m each)")
 	flag.BoolVar(&f.quick, "quick", false, "try the harness: small programs, one round, meaningless figures")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -124,7 +126,7 @@ func config(f flags) (part.Config, error) {
 		return part.Config{}, fmt.Errorf("run it in the top folder of the tree: %w", err)
 	}
 	c := part.Config{
-		Root: root, Rounds: f.rounds, Quick: f.quick, Only: words(f.only), Tools: strings.FieldsFunc(f.tools, func(r rune) bool { return r == ',' }), Log: os.Stderr,
+		Root: root, Rounds: f.rounds, Limit: f.limit, Quick: f.quick, Only: words(f.only), Tools: strings.FieldsFunc(f.tools, func(r rune) bool { return r == ',' }), Log: os.Stderr,
 	}
 	bin, err := filepath.Abs(f.bin)
 	if err != nil {

@@ -25,7 +25,8 @@ const patience = 30 * time.Minute
 // Usage is what a process took, including the children it waited for.
 type Usage struct {
 	Wall, CPU time.Duration
-	PeakBytes int64 // the process's own peak of resident memory; 0: not known
+	Own       time.Duration // CPU time without the children's, to 10 ms
+	PeakBytes int64         // the process's own peak of resident memory; 0: not known
 }
 
 // Command is a process to run.
@@ -91,8 +92,9 @@ func run(cmd *exec.Cmd) (Usage, error) {
 		return Usage{}, err
 	}
 	watch := watchPeak(cmd.Process.Pid)
+	own := ownCPU(cmd.Process.Pid)
 	err := cmd.Wait()
-	u := Usage{Wall: time.Since(start), PeakBytes: watch()}
+	u := Usage{Wall: time.Since(start), PeakBytes: watch(), Own: own}
 	if s := cmd.ProcessState; s != nil {
 		u.CPU = s.UserTime() + s.SystemTime()
 	}

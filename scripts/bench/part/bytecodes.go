@@ -134,7 +134,7 @@ func (c Config) countedTable(ctx context.Context, classes string, rounds int) (s
 	t := table.Table{Head: []string{"", "wall s", "default", "bytecodes", "CPU s of the JVM", "default", "bytecodes"}}
 	var ratios [2][2][]float64 // wall and CPU; of each tool but the plain JVM
 	var b strings.Builder
-	for _, prepare := range c.realPrograms(ctx, classes) {
+	for _, prepare := range c.realPrograms(ctx, classes, whole) {
 		if !slices.Contains(countedPrograms, prepare.name) || !c.wants(prepare.name) {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stackagent/internal/testjvm"
 	"stackagent/scripts/bench/measure"
@@ -25,7 +26,8 @@ type Config struct {
 	Rounds  int           // 0: each part's own number
 	Quick   bool          // try the harness: few rounds, small programs, meaningless figures
 	Only    []string      // Workloads; empty: all
-	Tools   []string      // parts of the names of the task part's tools; empty: all. The plain JVM is always there
+	Tools   []string      // parts of the names of the tools of the parts task and real; empty: all. The plain JVM is always there
+	Limit   time.Duration // of the pairs and of the blocks of a program in part real; 0: the usual one
 	Log     io.Writer     // progress
 }
 

@@ -42,7 +42,7 @@ func Switches(ctx context.Context, c Config) (string, error) {
 		}
 		b.WriteString(text)
 	}
-	for _, prepare := range c.realPrograms(ctx, classes) {
+	for _, prepare := range c.realPrograms(ctx, classes, whole) {
 		if prepare.name != "sunflow" && prepare.name != "h2" && prepare.name != "pmd" || !c.wants(prepare.name) {
 			continue
 		}

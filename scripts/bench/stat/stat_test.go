@@ -95,3 +95,16 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("%.0f %% of the intervals hold the true median, want about 95", 100*share)
 	}
 }
+
+// The base moves by a factor of ten, and both of a pair with it.
+func TestPaired(t *testing.T) {
+	var base, v []float64
+	for i := range 20 {
+		base = append(base, float64(1+i/2))
+		v = append(v, 1.05*base[i])
+	}
+	e := Paired(v, base)
+	if math.Abs(e.Value-1.05) > 1e-9 || e.High-e.Low > 1e-9 || e.N != 20 {
+		t.Errorf("%+v, want 1.05", e)
+	}
+}

@@ -108,6 +108,15 @@ func Percent(ratio stat.Estimate) string {
 	return fmt.Sprintf("%s [%+.1f, %+.1f]", s, 100*(ratio.Low-1), 100*(ratio.High-1))
 }
 
+// Share formats a part of 1: "3.21 % [3.01, 3.42]".
+func Share(part stat.Estimate) string {
+	s := Number(100*part.Value) + " %"
+	if math.IsNaN(part.Low) || math.IsNaN(part.High) {
+		return s
+	}
+	return fmt.Sprintf("%s [%s, %s]", s, Number(100*part.Low), Number(100*part.High))
+}
+
 // Bytes formats a size in binary units.
 func Bytes(n float64) string {
 	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {

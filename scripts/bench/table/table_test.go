@@ -84,3 +84,12 @@ func TestReplace(t *testing.T) {
 		t.Error("a part without an end: no error")
 	}
 }
+
+func TestShareOfOne(t *testing.T) {
+	if got := Share(stat.Estimate{Value: 0.0321, Low: 0.03, High: 0.035}); got != "3.21 % [3.00, 3.50]" {
+		t.Error(got)
+	}
+	if got := Share(stat.Estimate{Value: 0.5, Low: math.NaN(), High: math.NaN()}); got != "50.0 %" {
+		t.Error(got)
+	}
+}
