@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/beat"
 	"stackagent/internal/proc"
 	"stackagent/internal/units"
 )
@@ -319,7 +320,7 @@ func (c *Counters) Run(ctx context.Context, every time.Duration) error {
 		case <-ctx.Done():
 			return c.Scan()
 		case <-tick.C:
-			tick.Reset(c.pace(every))
+			tick.Reset(beat.After(c.pace(every)))
 		}
 	}
 }

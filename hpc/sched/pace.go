@@ -3,6 +3,7 @@ package sched
 import (
 	"time"
 
+	"stackagent/internal/beat"
 	"stackagent/internal/units"
 )
 
@@ -26,7 +27,7 @@ func (o *Observer) run() {
 		}
 		o.recent = 0
 		o.mu.Unlock()
-		timer.Reset(wait)
+		timer.Reset(beat.After(wait))
 	}
 }
 

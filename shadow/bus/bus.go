@@ -17,9 +17,11 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/beat"
 	"stackagent/internal/busauth"
 )
 
@@ -130,6 +132,7 @@ func Start(o Options) (*Bus, error) {
 		b.Close()
 		return nil, err
 	}
+	beat.Set(time.Unix(0, ats.AccessTime()))
 	b.quit, b.kept = make(chan struct{}), make(chan struct{})
 	go b.keep(o, log)
 	return b, nil

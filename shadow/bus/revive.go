@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/beat"
 )
 
 // Once a write has failed, the server's stream accepts nothing until it is reopened,
@@ -40,7 +42,7 @@ func (b *Bus) keep(o Options, log *serverLog) {
 			if !pause(b.quit, lookInterval) {
 				return
 			}
-		case <-time.After(wait):
+		case <-time.After(beat.After(wait)):
 		}
 		wait = calmInterval
 		if !log.broken.Load() && b.srv.JetStreamEnabled() {

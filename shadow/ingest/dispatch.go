@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/beat"
 	"stackagent/internal/wire"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/share"
@@ -41,7 +42,7 @@ func (in *Ingest) dispatch() {
 				in.look()
 			}
 			pause = in.calm.pause(in.o.Bus.Arrivals() != nil)
-			look.Reset(pause)
+			look.Reset(beat.After(pause))
 		case <-in.o.Bus.Arrivals():
 			in.calm.came = time.Now()
 			if pause > lookInterval { // else the next look is soon enough

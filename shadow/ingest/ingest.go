@@ -27,7 +27,7 @@ import (
 // Defaults of Options.
 const (
 	DefaultPartRows     = 256 << 10
-	DefaultPartInterval = 500 * time.Millisecond
+	DefaultPartInterval = 2 * time.Second
 	DefaultLostContact  = time.Minute
 	DefaultMaxSessions  = 1024
 	DefaultKeepEnded    = 1024
@@ -60,7 +60,7 @@ type Options struct {
 	Bus          *bus.Bus
 	Root         string        // each session becomes a folder in it
 	PartRows     int           // a part closes at this many rows
-	PartInterval time.Duration // or this long after its first batch came; up to ten times that in a long session
+	PartInterval time.Duration // or this long after its first batch came; up to five times that in a long session
 	LostContact  time.Duration // a session without a batch for so long is closed
 	MaxSessions  int           // open at once; more wait on the bus for their turn
 	KeepEnded    int           // sessions that have ended that Sessions still lists

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/beat"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/share"
 )
@@ -55,7 +56,7 @@ func (s *source) run() {
 	defer close(s.done)
 	defer s.in.leave(s)
 	defer s.endWorkers()
-	tick := time.NewTicker(min(s.in.o.LostContact/4, time.Second))
+	tick := beat.NewTicker(min(s.in.o.LostContact/4, time.Second))
 	defer tick.Stop()
 	s.poke()
 	var stop func()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/beat"
 	"stackagent/internal/wire"
 	"stackagent/shadow/share"
 	"stackagent/shadow/store"
@@ -105,7 +106,7 @@ func (w *worker) run() {
 	defer close(w.done)
 	defer w.leave()
 	pace := w.pace(time.Now())
-	tick := time.NewTicker(pace)
+	tick := beat.NewTicker(pace)
 	defer tick.Stop()
 	for {
 		if p := w.pace(time.Now()); p < pace { // a longer one begins with the next tick, so that messages do not put it off
@@ -155,7 +156,7 @@ func (w *worker) pace(now time.Time) time.Duration {
 	if len(w.part) > 0 && w.interval(now)-now.Sub(w.since) < publishInterval/2 {
 		return least
 	}
-	return max(least, publishInterval/2)
+	return max(least, publishInterval)
 }
 
 // slimAfter is how many parts in a row leave most of a session's room for rows
@@ -185,12 +186,18 @@ func (w *worker) due(now time.Time) bool {
 	return len(w.clock.knots) > 1 || len(w.part) > 1 || w.part[0].batch.Hello != nil
 }
 
+// fewRows are not worth a part before it has waited as long as any: of a quiet JVM.
+const fewRows = 256
+
 // interval is how long a part may stay open: the longer the session, the
 // longer, so that a session of hours is hundreds of files and not tens of
-// thousands. What is not stored yet is safe on the bus.
+// thousands. What is not stored yet is safe on the bus, for less than ackWait.
 func (w *worker) interval(now time.Time) time.Duration {
 	least := w.ingest.o.PartInterval
-	return max(least, min(now.Sub(w.opened)/60, 10*least))
+	if w.rows < fewRows {
+		return 5 * least
+	}
+	return max(least, min(now.Sub(w.opened)/12, 5*least))
 }
 
 // take decodes a message and puts its batch in its place.

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/beat"
 )
 
 // Bucket is the table's name on the bus.
@@ -194,7 +196,7 @@ func (m *Member) heartbeat(closed bool) []byte {
 
 // keep sends the heartbeats.
 func (m *Member) keep(ctx context.Context) {
-	tick := time.NewTicker(m.o.TTL / 4)
+	tick := beat.NewTicker(m.o.TTL / 4)
 	defer tick.Stop()
 	failing := false
 	for {

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/netutil"
 	"golang.org/x/time/rate"
 
+	"stackagent/internal/beat"
 	"stackagent/shadow/ingest"
 )
 
@@ -79,7 +80,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	tick := time.NewTicker(sampleInterval)
+	tick := beat.NewTicker(sampleInterval)
 	defer tick.Stop()
 	for {
 		select {

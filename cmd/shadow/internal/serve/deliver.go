@@ -19,6 +19,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/internal/beat"
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
@@ -207,7 +208,7 @@ func noteDelivered(env console.Env, r leftover.Result) {
 
 // deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
 func deliverLeft(ctx context.Context, env console.Env, b *bus.Bus, folders ...string) {
-	tick := time.NewTicker(sweepInterval)
+	tick := beat.NewTicker(sweepInterval)
 	defer tick.Stop()
 	noted := ""
 	var sweeper leftover.Sweeper
