@@ -5,7 +5,9 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc/sched"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/view/table"
 )
 
 // noteAccount says how well the running times of a scheduling record agree with
@@ -33,4 +35,16 @@ func noteAccount(env console.Env, a *sched.Account) {
 	}
 	env.Note("over %s running times add up to %s, the kernel's account of the process to %s%s: %+.2f %%%s",
 		units.FormatNs(units.Ns(a.To-a.From)), units.FormatNs(a.Running), units.FormatNs(a.CPU), behind, 100*off, estimated)
+}
+
+// noteCost says what the scheduling record cost shadow, and the kernel if that is known.
+func noteCost(env console.Env, c *sched.Cost) {
+	if c == nil {
+		return
+	}
+	kernel := "what it cost in the kernel is not available: " + table.Clean(c.KernelUnknown)
+	if c.KernelUnknown == "" {
+		kernel = "the kernel spent " + units.FormatNs(c.Kernel) + " in " + text.PluralExact(min(c.Runs, math.MaxInt64), "run", "runs") + " of its programs"
+	}
+	env.Note("shadow spent %s of CPU time on the record, in %s; %s", units.FormatNs(c.Reading), text.PluralExact(min(c.Looks, math.MaxInt64), "look", "looks"), kernel)
 }

@@ -149,6 +149,7 @@ func noteTimes(l *listing.Flags, times *session.Times) {
 		l.Env.Note("%s not available: %s", table.Clean(what), table.Clean(r.NotAvailable[what]))
 	}
 	noteAccount(l.Env, r.Account)
+	noteCost(l.Env, r.Cost)
 	for _, err := range times.Damage {
 		l.Env.Note("%s", text.OneLine(err.Error()))
 	}

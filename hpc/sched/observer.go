@@ -68,6 +68,7 @@ type source interface {
 	lost(pid int) uint64                                    // records about it that were lost so far
 	poll(into []event) ([]event, units.MonoNs, error)       // what has arrived, complete up to the time returned
 	guess(pid int, t *live, now units.MonoNs) (State, bool) // why a thread is off the CPU, if the source must ask elsewhere
+	spent() (time units.Ns, runs uint64, unknown string)    // in the kernel so far
 	close()
 }
 
@@ -90,6 +91,7 @@ type Observer struct {
 	ended     []int          // processes that are not kept, oldest first
 	finished  []int          // processes that were kept and have ended, oldest first
 	events    []event
+	cost      Cost  // without the kernel's part
 	failure   error // of the source
 	failed    func(pid int, err error)
 	closed    bool
@@ -99,6 +101,7 @@ type Observer struct {
 type process struct {
 	b       *builder // nil: its record is ended
 	writer  *Writer  // nil: it is not kept
+	before  Cost     // of the observation, when the writer began
 	over    bool     // it has ended, or is not watched any more
 	err     error    // of writing, the first
 	unsaved int      // parts that could not be written
@@ -219,7 +222,7 @@ func (o *Observer) Keep(pid int, dir string) error {
 	if err != nil {
 		return err
 	}
-	p.writer = w
+	p.writer, p.before = w, o.spent()
 	if !p.over {
 		_, p.b.inside, _ = proc.Process(pid).Inner() // of one that has just ended it is not known any more
 		p.b.readInnerIDs(pid)
@@ -470,6 +473,7 @@ func (o *Observer) remember(list []int, pid, most int, suits func(*process) bool
 // finish ends the record of a process. Errors of a forgotten one are reported at the
 // end.
 func (o *Observer) finish(pid int, p *process) {
+	p.writer.head.Cost = o.spent().since(p.before)
 	p.finish()
 	o.finished = o.remember(o.finished, pid, finishedMost, func(old *process) bool {
 		if old.writer != nil && old.err != nil && o.failure == nil {

@@ -20,7 +20,7 @@ func (o *Observer) run() {
 		case <-timer.C:
 		}
 		o.mu.Lock()
-		o.poll()
+		o.countedPoll()
 		wait = o.pace(wait)
 		if wait > steadyInterval && o.listen != nil {
 			o.listen()

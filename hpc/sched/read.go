@@ -58,7 +58,7 @@ func openFolder(dir string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduling record: %w", err)
 	}
-	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, endings: map[uint32][]ending{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable, Account: h.Account}}
+	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, endings: map[uint32][]ending{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable, Account: h.Account, Cost: h.Cost}}
 	if h.sealed() {
 		r.id, r.files = h.ID, h.Files
 	}
@@ -102,6 +102,9 @@ func parseHead(b []byte) (head, error) {
 	}
 	if a := h.Account; a != nil && (a.To <= a.From || a.CPU < 0 || a.Running < 0) {
 		return head{}, fmt.Errorf("%s: an account of %+v: %w", headName, *a, ErrDamaged)
+	}
+	if c := h.Cost; c != nil && !c.valid() {
+		return head{}, fmt.Errorf("%s: a cost of %+v: %w", headName, *c, ErrDamaged)
 	}
 	return h, nil
 }

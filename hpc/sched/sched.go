@@ -55,4 +55,5 @@ type Record struct {
 	Lost         uint64            // records of switches for which the kernel had no room, or shadow before the session began
 	NotAvailable map[string]string // what this source cannot record -> why and the remedy
 	Account      *Account          // nil: not compared
+	Cost         *Cost             // of the observation; nil: not known
 }

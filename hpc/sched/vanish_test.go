@@ -23,6 +23,7 @@ func (*scripted) unwatch(int)                                  {}
 func (*scripted) lost(int) uint64                              { return 0 }
 func (*scripted) guess(int, *live, units.MonoNs) (State, bool) { return 0, false }
 func (*scripted) close()                                       {}
+func (s *scripted) spent() (units.Ns, uint64, string)          { return 0, 0, "a test" }
 func (s *scripted) poll(into []event) ([]event, units.MonoNs, error) {
 	into = append(into, s.events...)
 	s.events = nil

@@ -12,6 +12,8 @@ import (
 // listSource reports what the test puts into it.
 type listSource struct{ events []event }
 
+func (s *listSource) spent() (units.Ns, uint64, string) { return 0, 0, "a test" }
+
 func (s *listSource) name() string                    { return "list" }
 func (s *listSource) notAvailable() map[string]string { return map[string]string{} }
 func (s *listSource) launch(start func() error) error { return start() }

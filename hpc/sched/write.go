@@ -25,6 +25,7 @@ type head struct {
 	Complete     bool              `json:"complete"` // written at the end of the observation
 	NotAvailable map[string]string `json:"not_available,omitempty"`
 	Account      *Account          `json:"account,omitempty"` // with complete
+	Cost         *Cost             `json:"cost,omitempty"`    // with complete
 
 	// From version 2 on. ID distinguishes the record from others; the manifest of its session repeats it.
 	ID string `json:"id,omitempty"`

@@ -24,6 +24,7 @@ type Activity struct {
 	NotAvailable map[string]string
 	Complete     bool           // the record ended cleanly
 	Account      *sched.Account // the record against the kernel's account; nil: not compared
+	Cost         *sched.Cost    // of the observation; nil: not known
 
 	session *Session
 	reader  *sched.Reader
@@ -46,7 +47,7 @@ func (s *Session) Activity() (*Activity, error) {
 	}
 	a := &Activity{
 		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
-		Complete: r.Complete(), Account: rec.Account, session: s, reader: r,
+		Complete: r.Complete(), Account: rec.Account, Cost: rec.Cost, session: s, reader: r,
 	}
 	byTID := s.byTID()
 	for i := range rec.Threads {
