@@ -1,7 +1,7 @@
 // Command bench measures the cost of profiling, compared with the plain JVM and
 // with other tools in the same run, and writes the tables of docs/internals/benchmarks.md.
 //
-//	go run ./scripts/bench [-parts task,metric,bytecodes,real,start,load,shadow,query,switches] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
+//	go run ./scripts/bench [-parts task,metric,submission,bytecodes,real,start,load,shadow,query,switches,waits,growth] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main
 
 import (
@@ -42,6 +42,7 @@ var parts = []section{
 	{"query", part.Query},
 	{"switches", part.Switches},
 	{"waits", part.Waits},
+	{"growth", part.Growth},
 }
 
 type flags struct {
@@ -62,7 +63,7 @@ func main() {
 		names = append(names, p.name)
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "the parts to measure")
-	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, submission, bytecodes, real, start, load and switches, separated by commas")
+	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, submission, bytecodes, real, start, load, switches and growth, separated by commas")
 	flag.StringVar(&f.tools, "tools", "", "only these tools of the parts task and real beside the plain JVM, by parts of their names, separated by commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: print only)")
@@ -127,6 +128,9 @@ func config(f flags) (part.Config, error) {
 	}
 	c := part.Config{
 		Root: root, Rounds: f.rounds, Limit: f.limit, Quick: f.quick, Only: words(f.only), Tools: strings.FieldsFunc(f.tools, func(r rune) bool { return r == ',' }), Log: os.Stderr,
+	}
+	if f.page != "" {
+		c.Images = filepath.Join(filepath.Dir(f.page), "..", "images")
 	}
 	bin, err := filepath.Abs(f.bin)
 	if err != nil {

@@ -45,6 +45,9 @@ func StartBackground(ctx context.Context, c Command, ready func(line string) boo
 	return nil, &Error{c.Args, errors.Join(err, stopped), b.said.text()}
 }
 
+// CPU is what the process has taken so far, to 10 ms.
+func (b *Background) CPU() (time.Duration, error) { return cpuOf(b.cmd.Process.Pid) }
+
 // Stop interrupts the process, waits for its end and returns its usage.
 func (b *Background) Stop() (Usage, error) {
 	_ = b.cmd.Process.Signal(os.Interrupt) // it may have ended already

@@ -25,12 +25,17 @@ func ownCPU(pid int) time.Duration {
 			return 0
 		}
 	}
+	own, _ := cpuOf(pid) // 0: not known
+	return own
+}
+
+// cpuOf is the CPU time of a process that lives, or has not been waited for, without its children's.
+func cpuOf(pid int) (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	own, _ := parseOwn(string(b)) // 0: not known
-	return own
+	return parseOwn(string(b))
 }
 
 // parseOwn reads utime and stime of /proc/PID/stat.

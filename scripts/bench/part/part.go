@@ -28,6 +28,7 @@ type Config struct {
 	Only    []string      // Workloads; empty: all
 	Tools   []string      // parts of the names of the tools of the parts task and real; empty: all. The plain JVM is always there
 	Limit   time.Duration // of the pairs and of the blocks of a program in part real; 0: the usual one
+	Images  string        // folder of the page's figures; "": they are not written
 	Log     io.Writer     // progress
 }
 

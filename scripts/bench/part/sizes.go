@@ -55,15 +55,8 @@ var busAddress = regexp.MustCompile(`nats://([^,/\s]+)`)
 
 // size runs s against a `shadow serve` behind a counting proxy.
 func (c Config) size(ctx context.Context, s sized, classes, dir string) (t printed, wire, disk int64, err error) {
-	var address string
 	store := filepath.Join(dir, "store")
-	server, err := measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store}},
-		func(line string) bool {
-			if m := busAddress.FindStringSubmatch(line); m != nil {
-				address = m[1]
-			}
-			return address != ""
-		})
+	server, address, err := c.serve(ctx, store)
 	if err != nil {
 		return t, 0, 0, err
 	}
@@ -90,6 +83,18 @@ func (c Config) size(ctx context.Context, s sized, classes, dir string) (t print
 		return t, 0, 0, err
 	}
 	return t, proxy.Sent.Load(), folderSize(session), nil
+}
+
+// serve starts `shadow serve`; address is its bus's, host:port.
+func (c Config) serve(ctx context.Context, store string) (server *measure.Background, address string, err error) {
+	server, err = measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store}},
+		func(line string) bool {
+			if m := busAddress.FindStringSubmatch(line); m != nil {
+				address = m[1]
+			}
+			return address != ""
+		})
+	return server, address, err
 }
 
 // complete waits until the session is whole.
