@@ -44,6 +44,7 @@ func (constructors) plan(p *Plan) error {
 type constructorStep struct {
 	code   *classfile.Code
 	supers []*classfile.Insn // the calls of super(...) after which the creation is reported
+	adapts bool              // and what the task wraps: its only argument
 	spans  []insnSpan        // the stretches of code in which a failure is reported
 
 	measured    bool              // its construction is measured:
@@ -66,10 +67,11 @@ func newConstructorStep(p *Plan, code *classfile.Code) (*constructorStep, error)
 		return nil, r
 	}
 	s := &constructorStep{code: code, spans: flow.covered(code), measured: p.measuresConstruction()}
-	topmost := p.topmost()
+	s.adapts = adapts(p.Class, code.Method())
+	reports := p.topmost() || s.adapts
 	for _, call := range flow.inits {
 		switch {
-		case topmost && call.super:
+		case reports && call.super:
 			s.supers = append(s.supers, code.Insns[call.at])
 		case s.measured && !call.super:
 			s.delegations = append(s.delegations, code.Insns[call.at])
@@ -88,14 +90,18 @@ func newConstructorStep(p *Plan, code *classfile.Code) (*constructorStep, error)
 
 // String implements step.
 func (s *constructorStep) String() string {
-	return fmt.Sprintf("constructor %s created=%d failed-ranges=%d", s.code.Method().Descriptor, len(s.supers), len(s.spans))
+	reports := probeCreated
+	if s.adapts {
+		reports = probeAdapted
+	}
+	return fmt.Sprintf("constructor %s %s=%d failed-ranges=%d", s.code.Method().Descriptor, reports.name, len(s.supers), len(s.spans))
 }
 
 // weave implements step.
 func (s *constructorStep) weave(p *Plan) error {
 	ranges := labelled(s.code, s.spans)
 	for _, call := range s.supers {
-		created, err := p.callOnThis(probeCreated)
+		created, err := s.report(p)
 		if err != nil {
 			return err
 		}
@@ -124,6 +130,19 @@ func (s *constructorStep) weave(p *Plan) error {
 	}
 	s.code.Edited()
 	return nil
+}
+
+// report makes the call of the probe that a creation has.
+func (s *constructorStep) report(p *Plan) ([]*classfile.Insn, error) {
+	if !s.adapts {
+		return p.callOnThis(probeCreated)
+	}
+	call, err := p.call(probeAdapted)
+	if err != nil {
+		return nil, err
+	}
+	grow(&s.code.MaxStack, 2)
+	return []*classfile.Insn{classfile.NewVarInsn(classfile.OpAload, 0), classfile.NewVarInsn(classfile.OpAload, 1), call}, nil
 }
 
 // weaveConstruction puts in the probes that measure the construction.

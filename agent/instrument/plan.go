@@ -144,7 +144,7 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, refusal("", err, ReasonVersion)
 	}
-	if !Candidate(header, &o, in.Platform) {
+	if !Candidate(header, &o, in.Platform) || carriesVirtual(&in, header.Name) {
 		return nil, nil
 	}
 	found, scanned := scanPool(in.Class)

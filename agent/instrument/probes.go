@@ -46,6 +46,7 @@ var (
 // Creations and constructions.
 var (
 	probeCreated      = probe{nameProbes, "created", descObject}
+	probeAdapted      = probe{nameProbes, "adapted", "(Ljava/lang/Object;Ljava/lang/Object;)V"} // task, what it wraps
 	probeFailed       = probe{nameProbes, "failed", descObject}
 	probeCloned       = probe{nameProbes, "cloned", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;"} // original, copy -> copy
 	probeConstructing = probe{nameConstructions, "constructing", "()I"}                                         // -> token

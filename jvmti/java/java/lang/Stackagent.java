@@ -63,8 +63,11 @@ public final class Stackagent {
 
     /** In what is known of a class: the offset of the id, and above it that of the latest submission. */
     static final long OFFSET = 0xFFFF;
-    static final long SUBMITTED_OFFSET = 0x7FFF;
+    static final long SUBMITTED_OFFSET = 0x3FFF;
     static final int SUBMITTED_SHIFT = 16;
+
+    /** The same: each instance tells {@link #adapted} what it wraps before it counts as made. */
+    private static final long ADAPTER = 1L << 30;
 
     /** In the time of a submission: the task's creation was not seen; the task was cancelled. */
     static final long UNSEEN = Long.MIN_VALUE;
@@ -85,6 +88,19 @@ public final class Stackagent {
 
     /** In an id: this task has been executed. As an argument: this is its first execution. */
     static final long EXECUTED = Long.MIN_VALUE;
+
+    /** Instead of an id: no task of anybody's, but how a virtual thread gets to its carrier. */
+    static final long NO_TASK = EXECUTED;
+
+    /**
+     * What virtual threads give their scheduler to be run for a while, one class for all; null: none has been
+     * scheduled yet. Neither these objects nor what wraps them for the scheduler is a task: the virtual
+     * thread is.
+     */
+    private static Class<?> continuation;
+
+    /** No thread has been ready since the session began. */
+    private static boolean noneReady = true;
 
     /** Whether the agent sees mounts of virtual threads; otherwise their CPU time is unknown. */
     private static boolean mountsSeen;
@@ -227,12 +243,17 @@ public final class Stackagent {
      * holds. No lock is held.
      */
     private static long setKnown(Class<?> c, long info) {
-        if (CLASS < 0) {
-            LATE.get(c).compareAndSet(0, info);
-        } else {
-            U.compareAndSetLong(U.getReference(c, CLASS_VALUES), CLASS, 0, info);
-        }
+        know(c, 0, info);
         return known(c);
+    }
+
+    @Hidden
+    private static void know(Class<?> c, long before, long info) {
+        if (CLASS < 0) {
+            LATE.get(c).compareAndSet(before, info);
+        } else {
+            U.compareAndSetLong(U.getReference(c, CLASS_VALUES), CLASS, before, info);
+        }
     }
 
     /** What is known of classes, if they have no field for it. */
@@ -350,11 +371,11 @@ public final class Stackagent {
         }
         int classId = (int) (info >>> 32);
         if (offset == 0) {
-            return enterBare0(context, classId, System.identityHashCode(task), mark());
+            return wrapsContinuation(task, info) ? -1 : enterBare0(context, classId, System.identityHashCode(task), mark());
         }
         long id = U.getLong(holder, offset);
         if ((id & ~EXECUTED) < firstId) {
-            return enterUnseen0(context, adopt(holder, offset, submitted), classId, mark());
+            return id == NO_TASK ? -1 : enterUnseen0(context, adopt(holder, offset, submitted), classId, mark());
         }
         boolean first = id >= 0 && U.compareAndSetLong(holder, offset, id, id | EXECUTED);
         id = first ? id | EXECUTED : id & ~EXECUTED;
@@ -466,7 +487,7 @@ public final class Stackagent {
             return false;
         }
         long info = known(task.getClass());
-        return ((info != 0 ? info : describe0(task.getClass())) & STRANGER) != 0;
+        return ((info != 0 ? info : describe0(task.getClass())) & STRANGER) != 0 && !isContinuation(task);
     }
 
     /** Before every return of an execution method. */
@@ -655,6 +676,14 @@ public final class Stackagent {
         if (info == 0) {
             info = describe0(c);
         }
+        if ((info & ADAPTER) == 0) {
+            count(task, info);
+        }
+    }
+
+    @ForceInline
+    @Hidden
+    private static void count(Object task, long info) {
         Thread t = Thread.currentThread();
         if (task == t) {
             return; // a native thread attaches itself to the JVM: nobody will execute this object
@@ -679,6 +708,46 @@ public final class Stackagent {
         if (first && release0(context)) {
             slot.context = 0;
         }
+    }
+
+    /**
+     * In the constructor of a task of ForkJoinPool around a Runnable, after the call of its super
+     * constructor. From the first one of its class on, this counts the creations of the class.
+     */
+    @Hidden
+    public static void adapted(Object task, Object wrapped) {
+        if (!on) {
+            return;
+        }
+        Class<?> c = task.getClass();
+        long info = known(c);
+        if (info == 0) {
+            info = describe0(c);
+        }
+        boolean scheduled = isContinuation(wrapped);
+        if ((info & ADAPTER) == 0) {
+            if (scheduled) {
+                failed(task);
+            }
+            know(c, info, info | ADAPTER);
+        } else if (!scheduled) {
+            count(task, info);
+        }
+        if (scheduled && (info & OFFSET) > IN_SLOT) {
+            U.putLong(task, info & OFFSET, NO_TASK);
+        }
+    }
+
+    @ForceInline
+    @Hidden
+    static boolean isContinuation(Object o) {
+        return o != null && o.getClass() == continuation;
+    }
+
+    /** For a task without room for its id. */
+    @Hidden
+    static boolean wrapsContinuation(Object task, long info) {
+        return (info & ADAPTER) != 0 && isContinuation(StackagentSubmission.holds(task));
     }
 
     /** The platform thread's cached cell that may be of this class; 0: none. */
@@ -877,7 +946,16 @@ public final class Stackagent {
     /** At the start of the methods of VirtualThread that submit the thread to its scheduler. */
     @Hidden
     static void ready(Thread thread) {
-        ready0(slot(thread).context);
+        if (continuation == null) {
+            long at = offset(thread.getClass(), "runContinuation");
+            Object run = at > 0 ? U.getReference(thread, at) : null;
+            continuation = run != null ? run.getClass() : Stackagent.class;
+        }
+        long context = slot(thread).context;
+        if (context != 0 || noneReady) { // one that starts is not known yet
+            noneReady = false;
+            ready0(context);
+        }
     }
 
     /**
@@ -950,6 +1028,7 @@ public final class Stackagent {
             Stackagent.firstId = firstId;
         }
         mountsSeen = false;
+        noneReady = true;
         on = firstId != 0;
     }
 

@@ -95,7 +95,7 @@ public final class StackagentSubmission {
     @ForceInline
     @Hidden
     private static int submit(int executor, Object task, int flags) {
-        if (!Stackagent.on) {
+        if (!Stackagent.on || Stackagent.isContinuation(task)) {
             return -1;
         }
         Class<?> c = task.getClass();
@@ -123,11 +123,15 @@ public final class StackagentSubmission {
         }
         int classId = (int) (info >>> 32);
         if (offset == 0) {
-            return submitBare0(context, System.identityHashCode(task), classId, executor, flags)
+            return !Stackagent.wrapsContinuation(task, info)
+                    && submitBare0(context, System.identityHashCode(task), classId, executor, flags)
                     ? token(context)
                     : -1;
         }
         long id = U.getLong(holder, offset);
+        if (id == Stackagent.NO_TASK) {
+            return -1;
+        }
         boolean executed = id < 0;
         id &= ~Stackagent.EXECUTED;
         boolean unseen = id < Stackagent.firstId;
