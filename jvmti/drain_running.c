@@ -48,7 +48,7 @@ static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_
     memcpy(out, &s, sizeof s);
     n += sizeof s;
     sa_virtual v;
-    if (*depth == 0 && c->is_virtual && sa_turns_fill(c, &v)) {
+    if (*depth == 0 && c->is_virtual && sa_turns_fill(c, sa_ticks(&sa.clock), &v)) {
         v.flags = SA_VIRTUAL_ALIVE;
         memcpy(out + n, &v, sizeof v);
         n += sizeof v;

@@ -176,8 +176,7 @@ __attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c,
     return sa_cells_add(&os->cells, key, around, sa_ticks(&sa.clock));
 }
 
-/* The thread is about to cache cells of os. */
-static void use_cells(sa_os *os, sa_platform *p) {
+void sa_cells_use(sa_os *os, sa_platform *p) {
     if (os->user == p) return;
     if (os->user != NULL) sa_platform_leave(os->user);
     sa_platform_leave(p);
@@ -190,7 +189,7 @@ static void use_cells(sa_os *os, sa_platform *p) {
 __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id) {
     sa_cell *cell = sa_cell_search(os, c, class_id, 0);
     if (cell == NULL || c->is_virtual || sa.special & SA_SPECIAL_CONTEXTS) return cell;
-    use_cells(os, sa_platform_of(c));
+    sa_cells_use(os, sa_platform_of(c));
     sa_platform_of(c)->cells[class_id % SA_CELLS_CACHED] = cell;
     return cell;
 }
@@ -198,7 +197,7 @@ __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_
 __attribute__((noinline)) sa_cell *sa_cell_look_nested(sa_os *os, sa_thread *c, uint32_t class_id, uint32_t around) {
     sa_cell *cell = sa_cell_search(os, c, class_id, around);
     if (cell == NULL || c->is_virtual) return cell;
-    use_cells(os, sa_platform_of(c));
+    sa_cells_use(os, sa_platform_of(c));
     sa_platform_of(c)->nested[class_id % SA_CELLS_CACHED] = cell;
     return cell;
 }

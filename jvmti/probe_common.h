@@ -77,6 +77,8 @@ SA_COLD void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind);
 sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t around);
 sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id);
 
+void sa_cells_use(sa_os *os, sa_platform *p); /* the thread runs there, and may cache cells of it */
+
 /* The cell of a class in this thread, or on this carrier; NULL: no memory. */
 static inline sa_cell *cell_of(sa_os *os, sa_thread *c, uint32_t class_id) {
     sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_CACHED];

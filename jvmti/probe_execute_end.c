@@ -191,7 +191,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
         leave(os, c, now, cpu, NULL, flags);
     }
     if (__builtin_expect(threw, 0) && (c->frames[token].flags & SA_FRAME_FOLLOWED) == 0) sa_unfollowed(os, c, &c->frames[token]);
-    if (c->is_virtual && c->depth == 0) sa_turns_record(os, c);
+    if (c->is_virtual && c->depth == 0) sa_turns_record(os, c, now);
     /* A submission of an execution that has ended never reported its end. */
     bool forget = c->depth == 0 && c->is_virtual && (c->submissions_open == 0 || sa_submission_under_way(c) == NULL);
     if (forget) sa_thread_free(env, c);

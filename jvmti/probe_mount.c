@@ -115,9 +115,9 @@ static bool count_turns(sa_os *os, sa_cell *cell, const sa_virtual *v) {
 /* A virtual thread has ended all its executions: its scheduling is recorded or
  * summarised, like its class. Without room for either, it is missing in the account of
  * mounts. */
-void sa_turns_record(sa_os *os, sa_thread *c) {
+void sa_turns_record(sa_os *os, sa_thread *c, uint64_t now) {
     sa_virtual v;
-    if (!sa_turns_fill(c, &v)) return;
+    if (!sa_turns_fill(c, now, &v)) return;
     memset(&sa_vthread_of(c)->turns, 0, sizeof(sa_turns));
     sa_more *m = sa_more_of(c);
     if (m != NULL) m->pinned_ticks = m->pins = 0;
@@ -139,7 +139,10 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
         return;
     }
     os->carrier = of_session(carrier);
-    if (os->carrier != NULL) atomic_store_explicit(&os->platform_id, os->carrier->thread_id, memory_order_relaxed);
+    if (os->carrier != NULL && !os->carrier->is_virtual) {
+        sa_cells_use(os, sa_platform_of(os->carrier)); /* Java code finds the OS thread there */
+        atomic_store_explicit(&os->platform_id, os->carrier->thread_id, memory_order_relaxed);
+    }
     sa_add(&os->scheduling.mounts, 1);
     os->away = false;
     os->mount_ticks = sa_ticks(&sa.clock);

@@ -44,7 +44,7 @@ static void record_running(sa_os *os, sa_thread *c) {
         }
         sa_ring_commit(&os->ring, slots);
     }
-    sa_virtual v, *to = sa_turns_fill(c, &v) && of_thread(os, c) ? sa_ring_reserve(&os->ring, 2) : NULL;
+    sa_virtual v, *to = sa_turns_fill(c, sa_ticks(&sa.clock), &v) && of_thread(os, c) ? sa_ring_reserve(&os->ring, 2) : NULL;
     if (to == NULL) return; /* missing in the account of mounts: its class may have no cell any more */
     *to = v;
     sa_ring_commit(&os->ring, 2);

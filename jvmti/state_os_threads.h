@@ -42,6 +42,7 @@ typedef struct sa_os {
     int64_t mount_work[SA_WORK_WIDTH];
     sa_counters counters;
     const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
+    uint32_t next_number, end_number; /* of virtual threads that begin here */
     uint32_t ring_id;
     uint32_t ring_thread_id; /* Java thread of the latest records */
     int32_t os_id;
@@ -85,6 +86,16 @@ extern SA_TLS sa_os *sa_self_os;
 
 int32_t sa_gettid(void);
 sa_os *sa_os_open(void); /* NULL: no memory */
+
+/* The number of a thread that is new. */
+static inline uint32_t sa_thread_number(sa_os *os) {
+    enum { BLOCK = 64 };
+    if (__builtin_expect(os->next_number == os->end_number, 0)) {
+        os->next_number = atomic_fetch_add(&sa_threads.next_id, BLOCK) + 1;
+        os->end_number = os->next_number + BLOCK;
+    }
+    return os->next_number++;
+}
 bool sa_os_room(sa_os *os); /* more room in its ring, which is full or has no memory; false: there is none */
 void sa_settle(uint64_t max_ns); /* recording has ended: waits until no probe is at work */
 void sa_os_retire_all(void);     /* later, the session over: gives back what the threads hold */

@@ -145,7 +145,7 @@ typedef struct {
     pthread_mutex_t lock;
     sa_platform platforms;    /* head of the list of platform threads */
     sa_slabs vthreads, mores; /* of virtual threads */
-    _Atomic uint32_t next_id;
+    _Atomic uint32_t next_id; /* a virtual thread's comes from a block that its carrier has taken */
 } sa_java_threads;
 
 extern SA_HIDDEN sa_java_threads sa_threads;
@@ -193,7 +193,9 @@ bool sa_vthreads_crowded(void);       /* there are many more than at the last lo
 size_t sa_vthreads_look(sa_vthread **out, size_t max, uint64_t *cursor); /* fewer than max: all have been seen */
 
 /* state_vthreads.c: virtual threads */
-sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jstring name);
+uintptr_t sa_who(JNIEnv *env, int64_t java_id, jstring name);
+static inline uintptr_t sa_who_by_id(int64_t java_id) { return (uintptr_t)java_id << 1 | 1; }
+sa_vthread *sa_vthread_new(uint32_t thread_id, uintptr_t who, uint64_t start_ticks); /* NULL: no memory */
 void sa_vthread_free(JNIEnv *env, sa_vthread *v);
 void sa_vthread_follow(JNIEnv *env, sa_vthread *v, jobject thread); /* it leaves a carrier: from now on its end is noticed */
 bool sa_vthread_look_begin(void); /* false: another thread looks at the weak references */
@@ -208,5 +210,5 @@ const sa_frame *sa_frames_read(const sa_thread *c, sa_frame *room); /* SA_FIRST_
 extern SA_HIDDEN _Atomic bool sa_turns_ready_seen; /* virtual threads say when they are ready to continue */
 void sa_turns_claim(sa_thread *c); /* a new virtual thread that is mounted here */
 void sa_turns_mount(struct sa_os *os, sa_thread *c, uint64_t now);
-bool sa_turns_fill(const sa_thread *c, sa_virtual *v); /* false: there is nothing to record */
+bool sa_turns_fill(const sa_thread *c, uint64_t now, sa_virtual *v); /* false: there is nothing to record */
 #endif

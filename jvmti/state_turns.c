@@ -32,12 +32,12 @@ void sa_turns_claim(sa_thread *c) {
     sa_turns_mount(os, c, 0);
 }
 
-bool sa_turns_fill(const sa_thread *c, sa_virtual *v) {
+bool sa_turns_fill(const sa_thread *c, uint64_t now, sa_virtual *v) {
     const sa_turns *t = &sa_vthread_of(c)->turns;
     const sa_more *m = sa_more_of(c);
     uint32_t pins = m == NULL ? 0 : m->pins;
     if (t->mounts + pins == 0) return false;
-    uint64_t now = sa_ticks(&sa.clock), ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
+    uint64_t ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
     uint64_t away = t->away_ticks, waited = t->ready_ticks;
     if (t->left_at != 0 && now > t->left_at) { /* it is alive */
         away += now - t->left_at;

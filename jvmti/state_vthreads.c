@@ -15,11 +15,11 @@ typedef struct {
     char name[];
 } named;
 
-/* The id in the upper bits of an odd number, or the address of id and name. */
-static uintptr_t who_of(JNIEnv *env, int64_t java_id, jstring name) {
+/* The address of id and name, or without a name the id, as sa_who_by_id(). */
+uintptr_t sa_who(JNIEnv *env, int64_t java_id, jstring name) {
     jsize n = name == NULL ? 0 : (*env)->GetStringUTFLength(env, name);
     named *x = n == 0 ? NULL : malloc(sizeof *x + (size_t)n + 1);
-    if (x == NULL) return (uintptr_t)java_id << 1 | 1;
+    if (x == NULL) return sa_who_by_id(java_id);
     x->java_id = java_id;
     (*env)->GetStringUTFRegion(env, name, 0, (*env)->GetStringLength(env, name), x->name);
     x->name[n] = 0;
@@ -56,7 +56,7 @@ void sa_vthread_describe(sa_thread *c) {
     if ((v->who & 1) == 0 && v->who != 0) { /* a later session asks again, for the id only */
         int64_t java_id = m->java_id;
         forget_who(v);
-        v->who = (uintptr_t)java_id << 1 | 1;
+        v->who = sa_who_by_id(java_id);
     }
     sa_news_put(m);
 }
@@ -239,9 +239,12 @@ void sa_vthread_follow(JNIEnv *env, sa_vthread *v, jobject thread) {
 
 /* ---- the beginning ---- */
 
-sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jstring name) {
-    sa_vthread *v = sa_vthread_take();
-    if (v == NULL) return NULL;
+sa_vthread *sa_vthread_new(uint32_t thread_id, uintptr_t who, uint64_t start_ticks) {
+    sa_vthread *v = sa_vthread_take(), anonymous = {.who = who};
+    if (v == NULL) {
+        forget_who(&anonymous);
+        return NULL;
+    }
     /* At the end of a session the drain may read it at any time. Its thread's id, 0
      * while free, is written last. */
     const size_t id_at = offsetof(sa_vthread, head.thread_id), behind = id_at + sizeof v->head.thread_id;
@@ -253,8 +256,8 @@ sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jst
     c->generation = atomic_load(&sa.generation);
     c->width = (uint16_t)sa_work.width;
     c->is_virtual = c->cpu_known = c->undescribed = true;
-    v->start_ticks = sa_ticks(&sa.clock);
-    v->who = who_of(env, java_id, name);
+    v->who = who;
+    v->start_ticks = start_ticks;
     if (sa_work.width != 0 && sa_more_get(c) == NULL) {
         forget_who(v);
         sa_vthread_give(v);

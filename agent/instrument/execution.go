@@ -137,7 +137,7 @@ func (p *Plan) entryProbe(m *classfile.Member, defs []TaskDefinition) (enter pro
 		}
 	}
 	if p.Class == nameVirtualThread && m.Name == "run" && m.Descriptor == "(Ljava/lang/Runnable;)V" {
-		return probeEnter, true
+		return probeStarted, true
 	}
 	for i := range defs {
 		if defs[i].matchesMethod(m.Name, m.Descriptor) {

@@ -26,6 +26,7 @@ const (
 // Executions.
 var (
 	probeEnter         = probe{nameProbes, "enter", descEnter}
+	probeStarted       = probe{nameProbes, "started", descEnter}        // VirtualThread.run
 	probeCovariant     = probe{nameProbes, "enterCovariant", descEnter} // often called by a bridge that has entered already
 	probeEnterRunnable = probe{nameProbes, "enterRunnable", descEnter}  // these three check what the object is
 	probeEnterCallable = probe{nameProbes, "enterCallable", descEnter}

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "../class.h"
+#include "../probe_tokens.h"
 #include "../state_os_threads.h"
 
 static void section(const char *text) { printf("\n    /** %s */\n", text); }
@@ -24,7 +25,9 @@ int main(void) {
          "    private StackagentLayout() {}");
     section("The agent (sa_state): from its phase on.");
     constant("GENERATION_OF_AGENT", (long)offsetof(sa_state, generation) - (long)offsetof(sa_state, phase));
+    constant("SPECIAL", (long)offsetof(sa_state, special) - (long)offsetof(sa_state, phase));
     constant("READY", SA_PHASE_READY);
+    constant("TOKEN_DEPTH_BITS", SA_TOKEN_DEPTH_BITS);
     section("A Java thread (sa_thread).");
     FIELD("FRAMES", sa_thread, frames);
     FIELD("DEPTH", sa_thread, depth);
@@ -73,6 +76,12 @@ int main(void) {
     FIELD("OS_END_ID", sa_os, end_task_id);
     FIELD("OS_CREATIONS", sa_os, counts.creations);
     FIELD("OS_SUBMISSIONS", sa_os, counts.submissions);
+    FIELD("OS_MOUNTS", sa_os, scheduling.mounts);
+    FIELD("OS_UNMOUNTS", sa_os, scheduling.unmounts);
+    FIELD("OS_CARRIER", sa_os, carrier);
+    FIELD("OS_AWAY", sa_os, away);
+    FIELD("OS_UNCLAIMED", sa_os, unclaimed);
+    FIELD("OS_MOUNTED", sa_os, mounted);
     section("A cell (sa_cell).");
     FIELD("CELL_KEY", sa_cell, key);
     FIELD("CELL_COUNTS_CREATIONS", sa_cell, creations.counted);

@@ -99,6 +99,9 @@ public final class Stackagent {
      */
     private static Class<?> continuation;
 
+    /** Where a virtual thread keeps its carrier; 0: not looked for yet, -1: nowhere. */
+    private static long carrierThread;
+
     /** No thread has been ready since the session began. */
     private static boolean noneReady = true;
 
@@ -896,20 +899,89 @@ public final class Stackagent {
         }
     }
 
+    /**
+     * At the start of VirtualThread.run(Runnable), on the thread itself, like {@link #enter}: nearly always it
+     * has just begun, and all at once is done for it; the token goes to {@link #exit}.
+     */
+    @ForceInline
+    @Hidden
+    public static int started(Object thread) {
+        Thread t = Thread.currentThread();
+        Stackagent slot = slot(t);
+        long id = slot.id;
+        long at = slot.submitted;
+        if (!on || t != thread || slot.context != 0 || !mountsSeen || id < firstId || at < 0 || at > TIME) {
+            return enter(thread);
+        }
+        long info = known(t.getClass());
+        String name = t.getName();
+        long context = info == 0 || name != null && !name.isEmpty() ? 0 : start0(U.getLong(t, THREAD_ID), id, (int) (info >>> 32), at);
+        if (context == 0) {
+            return enter(thread);
+        }
+        slot.id = id | EXECUTED;
+        slot.context = context;
+        slot.number = U.getInt(null, context + THREAD);
+        return U.getInt(null, context + GENERATION) + (TOKENS >>> TOKEN_DEPTH_BITS) << TOKEN_DEPTH_BITS & Integer.MAX_VALUE;
+    }
+
     /** At the start of VirtualThread.mount(), on the carrier. */
     @Hidden
     static void mounted(Thread thread) {
         if (!mountsSeen) {
             mountsSeen = true;
         }
+        long context = slot(thread).context;
         // The identity has not changed yet: the current thread is the carrier.
-        mounted0(slot(thread).context, slot(Thread.currentThread()).context);
+        long carrier = slot(Thread.currentThread()).context;
+        if (context != 0 || !turn(carrier, OS_MOUNTS, true)) {
+            mounted0(context, carrier);
+        }
     }
 
     /** At the start of VirtualThread.unmount(), on the carrier. */
     @Hidden
     static void unmounting(Thread thread) {
-        unmounting0(slot(thread).context, thread);
+        long context = slot(thread).context;
+        if (context != 0 || !turn(carrier(thread), OS_UNMOUNTS, false)) {
+            unmounting0(context, thread);
+        }
+    }
+
+    /** The state of the carrier of a mounted thread; 0: not known. */
+    @ForceInline
+    @Hidden
+    private static long carrier(Thread thread) {
+        if (carrierThread == 0) {
+            carrierThread = offset(thread.getClass(), "carrierThread");
+        }
+        Object carrier = carrierThread > 0 ? U.getReference(thread, carrierThread) : null;
+        return carrier instanceof Thread ? slot((Thread) carrier).context : 0;
+    }
+
+    /**
+     * Like mounted0 and unmounting0 for a thread that has no state yet, or no longer, on a carrier that
+     * executes nothing else: there is nobody's time to measure. False: call the native.
+     */
+    @ForceInline
+    @Hidden
+    private static boolean turn(long carrier, int turns, boolean on) {
+        long os = carrier == 0 ? 0 : U.getLong(null, carrier + OS);
+        if (os == 0 || U.getInt(null, carrier + DEPTH) != 0 || U.getInt(null, PHASE + SPECIAL) != 0) {
+            return false;
+        }
+        U.putByteOpaque(null, os + OS_BUSY, (byte) 1);
+        boolean same = U.getInt(null, PHASE) == READY
+                && U.getInt(null, PHASE + GENERATION_OF_AGENT) == U.getInt(null, carrier + GENERATION);
+        if (same) {
+            add(os + turns);
+            U.putLong(null, os + OS_CARRIER, on ? carrier : 0);
+            U.putByte(null, os + OS_AWAY, (byte) 0);
+            U.putByte(null, os + OS_UNCLAIMED, (byte) (on ? 1 : 0));
+            U.putByte(null, os + OS_MOUNTED, (byte) (on ? 1 : 0));
+        }
+        end(os);
+        return same;
     }
 
     /** In VirtualThread.yieldContinuation(), before the continuation yields: the JVM's work begins. */
@@ -1043,6 +1115,7 @@ public final class Stackagent {
         stageFailed0(0, 0, 0, 0, 0);
         created0(0, 0);
         failed0(0, 0, 0);
+        start0(0, 0, 0, 0);
         mounted0(0, 0);
         unmounting0(0, null);
         leaving0(0);
@@ -1083,6 +1156,8 @@ public final class Stackagent {
     private static native int tokens0();
 
     private static native void failed0(long context, long id, int classId);
+
+    private static native long start0(long javaId, long id, int classId, long submitted);
 
     private static native void mounted0(long context, long carrier);
 

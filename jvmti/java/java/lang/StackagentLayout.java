@@ -8,7 +8,9 @@ final class StackagentLayout {
 
     /** The agent (sa_state): from its phase on. */
     static final int GENERATION_OF_AGENT = 4;
+    static final int SPECIAL = 56;
     static final int READY = 1;
+    static final int TOKEN_DEPTH_BITS = 15;
 
     /** A Java thread (sa_thread). */
     static final int FRAMES = 0;
@@ -64,6 +66,12 @@ final class StackagentLayout {
     static final int OS_END_ID = 16;
     static final int OS_CREATIONS = 32;
     static final int OS_SUBMISSIONS = 48;
+    static final int OS_MOUNTS = 696;
+    static final int OS_UNMOUNTS = 704;
+    static final int OS_CARRIER = 392;
+    static final int OS_AWAY = 416;
+    static final int OS_UNCLAIMED = 682;
+    static final int OS_MOUNTED = 683;
 
     /** A cell (sa_cell). */
     static final int CELL_KEY = 0;
