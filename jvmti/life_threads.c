@@ -311,10 +311,11 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass he
     if (thread == NULL || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;
     if (sa_types.virtual != NULL && (*env)->IsInstanceOf(env, thread, sa_types.virtual)) {
         sa_sweep(env);
-        sa_vthread *v = sa_vthread_new(atomic_fetch_add(&sa_threads.next_id, 1) + 1, sa_who(env, java_id, name), sa_ticks(&sa.clock));
+        uint64_t now = sa_ticks(&sa.clock);
+        sa_vthread *v = sa_vthread_new(atomic_fetch_add(&sa_threads.next_id, 1) + 1, sa_who(env, java_id, name), now);
         if (v == NULL) return 0;
         v->head.cpu_known = mounts_seen;
-        sa_turns_claim(&v->head);
+        sa_turns_claim(&v->head, now);
         return (jlong)(uintptr_t)v;
     }
     adopt_thread(env, thread, sa_gettid(), 0); /* an attach may be about to do the same */

@@ -104,7 +104,7 @@ bool sa_renew(sa_thread *c) {
         return false;
     }
     sa_thread_renew(c);
-    if (c->is_virtual) sa_turns_claim(c);
+    if (c->is_virtual) sa_turns_claim(c, sa_ticks(&sa.clock));
     return true;
 }
 

@@ -194,7 +194,10 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
     if (c->is_virtual && c->depth == 0) sa_turns_record(os, c, now);
     /* A submission of an execution that has ended never reported its end. */
     bool forget = c->depth == 0 && c->is_virtual && (c->submissions_open == 0 || sa_submission_under_way(c) == NULL);
-    if (forget) sa_thread_free(env, c);
+    if (forget) {
+        if (os->mounted && !os->away) sa_carried(os, now, cpu == SA_NOT_MEASURED ? cpu : cpu - c->cpu_ticks);
+        sa_thread_free(env, c);
+    }
     end(os);
     return forget;
 }

@@ -178,7 +178,6 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     uint64_t now = os->away_ticks;
     int64_t cpu = os->away_cpu_ticks;
     os->away = false;
-    os->carrier = NULL;
     if (c != NULL) {
         sa_turns *t = &sa_vthread_of(c)->turns;
         t->left_at = now;
@@ -187,12 +186,8 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     sa_add(&os->scheduling.unmounts, 1);
     os->mounted = false;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_unmounting(os, c, carrier, env);
-    if (carrier != NULL && carrier->depth > 0) {
-        sa_frame *f = &carrier->frames[carrier->depth - 1];
-        f->child_ticks += now - os->mount_ticks;
-        if (sa.clock.cpu && cpu > os->mount_cpu_ticks)
-            f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(cpu - os->mount_cpu_ticks));
-    }
+    sa_carried(os, now, cpu);
+    os->carrier = NULL;
     if (c != NULL && c->is_virtual) put_away(env, sa_vthread_of(c), thread);
     end(os);
 }

@@ -13,11 +13,11 @@ static void begin_first(sa_os *os, sa_vthread *v, uint64_t id, uint32_t class_id
     f->flags = SA_EXEC_FIRST;
     f->submitted = submitted;
     v->turns.class_id = class_id; /* until it executes one of the program */
-    sa_turns_claim(c);
     uint64_t now = sa_ticks(&sa.clock);
     v->start_ticks = now;
     f->start_cpu_ticks = cpu_from(os, c, &now);
-    f->start_ticks = os->mount_ticks = now;
+    f->start_ticks = now;
+    sa_turns_claim(c, now);
     c->depth = 1;
     c->entered = true;
 }

@@ -34,7 +34,7 @@ typedef struct sa_os {
     /* The virtual thread mounted here, seen from its carrier: what it does is
      * not work of the carrier's own task. */
     sa_thread *carrier; /* NULL: none is mounted, or its carrier is not known */
-    uint64_t mount_ticks;
+    uint64_t mount_ticks; /* 0: not known, because no probe has seen the virtual thread */
     int64_t mount_cpu_ticks;
     bool away;                /* its own code ended, before it is unmounted: */
     uint64_t away_ticks;

@@ -208,7 +208,7 @@ const sa_frame *sa_frames_read(const sa_thread *c, sa_frame *room); /* SA_FIRST_
 
 /* state_turns.c: how virtual threads are scheduled */
 extern SA_HIDDEN _Atomic bool sa_turns_ready_seen; /* virtual threads say when they are ready to continue */
-void sa_turns_claim(sa_thread *c); /* a new virtual thread that is mounted here */
+void sa_turns_claim(sa_thread *c, uint64_t now); /* a new virtual thread that is mounted here */
 void sa_turns_mount(struct sa_os *os, sa_thread *c, uint64_t now);
 bool sa_turns_fill(const sa_thread *c, uint64_t now, sa_virtual *v); /* false: there is nothing to record */
 #endif

@@ -25,10 +25,14 @@ void sa_turns_mount(sa_os *os, sa_thread *c, uint64_t now) {
 }
 
 /* A virtual thread is known from its first task on. The mount before that is found here. */
-void sa_turns_claim(sa_thread *c) {
+void sa_turns_claim(sa_thread *c, uint64_t now) {
     sa_os *os = sa_self_os;
     if (os == NULL || os->generation != this_generation() || !os->unclaimed) return;
     os->unclaimed = false;
+    if (os->mount_ticks == 0) {
+        os->mount_ticks = now;
+        os->mount_cpu_ticks = sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, now) : SA_NOT_MEASURED;
+    }
     sa_turns_mount(os, c, 0);
 }
 

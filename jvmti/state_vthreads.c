@@ -246,16 +246,19 @@ sa_vthread *sa_vthread_new(uint32_t thread_id, uintptr_t who, uint64_t start_tic
         return NULL;
     }
     /* At the end of a session the drain may read it at any time. Its thread's id, 0
-     * while free, is written last. */
-    const size_t id_at = offsetof(sa_vthread, head.thread_id), behind = id_at + sizeof v->head.thread_id;
-    memset(v, 0, id_at);
-    memset((uint8_t *)v + behind, 0, sizeof *v - behind);
+     * while free, is written last. Not by memset, which here is slower than all the rest. */
     sa_thread *c = &v->head;
     c->frames = &v->first;
+    c->depth = c->submissions_open = c->making_at = c->calling_at = 0;
     c->room = 1;
-    c->generation = atomic_load(&sa.generation);
     c->width = (uint16_t)sa_work.width;
+    c->submitted = 0;
     c->is_virtual = c->cpu_known = c->undescribed = true;
+    c->entered = false;
+    c->generation = atomic_load(&sa.generation);
+    c->cpu_ticks = 0;
+    v->turns = (sa_turns){0};
+    atomic_store_explicit(&v->thread, NULL, memory_order_relaxed);
     v->who = who;
     v->start_ticks = start_ticks;
     if (sa_work.width != 0 && sa_more_get(c) == NULL) {

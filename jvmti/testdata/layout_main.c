@@ -79,6 +79,7 @@ int main(void) {
     FIELD("OS_MOUNTS", sa_os, scheduling.mounts);
     FIELD("OS_UNMOUNTS", sa_os, scheduling.unmounts);
     FIELD("OS_CARRIER", sa_os, carrier);
+    FIELD("OS_MOUNT", sa_os, mount_ticks);
     FIELD("OS_AWAY", sa_os, away);
     FIELD("OS_UNCLAIMED", sa_os, unclaimed);
     FIELD("OS_MOUNTED", sa_os, mounted);

@@ -374,7 +374,7 @@ public final class Stackagent {
         }
         int classId = (int) (info >>> 32);
         if (offset == 0) {
-            return wrapsContinuation(task, info) ? -1 : enterBare0(context, classId, System.identityHashCode(task), mark());
+            return isScheduling(task) ? -1 : enterBare0(context, classId, System.identityHashCode(task), mark());
         }
         long id = U.getLong(holder, offset);
         if ((id & ~EXECUTED) < firstId) {
@@ -747,10 +747,17 @@ public final class Stackagent {
         return o != null && o.getClass() == continuation;
     }
 
-    /** For a task without room for its id. */
+    /** Is it what a virtual thread gives its scheduler, or what wraps that? */
+    @ForceInline
     @Hidden
-    static boolean wrapsContinuation(Object task, long info) {
-        return (info & ADAPTER) != 0 && isContinuation(StackagentSubmission.holds(task));
+    static boolean isScheduling(Object task) {
+        long info = known(task.getClass());
+        return (info & ADAPTER) != 0 ? wrapsContinuation(task, info & OFFSET) : isContinuation(task);
+    }
+
+    @Hidden
+    private static boolean wrapsContinuation(Object task, long offset) {
+        return offset > IN_SLOT ? U.getLong(task, offset) == NO_TASK : isContinuation(StackagentSubmission.holds(task));
     }
 
     /** The platform thread's cached cell that may be of this class; 0: none. */
@@ -960,14 +967,14 @@ public final class Stackagent {
     }
 
     /**
-     * Like mounted0 and unmounting0 for a thread that has no state yet, or no longer, on a carrier that
-     * executes nothing else: there is nobody's time to measure. False: call the native.
+     * Like mounted0 and unmounting0 for a thread that has no state yet, or no longer: its first probe takes
+     * the time of the mount, and its last one that of the unmount. False: call the native.
      */
     @ForceInline
     @Hidden
     private static boolean turn(long carrier, int turns, boolean on) {
         long os = carrier == 0 ? 0 : U.getLong(null, carrier + OS);
-        if (os == 0 || U.getInt(null, carrier + DEPTH) != 0 || U.getInt(null, PHASE + SPECIAL) != 0) {
+        if (os == 0 || U.getInt(null, PHASE + SPECIAL) != 0) {
             return false;
         }
         U.putByteOpaque(null, os + OS_BUSY, (byte) 1);
@@ -976,6 +983,7 @@ public final class Stackagent {
         if (same) {
             add(os + turns);
             U.putLong(null, os + OS_CARRIER, on ? carrier : 0);
+            U.putLong(null, os + OS_MOUNT, 0);
             U.putByte(null, os + OS_AWAY, (byte) 0);
             U.putByte(null, os + OS_UNCLAIMED, (byte) (on ? 1 : 0));
             U.putByte(null, os + OS_MOUNTED, (byte) (on ? 1 : 0));

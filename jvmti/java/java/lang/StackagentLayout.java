@@ -69,6 +69,7 @@ final class StackagentLayout {
     static final int OS_MOUNTS = 696;
     static final int OS_UNMOUNTS = 704;
     static final int OS_CARRIER = 392;
+    static final int OS_MOUNT = 400;
     static final int OS_AWAY = 416;
     static final int OS_UNCLAIMED = 682;
     static final int OS_MOUNTED = 683;

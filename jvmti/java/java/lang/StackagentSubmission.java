@@ -58,13 +58,13 @@ public final class StackagentSubmission {
     @ForceInline
     @Hidden
     public static int submitting(Object executor, Object task) {
-        return task == null ? -1 : submit(executorId(executor), task, 0);
+        return task == null || Stackagent.isScheduling(task) ? -1 : submit(executorId(executor), task, 0);
     }
 
     /** Like submitting, for a task that is to run later, or repeatedly. */
     @Hidden
     public static int scheduling(Object executor, Object task) {
-        return task == null ? -1 : submit(executorId(executor), task, SCHEDULED);
+        return task == null || Stackagent.isScheduling(task) ? -1 : submit(executorId(executor), task, SCHEDULED);
     }
 
     /** At the start of a scheduler's method that queues a periodic task again. */
@@ -95,7 +95,7 @@ public final class StackagentSubmission {
     @ForceInline
     @Hidden
     private static int submit(int executor, Object task, int flags) {
-        if (!Stackagent.on || Stackagent.isContinuation(task)) {
+        if (!Stackagent.on) {
             return -1;
         }
         Class<?> c = task.getClass();
@@ -123,15 +123,11 @@ public final class StackagentSubmission {
         }
         int classId = (int) (info >>> 32);
         if (offset == 0) {
-            return !Stackagent.wrapsContinuation(task, info)
-                    && submitBare0(context, System.identityHashCode(task), classId, executor, flags)
+            return submitBare0(context, System.identityHashCode(task), classId, executor, flags)
                     ? token(context)
                     : -1;
         }
         long id = U.getLong(holder, offset);
-        if (id == Stackagent.NO_TASK) {
-            return -1;
-        }
         boolean executed = id < 0;
         id &= ~Stackagent.EXECUTED;
         boolean unseen = id < Stackagent.firstId;
