@@ -95,7 +95,7 @@ func checkAgreement(t *testing.T, p testjvm.Profile) {
 		}
 		checkClasses(t, p, rows, of)
 		if of == nil {
-			checkAdditive(t, rows)
+			checkAdditive(t, p, rows)
 		}
 	}
 }
@@ -193,15 +193,16 @@ func checkClasses(t *testing.T, p testjvm.Profile, rows []row, how []string) {
 
 // checkAdditive: on each thread the self work of all executions is the work of the outermost ones. Carriers are left out:
 // what virtual threads do inside their executions is listed under those threads.
-func checkAdditive(t *testing.T, rows []row) {
+func checkAdditive(t *testing.T, p testjvm.Profile, rows []row) {
 	t.Helper()
+	carriers := carriersOf(t, p)
 	type sums struct{ self, outermost int64 }
 	byThread, partly := map[string]*sums{}, map[string]bool{}
 	for _, r := range rows {
 		s := cmp.Or(byThread[r["thread"]], new(sums))
 		byThread[r["thread"]] = s
-		running, carries := r["start_ns"] != "" && r["end_ns"] == "", strings.HasSuffix(r["class"], "java.lang.VirtualThread.runContinuation")
-		partly[r["thread"]] = partly[r["thread"]] || running || carries
+		running := r["start_ns"] != "" && r["end_ns"] == ""
+		partly[r["thread"]] = partly[r["thread"]] || running || carriers[r["thread"]]
 		self, _ := r.number(t, "self_cpu_ns")
 		s.self += self
 		if cpu, _ := r.number(t, "cpu_ns"); r["outer_task_id"] == "" {
@@ -213,4 +214,21 @@ func checkAdditive(t *testing.T, rows []row) {
 			t.Errorf("thread %s: the executions' self CPU times are %d, those of the outermost executions %d", thread, s.self, s.outermost)
 		}
 	}
+}
+
+// carriersOf are the threads that virtual threads ran on, as far as they are recorded one by one.
+func carriersOf(t *testing.T, p testjvm.Profile) map[string]bool {
+	t.Helper()
+	var threads []struct {
+		Scheduling struct {
+			First string `json:"first_carrier"`
+			Last  string `json:"last_carrier"`
+		} `json:"scheduling"`
+	}
+	ask(t, p, &threads, "threads", p.Dir, "--format", "json")
+	carriers := map[string]bool{}
+	for _, v := range threads {
+		carriers[v.Scheduling.First], carriers[v.Scheduling.Last] = true, true
+	}
+	return carriers
 }

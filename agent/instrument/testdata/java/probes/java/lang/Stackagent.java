@@ -30,6 +30,12 @@ public class Stackagent {
         return i < 0 ? n : n.substring(0, i + 8);
     }
 
+    public static int started(Object task) {
+        return enter(task);
+    }
+
+    public static void adapted(Object task, Object wrapped) {}
+
     public static int enter(Object task) {
         synchronized (counts) {
             Frame f = new Frame();

@@ -1,0 +1,44 @@
+package e2e_test
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// A virtual thread is one task. What its scheduler executes to mount it is none, though a ForkJoinPool wraps that as it wraps the
+// program's tasks.
+func TestVirtualThreadsAreOneTask(t *testing.T) {
+	testjvm.Shared(t)
+	withVirtualThreads(t, func(t *testing.T, jdk testjvm.JDK) {
+		const n = 1000
+		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "adapters"))
+		for _, detail := range []string{"auto", "all"} {
+			p := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{strconv.Itoa(n)}, Agent: []string{"--detail", detail}}.Profile(t)
+			want := map[string]int64{
+				"Main$Pooled": 2 * n,
+				"Main$Body":   n,
+				"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": n,
+				"java.util.concurrent.ForkJoinTask$AdaptedRunnableAction": n,
+				"java.lang.VirtualThread":                                 n,
+			}
+			for _, r := range p.Hotspots(t) {
+				if of, ok := want[r.Class]; ok {
+					if r.Executions != of || r.Created != of {
+						t.Errorf("%s, %s: %d created, %d executed, want %d", detail, r.Class, r.Created, r.Executions, of)
+					}
+					delete(want, r.Class)
+				}
+				if strings.Contains(r.Class, "runContinuation") || strings.Contains(r.Class, "VThreadContinuation") {
+					t.Errorf("%s: %s is listed, %d created, %d executed", detail, r.Class, r.Created, r.Executions)
+				}
+			}
+			if len(want) > 0 {
+				t.Errorf("%s: not listed: %v", detail, want)
+			}
+		}
+	})
+}
