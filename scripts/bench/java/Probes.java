@@ -56,6 +56,18 @@ public class Probes {
         }
     }
 
+    /** Larger than the caches that a core has for itself. */
+    static final long[] others = new long[(4 << 20) / Long.BYTES];
+
+    /** What a program does between its tasks: it uses the caches itself. */
+    static void elsewhere() {
+        long sum = 0;
+        for (int i = 0; i < others.length; i += 8) {
+            sum += others[i]++;
+        }
+        sink = sum;
+    }
+
     interface Step {
         void run() throws Exception;
     }
@@ -76,6 +88,23 @@ public class Probes {
         }
         Arrays.sort(took);
         System.out.printf("%s %.3f%n", kind, (double) took[bursts / 2] / events);
+    }
+
+    /** The same for single events, after which the program has used the caches. By the wall clock, which takes less than the CPU clock. */
+    static void measureCold(String kind, int times, Step before, Step event) throws Exception {
+        long[] took = new long[times];
+        for (int i = -WARMUP; i < times; i++) {
+            before.run();
+            elsewhere();
+            long start = System.nanoTime();
+            event.run();
+            long end = System.nanoTime();
+            if (i >= 0) {
+                took[i] = end - start;
+            }
+        }
+        Arrays.sort(took);
+        System.out.printf("%s %d%n", kind, took[times / 2]);
     }
 
     /** One thread that is held while tasks are submitted. */
@@ -119,7 +148,12 @@ public class Probes {
             held.hold();
         }, () -> submit(held.pool), held::release);
         measure("no-wait", BURST, bursts, nothing, Probes::parkNot, nothing);
-        measure("wait", FEW, bursts, nothing, () -> park(100_000), nothing);
+        Runnable[] one = new Runnable[1];
+        measureCold("cold-creation", 10 * bursts, nothing, () -> one[0] = new Small());
+        measureCold("cold-execution", 10 * bursts, () -> one[0] = new Small(), () -> one[0].run());
+        held.hold();
+        measureCold("cold-submission", 10 * bursts, () -> one[0] = new Small(), () -> held.pool.execute(one[0]));
+        held.release();
         measure("long-wait", FEW, bursts, nothing, () -> park(1_500_000), nothing);
     }
 }

@@ -11,22 +11,28 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// costs are what an event of each kind adds to the CPU time of its thread: ns, one figure a round.
-type costs map[string][]float64
+// cost is what an event of a kind adds to the time of its thread: ns, one figure a round.
+type cost struct {
+	hot  []float64 // in a loop of nothing else
+	cold []float64 // after the program has used the caches
+}
+
+// costs of all kinds.
+type costs map[string]*cost
 
 // calibrations say how the cost of a kind is measured: what the program Probes prints of it, with which detail.
 var calibrations = []struct {
-	kind, probe string
-	summarised  bool
+	kind, hot, cold string
+	summarised      bool
 }{
-	{tool.Executions, "execution", false},
-	{tool.SummarisedExecutions, "execution", true},
-	{tool.Creations, "creation", false},
-	{tool.SummarisedCreations, "creation", true},
-	{tool.Submissions, "submission", false},
-	{tool.SummarisedSubmissions, "submission", true},
-	{tool.Waits, "no-wait", false},
-	{tool.LongWaits, "long-wait", false},
+	{tool.Executions, "execution", "cold-execution", false},
+	{tool.SummarisedExecutions, "execution", "cold-execution", true},
+	{tool.Creations, "creation", "cold-creation", false},
+	{tool.SummarisedCreations, "creation", "cold-creation", true},
+	{tool.Submissions, "submission", "cold-submission", false},
+	{tool.SummarisedSubmissions, "submission", "cold-submission", true},
+	{tool.Waits, "no-wait", "no-wait", false},
+	{tool.LongWaits, "long-wait", "long-wait", false},
 }
 
 // calibrate measures the costs, and describes them.
@@ -54,20 +60,23 @@ func (c Config) calibrate(ctx context.Context, classes string, rounds int) (cost
 		return nil, "", err
 	}
 	found := costs{}
-	t := table.Table{Head: []string{"the cost of probes", "plain JVM ns", "added ns"}}
+	t := table.Table{Head: []string{"the cost of probes", "plain JVM ns", "added ns", "plain, cold", "added, cold"}}
 	for _, k := range calibrations {
 		with := took[1]
 		if k.summarised {
 			with = took[2]
 		}
-		var plain []float64
+		of := &cost{}
+		var hot, cold []float64
 		for round := range rounds {
-			plain = append(plain, took[0][round][k.probe])
-			found[k.kind] = append(found[k.kind], with[round][k.probe]-took[0][round][k.probe])
+			plain := took[0][round]
+			hot, cold = append(hot, plain[k.hot]), append(cold, plain[k.cold])
+			of.hot, of.cold = append(of.hot, with[round][k.hot]-plain[k.hot]), append(of.cold, with[round][k.cold]-plain[k.cold])
 		}
-		t.Add(k.kind, table.Interval(stat.OfMedian(plain)), table.Interval(stat.OfMedian(found[k.kind])))
+		found[k.kind] = of
+		t.Add(k.kind, table.Interval(stat.OfMedian(hot)), table.Interval(stat.OfMedian(of.hot)), table.Interval(stat.OfMedian(cold)), table.Interval(stat.OfMedian(of.cold)))
 	}
-	return found, "\nCPU time of a thread for each event (`scripts/bench/java/Probes.java`), JDK " + p.JDK.Full + ":\n\n" + t.String(), nil
+	return found, "\nTime of a thread for each event (`scripts/bench/java/Probes.java`), JDK " + p.JDK.Full + ". *Cold*: between two events the program reads and writes 4 MiB.\n\n" + t.String(), nil
 }
 
 // parseProbes reads the output of java/Probes.java. Every kind must be there.
@@ -82,8 +91,10 @@ func parseProbes(out string) (map[string]float64, error) {
 		printed[kind] = ns
 	}
 	for _, k := range calibrations {
-		if _, found := printed[k.probe]; !found {
-			return nil, fmt.Errorf("the program Probes printed no %s: %q", k.probe, out)
+		for _, kind := range []string{k.hot, k.cold} {
+			if _, found := printed[kind]; !found {
+				return nil, fmt.Errorf("the program Probes printed no %s: %q", kind, out)
+			}
 		}
 	}
 	return printed, nil

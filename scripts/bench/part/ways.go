@@ -36,12 +36,12 @@ type ways struct {
 }
 
 func newWays(c Config) ways {
-	return ways{c, table.Table{Head: []string{"stackagent against none", "counted: in the JVM", "counted: shadow", "pairs of runs", "CPU", "wall",
+	return ways{c, table.Table{Head: []string{"stackagent against none", "counted in the JVM", "with cold caches", "the shadow", "pairs of runs", "CPU", "wall",
 		"pairs of blocks", "CPU", "time"}}}
 }
 
 func (w *ways) add(name string, counted []countedRun, pairs, blocks way) {
-	cells := []string{name, table.Share(shareOf(counted, countedRun.inside)), table.Share(shareOf(counted, func(r countedRun) float64 { return r.shadow }))}
+	cells := []string{name, table.Share(shareOf(counted, insideHot)), table.Share(shareOf(counted, insideCold)), table.Share(shareOf(counted, func(r countedRun) float64 { return r.shadow }))}
 	for _, x := range []way{pairs, blocks} {
 		if x.n == 0 {
 			cells = append(cells, "none", "", "")

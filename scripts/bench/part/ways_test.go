@@ -15,7 +15,7 @@ import (
 )
 
 func TestParseProbes(t *testing.T) {
-	const good = "creation 8.5\nexecution 9\nsubmission 20\nno-wait 70\nlong-wait 21000.25\n"
+	const good = "creation 8.5\nexecution 9\nsubmission 20\nno-wait 70\nlong-wait 21000.25\ncold-creation 289\ncold-execution 227\ncold-submission 327\n"
 	got, err := parseProbes(good)
 	if err != nil || got["creation"] != 8.5 || got["long-wait"] != 21000.25 {
 		t.Errorf("%v, %v", got, err)
@@ -85,16 +85,17 @@ func TestUntil(t *testing.T) {
 
 func TestCountedText(t *testing.T) {
 	p := program{"small", "a small program", tool.Program{JDK: testjvm.JDK{Full: "25.0.1"}}}
-	found := costs{tool.Executions: {50, 50}, tool.Waits: {40, 40}}
-	one := countedRun{agent: 0.1, shadow: 0.5, kernel: 0.05, tracings: 100_000, program: 10,
-		events: map[string]uint64{tool.Executions: 1_000_000}, probes: map[string]float64{tool.Executions: 0.05, tool.Waits: 0}}
+	found := costs{tool.Executions: {[]float64{50, 50}, []float64{1000, 1000}}}
+	one := countedRun{agent: 0.1, shadow: 0.5, record: 0.2, kernel: 0.05, tracings: 100_000, program: 10,
+		events: map[string]uint64{tool.Executions: 1_000_000}, hot: map[string]float64{tool.Executions: 0.05}, cold: map[string]float64{tool.Executions: 1}}
 	got := countedText(p, []countedRun{one, one}, found, nil)
 	for _, want := range []string{
-		"| the agent's own threads          |           |         |  0.100 |                     1.00 % |",
-		"| probes: executions               | 1,000,000 |    50.0 | 0.0500 |                    0.500 % |",
-		"| eBPF programs in the kernel      |   100,000 |     500 | 0.0500 |                    0.500 % |",
-		"| all of these                     |           |         |  0.200 |                     2.00 % |",
-		"| the shadow, a process of its own |           |         |  0.500 |                     5.00 % |",
+		"| the agent's own threads          |           |         |       |  0.100 |      |                     1.00 % |        |",
+		"| probes: executions               | 1,000,000 |    50.0 | 1,000 | 0.0500 | 1.00 |                    0.500 % | 10.0 % |",
+		"| eBPF programs in the kernel      |   100,000 |     500 |       | 0.0500 |      |                    0.500 % |        |",
+		"| all of these                     |           |         |       |  0.200 | 1.15 |                     2.00 % | 11.5 % |",
+		"| the shadow, a process of its own |           |         |       |  0.500 |      |                     5.00 % |        |",
+		"| of that the scheduling record    |           |         |       |  0.200 |      |                     2.00 % |        |",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

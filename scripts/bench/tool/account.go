@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"stackagent/hpc/sched"
 	"stackagent/scripts/bench/measure"
 	"stackagent/shadow/store"
 )
@@ -18,6 +19,7 @@ const longWait = time.Millisecond
 type Account struct {
 	JVM, Agent time.Duration // CPU time of all threads of the JVM, and of the agent's own
 	Events     map[string]uint64
+	Tracing    sched.Cost // of the scheduling record
 }
 
 // Kinds of events, each with its own cost: recorded one by one, and summarised.
@@ -54,7 +56,19 @@ func ReadAccount(ctx context.Context, shadow, dir string) (Account, error) {
 	if m.Submissions != nil {
 		a.Events[Submissions], a.Events[SummarisedSubmissions] = m.Submissions.Stored, m.Submissions.Summarised
 	}
-	return a, readWaits(folder, a.Events)
+	if err := readWaits(folder, a.Events); err != nil {
+		return a, err
+	}
+	record, err := sched.Open(dir)
+	switch {
+	case err != nil:
+		return a, err
+	case record == nil || record.Record().Cost == nil:
+		a.Tracing.KernelUnknown = "there is no scheduling record"
+	default:
+		a.Tracing = *record.Record().Cost
+	}
+	return a, nil
 }
 
 func readWaits(f *store.Folder, events map[string]uint64) error {
