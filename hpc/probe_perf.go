@@ -69,7 +69,7 @@ func spin(d time.Duration) {
 	}
 }
 
-// taskClockPage checks what the agent's CPU clock relies on: that the user page
+// taskClockPage checks what the agent's CPU clock relies on without rseq: that the user page
 // of a task-clock event changes its lock when the thread leaves the CPU.
 func taskClockPage() Facility {
 	f := Facility{Name: "CPU time by user page"}

@@ -32,7 +32,7 @@ const (
 	rseqUnregister = 1
 )
 
-// rseqSwitches checks what the agent's CPU clock relies on without a user page
+// rseqSwitches checks what the agent's CPU clock relies on first
 // (jvmti/clock/rseq.h): that the kernel clears the section of a thread's area when
 // it switches the thread, and only then.
 func rseqSwitches() Facility {
@@ -48,7 +48,7 @@ func rseqSwitches() Facility {
 	}()
 	switch err := <-result; {
 	case err == nil:
-		f.Available, f.Detail = Yes, "the kernel marks switches; used where there is no user page, if the JVM's C library has it (glibc 2.35)"
+		f.Available, f.Detail = Yes, "the kernel marks switches; used if the JVM's C library has it (glibc 2.35)"
 	case errors.Is(err, unix.EINVAL):
 		f.Available, f.Detail = Unknown, "the C library of this build has the thread's area"
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):

@@ -80,7 +80,7 @@ type Config struct {
 type VM struct {
 	Processors int
 	ClockName  string // "tsc" or "monotonic"
-	CPUClock   string // "user page", "clock_gettime" or "" (not measured)
+	CPUClock   string // "rseq", "user page", "clock_gettime" or "" (not measured)
 	Start      wire.ClockPair
 	Late       bool              // it ran before the session began
 	Extra      []wire.Extra      // of Config.Work, what is measured
@@ -210,10 +210,10 @@ func describeVM() VM {
 	if C.sa.clock.cpu {
 		vm.CPUClock = "clock_gettime"
 		switch {
-		case bool(C.sa.clock.user_page):
-			vm.CPUClock = "user page"
 		case bool(C.sa.clock.rseq):
 			vm.CPUClock = "rseq"
+		case bool(C.sa.clock.user_page):
+			vm.CPUClock = "user page"
 		}
 	}
 	vm.Extra, vm.Refused = workFound()

@@ -28,18 +28,27 @@ static bool user_page_works(void) {
     return works;
 }
 
-static void *test_rseq(void *works) {
-    *(bool *)works = sa_rseq_works();
+/* What shows that a thread left its CPU, so that its CPU time is known without a system call. The test takes
+ * milliseconds, beside the JVM's own start. */
+static struct {
+    pthread_t thread;
+    bool runs;
+} clock_test;
+
+static void *test_clocks(void *unused) {
+    (void)unused;
+    sa.clock.rseq = sa_rseq_works();
+    sa.clock.user_page = user_page_works();
     return NULL;
 }
 
-/* Chooses how to read a thread's CPU time without a system call. */
-static void choose_cpu_clock(void) {
-    sa.clock.user_page = sa.clock.cpu && user_page_works();
-    bool works = false;
-    pthread_t t;
-    if (sa.clock.cpu && !sa.clock.user_page && sa_make_thread(&t, NULL, test_rseq, &works) == 0) pthread_join(t, NULL);
-    sa.clock.rseq = works;
+static void begin_clock_test(void) {
+    if (sa.clock.cpu) clock_test.runs = sa_make_thread(&clock_test.thread, NULL, test_clocks, NULL) == 0;
+}
+
+static void end_clock_test(void) {
+    if (clock_test.runs) pthread_join(clock_test.thread, NULL);
+    clock_test.runs = false;
 }
 
 /* Does the user want the agent or no JVM (strict=true)? Only the Go side parses the options. */
@@ -66,7 +75,7 @@ int sa_load_go(char *options) {
         sa_say("the Go side of the agent does not start; the program runs without profiling");
         return SA_GO_UNPROFILED;
     }
-    choose_cpu_clock();
+    begin_clock_test();
     return result;
 }
 
@@ -122,6 +131,7 @@ static void special_start(JNIEnv *env) {
 }
 
 bool sa_begin(JNIEnv *env) {
+    end_clock_test();
     sa_clock_calibrate(&sa.clock);
     sa_work_start(env, sa_helper.probes != NULL);
     sa_gc_cause_find();

@@ -58,7 +58,7 @@ type Hello struct {
 	CPUs         int
 	AgentVersion string
 	ClockName    string // "tsc" or "monotonic"
-	CPUClock     string // "user page", "rseq" or "clock_gettime", how CPU time is read
+	CPUClock     string // "rseq", "user page" or "clock_gettime", how CPU time is read
 	WallUnixNs   int64  // wall clock time at StartClock
 	StartClock   ClockPair
 	Metrics      []string          // metrics measured: "wall", "cpu", then those of Extra
