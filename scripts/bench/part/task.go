@@ -94,6 +94,14 @@ func Task(ctx context.Context, c Config) (string, error) {
 			}
 			b.WriteString(text)
 		}
+		if !c.wants(coldName) {
+			continue
+		}
+		text, err := coldTable(ctx, c, jdk, tools, classes)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
 	}
 	return b.String(), nil
 }

@@ -105,3 +105,20 @@ func TestCountedText(t *testing.T) {
 		t.Errorf("no reason in\n%s", got)
 	}
 }
+
+func TestColdText(t *testing.T) {
+	tools := []tool.Tool{{Name: "plain"}, {Name: "ours"}, {Name: "broken"}}
+	plain := map[string]float64{"execution": 8, "cold-execution": 250, "creation": 10, "cold-creation": 300}
+	ours := map[string]float64{"execution": 68, "cold-execution": 1450, "creation": 20, "cold-creation": 500}
+	got := coldText(testjvm.JDK{Full: "25.0.1"}, tools, [][]map[string]float64{{plain}, {ours}, nil}, []error{nil, nil, context.Canceled})
+	for _, want := range []string{
+		"| plain  |         8.00 |    250 |       10.0 |  300 |",
+		"| ours   |        +60.0 | +1,200 |      +10.0 | +200 |",
+		"| broken |       failed |",
+		"broken failed: context canceled",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
