@@ -41,11 +41,13 @@ void sa_signals_settle(void); /* once, after sa_load_go */
 /* life_go_threads.c: the threads of the Go runtime */
 enum { SA_GO_THREADS = 20, SA_GO_STACK_BYTES = 1 << 20 };
 bool sa_go_threads_made(void);  /* false: the system gave none, the runtime is not started */
+void sa_look_rarely(void);      /* life_timer_slack.c: called by the runtime's monitor thread */
 uint64_t sa_thread_waits(void); /* how often the runtime had to wait for one */
 
 /* life_vm.c */
 void sa_read_properties(void);            /* at VMInit */
 const char *sa_property(const char *name); /* as read then, or NULL */
+size_t sa_build_id(unsigned char *id, size_t room); /* of this library; 0: it has none, or no room */
 char *sa_library_path(void);          /* of this library, malloc'ed, or NULL */
 void sa_say(const char *message);    /* one line on stderr */
 #endif

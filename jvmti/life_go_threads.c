@@ -22,6 +22,7 @@ typedef struct {
     bool detached;
 } go_thread;
 
+enum { MONITOR = 1 }; /* the runtime's monitor: the second thread that it makes */
 static go_thread go_threads[SA_GO_THREADS];
 static _Atomic uint32_t taken;
 static bool made;
@@ -36,6 +37,7 @@ static void *run_go_thread(void *p) {
     }
     if (s->start == NULL) return NULL;
     if (s->detached) pthread_detach(pthread_self());
+    if (s == &go_threads[MONITOR]) sa_look_rarely();
     return s->start(s->arg);
 }
 

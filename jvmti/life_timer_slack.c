@@ -3,10 +3,13 @@
  * time as the classes. A sleep may be extended by the thread's timer slack, which
  * threads inherit from their creator. So the slack is set before the Go runtime
  * creates its first thread, and the JVM's thread that loads this library gets its own
- * back. */
+ * back. The monitor itself gets more: it looks ten times less often, so a goroutine may
+ * wait a few ms for a processor that another one left for C. */
 #include <sys/prctl.h>
 
-enum { SLACK_NS = 500000 }; /* of Go's threads; the kernel's default is 50,000 */
+#include "life.h"
+
+enum { SLACK_NS = 500000, MONITOR_SLACK_NS = 5000000 }; /* of Go's threads; the kernel's default is 50,000 */
 
 static int callers = -1; /* of the thread that loads the library */
 
@@ -20,3 +23,5 @@ __attribute__((constructor(101))) static void before_go(void) {
 __attribute__((constructor)) static void after_go(void) {
     if (callers > 0 && callers < SLACK_NS) prctl(PR_SET_TIMERSLACK, callers);
 }
+
+void sa_look_rarely(void) { prctl(PR_SET_TIMERSLACK, MONITOR_SLACK_NS); }
