@@ -719,10 +719,10 @@ public final class Stackagent {
      */
     @Hidden
     public static void adapted(Object task, Object wrapped) {
-        if (!on) {
-            return;
-        }
         Class<?> c = task.getClass();
+        if (!on || !(task instanceof ForkJoinTask) || c.getClassLoader0() != null) {
+            return; // reflection passes anything
+        }
         long info = known(c);
         if (info == 0) {
             info = describe0(c);
