@@ -142,6 +142,35 @@ func (g *Group) AddSummarised(s *Summarised) {
 	}
 }
 
+// Counted stands for recorded executions that were added up before.
+type Counted struct {
+	Executions, Nested, Threw, Running, Cut, Virtual, CreateUnseen int64
+	Threads                                                        []uint32
+}
+
+// AddCounted adds executions but for their work, which AddWork adds.
+func (g *Group) AddCounted(c *Counted) {
+	g.Executions += c.Executions
+	g.Nested += c.Nested
+	g.Threw += c.Threw
+	g.Running += c.Running
+	g.Cut += c.Cut
+	g.Virtual += c.Virtual
+	g.CreateUnseen += c.CreateUnseen
+	for _, t := range c.Threads {
+		g.threads.set(t)
+	}
+}
+
+// AddWork adds the values of a metric in n executions of AddCounted; see Values.AddBinned.
+func (g *Group) AddWork(at Metric, n int64, m Moments, each func(add func(bucket int16, count int64))) {
+	g.grow(int(at) + 1)
+	g.work[at].notMeasured += n - m.Count
+	if m.Count > 0 {
+		g.work[at].values.AddBinned(m, each)
+	}
+}
+
 // Merge adds o, which it leaves unchanged. Both have a series over the same grid or
 // none.
 func (g *Group) Merge(o *Group) {

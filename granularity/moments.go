@@ -48,6 +48,13 @@ func (m *moments) merge(o *moments) {
 	}
 }
 
+// Moments are exact sums of integers: their number, sum, extremes and the sum of their squares,
+// its lowest word first.
+type Moments struct {
+	Count, Sum, Min, Max int64
+	Squares              [3]uint64
+}
+
 // squares is sum((x-mean)^2) = (n*sum(x^2) - sum(x)^2) / n. Its numerator is
 // exact: nothing is lost where the mean is large against the spread.
 func (m *moments) squares() float64 {

@@ -12,8 +12,6 @@ type rough struct {
 	n, sum, min, max int64 // n: the sum of counts
 	blank            int64 // values in sum without a bucket
 	counts           map[uint16]int64
-	merged           []cell // with the recorded values, computed when needed
-	with             int64  // how many recorded values are in there
 }
 
 // maxSummarised bounds the values of one set, so that sums of many do not overflow.
@@ -30,7 +28,7 @@ func (r *rough) extremes(least, greatest int64) {
 
 func (r *rough) add(count, sum, least, greatest int64, buckets []loglinear.Bucket) {
 	r.extremes(least, greatest)
-	r.sum, r.merged = r.sum+sum, nil
+	r.sum += sum
 	for _, b := range buckets {
 		if b.Index >= loglinear.Buckets || b.Count > uint64(maxSummarised-r.n) {
 			continue // from a hostile sender: a value without a bucket
@@ -47,7 +45,7 @@ func (r *rough) merge(o *rough) {
 		return
 	}
 	r.extremes(o.min, o.max)
-	r.n, r.blank, r.sum, r.merged = r.n+o.n, r.blank+o.blank, r.sum+o.sum, nil
+	r.n, r.blank, r.sum = r.n+o.n, r.blank+o.blank, r.sum+o.sum
 	for i, n := range o.counts {
 		r.counts[i] += n
 	}
@@ -63,33 +61,47 @@ func (r *rough) squares(mean float64) float64 {
 	return s
 }
 
-// cells are the agent's buckets with what v recorded counted into them;
-// negative values, which only records have, stay as they are.
-func (r *rough) cells(v *Values, f func(cell) bool) {
-	if r.merged == nil || r.with != v.sums.n {
-		r.merged, r.with = r.join(v.recorded), v.sums.n
-	}
-	for _, c := range r.merged {
-		if !f(c) {
-			return
+// join counts all values in the agent's buckets; negative values that were recorded one by one
+// stay as they are.
+func (v *Values) join() []cell {
+	counts := map[int16]int64{}
+	if v.rough != nil {
+		for i, n := range v.rough.counts {
+			counts[int16(i)] += n
 		}
 	}
-}
-
-func (r *rough) join(recorded func(func(cell) bool)) []cell {
+	for i, n := range v.binned {
+		counts[i] += n
+	}
 	var out []cell
-	counts := maps.Clone(r.counts)
-	recorded(func(c cell) bool {
-		if c.lo < 0 {
+	v.recorded(func(c cell) bool {
+		if c.lo < 0 && v.binned == nil {
 			out = append(out, c)
 		} else {
-			counts[uint16(loglinear.Index(uint64(c.lo)))] += c.n
+			counts[signedIndex(c.lo)] += c.n
 		}
 		return true
 	})
 	for _, i := range slices.Sorted(maps.Keys(counts)) {
-		lo, hi := loglinear.Bounds(int(i))
-		out = append(out, cell{int64(lo), int64(hi), counts[i]})
+		lo, hi := signedBounds(i)
+		out = append(out, cell{lo, hi, counts[i]})
 	}
 	return out
+}
+
+// signedIndex is the bucket of v in loglinear, those of negative values mirrored.
+func signedIndex(v int64) int16 {
+	if v < 0 {
+		return -int16(loglinear.Index(-uint64(v)))
+	}
+	return int16(loglinear.Index(uint64(v)))
+}
+
+func signedBounds(i int16) (lo, hi int64) {
+	if i < 0 {
+		lo, hi = signedBounds(-i)
+		return -hi, -lo
+	}
+	low, high := loglinear.Bounds(int(i))
+	return int64(low), int64(high)
 }

@@ -20,8 +20,11 @@ type Values struct {
 	list   []int64 // all of them, while they are few
 	sorted bool
 	tally  *tally
-	rough  *rough // nil: nothing summarised
+	binned map[int16]int64 // recorded values of AddBinned, by bucket of loglinear, below 0 mirrored; nil: none
+	rough  *rough          // nil: nothing summarised
 
+	joined  []cell // all values in coarse buckets, computed when needed
+	with    int    // how many are in there
 	wants   []want
 	guessed bool // an answer since this was reset was not exact
 }
@@ -65,6 +68,16 @@ func (v *Values) AddSummarised(count int64, sum, least, greatest units.Ns, bucke
 	v.rough.add(count, int64(sum), int64(least), int64(greatest), buckets)
 }
 
+// AddBinned adds recorded values of which the moments are known exactly and the single values
+// by their buckets of loglinear, with mirrored numbers below 0.
+func (v *Values) AddBinned(m Moments, each func(add func(bucket int16, count int64))) {
+	v.sums.merge(&moments{n: m.Count, sum: m.Sum, min: m.Min, max: m.Max, sq: m.Squares})
+	if v.binned == nil {
+		v.binned = map[int16]int64{}
+	}
+	each(func(bucket int16, count int64) { v.binned[bucket] += count })
+}
+
 // Merge adds every value of o, which it leaves unchanged. It discards what another
 // reading has found out about v.
 func (v *Values) Merge(o *Values) {
@@ -87,6 +100,12 @@ func (v *Values) Merge(o *Values) {
 	}
 	if v.tally != nil {
 		v.tally.found = nil
+	}
+	for b, n := range o.binned {
+		if v.binned == nil {
+			v.binned = map[int16]int64{}
+		}
+		v.binned[b] += n
 	}
 	if o.rough != nil {
 		if v.rough == nil {
@@ -166,15 +185,25 @@ func (v *Values) StdDev() float64 {
 	return math.Sqrt(squares / (n - 1))
 }
 
+// coarse reports whether some values are known by their bucket of loglinear only.
+func (v *Values) coarse() bool { return v.rough != nil || v.binned != nil }
+
 // cells calls f with disjoint ranges of values, ascending, and the number of values in
 // each, until f returns false: single values, fine buckets, or coarse ones if any
-// value is summarised.
+// value is known by such a one only.
 func (v *Values) cells(f func(cell) bool) {
-	if v.rough != nil {
-		v.rough.cells(v, f)
+	if !v.coarse() {
+		v.recorded(f)
 		return
 	}
-	v.recorded(f)
+	if v.joined == nil || v.with != v.Len() {
+		v.joined, v.with = v.join(), v.Len()
+	}
+	for _, c := range v.joined {
+		if !f(c) {
+			return
+		}
+	}
 }
 
 // recorded calls f with the cells of the values recorded one by one.
@@ -205,7 +234,7 @@ func (v *Values) sort() {
 // At is the i-th smallest value, i from 0: exact where the value was recorded
 // and its rank is known, else the middle of its bucket; see RelativeError.
 func (v *Values) At(i int) units.Ns {
-	if v.tally == nil && v.rough == nil {
+	if v.tally == nil && !v.coarse() {
 		v.sort()
 		return units.Ns(v.list[i])
 	}
@@ -222,7 +251,7 @@ func (v *Values) At(i int) units.Ns {
 	if at.lo == at.hi {
 		return units.Ns(at.lo)
 	}
-	if v.rough == nil {
+	if !v.coarse() {
 		if x, ok := v.contentOf(at).at(left, v); ok {
 			return units.Ns(x)
 		}
@@ -243,7 +272,7 @@ func (v *Values) CountBelow(n units.Ns) int {
 		case c.lo >= x:
 			return false
 		}
-		if v.rough == nil {
+		if !v.coarse() {
 			if k, ok := v.contentOf(c).below(x, v); ok {
 				below += k
 				return false
@@ -278,7 +307,7 @@ func (v *Values) RelativeError() float64 {
 	switch {
 	case !v.guessed:
 		return 0
-	case v.rough != nil:
+	case v.coarse():
 		return loglinear.RelativeError
 	}
 	return 1.0 / exactFrom

@@ -35,7 +35,7 @@ func compareViews(l *listing.Flags, dir string) error {
 	if err != nil {
 		l.Env.Note("%s", text.OneLine(err.Error()))
 	}
-	sum, err := condense(l.Env, s, summary.Options{Brief: true})
+	sum, err := condense(l.Env, s, summary.Options{Brief: true, Exact: true})
 	if err != nil {
 		return err
 	}

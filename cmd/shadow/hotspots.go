@@ -19,6 +19,7 @@ func newHotspots(env console.Env) *cobra.Command {
 	var l listing.Flags
 	o := summary.HotspotOptions{}
 	var sort, output string
+	var exact bool
 	cmd := &cobra.Command{
 		Use:   "hotspots DIR",
 		Short: "Which tasks hold the work, by class, site, executor, thread or context",
@@ -54,7 +55,7 @@ recorded with --contexts.
 			if o.By == summary.ByContext {
 				return listContexts(&l, args[0], o)
 			}
-			s, err := hotspotSummary(env, args[0], o, l.Format)
+			s, err := hotspotSummary(env, args[0], o, l.Format, exact)
 			if err != nil {
 				return err
 			}
@@ -65,6 +66,9 @@ recorded with --contexts.
 			if err != nil {
 				return err
 			}
+			if line := summary.SumsText(s); line != "" {
+				defer env.Note("%s", line)
+			}
 			if s.Hidden != nil {
 				defer env.Note("%s", table.Clean(s.Hidden.Text()))
 			}
@@ -74,6 +78,7 @@ recorded with --contexts.
 	l.AddTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
 	filterFlags(cmd, &o.Filter)
 	unitsFlag(cmd, &o.Units)
+	exactFlag(cmd, &exact)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread|context")
 	cmd.Flags().StringVar(&o.Metric, "metric", "", "sort and show by this metric instead of CPU time: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "of pprof and collapsed: file to write (default: standard output)")
@@ -98,8 +103,8 @@ func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
 }
 
 // hotspotSummary condenses a session as the listing wants it.
-func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, format string) (*summary.Summary, error) {
-	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units}
+func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, format string, exact bool) (*summary.Summary, error) {
+	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units, Exact: exact}
 	// Scripts find the raw executions of a class of the JDK in one row.
 	options.AsRecorded = o.By == "class" && format != "table" && !o.Units && !o.Filter.App
 	if o.By != summary.BySite && o.By != summary.ByExecutor {

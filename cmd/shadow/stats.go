@@ -26,7 +26,7 @@ import (
 func newStats(env console.Env) *cobra.Command {
 	var l listing.Flags
 	var filter summary.Filter
-	var inUnits, views bool
+	var inUnits, views, exact bool
 	var thresholds []string
 	var metric string
 	cmd := &cobra.Command{
@@ -58,7 +58,7 @@ prints the differences.`,
 			if err != nil {
 				return err
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits, Thresholds: t, Advice: inUnits})
+			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits, Thresholds: t, Advice: inUnits, Exact: exact})
 			if err != nil {
 				return err
 			}
@@ -79,6 +79,7 @@ prints the differences.`,
 	l.AddTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
+	exactFlag(cmd, &exact)
 	thresholdFlag(cmd, &thresholds)
 	cmd.Flags().StringVar(&metric, "metric", "", "only the distributions of this metric: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().BoolVar(&views, "check", false, "compare what the agent measured with the kernel's account of each thread and of the process, and store the comparison in the session")
@@ -209,6 +210,9 @@ func statsFacts(s *summary.Summary) [][2]string {
 	}
 	if line := summary.SummarisedText(t.Summarised, t.Executions); line != "" {
 		facts = append(facts, [2]string{"summarised", line + " (~)"})
+	}
+	if line := summary.SumsText(s); line != "" {
+		facts = append(facts, [2]string{"large", line})
 	}
 	for _, r := range s.Refusals {
 		facts = append(facts, [2]string{"refused", advice.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample}.Text()})

@@ -25,6 +25,11 @@ func unitsFlag(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "units", false, "list units of work (one per submission by the program) instead of executions")
 }
 
+// exactFlag gives cmd the flag that reads all executions of a large session.
+func exactFlag(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "exact", false, "read every execution for exact quantiles, also of a session of more than 20 million")
+}
+
 // thresholdFlag gives cmd the flag that sets thresholds of the advice.
 func thresholdFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "threshold", nil, "threshold of a finding, NAME=VALUE; repeatable; names: "+strings.Join(advice.ThresholdNames(), ", "))

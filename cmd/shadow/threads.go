@@ -64,7 +64,7 @@ that was recorded by itself.`,
 				env.Note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
 			}
 			before := len(s.Warnings)
-			sum, err := condense(env, s, summary.Options{Brief: true})
+			sum, err := condense(env, s, summary.Options{Brief: true, Exact: true})
 			if err != nil {
 				return err
 			}

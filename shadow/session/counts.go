@@ -98,6 +98,35 @@ func (b byFlags) add(class []uint32, flags []uint16) {
 	}
 }
 
+// addSums adds the counts of a part.
+func (b byFlags) addSums(x *store.Sums) {
+	for i := range x.Classes {
+		c := &x.Classes[i]
+		if b[c.Class] == nil {
+			b[c.Class] = new([knownFlags]uint64)
+		}
+		for _, f := range c.Flags {
+			b[c.Class][f.Flags%knownFlags] += f.Count
+		}
+	}
+}
+
+// countFlags counts rows on all workers, those of some parts by their sums.
+func countFlags(scan func(sums func(int, *store.Sums) error, rows func(int, []uint32, []uint16)) error) ([]byFlags, error) {
+	counts := make([]byFlags, Workers())
+	of := func(worker int) byFlags {
+		if counts[worker] == nil {
+			counts[worker] = byFlags{}
+		}
+		return counts[worker]
+	}
+	err := scan(func(worker int, x *store.Sums) error {
+		of(worker).addSums(x)
+		return nil
+	}, func(worker int, class []uint32, flags []uint16) { of(worker).add(class, flags) })
+	return counts, err
+}
+
 // each calls f with the counts that are not zero.
 func (b byFlags) each(f func(class uint32, flags uint16, n uint64)) {
 	for class, counts := range b {
@@ -111,13 +140,11 @@ func (b byFlags) each(f func(class uint32, flags uint16, n uint64)) {
 
 // executions counts the recorded executions.
 func (t *tally) executions() error {
-	counts := make([]byFlags, Workers())
-	err := t.s.ScanExecutions(store.ExecutionClass|store.ExecutionFlags, func(worker int, c *Chunk) error {
-		if counts[worker] == nil {
-			counts[worker] = byFlags{}
-		}
-		counts[worker].add(c.Class, c.Flags)
-		return nil
+	counts, err := countFlags(func(sums func(int, *store.Sums) error, rows func(int, []uint32, []uint16)) error {
+		return t.s.SumExecutions(store.ExecutionClass|store.ExecutionFlags, sums, func(worker int, c *Chunk) error {
+			rows(worker, c.Class, c.Flags)
+			return nil
+		})
 	})
 	for _, b := range counts {
 		b.each(func(class uint32, flags uint16, n uint64) {
@@ -148,13 +175,11 @@ func (c *ClassCounts) executed(flags wire.ExecutionFlags, n uint64) {
 // creationsByFlags counts the constructions of a session whose executions say
 // which is the first of a task whose creation was seen.
 func (t *tally) creationsByFlags() error {
-	counts := make([]byFlags, Workers())
-	err := t.s.ScanCreations(store.CreationClass|store.CreationFlags, func(worker int, c *CreationChunk) error {
-		if counts[worker] == nil {
-			counts[worker] = byFlags{}
-		}
-		counts[worker].add(c.Class, c.Flags)
-		return nil
+	counts, err := countFlags(func(sums func(int, *store.Sums) error, rows func(int, []uint32, []uint16)) error {
+		return t.s.sumCreations(store.CreationClass|store.CreationFlags, sums, func(worker int, c *CreationChunk) error {
+			rows(worker, c.Class, c.Flags)
+			return nil
+		})
 	})
 	if err != nil {
 		return err

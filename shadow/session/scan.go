@@ -38,3 +38,18 @@ func (s *Session) scanCreations(want store.Columns, workers int, use func(worker
 	s.warnRows(bad)
 	return hint(err)
 }
+
+// SumExecutions reads all executions, part by part: those that have sums by these, of the others the wanted columns of
+// the rows. Counts, sums and extremes are exact either way. Both are called as ScanExecutions calls use.
+func (s *Session) SumExecutions(want store.Columns, sums func(worker int, x *store.Sums) error, use func(worker int, c *Chunk) error) error {
+	bad, err := s.folder.SumExecutions(want, Workers(), sums, use)
+	s.warnRows(bad)
+	return hint(err)
+}
+
+// sumCreations is SumExecutions for the creations.
+func (s *Session) sumCreations(want store.Columns, sums func(worker int, x *store.Sums) error, use func(worker int, c *CreationChunk) error) error {
+	bad, err := s.folder.SumCreations(want, Workers(), sums, use)
+	s.warnRows(bad)
+	return hint(err)
+}

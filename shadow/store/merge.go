@@ -189,6 +189,11 @@ func (w *Writer) merge(t Table, run inventory) (out partInfo, sum seal.File, err
 	if err != nil {
 		return out, sum, err
 	}
+	sums, err := w.mergedSums(t, s)
+	if err != nil {
+		return out, sum, err
+	}
+	meta = append(meta, sums...)
 	sum, err = replace(w.dir, PartName(t, out.From, out.To), func(f io.Writer) error {
 		return recovering(func() error {
 			return withEncoder(func(e *encoder) error { return e.merge(f, t, s, meta) })

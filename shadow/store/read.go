@@ -60,8 +60,8 @@ type Folder struct {
 	files   map[string]seal.File
 	parts   [numTables][]Range
 
-	verified   [numTables]sync.Once
-	mismatched map[string]error // files, guarded by mu
+	verifying sync.Mutex
+	verified  map[string]error // what is wrong with the content of parts, by file; guarded by mu
 
 	covered []string // files whose rows a larger part holds as well
 	lock    *os.File // keeps a Writer from taking away what is covered

@@ -24,12 +24,12 @@ const AllColumns Columns = 1<<64 - 1
 // goroutines at once, each with its own worker number from 0. Every scan of a
 // Folder, whatever its columns, gives the same rows of a damaged part or fewer.
 func (f *Folder) ScanExecutions(want Columns, workers int, use func(worker int, c *ExecutionColumns) error) ([]*PartError, error) {
-	return scan(f, Executions, want, workers, f.executionLayoutOf, use)
+	return scan(f, Executions, f.parts[Executions], want, workers, f.executionLayoutOf, use)
 }
 
 // ScanCreations reads the wanted columns of the creations.
 func (f *Folder) ScanCreations(want Columns, workers int, use func(worker int, c *CreationColumns) error) ([]*PartError, error) {
-	return scan(f, Creations, want, workers, creationLayoutOf, use)
+	return scan(f, Creations, f.parts[Creations], want, workers, creationLayoutOf, use)
 }
 
 // partState is what earlier scans found out about a part.
@@ -43,6 +43,7 @@ type partState struct {
 type scanner[C any] struct {
 	folder *Folder
 	table  Table
+	parts  []Range
 	want   Columns
 	layout func(*parquet.File) *layout[C]
 	use    func(int, *C) error
@@ -52,10 +53,10 @@ type scanner[C any] struct {
 	err    error // of use
 }
 
-func scan[C any](f *Folder, t Table, want Columns, workers int, of func(*parquet.File) *layout[C], use func(int, *C) error) ([]*PartError, error) {
-	s := &scanner[C]{folder: f, table: t, want: want, layout: of, use: use}
+func scan[C any](f *Folder, t Table, parts []Range, want Columns, workers int, of func(*parquet.File) *layout[C], use func(int, *C) error) ([]*PartError, error) {
+	s := &scanner[C]{folder: f, table: t, parts: parts, want: want, layout: of, use: use}
 	var group sync.WaitGroup
-	for worker := range min(max(workers, 1), len(f.parts[t])) {
+	for worker := range min(max(workers, 1), len(parts)) {
 		group.Go(func() { s.work(worker) })
 	}
 	group.Wait()
@@ -64,13 +65,12 @@ func scan[C any](f *Folder, t Table, want Columns, workers int, of func(*parquet
 
 func (s *scanner[C]) work(worker int) {
 	var c C
-	parts := s.folder.parts[s.table]
 	for {
 		i := int(s.next.Add(1)) - 1
-		if i >= len(parts) {
+		if i >= len(s.parts) {
 			return
 		}
-		if !s.part(worker, &c, parts[i]) {
+		if !s.part(worker, &c, s.parts[i]) {
 			return
 		}
 	}
@@ -102,14 +102,14 @@ func (s *scanner[C]) part(worker int, c *C, r Range) bool {
 	var stop stopError
 	if bad != nil && errors.As(bad.Err, &stop) {
 		s.err = errors.Join(s.err, stop.error)
-		s.next.Store(int64(len(s.folder.parts[s.table])))
+		s.next.Store(int64(len(s.parts)))
 		return false
 	}
 	if bad != nil {
 		s.bad = append(s.bad, bad)
 		if s.folder.Strict {
 			s.err = errors.Join(s.err, s.folder.refuse(bad))
-			s.next.Store(int64(len(s.folder.parts[s.table])))
+			s.next.Store(int64(len(s.parts)))
 		}
 	}
 	s.folder.learn(path, s.want, bad)

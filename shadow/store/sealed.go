@@ -154,30 +154,39 @@ func (f *Folder) checkPart(pf *parquet.File, t Table, r Range) error {
 	return checkSchema(t, pf)
 }
 
-// verify computes the checksums of the parts of t, once, on all processors.
-func (f *Folder) verify(t Table) {
-	f.verified[t].Do(func() {
-		parts := f.parts[t]
-		var next atomic.Int64
-		var group sync.WaitGroup
-		for range min(runtime.GOMAXPROCS(0), len(parts)) {
-			group.Go(func() {
-				for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-					path := f.path(t, parts[i])
-					want, listed := f.files[filepath.Base(path)]
-					if !listed {
-						continue
-					}
-					if err := checkContent(path, want); err != nil {
-						f.mu.Lock()
-						f.mismatched[path] = err
-						f.mu.Unlock()
-					}
+// verify computes the checksums of those parts of t, each once, on all processors.
+func (f *Folder) verify(t Table, parts []Range) {
+	f.verifying.Lock()
+	defer f.verifying.Unlock()
+	parts = slices.DeleteFunc(slices.Clone(parts), func(r Range) bool { _, known := f.checked(f.path(t, r)); return known })
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+				path := f.path(t, parts[i])
+				var wrong error
+				if want, listed := f.files[filepath.Base(path)]; listed {
+					wrong = checkContent(path, want)
 				}
-			})
-		}
-		group.Wait()
-	})
+				f.mu.Lock()
+				if f.verified == nil {
+					f.verified = map[string]error{}
+				}
+				f.verified[path] = wrong
+				f.mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+}
+
+// checked is what is wrong with the content of a part, if its checksum was computed.
+func (f *Folder) checked(path string) (wrong error, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	wrong, known = f.verified[path]
+	return wrong, known
 }
 
 // part runs use on a part of t whose content is that of which the manifest
@@ -185,15 +194,11 @@ func (f *Folder) verify(t Table) {
 // is this session's at all.
 func (f *Folder) part(t Table, r Range, use func(*parquet.File, *int64) error) *PartError {
 	path := f.path(t, r)
-	f.mu.Lock()
-	if f.mismatched == nil {
-		f.mismatched = map[string]error{}
+	wrong, known := f.checked(path)
+	if !known {
+		f.verify(t, f.parts[t])
+		wrong, _ = f.checked(path)
 	}
-	f.mu.Unlock()
-	f.verify(t)
-	f.mu.Lock()
-	wrong := f.mismatched[path]
-	f.mu.Unlock()
 	listed := f.files[filepath.Base(path)]
 	if wrong != nil && f.Strict {
 		return &PartError{File: path, Rows: listed.Rows, Err: wrong}

@@ -34,6 +34,9 @@ type Writer struct {
 	parts                 [numTables]inventory
 	files                 map[string]seal.File // checksums, for the manifest; never changed, but replaced
 	covered               []string             // files that merged parts cover, to be deleted
+
+	// SumsFrom is how many rows a table has before its parts get sums; 0: as many as matter.
+	SumsFrom uint64
 }
 
 // OpenWriter creates the folder root/folder for the session name, or goes on
@@ -284,8 +287,12 @@ func (w *Writer) writePart(t Table, p *Part) (seal.File, error) {
 	if err != nil {
 		return seal.File{}, err
 	}
+	sums, err := w.partSums(t, p)
+	if err != nil {
+		return seal.File{}, err
+	}
 	sum, err := replace(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error {
-		return withEncoder(func(e *encoder) error { return e.encode(out, t, p, meta) })
+		return withEncoder(func(e *encoder) error { return e.encode(out, t, p, append(meta, sums...)) })
 	})
 	sum.Rows = int64(p.rows(t))
 	return sum, err

@@ -104,7 +104,7 @@ func (b *builder) makeGrid() error {
 func (b *builder) span() (first, last units.MonoNs, err error) {
 	type ends struct{ first, last units.MonoNs }
 	all := make([]ends, session.Workers())
-	err = b.executions(store.ExecutionClass|store.ExecutionStart|store.ExecutionEnd, func(worker int, c *session.Chunk, _ []uint32) error {
+	rows := func(worker int, c *session.Chunk) error {
 		e := &all[worker]
 		for i := range c.Len() {
 			if e.first == 0 || c.StartNs[i] < e.first {
@@ -113,7 +113,20 @@ func (b *builder) span() (first, last units.MonoNs, err error) {
 			e.last = max(e.last, c.StartNs[i], c.EndNs[i])
 		}
 		return nil
-	})
+	}
+	const want = store.ExecutionClass | store.ExecutionStart | store.ExecutionEnd
+	if b.src.Sums == nil {
+		err = b.executions(want, func(worker int, c *session.Chunk, _ []uint32) error { return rows(worker, c) })
+	} else {
+		err = b.src.Sums(want, func(worker int, x *store.Sums) error {
+			e := &all[worker]
+			if e.first == 0 || x.First < e.first {
+				e.first = x.First
+			}
+			e.last = max(e.last, x.Last)
+			return nil
+		}, rows)
+	}
 	for _, e := range all {
 		if first == 0 || e.first != 0 && e.first < first {
 			first = e.first
@@ -229,7 +242,7 @@ func (b *builder) head() *Summary {
 		Lost:         lost(&m.Lost),
 		Balance:      m.Balance,
 		NotAvailable: maps.Clone(m.NotAvailable), Refusals: nonNil(slices.Clone(m.Refusals)),
-		Warnings: slices.Clone(b.src.Warnings), StartNs: b.grid.From, EndNs: b.until,
+		Warnings: slices.Clone(b.src.Warnings), StartNs: b.grid.From, EndNs: b.until, FromSums: b.all.fromSums,
 	}
 	if s.NotAvailable == nil {
 		s.NotAvailable = map[string]string{}

@@ -18,6 +18,8 @@ type gathered struct {
 	threads byid.Map[threadGroup]
 	work    *unit.WorkColumns
 	values  []units.Ns // of one execution
+	// fromSums: some of it came from sums, which say nothing about single threads.
+	fromSums bool
 
 	// The newest: executions of a class and of a thread follow one another.
 	lastGroup  uint32
@@ -80,14 +82,27 @@ func (b *builder) gather() error {
 	}
 	b.progress.pass("reading the executions")
 	each := make([]*gathered, session.Workers())
-	err := b.executions(columns, func(worker int, c *session.Chunk, group []uint32) error {
+	of := func(worker int) *gathered {
 		if each[worker] == nil {
 			each[worker] = b.newGathered()
 		}
-		each[worker].chunk(c, group)
+		return each[worker]
+	}
+	rows := func(worker int, c *session.Chunk, group []uint32) error {
+		of(worker).chunk(c, group)
 		b.progress.add(c.Len())
 		return nil
-	})
+	}
+	var err error
+	if b.src.Sums == nil {
+		err = b.executions(columns, rows)
+	} else {
+		err = b.src.Sums(columns, func(worker int, x *store.Sums) error {
+			of(worker).sums(x)
+			b.progress.add(int(x.Rows))
+			return nil
+		}, func(worker int, c *session.Chunk) error { return rows(worker, c, c.Class) })
+	}
 	for _, g := range each {
 		switch {
 		case g == nil:
@@ -145,6 +160,7 @@ func (g *gathered) chunk(c *session.Chunk, group []uint32) {
 
 // merge adds what o has gathered.
 func (g *gathered) merge(o *gathered) {
+	g.fromSums = g.fromSums || o.fromSums
 	for name, from := range o.byName {
 		to := g.named(name, from.kinds)
 		to.Merge(&from.Group)

@@ -183,7 +183,25 @@ func selfWork(s *session.Session) (map[uint32]*classWork, units.Ns, error) {
 		}
 		return all[class]
 	}
-	err := s.ScanExecutions(store.ExecutionClass|store.ExecutionWall|store.ExecutionSelfCPU, func(_ int, c *session.Chunk) error {
+	sums := func(_ int, x *store.Sums) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range x.Classes {
+			w := of(x.Classes[i].Class)
+			for _, m := range x.Classes[i].Work {
+				switch m.Metric {
+				case wire.MetricWall:
+					w.wall += m.Sum
+				case wire.MetricSelfCPU:
+					w.executions += int64(m.Count)
+					w.cpu += m.Sum
+					total += m.Sum
+				}
+			}
+		}
+		return nil
+	}
+	rows := func(_ int, c *session.Chunk) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for i, class := range c.Class {
@@ -199,7 +217,8 @@ func selfWork(s *session.Session) (map[uint32]*classWork, units.Ns, error) {
 			}
 		}
 		return nil
-	})
+	}
+	err := s.SumExecutions(store.ExecutionClass|store.ExecutionWall|store.ExecutionSelfCPU, sums, rows)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading the executions of session %s: %w", s.Manifest.Session, err)
 	}

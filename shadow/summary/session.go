@@ -101,12 +101,16 @@ func (a *analysis) build() (*Summary, error) {
 		}
 		src.SiteOf = x.SiteOf
 	}
-	names, err := a.named()
-	if err != nil {
-		return nil, err
-	}
-	if names != nil {
-		name(&src, names, false)
+	if a.fromSums() {
+		src.Sums = a.s.SumExecutions
+	} else {
+		names, err := a.named()
+		if err != nil {
+			return nil, err
+		}
+		if names != nil {
+			name(&src, names, false)
+		}
 	}
 	sum, err := BuildFrom(src, a.opts)
 	if err != nil || a.opts.Brief || a.opts.Filter.Active() {

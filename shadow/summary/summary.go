@@ -37,6 +37,11 @@ type Options struct {
 	// Advice looks for advice about units of work however long it takes; without it,
 	// only few enough units are read.
 	Advice bool
+	// Exact reads all executions, also of a large session of which the parts have sums.
+	Exact bool
+	// SumsAbove is the number of recorded executions above which counts and distributions by class come
+	// from the sums of the parts; 0: those that take seconds to read.
+	SumsAbove uint64
 	// Units condenses units of work instead of executions (Summary.Units).
 	Units bool
 	// AsRecorded keeps the classes of the JDK whole; else their tasks have the names of the
@@ -82,6 +87,8 @@ type Summary struct {
 	Warnings     []string            `json:"warnings,omitempty"` // what of the folder could not be read
 	// Hidden is work whose names do not say what was done; nil: less than half of all is.
 	Hidden *Hidden `json:"hidden,omitempty"`
+	// FromSums: quantiles come from the sums of parts, and the JDK's tasks have no names of the program's functions.
+	FromSums bool `json:"from_sums,omitempty"`
 	// Of is what the figures are of: executions, unless Units is set.
 	Of text.Population `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
@@ -214,6 +221,8 @@ type Source struct {
 	// Executions reads columns as session.ScanExecutions does. Every call reads the same
 	// rows.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
+	// Sums reads executions by the sums of their parts as session.SumExecutions does; nil: there are none.
+	Sums func(want store.Columns, sums func(worker int, x *store.Sums) error, use func(worker int, c *session.Chunk) error) error
 	// Groups replaces the classes; nil: executions are grouped by class.
 	Groups    *Groups
 	Summaries func(func(*session.Summary) error) error // nil: there are none

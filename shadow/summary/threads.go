@@ -222,6 +222,9 @@ func atMostOne(sum []float64, s *granularity.Series) []float64 {
 // thread, most work first.
 func (b *builder) threadRows(s *Summary) {
 	s.Threads, s.ThreadRows = nil, nil
+	if b.all.fromSums {
+		return // the sums are by class
+	}
 	seen := map[uint32]bool{}
 	for _, th := range b.src.Threads {
 		row := ThreadRow{Thread: th}
