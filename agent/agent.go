@@ -139,6 +139,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	}
 	w := newWeaver(rules, lazyImage())
 	w.asked = opts.Tasks
+	w.recaller = newRecaller(&opts, &rules)
 	if opts.Sites {
 		w.sites = &a.sites
 	}
@@ -297,6 +298,7 @@ func (a *Agent) finish(note string) {
 	running := a.source.ends.read()
 	a.source.os.expire()
 	a.source.weaver.unfitted()
+	a.source.weaver.recaller.finish()
 	if err := a.collector.Finish(ctx, running, note); err != nil {
 		jvmti.Say(err.Error())
 	}

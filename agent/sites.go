@@ -27,19 +27,21 @@ type siteOf struct {
 }
 
 // of numbers the sites of one class while it is woven.
-func (t *siteTable) of(custom bool) instrument.Sites { return &classSites{table: t, custom: custom} }
+func (t *siteTable) of(custom bool) *classSites { return &classSites{table: t, custom: custom} }
 
 type classSites struct {
 	table  *siteTable
 	custom bool
-	n      int // numbered so far
+	list   []instrument.Site // numbered so far
+	ids    []int32           // their numbers
 }
 
 // Add implements instrument.Sites.
 func (c *classSites) Add(s instrument.Site) int32 {
-	c.n++
-	return c.table.add(siteOf{s.Class, c.custom}, c.n-1,
+	id := c.table.add(siteOf{s.Class, c.custom}, len(c.list),
 		wire.Site{Class: s.Class, Method: s.Method, File: s.File, Line: s.Line, Calls: s.Calls, Function: s.Function})
+	c.list, c.ids = append(c.list, s), append(c.ids, id)
+	return id
 }
 
 // add returns the number that the nth site has already, if it is the same: a class that

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"slices"
+	"time"
 
 	"stackagent/agent/drain"
 	"stackagent/internal/wire"
@@ -50,6 +51,7 @@ func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 
 // Meta implements drain.Source.
 func (s *source) Meta() drain.Meta {
+	s.weaver.recaller.look(time.Now())
 	news := jvmti.ReadNews()
 	for i := range news.Classes {
 		c := &news.Classes[i]

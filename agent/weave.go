@@ -28,6 +28,8 @@ type weaver struct {
 	hierarchy *instrument.ImageHierarchy // of the JDK's own classes
 	woven     atomic.Uint64
 
+	recaller *recaller // nil: every class is woven anew
+
 	works sync.Pool // of *classfile.Workspace: the memory of plans
 
 	mu       sync.Mutex
@@ -50,6 +52,16 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 	}
 }
 
+// woven is what became of a class.
+type woven struct {
+	bytes    []byte           // nil: it keeps its own
+	plan     *instrument.Plan // nil: nothing was to be done, or it was done in an earlier run
+	executed bool             // as in the plan
+	loopCall string           // as in the plan
+	sites    *classSites      // nil: call sites are not observed
+	whole    bool             // all that was asked for was done
+}
+
 // supertypes answers from what the C side knows of the supertypes of one class,
 // then from the JDK's image.
 type supertypes struct {
@@ -70,6 +82,31 @@ func (s supertypes) Kinds(class string) (units.Kinds, bool) {
 
 // Transform implements part of jvmti.Handler.
 func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
+	in := w.input(r)
+	w.filter(in, r.Name)
+	key, keeps := w.recaller.key(&in, r)
+	if keeps {
+		if old, ok := w.recaller.recall(key, r.Bytes, w.newSites(), strings.ReplaceAll(r.Name, "/", ".")); ok {
+			return w.answer(&old, r)
+		}
+	}
+	work, _ := w.works.Get().(*classfile.Workspace)
+	if work == nil {
+		work = new(classfile.Workspace)
+	}
+	in.Work = work
+	got := w.weave(in, r.Name)
+	answer := w.answer(&got, r)
+	if keeps {
+		w.recaller.keep(key, r.Bytes, &got)
+	}
+	work.Reset() // after a panic this is not reached, and the memory is not reused
+	w.works.Put(work)
+	return answer
+}
+
+// input is what a request says of its class.
+func (w *weaver) input(r *jvmti.ClassRequest) instrument.Input {
 	in := instrument.Input{
 		Class:    r.Bytes,
 		Supers:   supertypes{r, w.hierarchy, w.customKind},
@@ -88,22 +125,17 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	case jvmti.ModeBodies:
 		in.Mode = instrument.ModeBodies
 	}
-	w.filter(in, r.Name)
-	work, _ := w.works.Get().(*classfile.Workspace)
-	if work == nil {
-		work = new(classfile.Workspace)
+	return in
+}
+
+// answer counts a class and makes the answer to the JVM.
+func (w *weaver) answer(got *woven, r *jvmti.ClassRequest) jvmti.ClassAnswer {
+	w.rememberLoop(got.executed, got.loopCall, r)
+	if got.bytes == nil {
+		return jvmti.ClassAnswer{}
 	}
-	in.Work = work
-	plan, woven := w.weave(in, r.Name)
-	w.rememberLoop(plan, r)
-	answer := jvmti.ClassAnswer{}
-	if woven != nil {
-		w.woven.Add(1)
-		answer = jvmti.ClassAnswer{Woven: woven, Label: label(r, plan)}
-	}
-	work.Reset() // after a panic this is not reached, and the memory is not reused
-	w.works.Put(work)
-	return answer
+	w.woven.Add(1)
+	return jvmti.ClassAnswer{Woven: got.bytes, Label: label(r, got.plan)}
 }
 
 // Named reports whether the options name the class (Java name) as a task.
@@ -126,12 +158,12 @@ func (w *weaver) remember(p *instrument.Plan) {
 }
 
 // rememberLoop keeps what the loop of a task class calls. A class inherits the loop with the method.
-func (w *weaver) rememberLoop(p *instrument.Plan, r *jvmti.ClassRequest) {
+func (w *weaver) rememberLoop(executed bool, call string, r *jvmti.ClassRequest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p != nil && p.Executed {
-		if p.LoopCall != "" && len(w.loops) < maxNames {
-			w.loops[r.Name] = p.LoopCall
+	if executed {
+		if call != "" && len(w.loops) < maxNames {
+			w.loops[r.Name] = call
 		}
 		return
 	}
@@ -213,42 +245,52 @@ func (w *weaver) customKind(class string) units.Kinds {
 // weave returns the class's new bytes, nil if it keeps its own. A loaded class keeps at
 // least the fields that it has: without them the JVM refuses the redefinition, which may
 // be another agent's.
-func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []byte) {
-	plan, woven, err := w.weaveAll(in, name)
+func (w *weaver) weave(in instrument.Input, name string) woven {
+	got, err := w.weaveAll(in, name)
 	if err == nil {
-		return plan, woven
+		return got
 	}
 	w.refuse(err, name)
 	if in.Mode == instrument.ModeFull && len(in.Fields) > 0 {
 		in.Mode = instrument.ModeStructure
-		plan, woven, _ = w.weaveAll(in, name) // the error is reported already
+		got, _ = w.weaveAll(in, name) // the error is reported already
 	}
-	return plan, woven
+	got.whole = false
+	return got
+}
+
+// newSites numbers the sites of one class.
+func (w *weaver) newSites() *classSites {
+	if w.sites == nil {
+		return nil
+	}
+	return w.sites.of(len(w.options.Tasks) > 0)
 }
 
 // weaveAll weaves a class; if that fails with counts of instructions, without them.
-func (w *weaver) weaveAll(in instrument.Input, name string) (*instrument.Plan, []byte, error) {
+func (w *weaver) weaveAll(in instrument.Input, name string) (woven, error) {
 	options := w.options
 	for {
-		if w.sites != nil {
-			options.Sites = w.sites.of(len(w.options.Tasks) > 0)
+		sites := w.newSites()
+		if sites != nil {
+			options.Sites = sites
 		}
 		plan, err := instrument.NewPlan(in, options)
 		w.remember(plan)
-		var woven []byte
+		var bytes []byte
 		if err == nil && plan != nil {
-			woven, err = plan.Weave()
+			bytes, err = plan.Weave()
 		}
 		switch {
 		case err == nil && plan == nil:
-			return nil, nil, nil
+			return woven{}, nil
 		case err == nil:
 			for _, left := range plan.Left {
 				w.refuse(left, name)
 			}
-			return plan, woven, nil
+			return woven{bytes, plan, plan.Executed, plan.LoopCall, sites, options.Count == w.options.Count}, nil
 		case !options.Count:
-			return nil, nil, err
+			return woven{}, err
 		}
 		w.refuseAs("bytecodes of a class not counted: "+reasonOf(err), name)
 		options.Count = false

@@ -26,7 +26,7 @@ var sitesMethods = map[string]string{
 // TestSitesAfterThrow: the call site of a call that throws is not the site of what is
 // made or submitted later in the same method, its caller or a task. A call around
 // others has its site again after them. super(...) is no site; new of the
-// superclass is.
+// superclass is. A second run has the same sites, with the plans that the first one kept.
 func TestSitesAfterThrow(t *testing.T) {
 	testjvm.Shared(t)
 	made, submittedAt := marks(t, "e2e/testdata/sites", sitesMethods)
@@ -38,20 +38,46 @@ func TestSitesAfterThrow(t *testing.T) {
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			dir := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "sites"))
-			cmd := testjvm.Command{JDK: jdk, Classpath: dir, Main: "Main", Agent: []string{"--detail", "all"}}
-			p := cmd.Profile(t)
-			if p.Exit != 0 {
-				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+			plans := filepath.Join(t.TempDir(), "plans")
+			cmd := testjvm.Command{JDK: jdk, Classpath: dir, Main: "Main", Agent: []string{"--detail", "all", "--plans", plans}}
+			var kept []string
+			for range 2 {
+				p := cmd.Profile(t)
+				if p.Exit != 0 {
+					t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+				}
+				classes := readSubmissions(t, p.Dir, true)
+				for class, want := range made {
+					checkSite(t, class+" made", classes[class], func(x *submitted) map[string]bool { return x.making }, want)
+				}
+				for class, want := range submittedAt {
+					checkSite(t, class+" submitted", classes[class], func(x *submitted) map[string]bool { return x.sites }, want)
+				}
+				kept = append(kept, filesIn(t, plans))
 			}
-			classes := readSubmissions(t, p.Dir, true)
-			for class, want := range made {
-				checkSite(t, class+" made", classes[class], func(x *submitted) map[string]bool { return x.making }, want)
-			}
-			for class, want := range submittedAt {
-				checkSite(t, class+" submitted", classes[class], func(x *submitted) map[string]bool { return x.sites }, want)
+			if kept[0] == "" || kept[1] != kept[0] {
+				t.Errorf("the first run kept %q, after the second it is %q: not all of it was used", kept[0], kept[1])
 			}
 		})
 	}
+}
+
+// filesIn lists the files of a folder with their ages.
+func filesIn(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := ""
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list += fmt.Sprintf("%s %d %v\n", e.Name(), info.Size(), info.ModTime())
+	}
+	return list
 }
 
 // TestSitesOfParallelOperations: the tasks that the JDK makes for a parallel

@@ -24,6 +24,9 @@ const (
 	ModeBodies    Mode = C.SA_MODE_BODIES    // probes only: it was loaded without the fields
 )
 
+// MaxSupertypes is how many of its supertypes a request has at most.
+const MaxSupertypes = C.SA_MAX_SUPERS
+
 // Supertype is a direct superclass or superinterface of a class.
 type Supertype struct {
 	Name  string      // internal name

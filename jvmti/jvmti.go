@@ -235,6 +235,12 @@ func Property(name string) string {
 	return text(C.sa_property(n))
 }
 
+// BuildID is what the linker wrote into this library to distinguish it from any other; empty if it did not.
+func BuildID() []byte {
+	id := make([]byte, 64)
+	return id[:C.sa_build_id((*C.uchar)(&id[0]), C.size_t(len(id)))]
+}
+
 // LibraryPath is the file that this library was loaded from, "" if unknown.
 func LibraryPath() string {
 	path := C.sa_library_path()

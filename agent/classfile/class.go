@@ -45,6 +45,7 @@ type Class struct {
 	Attributes   []*Attribute
 
 	work        *Workspace
+	marks       []int // where the operands of marked instructions are, relative to the end of the pool
 	this, super nameIndex
 	jumpLimit   int // how far a short jump reaches; 0: as far as the format allows; tests lower it
 	interfaces  []nameIndex

@@ -23,6 +23,7 @@ type Code struct {
 	method *Member
 	edited bool
 	err    error // the first misuse, returned by Write
+	marks  []int // of Class.marks, relative to the attribute; as of the last encode
 	pass   int32 // number of the current layout; see Label.pass
 }
 

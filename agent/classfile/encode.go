@@ -32,6 +32,7 @@ func (c *Code) encode() ([]byte, error) {
 		return nil, err
 	}
 	e.w.b = c.memory().code[:0]
+	c.marks = c.marks[:0]
 	e.w.u2(uint16(c.MaxStack))
 	e.w.u2(uint16(c.MaxLocals))
 	e.w.u4(uint32(e.size))
@@ -212,6 +213,9 @@ func (e *encoder) emit(in *Insn) {
 		w.u1(byte(in.Const))
 	case kindS2:
 		w.u1(byte(in.Op))
+		if in.Marked {
+			e.c.marks = append(e.c.marks, len(w.b))
+		}
 		w.u2(uint16(in.Const))
 	case kindVar:
 		e.emitVar(in)

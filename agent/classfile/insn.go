@@ -9,6 +9,7 @@ import (
 // meaning depends on Op. An Insn is in one Code, once.
 type Insn struct {
 	Op     Opcode
+	Marked bool   // sipush: Class.Marks says where its operand is in the written class
 	Index  uint16 // constant pool index: fields, methods, classes, ldc, ldc2_w
 	Const  int32  // bipush, sipush, OpPushInt, iinc amount, newarray type, multianewarray dimensions
 	Local  int    // slot of a local variable: loads, stores, iinc
@@ -77,6 +78,9 @@ func NewConstInsn(v int32) *Insn {
 	}
 	return &Insn{Op: OpPushInt, Const: v}
 }
+
+// NewMarkedInsn makes a sipush of v whose place in the written class is in Class.Marks.
+func NewMarkedInsn(v int16) *Insn { return &Insn{Op: OpSipush, Const: int32(v), Marked: true} }
 
 // NewLdc makes an ldc (one slot) of a pool entry. For long and double use
 // NewIndexInsn with OpLdc2W.

@@ -3,6 +3,7 @@ package classfile
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Write encodes the class. Unchanged parts are written as they were read. Errors are *TooLargeError, *PoolFullError, *EditError or
@@ -13,6 +14,7 @@ func (c *Class) Write() ([]byte, error) {
 		work = new(Workspace)
 	}
 	w := &writer{b: work.class[:0]}
+	c.marks = c.marks[:0]
 	err := c.writeBody(w)
 	work.class = w.b
 	if err != nil {
@@ -26,6 +28,15 @@ func (c *Class) Write() ([]byte, error) {
 	out.raw(c.Pool.raw)
 	out.raw(w.b)
 	return out.b, nil
+}
+
+// Marks are the offsets of the operands of marked instructions in what the last Write returned, in their order there.
+func (c *Class) Marks() []int {
+	marks := slices.Clone(c.marks)
+	for i := range marks {
+		marks[i] += 10 + len(c.Pool.raw)
+	}
+	return marks
 }
 
 // writeBody writes the part after the pool, and adds entries to the pool.
@@ -114,14 +125,18 @@ func (c *Class) writeAttributes(w *writer, list []*Attribute, code *Code) error 
 		if err := c.writeUtf8(w, a.Name, a.name); err != nil {
 			return err
 		}
-		data := a.Data
+		data, marks := a.Data, []int(nil)
 		if code != nil && code.edited && a.Name == "Code" {
 			var err error
 			if data, err = code.encode(); err != nil {
 				return err
 			}
+			marks = code.marks
 		}
 		w.u4(uint32(len(data)))
+		for _, at := range marks {
+			c.marks = append(c.marks, len(w.b)+at)
+		}
 		w.raw(data)
 	}
 	return nil

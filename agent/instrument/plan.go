@@ -89,12 +89,13 @@ type Plan struct {
 	steps   []step
 	counts  []countPlan
 
-	counted []counted           // of counts, while they are woven
-	caught  []*classfile.Member // methods with a handler for all that they throw
-	insns   []*classfile.Insn   // that are being put together
-	probes  []probeRef          // in the constant pool already
-	woven   []byte
-	failed  error
+	counted  []counted           // of counts, while they are woven
+	caught   []*classfile.Member // methods with a handler for all that they throw
+	insns    []*classfile.Insn   // that are being put together
+	probes   []probeRef          // in the constant pool already
+	woven    []byte
+	unmarked bool // the numbers of some sites are not where SiteNumbers says
+	failed   error
 }
 
 // String lists the plan, a line for each thing to do.

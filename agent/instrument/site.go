@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"stackagent/agent/classfile"
@@ -146,6 +147,9 @@ func (s *siteStep) weave(p *Plan) error {
 		if id == 0 {
 			break
 		}
+		if id > MostMarked {
+			p.unmarked = true
+		}
 		before, after, err := s.around(p, at, id)
 		if err != nil {
 			return err
@@ -158,9 +162,21 @@ func (s *siteStep) weave(p *Plan) error {
 	return nil
 }
 
+// MostMarked is the largest site number that is marked in the woven class.
+const MostMarked = math.MaxInt16
+
+// siteInsn pushes the number of a site. It has the same length whatever the number is, so that another run can put
+// its own numbers there (see Plan.SiteNumbers).
+func siteInsn(id int32) *classfile.Insn {
+	if id > MostMarked {
+		return classfile.NewConstInsn(id)
+	}
+	return classfile.NewMarkedInsn(int16(id))
+}
+
 // around makes the probes before and after a site.
 func (s *siteStep) around(p *Plan, at site, id int32) (before, after []*classfile.Insn, err error) {
-	before = []*classfile.Insn{classfile.NewConstInsn(id)}
+	before = []*classfile.Insn{siteInsn(id)}
 	if at.kind == siteSubmits {
 		call, err := p.call(probeCalling)
 		if err != nil {
@@ -178,7 +194,7 @@ func (s *siteStep) around(p *Plan, at site, id int32) (before, after []*classfil
 		return nil, nil, err
 	}
 	past, err := p.call(probeMade)
-	return append(before, call), []*classfile.Insn{classfile.NewConstInsn(id), past}, err
+	return append(before, call), []*classfile.Insn{siteInsn(id), past}, err
 }
 
 // weaveThrown puts the probe for exceptions at the start of the method's handlers,

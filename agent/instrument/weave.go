@@ -20,6 +20,10 @@ func (p *Plan) Weave() ([]byte, error) {
 	return b, nil
 }
 
+// SiteNumbers are the offsets in the woven class at which the numbers of sites are, two bytes each; false: some of
+// them are elsewhere.
+func (p *Plan) SiteNumbers() ([]int, bool) { return p.class.Marks(), !p.unmarked }
+
 func (p *Plan) weave() ([]byte, error) {
 	for _, name := range p.AddFields {
 		if _, err := p.class.AddField(fieldAccess, name, "J"); err != nil {

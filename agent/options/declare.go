@@ -65,6 +65,8 @@ var all = []Option{
 		Help: "largest size of the spool file, 1M to 64G"},
 	{Key: "buffer", Value: "SIZE", Default: "64M", set: size(func(o *Options) *int64 { return &o.Buffer }, 1<<20, 4<<30, "want a size from 1M to 4G"),
 		Help: "memory for batches that wait for the bus, 1M to 4G"},
+	{Key: "plans", Flag: "plans", Verbs: Run | Attach, Value: "FOLDER|off", See: "internals/format-plans.md", set: setPlans,
+		Help: "folder where the agent keeps how it changed classes, so that the next run starts faster (default: stackagent-plans-UID in the temporary folder); off: keep nothing"},
 	{Key: "metric", Flag: "metric", Verbs: Run | Attach, Value: "M+M", Default: "wall+cpu", See: "metrics.md", set: setMetric,
 		Help: "metrics to measure, joined by +: wall, cpu, instructions, ref_cycles, cycles, bytecodes, alloc, or a performance event such as LLC-load-misses"},
 	{Key: "task", Flag: "task", Verbs: Run | Attach, Value: "CLASS#METHOD", Repeat: true, set: setTask,

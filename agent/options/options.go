@@ -45,6 +45,7 @@ type Options struct {
 
 	Spool      string // folder for batches that wait for the bus; "": the default one, SpoolOff: none
 	SpoolBytes int64  // largest size of the spool file, bytes; 0: the default one
+	Plans      string // folder for plans of woven classes; "": the default one, PlansOff: none
 	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
 
 	Contexts     int           // record the calling context of one event in Contexts; 0: of none

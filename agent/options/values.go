@@ -176,6 +176,18 @@ func setSpool(o *Options, value string) string {
 	return ""
 }
 
+// PlansOff is the value of plans= that keeps no plans.
+const PlansOff = "off"
+
+// setPlans takes a folder or "off".
+func setPlans(o *Options, value string) string {
+	if value != PlansOff && !filepath.IsAbs(value) {
+		return "want the path of a folder, from /, or off"
+	}
+	o.Plans = value
+	return ""
+}
+
 // size takes a number of bytes, with K, M or G in binary steps.
 func size(field func(*Options) *int64, least, most int64, want string) setter {
 	return func(o *Options, value string) string {

@@ -56,6 +56,7 @@ var rules = []rule{
 	{"jvmti", []string{"jvmti/ring", "jvmti/clock", "internal/wire", "internal/units", "internal/loglinear"}},
 	{"agent/classfile", nil},
 	{"agent/jimage", nil},
+	{"agent/plans", nil},
 	{"agent/instrument", []string{"agent/classfile", "internal/taskdef", "internal/units"}},
 	{"internal/busauth", []string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}},
 	{"agent/options", []string{"internal/text", "internal/units", "internal/wire", "internal/busauth", "internal/perfevent", "internal/taskdef"}},
