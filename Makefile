@@ -53,7 +53,7 @@ help:
 	@echo 'make timings    how long the parts of the last make test took, and its 20 slowest tests'
 	@echo 'make e2e-full   every example on every JDK and collector, also -Xint, -Xcomp, -Xcheck:jni'
 	@echo 'make fuzz       every fuzz target for FUZZTIME (now $(FUZZTIME)) each'
-	@echo 'make bench      what profiling costs: writes docs/internals/benchmarks.md (PARTS=task,metric,submission,bytecodes,real,start,load,shadow,query,switches,waits,growth ONLY=pmd ROUNDS=5 JDKS=25 TOOLS=timing LIMIT=5m QUICK=1)'
+	@echo 'make bench      what profiling costs: writes docs/internals/benchmarks.md (PARTS=task,metric,submission,bytecodes,real,start,load,shadow,feed,query,switches,waits,growth ONLY=pmd ROUNDS=5 JDKS=25 TOOLS=timing LIMIT=5m QUICK=1)'
 	@echo 'make bench-diff what became slower since BASE=REF (default: the last commit)'
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'

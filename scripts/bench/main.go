@@ -1,7 +1,7 @@
 // Command bench measures the cost of profiling, compared with the plain JVM and
 // with other tools in the same run, and writes the tables of docs/internals/benchmarks.md.
 //
-//	go run ./scripts/bench [-parts task,metric,submission,bytecodes,real,start,load,shadow,query,switches,waits,growth] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
+//	go run ./scripts/bench [-parts task,metric,submission,bytecodes,real,start,load,shadow,feed,query,switches,waits,growth] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main
 
 import (
@@ -39,6 +39,7 @@ var parts = []section{
 	{"start", part.Start},
 	{"load", part.Load},
 	{"shadow", part.Shadow},
+	{"feed", part.Feed},
 	{"query", part.Query},
 	{"switches", part.Switches},
 	{"waits", part.Waits},

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Background is a process that runs until it is stopped.
@@ -45,8 +47,15 @@ func StartBackground(ctx context.Context, c Command, ready func(line string) boo
 	return nil, &Error{c.Args, errors.Join(err, stopped), b.said.text()}
 }
 
-// CPU is what the process has taken so far, to 10 ms.
-func (b *Background) CPU() (time.Duration, error) { return cpuOf(b.cmd.Process.Pid) }
+// CPU is the CPU time of the process so far, without its children.
+func (b *Background) CPU() (time.Duration, error) {
+	var t unix.Timespec
+	clock := int32(^b.cmd.Process.Pid<<3 | 2) // CPUCLOCK_SCHED of the process, clock_getcpuclockid(3)
+	if err := unix.ClockGettime(clock, &t); err != nil {
+		return 0, fmt.Errorf("the CPU clock of process %d: %w", b.cmd.Process.Pid, err)
+	}
+	return time.Duration(t.Nano()), nil
+}
 
 // Stop interrupts the process, waits for its end and returns its usage.
 func (b *Background) Stop() (Usage, error) {

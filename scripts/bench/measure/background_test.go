@@ -12,6 +12,10 @@ func TestBackground(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cpu, err := b.CPU()
+	if err != nil || cpu <= 0 {
+		t.Errorf("CPU time so far: %v, %v", cpu, err)
+	}
 	u, err := b.Stop()
 	if err != nil || u.PeakBytes == 0 {
 		t.Errorf("%+v, %v", u, err)

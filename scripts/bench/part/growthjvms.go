@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"stackagent/internal/busauth"
-	"stackagent/scripts/bench/client"
 	"stackagent/scripts/bench/plot"
+	"stackagent/scripts/bench/replay"
 	"stackagent/scripts/bench/stat"
 	"stackagent/scripts/bench/table"
 	"stackagent/scripts/bench/tool"
@@ -55,19 +54,14 @@ func (c Config) served(ctx context.Context, n int) (v [3]float64, err error) {
 		if err != nil {
 			return err
 		}
-		var auth busauth.Auth
-		if err := auth.SetToken(filepath.Join(store, "token")); err != nil {
-			_, stopped := server.Stop()
-			return errors.Join(err, stopped)
-		}
 		type result struct {
-			executions uint64
-			err        error
+			replay.Sent
+			err error
 		}
 		ended := make(chan result, 1)
 		go func() {
-			sent, err := client.Run(ctx, client.Load{URL: "nats://" + address, Auth: auth, JVMs: n, PerSecond: eventsPerSecond / 2,
-				Every: time.Second, For: time.Duration(settle+seconds+2) * time.Second})
+			sent, err := replay.Send(ctx, replay.JVMs{URL: "nats://" + address, TokenFile: filepath.Join(store, "token"), N: n, Events: eventsPerSecond,
+				For: time.Duration(settle+seconds+2) * time.Second})
 			ended <- result{sent, err}
 		}()
 		time.Sleep(time.Duration(settle) * time.Second)
@@ -83,9 +77,9 @@ func (c Config) served(ctx context.Context, n int) (v [3]float64, err error) {
 		}
 		cpu := (after - before).Seconds() / took
 		v = [3]float64{100 * cpu, cpu / float64(n*eventsPerSecond) * 1e9, float64(used.PeakBytes) / (1 << 20)}
-		s, err := tool.ReadStats(ctx, c.Bin.Shadow, filepath.Join(store, client.Session(n-1)))
-		if err == nil && s.Tasks.Executions*uint64(n) != sent.executions {
-			err = fmt.Errorf("a session has %d of the %d executions that %d JVMs sent", s.Tasks.Executions, sent.executions, n)
+		s, err := tool.ReadStats(ctx, c.Bin.Shadow, filepath.Join(store, replay.Session(n-1)))
+		if err == nil && 2*s.Tasks.Executions*uint64(n) != sent.Events {
+			err = fmt.Errorf("a session has %d executions; %d JVMs sent %d events", s.Tasks.Executions, n, sent.Events)
 		}
 		return err
 	})

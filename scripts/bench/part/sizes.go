@@ -85,9 +85,10 @@ func (c Config) size(ctx context.Context, s sized, classes, dir string) (t print
 	return t, proxy.Sent.Load(), folderSize(session), nil
 }
 
-// serve starts `shadow serve`; address is its bus's, host:port.
+// serve starts `shadow serve`; address is its bus's, host:port. What JVMs of others have left in spool files is not delivered there.
 func (c Config) serve(ctx context.Context, store string) (server *measure.Background, address string, err error) {
-	server, err = measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store}},
+	server, err = measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store},
+		Env: []string{"TMPDIR=" + filepath.Dir(store)}},
 		func(line string) bool {
 			if m := busAddress.FindStringSubmatch(line); m != nil {
 				address = m[1]
