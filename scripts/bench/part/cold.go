@@ -78,11 +78,11 @@ func coldText(jdk testjvm.JDK, tools []tool.Tool, took [][]map[string]float64, f
 			if i == 0 {
 				row = append(row, table.Interval(stat.OfMedian(of(took[0]))))
 			} else {
-				row = append(row, "+"+table.Interval(stat.Difference(of(took[i]), of(took[0]))))
+				row = append(row, table.Interval(stat.Difference(of(took[i]), of(took[0]))))
 			}
 		}
 		t.Add(row...)
 	}
-	return fmt.Sprintf("\n**%s**, JDK %s: one thread executes and creates tasks, a thousand in a row, or each after it has read and written 4 MiB: ns for each, under a tool what it adds.\n\n%s%s",
+	return fmt.Sprintf("\n**%s**, JDK %s: one thread executes and creates tasks, a thousand in a row, or each after it has read and written 4 MiB (*cold*): ns for each, under a tool what it adds.\n\n%s%s",
 		coldName, jdk.Full, t.String(), notes)
 }

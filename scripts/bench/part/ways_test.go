@@ -15,12 +15,12 @@ import (
 )
 
 func TestParseProbes(t *testing.T) {
-	const good = "creation 8.5\nexecution 9\nsubmission 20\nno-wait 70\nlong-wait 21000.25\ncold-creation 289\ncold-execution 227\ncold-submission 327\n"
+	const good = "Profiling started\ncreation 8.5\nexecution 9\nsubmission 20\nno-wait 70\nlong-wait 21000.25\ncold-creation 289\ncold-execution 227\ncold-submission 327\n"
 	got, err := parseProbes(good)
 	if err != nil || got["creation"] != 8.5 || got["long-wait"] != 21000.25 {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, bad := range []string{"", "creation 8.5\n", good + "more\n"} {
+	for _, bad := range []string{"", "creation 8.5\n", "creation 8.5\nexecution x\n"} {
 		if got, err := parseProbes(bad); err == nil {
 			t.Errorf("parseProbes(%q) = %v, want an error", bad, got)
 		}
@@ -112,8 +112,8 @@ func TestColdText(t *testing.T) {
 	ours := map[string]float64{"execution": 68, "cold-execution": 1450, "creation": 20, "cold-creation": 500}
 	got := coldText(testjvm.JDK{Full: "25.0.1"}, tools, [][]map[string]float64{{plain}, {ours}, nil}, []error{nil, nil, context.Canceled})
 	for _, want := range []string{
-		"| plain  |         8.00 |    250 |       10.0 |  300 |",
-		"| ours   |        +60.0 | +1,200 |      +10.0 | +200 |",
+		"| plain  |         8.00 |   250 |       10.0 |  300 |",
+		"| ours   |         60.0 | 1,200 |       10.0 |  200 |",
 		"| broken |       failed |",
 		"broken failed: context canceled",
 	} {

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"stackagent/scripts/bench/stat"
+	"stackagent/scripts/bench/table"
 )
 
 // Curve is a cost for each of several sizes.
@@ -78,13 +79,35 @@ func (c Curve) intervals() (lines []plotter.XYs) {
 	return lines
 }
 
+// powers are the ticks of powers of ten, written out.
+type powers struct{}
+
+// Ticks implements plot.Ticker.
+func (powers) Ticks(low, high float64) []plot.Tick {
+	ticks := plot.LogTicks{}.Ticks(low, high)
+	for i, t := range ticks {
+		switch {
+		case t.Label == "":
+		case t.Value >= 1:
+			ticks[i].Label = table.Grouped(int64(math.Round(t.Value)))
+		default:
+			ticks[i].Label = table.Number(t.Value)
+		}
+	}
+	return ticks
+}
+
 // SVG draws the figure.
 func (f Figure) SVG() ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{}, plot.LogTicks{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = powers{}, powers{}
 	p.Legend.Top, p.Legend.Left = true, true
+	p.Title.TextStyle.Font.Size, p.Legend.TextStyle.Font.Size = 11, 9
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size = 9, 8
+	}
 	p.Add(plotter.NewGrid())
 	drawn := 0
 	for i, c := range f.Curves {
@@ -112,7 +135,8 @@ func (f Figure) SVG() ([]byte, error) {
 	if drawn == 0 {
 		return nil, fmt.Errorf("%s: there is nothing above 0 to draw", f.Title)
 	}
-	p.Y.Max *= 3 // room for the legend
+	p.X.Max *= 1.5 // room for the last label
+	p.Y.Max *= 10  // and for the legend
 	canvas := vgsvg.New(width, height)
 	p.Draw(draw.New(canvas))
 	var b bytes.Buffer
