@@ -28,6 +28,9 @@ func TestSameAnswers(t *testing.T) {
 		"no metrics":           {hotspotsJSON("A", `"metrics":{}`), false},
 		"nothing":              {"[]", false},
 		"two classes":          {same[:len(same)-1] + "," + same[1:], false},
+		"an estimate":          {strings.Replace(same, `"p99":20`, `"relative_error":0.0078,"p99":21`, 1), true},
+		"a wrong estimate":     {strings.Replace(same, `"p99":20`, `"relative_error":0.0078,"p99":22`, 1), false},
+		"an estimated sum":     {strings.Replace(same, `"sum":30`, `"relative_error":0.0078,"sum":31`, 1), false},
 		"one that is not here": {strings.Replace(same, "wall_ns", "cpu_ns", 1), false},
 	} {
 		a, err := parseHotspots(more)

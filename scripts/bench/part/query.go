@@ -36,7 +36,8 @@ func Query(ctx context.Context, c Config) (string, error) {
 	python, problem := c.venv(ctx)
 	var b strings.Builder
 	b.WriteString("Sessions made by `scripts/gensession` (four classes, eight threads, one task in fifty never executed), read from the page cache. " +
-		"Every figure of the answers (counts, sums, extremes and eight quantiles of four metrics per class) is compared; the table marks answers that differ.\n")
+		"Every figure of the answers (counts, sums, extremes and eight quantiles of four metrics per class) is compared; the table marks answers that differ. " +
+		"Quantiles that an answer calls estimates, as shadow's of a large session without --exact, may be off by the error that it gives.\n")
 	for _, n := range pick(c, []int{1_000_000, 10_000_000, 100_000_000}, []int{100_000, 1_000_000}) {
 		if err := c.inScratch(func(dir string) error {
 			text, err := c.queryTable(ctx, dir, n, python)
@@ -72,7 +73,9 @@ func (c Config) venv(ctx context.Context) (python string, err error) {
 func (c Config) questions(dir, session string, n int, python string) []question {
 	peer := func(name string) string { return filepath.Join(c.Root, "scripts", "bench", "peers", name) }
 	q := []question{
+		{"stats", "shadow --exact", []string{c.Bin.Shadow, "stats", session, "--exact", "--format", "json"}, parseStats},
 		{"stats", "shadow", []string{c.Bin.Shadow, "stats", session, "--format", "json"}, parseStats},
+		{"hotspots", "shadow --exact", []string{c.Bin.Shadow, "hotspots", session, "--exact", "--format", "json"}, parseHotspots},
 		{"hotspots", "shadow", []string{c.Bin.Shadow, "hotspots", session, "--format", "json"}, parseHotspots},
 		{"report", "shadow", []string{c.Bin.Shadow, "report", session, "-o", filepath.Join(dir, "report.html")}, nil},
 	}
@@ -115,7 +118,7 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 			return nil
 		}
 		r, err := measure.Run(ctx, measure.Command{Args: questions[i].args})
-		if err != nil && ctx.Err() == nil && questions[i].tool != "shadow" {
+		if err != nil && ctx.Err() == nil && !strings.HasPrefix(questions[i].tool, "shadow") {
 			c.say("%s failed: %v", questions[i].tool, err)
 			a.failed = err // a peer may fail; the others are still measured
 			return nil
@@ -138,7 +141,7 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 }
 
 func (c Config) queryText(n int, session string, questions []question, took []asked) string {
-	t := table.Table{Head: []string{table.Grouped(int64(n)) + " executions", "by", "wall s", "times shadow", "CPU s", "memory", "same answer"}}
+	t := table.Table{Head: []string{table.Grouped(int64(n)) + " executions", "by", "wall s", "times shadow --exact", "CPU s", "memory", "same answer"}}
 	first := map[string]int{} // shadow's row of each question
 	for i, q := range questions {
 		a := took[i]
