@@ -66,6 +66,7 @@ var _ jvmti.Handler = (*Agent)(nil)
 
 var details = map[options.Detail]jvmti.Detail{
 	options.DetailAll: jvmti.DetailAll, options.DetailAuto: jvmti.DetailAuto, options.DetailSummary: jvmti.DetailSummary,
+	options.DetailTimed: jvmti.DetailTimed,
 }
 
 // Load implements jvmti.Handler.

@@ -33,8 +33,12 @@ type Distribution struct {
 	// Summarised counts the values, of Count, that are known by their bucket
 	// only: the standard deviation rests on the middles of the buckets.
 	Summarised int64 `json:"summarised,omitempty"`
+	// Timed counts the values, of Count, that were measured, if the others are estimated from
+	// them, a random sample: then Sum, Mean and the quantiles are estimates, Min and Max those
+	// of the measured ones. 0: all were measured.
+	Timed int64 `json:"timed,omitempty"`
 	// RelativeError bounds the error of the quantiles, 0.0078 for 0.78 %; 0:
-	// they are exact.
+	// they are exact. If Timed is set, it is no less than half the 95 % interval of Sum.
 	RelativeError float64 `json:"relative_error,omitempty"`
 
 	// Name and Unit are set where the session names the metric: its name in JSON
@@ -85,7 +89,8 @@ func Describe(v *Values) Distribution {
 	}{{&d.P1, 10}, {&d.P5, 50}, {&d.P25, 250}, {&d.P50, 500}, {&d.P75, 750}, {&d.P95, 950}, {&d.P99, 990}, {&d.P999, 999}} {
 		*q.to = v.Quantile(q.permille)
 	}
-	d.RelativeError = v.RelativeError()
+	d.Timed = v.Timed()
+	d.RelativeError = max(v.RelativeError(), v.SumError())
 	return d
 }
 

@@ -74,9 +74,11 @@ type Summarised struct {
 }
 
 // Measured is one metric of summarised executions: the count, sum and extremes,
-// all exact, and the counts by bucket.
+// all exact, and the counts by bucket. If only a random part was timed, all but the count
+// are estimates, the extremes those of the timed ones.
 type Measured struct {
 	Count         int64
+	Timed         int64 // how many were timed; 0: all
 	Sum, Min, Max units.Ns
 	Buckets       []loglinear.Bucket
 }
@@ -134,7 +136,7 @@ func (g *Group) AddSummarised(s *Summarised) {
 	g.grow(len(s.Work))
 	for m := range s.Work {
 		from, to := &s.Work[m], &g.work[m]
-		to.values.AddSummarised(from.Count, from.Sum, from.Min, from.Max, from.Buckets)
+		to.values.AddMeasured(from)
 		to.notMeasured += s.Executions - from.Count
 	}
 	if g.Series != nil {

@@ -12,6 +12,7 @@ type rough struct {
 	n, sum, min, max int64 // n: the sum of counts
 	blank            int64 // values in sum without a bucket
 	counts           map[uint16]int64
+	sample           sample // the part of the values that is estimated
 }
 
 // maxSummarised bounds the values of one set, so that sums of many do not overflow.
@@ -49,6 +50,7 @@ func (r *rough) merge(o *rough) {
 	for i, n := range o.counts {
 		r.counts[i] += n
 	}
+	r.sample.add(o.sample)
 }
 
 // squares is sum((x-mean)^2), every value in the middle of its bucket.

@@ -56,7 +56,7 @@ enum { SA_MANY_REFS = 60000 };
 enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2, SA_PHASE_OFF = 3, SA_PHASE_DORMANT = 4 };
 
 /* detail=, as jvmti.Detail. */
-enum sa_detail { SA_DETAIL_ALL = 0, SA_DETAIL_AUTO = 1, SA_DETAIL_SUMMARY = 2 };
+enum sa_detail { SA_DETAIL_ALL = 0, SA_DETAIL_AUTO = 1, SA_DETAIL_SUMMARY = 2, SA_DETAIL_TIMED = 3 };
 
 typedef struct {
     bool block;           /* overflow=block */

@@ -1,5 +1,6 @@
 /* What a cell has counted and not reported: the words that the Go side reads. */
 #include "drain_cells.h"
+#include "state_sample.h"
 #include "state_cells_wait.h"
 
 #include <string.h>
@@ -19,13 +20,16 @@ static bool has_block(const sa_measure *m, unsigned n) {
     return m != NULL && atomic_load_explicit(&m->blocks[n], memory_order_acquire) != NULL;
 }
 
+/* What was reported before is new again: of a sample that is too small. */
+static bool all_of_session;
+
 /* Adds what is new in block n of m to counts. */
 static void news_of_block(sa_measure *m, unsigned n, uint64_t counts[SA_BLOCK_BUCKETS]) {
     if (!has_block(m, n)) return;
     sa_block *b = atomic_load_explicit(&m->blocks[n], memory_order_acquire);
     for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
         uint64_t now = atomic_load_explicit(&b->count[i], memory_order_acquire);
-        counts[i] += now - b->reported[i];
+        counts[i] += now - (all_of_session ? 0 : b->reported[i]);
         b->reported[i] = now;
     }
 }
@@ -47,7 +51,7 @@ static void extremes(composed *d, sa_measure *m) {
 
 /* What is new in the sum. It is read after the counts, so it is never behind them. */
 static uint64_t news_of_sum(sa_measure *m) {
-    uint64_t now = atomic_load_explicit(&m->sum, memory_order_relaxed), news = now - m->reported_sum;
+    uint64_t now = atomic_load_explicit(&m->sum, memory_order_relaxed), news = now - (all_of_session ? 0 : m->reported_sum);
     m->reported_sum = now;
     return news;
 }
@@ -155,10 +159,28 @@ static void adapt_outliers(sa_cell *c, const composed *wall) {
     atomic_store_explicit(&c->outliers_left, SA_OUTLIERS, memory_order_relaxed);
 }
 
+/* What the thread has executed of the class is in two cells if it samples the class. */
+static uint64_t with_sampled(sa_cell *c, uint64_t count) {
+    sa_cell *sampled = __atomic_load_n(&c->twin, __ATOMIC_ACQUIRE);
+    if (sampled == NULL) return count;
+    uint64_t now = atomic_load_explicit(&sampled->tallies[SA_T_SAMPLED], memory_order_relaxed), news = now - c->sampled_seen;
+    c->sampled_seen = now;
+    return count + news;
+}
+
+static void adapt_sampling(sa_cell *c, uint64_t count, double seconds) {
+    double limit = seconds * SA_SAMPLED_PER_SECOND;
+    bool samples = atomic_load_explicit(&c->samples, memory_order_relaxed);
+    bool fast = (double)count > (samples ? limit / 2 : limit);
+    if (fast != samples) atomic_store_explicit(&c->samples, fast && sa_cells_policy.sample, memory_order_relaxed);
+}
+
 static void adapt(sa_cell *c, const composed *wall, const uint64_t *tallies, uint64_t now) {
     double seconds = (double)(now - c->reported_at) * sa_cells_policy.ns_per_tick / 1e9;
     if (!sa_cells_policy.always) {
-        calm_down(&c->executions, wall->count, seconds);
+        uint64_t executions = with_sampled(c, wall->count);
+        adapt_sampling(c, executions, seconds);
+        calm_down(&c->executions, executions, seconds);
         calm_down(&c->creations, tallies[SA_T_CREATIONS], seconds);
         calm_down(&c->submissions, tallies[SA_T_SUBMISSIONS], seconds);
     }
@@ -197,26 +219,69 @@ size_t sa_cell_report_scheduled(sa_cell *c, uint64_t now, uint64_t *out) {
 /* Its thread and class. */
 static uint64_t who(const sa_cell *c) { return c->key >> 32 << 32 | sa_cell_class(c); }
 
-size_t sa_cell_report(sa_cell *c, uint64_t now, uint64_t *out) {
-    uint64_t tallies[SA_TALLIES];
+/* Makes the distribution of the timed executions, m, that of all n. */
+static void scale(composed *d, uint64_t n, uint64_t m) {
+    if (n == m || d->count == 0) return;
+    uint64_t seen = 0, put = 0;
+    for (size_t i = 0; i < d->buckets; i++) {
+        seen += d->words[i] & ((UINT64_C(1) << SA_REPORT_COUNT_BITS) - 1);
+        uint64_t upto = (uint64_t)(((unsigned __int128)seen * n + m / 2) / m);
+        d->words[i] = d->words[i] >> SA_REPORT_COUNT_BITS << SA_REPORT_COUNT_BITS | (upto - put);
+        put = upto;
+    }
+    d->count = put;
+    d->sum = (uint64_t)((unsigned __int128)d->sum * n / m);
+}
+
+/* Are there enough sampled executions to report them? last: there will be no other report. */
+static bool sampled_due(sa_cell *c, bool last) {
+    uint64_t news = atomic_load_explicit(&c->tallies[SA_T_SAMPLED], memory_order_relaxed) - c->reported[SA_T_SAMPLED];
+    return news >= (last ? 1 : SA_LEAST_SAMPLED);
+}
+
+/* Work of executions: what is new of it. Returns how many there are. */
+static uint64_t compose_work(sa_cell *c) {
     sa_measure *leaf = atomic_load_explicit(&c->leaf, memory_order_acquire);
     sa_measure *inner = atomic_load_explicit(&c->inner, memory_order_acquire);
     compose(part(leaf, SA_M_WALL), part(inner, SA_M_WALL), part(inner, SA_M_SELF_WALL), &scratch[SA_M_WALL], &scratch[SA_M_SELF_WALL]);
     compose(part(leaf, SA_M_CPU), part(inner, SA_M_CPU), part(inner, SA_M_SELF_CPU), &scratch[SA_M_CPU], &scratch[SA_M_SELF_CPU]);
+    return scratch[SA_M_WALL].count;
+}
+
+/* The same of the whole session, and of executions of the class that were no sample, if need be. */
+static uint64_t compose_all(sa_cell *c) {
+    all_of_session = true;
+    uint64_t n = compose_work(c);
+    if (n == 0) n = compose_work(c->twin);
+    all_of_session = false;
+    return n;
+}
+
+size_t sa_cell_report(sa_cell *c, uint64_t now, bool last, uint64_t *out) {
+    bool sampled = sa_cell_is_sampled(c);
+    if (sampled && !sampled_due(c, last)) return 0;
+    uint64_t timed = compose_work(c);
+    if (sampled && timed == 0) {
+        if (!last) return 0;
+        timed = compose_all(c);
+    }
     const composed *wall = &scratch[SA_M_WALL];
+    uint64_t tallies[SA_TALLIES], executions = sampled ? news_of_tally(c, SA_T_SAMPLED, UINT64_MAX) : timed;
     bool any = false;
-    for (int i = 0; i < SA_TALLIES; i++) {
-        tallies[i] = news_of_tally(c, i, i < SA_T_CREATIONS ? wall->count : UINT64_MAX);
+    for (int i = 0; i < SA_T_SAMPLED; i++) {
+        tallies[i] = news_of_tally(c, i, i < SA_T_CREATIONS ? executions : UINT64_MAX);
         any |= tallies[i] != 0;
     }
+    tallies[SA_T_SAMPLED] = sampled ? timed : 0;
+    for (int i = 0; sampled && i < SA_MEASURES; i++) scale(&scratch[i], executions, timed);
     for (int i = 0; i < SA_MEASURES; i++) any |= scratch[i].count != 0;
     uint64_t from = c->reported_at;
-    adapt(c, wall, tallies, now);
+    if (!sampled) adapt(c, wall, tallies, now);
     c->reported_at = now;
     if (!any) return 0;
     enum { AROUND_KNOWN = 4 };
     bool part = (c->around & SA_CELL_PART) != 0;
-    uint64_t head[] = {0, who(c), (c->key >> 31 & 1) | (uint64_t)part << 1 | AROUND_KNOWN, from, now, wall->count};
+    uint64_t head[] = {0, who(c), (c->key >> 31 & 1) | (uint64_t)part << 1 | AROUND_KNOWN, from, now, executions};
     memcpy(out, head, sizeof head);
     memcpy(out + sizeof head / sizeof *head, tallies, sizeof tallies);
     out[SA_REPORT_HEADER - 3] = c->around & ~SA_CELL_PART;

@@ -12,7 +12,7 @@ enum { SA_METRIC_WALL = 1, SA_METRIC_SELF_WALL = 2, SA_METRIC_CPU = 3, SA_METRIC
 enum { SA_REPORT_HEADER = 9 + SA_TALLIES, SA_REPORT_MEASURE = 5, SA_REPORT_EACH = SA_REPORT_MEASURE + SA_BUCKETS, SA_REPORT_WORDS = SA_REPORT_HEADER + 7 * SA_REPORT_EACH, SA_REPORT_SCHEDULED_MOST = 16 };
 static inline size_t sa_report_words(void) { return SA_REPORT_WORDS + SA_REPORT_SCHEDULED_MOST + 2 * (size_t)sa_cells_policy.extras * SA_REPORT_EACH; }
 enum { SA_REPORT_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
-size_t sa_cell_report(sa_cell *c, uint64_t now, uint64_t *out);
+size_t sa_cell_report(sa_cell *c, uint64_t now, bool last, uint64_t *out); /* last: there will be no other report */
 /* What is new of its sites, from *next (sa_cell_sites for the first call), which moves
  * to the first that finds no room, or to NULL. The first word has SA_REPORT_SITES
  * beside the length; two words per site follow key and virtual. */

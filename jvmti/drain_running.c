@@ -37,6 +37,15 @@ static bool snapshot_wait(sa_thread *c, sa_wait *w) {
     return true;
 }
 
+/* No clock was read when it began: that was after the thread's latest execution of the class that was timed. */
+static void snapshot_untimed(const sa_thread *c, const sa_frame *f, sa_execution *e) {
+    const sa_cell *sampled = (const sa_cell *)(uintptr_t)f->start_cpu_ticks;
+    uint64_t last = sa_platform_of(c)->os == NULL ? 0 : atomic_load_explicit(&sampled->last_end, memory_order_relaxed);
+    e->start_ticks = last != 0 ? last : sa.start_ticks;
+    e->child_ticks = 0;
+    e->child_cpu_ns = SA_NOT_MEASURED;
+}
+
 static size_t execution_bytes(void) { return sa_work_slots(sa_work.n) * SA_SLOT_BYTES; }
 
 /* Writes the thread's record and its executions from *depth, as many as fit; moves *depth. */
@@ -72,6 +81,7 @@ static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_
         memset(&e, 0, sizeof e);
         sa_fill_execution(&e, c, frames, *depth, SA_EXEC_RUNNING);
         e.cpu_ns = SA_NOT_MEASURED;
+        if ((frames[*depth].flags & SA_FRAME_UNTIMED) != 0) snapshot_untimed(c, &frames[*depth], &e);
         memcpy(out + n, &e, sizeof e);
         snapshot_work(c, *depth, out + n + sizeof e);
     }

@@ -35,11 +35,18 @@ static void begin_os(sa_os *os) {
     sa_cells_relieve(&os->cells);
 }
 
+/* Is its class unloaded, or that around it? */
+static bool is_unloaded(const sa_cell *c) {
+    return sa_unloaded_has(progress.unloaded, progress.unloaded_n, sa_cell_class(c)) ||
+           (c->around != 0 && sa_unloaded_has(progress.unloaded, progress.unloaded_n, c->around & ~SA_CELL_PART));
+}
+
 /* Reports a cell, and as many of its sites as fit; false: not all did. */
 static bool report_cell(uint64_t *out, size_t max_words, size_t *n) {
     if (!progress.reported) {
         if (max_words - *n < sa_report_words()) return false;
-        size_t words = sa_cell_report(progress.cell, sa_ticks(&sa.clock), out + *n);
+        bool last = progress.ended || is_unloaded(progress.cell) || atomic_load(&sa.phase) != SA_PHASE_READY;
+        size_t words = sa_cell_report(progress.cell, sa_ticks(&sa.clock), last, out + *n);
         progress.news |= words > 0;
         *n += words;
         *n += sa_cell_report_scheduled(progress.cell, sa_ticks(&sa.clock), out + *n);
@@ -50,14 +57,12 @@ static bool report_cell(uint64_t *out, size_t max_words, size_t *n) {
     return progress.site == NULL;
 }
 
-static bool is_unloaded(uint32_t class_id) { return sa_unloaded_has(progress.unloaded, progress.unloaded_n, class_id); }
-
-/* The cell is reported. If its class is unloaded, or that around it, it goes back to its thread. */
+/* The cell is reported. It goes back to its thread if there will be no more of it. */
 static void next_cell(sa_os *os) {
     sa_cell *c = progress.cell;
     progress.cell = c->next;
     progress.reported = false;
-    if (is_unloaded(sa_cell_class(c)) || (c->around != 0 && is_unloaded(c->around & ~SA_CELL_PART)))
+    if (is_unloaded(c))
         sa_cells_drop(&os->cells, progress.before, c);
     else
         progress.before = c;

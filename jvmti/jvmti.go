@@ -58,6 +58,7 @@ const (
 	DetailAll     Detail = C.SA_DETAIL_ALL     // each has a record
 	DetailAuto    Detail = C.SA_DETAIL_AUTO    // classes with many tasks per second are summarised
 	DetailSummary Detail = C.SA_DETAIL_SUMMARY // all but outliers are summarised
+	DetailTimed   Detail = C.SA_DETAIL_TIMED   // as DetailAuto, and each execution is timed
 )
 
 // Config is what the options of the command line mean to the C side.

@@ -138,6 +138,7 @@ bool sa_begin(JNIEnv *env) {
     if (!sa_types_init(env)) return false;
     special_start(env);
     sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa_work.n);
+    sa_cells_policy.sample = sa.config.detail == SA_DETAIL_AUTO && sa.special == 0;
     if (!sa_helper_define(env)) return false;
     if (sa.late && !sa_helper_late(env)) return false;
     sa_read_properties();

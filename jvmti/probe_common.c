@@ -117,8 +117,10 @@ static void share_lead(sa_os *os, sa_thread *c, uint64_t last, int64_t offset, s
     if (known && lead <= (int64_t)slack) return;
     uint64_t taken = known && (uint64_t)lead < all ? (uint64_t)lead : all;
     if (c->is_virtual && os->mount_ticks > from) from = os->mount_ticks; /* what began before did so on another carrier */
-    for (uint32_t i = c->depth; i-- > 0 && c->frames[i].start_ticks > from;) {
+    for (uint32_t i = c->depth; i-- > 0;) {
         sa_frame *f = &c->frames[i];
+        if ((f->flags & SA_FRAME_UNTIMED) != 0) continue;
+        if (f->start_ticks <= from) break;
         if (f->start_cpu_ticks == SA_NOT_MEASURED || f->start_ticks > r.ticks) continue;
         uint64_t before = f->start_ticks - last, after = r.ticks - f->start_ticks, unsure = before < taken ? before : taken;
         if (known) {
@@ -200,6 +202,17 @@ __attribute__((noinline)) sa_cell *sa_cell_look_nested(sa_os *os, sa_thread *c, 
     sa_cells_use(os, sa_platform_of(c));
     sa_platform_of(c)->nested[class_id % SA_CELLS_CACHED] = cell;
     return cell;
+}
+
+/* The cell of the class's sampled executions; NULL: no memory. */
+__attribute__((noinline)) sa_cell *sa_cell_look_sampled(sa_os *os, const sa_thread *c, sa_cell *cell) {
+    sa_cell *sampled = sa_cell_search(os, c, sa_cell_class(cell) | SA_CELL_SAMPLED, cell->around);
+    if (sampled == NULL) return NULL;
+    if (sampled->random == 0) sa_sample_start(sampled, sa_ticks(&sa.clock));
+    atomic_store_explicit(&os->cells.counted, true, memory_order_relaxed);
+    sampled->twin = cell;
+    __atomic_store_n(&cell->twin, sampled, __ATOMIC_RELEASE);
+    return sampled;
 }
 
 /* A submission with a deeper execution behind it never reported its end. */

@@ -2,7 +2,9 @@
  * decides whether to record or to summarise. */
 #ifndef STACKAGENT_PROBE_COMMON_H
 #define STACKAGENT_PROBE_COMMON_H
+#include "class.h"
 #include "state_os_threads.h"
+#include "state_sample.h"
 
 /* Waits for room as overflow= says, if it may. NULL: the caller counts the record as lost. */
 SA_COLD void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
@@ -85,6 +87,18 @@ static inline sa_cell *cell_of(sa_os *os, sa_thread *c, uint32_t class_id) {
     return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
 }
 
+/* The class of the program whose execution is around the one of f, with SA_CELL_PART if f is a part of it: nobody
+ * submitted f, or what is between the two. 0: there is none, or the JDK's task around f was submitted, which says
+ * more than the class around that. */
+static inline uint32_t sa_around(const sa_thread *c, const sa_frame *f) {
+    uint32_t part = f->submitted == 0 ? SA_CELL_PART : 0;
+    while (f-- > c->frames) {
+        if (!sa_class_is_jdk(f->class_id)) return f->class_id | part;
+        if (f->submitted != 0) return 0;
+    }
+    return 0;
+}
+
 sa_cell *sa_cell_look_nested(sa_os *os, sa_thread *c, uint32_t class_id, uint32_t around);
 
 /* The same, of executions inside those of another class of the program, see sa_cell.around. */
@@ -93,6 +107,8 @@ static inline sa_cell *cell_of_nested(sa_os *os, sa_thread *c, uint32_t class_id
     bool same = cell != NULL && (uint32_t)cell->key == (class_id | SA_CELL_NESTED) && cell->around == around;
     return __builtin_expect(same, 1) ? cell : sa_cell_look_nested(os, c, class_id, around);
 }
+
+sa_cell *sa_cell_look_sampled(sa_os *os, const sa_thread *c, sa_cell *cell);
 
 static inline bool counts(sa_stream *s, bool crowded) {
     if (__builtin_expect(sa_stream_counted(s), 1)) return true;
@@ -188,6 +204,7 @@ static inline void sa_fill_execution(sa_execution *e, const sa_thread *c, const 
     e->start_ticks = f->start_ticks;
     e->child_ticks = f->child_ticks;
     e->child_cpu_ns = f->start_cpu_ticks == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
+    if (__builtin_expect((f->flags & (SA_FRAME_LONG | SA_FRAME_LONG_AROUND)) != 0, 0)) e->flags |= SA_EXEC_SELF_ESTIMATED;
 }
 
 /* How long the task of an execution was not due, from its submission; 0: no delay was asked for. */

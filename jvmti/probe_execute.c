@@ -92,6 +92,31 @@ static inline jint enter(JNIEnv *env, sa_thread *c, uint64_t id, uint32_t class_
     return token;
 }
 
+/* The thread samples the class: is this execution drawn, or only counted? */
+static uint32_t draw(sa_thread *c, uint32_t class_id) {
+    sa_os *os = begin();
+    if (os == NULL) return 0;
+    sa_cell *cell = NULL;
+    if (!overtaken(os, c) && c->depth < c->room) {
+        c->frames[c->depth].submitted = 0;
+        uint32_t around = c->depth == 0 ? 0 : sa_around(c, &c->frames[c->depth]);
+        cell = around == 0 ? cell_of(os, c, class_id) : cell_of_nested(os, c, class_id, around);
+    }
+    uint32_t flags = 0;
+    if (cell != NULL && cell->twin != NULL && atomic_load_explicit(&cell->samples, memory_order_relaxed))
+        flags = sa_sample_draws(cell->twin) ? SA_FRAME_DRAWN : SA_FRAME_COUNTED;
+    end(os);
+    return flags;
+}
+
+JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterSampled0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
+    if (c == NULL) return unrecorded_nowhere(NULL);
+    if (!renew(c)) return SA_NO_TOKEN;
+    bool same = c->depth > 0 && c->frames[c->depth - 1].task_id == ((uint64_t)id & INT64_MAX);
+    return enter(env, c, (uint64_t)id, (uint32_t)class_id, same ? 0 : draw(c, (uint32_t)class_id), 0);
+}
+
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enter0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                       jint class_id) {
     return enter(env, (sa_thread *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0, 0);

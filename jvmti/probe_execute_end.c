@@ -7,22 +7,60 @@
 #include "state_cells_wait.h"
 #include "state_contexts.h"
 
-/* The class of the program whose execution is around the one of f, with SA_CELL_PART if f is a part of it: nobody
- * submitted f, or what is between the two. 0: there is none, or the JDK's task around f was submitted, which says
- * more than the class around that. */
-static inline uint32_t sa_around(const sa_thread *c, const sa_frame *f) {
-    uint32_t part = f->submitted == 0 ? SA_CELL_PART : 0;
-    while (f-- > c->frames) {
-        if (!sa_class_is_jdk(f->class_id)) return f->class_id | part;
-        if (f->submitted != 0) return 0;
+enum { OPEN_LONG = SA_FRAME_LONG | SA_FRAME_LONG_AROUND };
+
+/* The thread samples the class of f: prepares what Java code needs to count executions without a clock. */
+static __attribute__((noinline)) void sample_next(sa_os *os, sa_thread *c, sa_cell *cell, const sa_frame *f, uint64_t now) {
+    if (c->is_virtual || sa_class_is_jdk(f->class_id)) return;
+    if (cell->twin == NULL) sa_cell_look_sampled(os, c, cell);
+    if (f == c->frames) return;
+    sa_frame *outer = &c->frames[f - c->frames - 1];
+    if ((outer->flags & (OPEN_LONG | SA_FRAME_DRAWN | SA_FRAME_COUNTED | SA_FRAME_UNTIMED)) != 0) return;
+    if ((double)(now - outer->start_ticks) * sa.clock.ns_per_tick < SA_OPEN_LONG_NS) return;
+    uint32_t around = sa_around(c, f) & ~SA_CELL_PART;
+    if (around == 0) outer->flags |= SA_FRAME_LONG;
+    if (around == outer->class_id) outer->flags |= SA_FRAME_LONG_AROUND;
+}
+
+/* Counts an execution that may be timed as a sample of its class, and was. */
+static __attribute__((noinline)) bool counted_drawn(sa_os *os, sa_thread *c, const sa_frame *f, uint64_t now, int64_t cpu, uint32_t flags) {
+    uint32_t around = f == c->frames ? 0 : sa_around(c, f);
+    sa_cell *cell = around == 0 ? cell_of(os, c, f->class_id) : cell_of_nested(os, c, f->class_id, around);
+    sa_cell *sampled = cell == NULL || cell->twin != NULL ? cell == NULL ? NULL : cell->twin : sa_cell_look_sampled(os, c, cell);
+    if (sampled == NULL) return false;
+    sa_cell_extra none = {NULL, NULL};
+    sa_add(&sampled->tallies[SA_T_SAMPLED], 1); /* first: it is never behind the number of those that are timed */
+    if ((f->flags & SA_FRAME_COUNTED) != 0) {
+        sa_tally_flags(sampled, f->flags | flags);
+        return true;
     }
-    return 0;
+    atomic_store_explicit(&sampled->last_end, now, memory_order_relaxed);
+    if (sa_cell_execution(&os->cells, sampled, now - f->start_ticks, f->child_ticks, cpu, f->child_cpu_ns, none, f->flags | flags)) return true;
+    sa_add(&sampled->tallies[SA_T_SAMPLED], UINT64_MAX);
+    return false;
+}
+
+/* Ends an execution that Java code began without a clock. */
+static __attribute__((noinline)) void leave_untimed(sa_os *os, sa_thread *c, const sa_frame *f, uint32_t flags) {
+    if (overtaken(os, c)) return;
+    sa_cell *sampled = (sa_cell *)(uintptr_t)f->start_cpu_ticks;
+    COUNT(os, c, executions);
+    sa_add(&sampled->tallies[SA_T_SAMPLED], 1);
+    sa_tally_flags(sampled, f->flags | flags);
+}
+
+/* The nested work of an execution that was open for long is an estimate: drawn executions stand for all. */
+static __attribute__((noinline)) void settle_long(sa_frame *f, uint64_t wall, int64_t cpu) {
+    if (f->child_ticks > wall) f->child_ticks = wall;
+    if (cpu != SA_NOT_MEASURED && f->child_cpu_ns > cpu) f->child_cpu_ns = cpu;
 }
 
 /* Counts an execution in its cell, if its class is summarised. */
 static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, sa_thread *c, const sa_frame *f, uint64_t now, int64_t cpu,
                                      const int64_t *done, uint32_t flags) {
     if (__builtin_expect((sa.special & SA_SPECIAL_ALL) != 0, 0)) return false;
+    if (__builtin_expect((f->flags & (SA_FRAME_DRAWN | SA_FRAME_COUNTED | OPEN_LONG)) != 0, 0))
+        return (f->flags & OPEN_LONG) == 0 && counted_drawn(os, c, f, now, cpu, flags);
     uint32_t around = f == c->frames ? 0 : sa_around(c, f);
     sa_cell *cell = around == 0 ? cell_of(os, c, f->class_id) : cell_of_nested(os, c, f->class_id, around);
     if (cell == NULL) return false;
@@ -42,7 +80,13 @@ static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, s
     if (!sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, extra, f->flags | flags)) return false;
     if (submitted) sa_cell_waited(&waited);
     if (__builtin_expect(delays != NULL, 0)) sa_cell_delayed(delays, delay);
+    if (__builtin_expect(atomic_load_explicit(&cell->samples, memory_order_relaxed), 0)) sample_next(os, c, cell, f, now);
     return true;
+}
+
+/* For how many executions this one stands in what is nested in the one around it. */
+static inline uint64_t stands_for(const sa_frame *f) {
+    return (f->flags & SA_FRAME_DRAWN) != 0 ? SA_SAMPLE : (f->flags & SA_FRAME_COUNTED) == 0;
 }
 
 /* CPU time in ns of an execution, from the thread's CPU time at its end. It is at most
@@ -53,7 +97,7 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
     int64_t spent = cpu_ticks - f->start_cpu_ticks;
     if (spent > (int64_t)wall_ticks) spent = (int64_t)wall_ticks;
     int64_t ns = spent <= 0 ? 0 : (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)spent);
-    return ns < f->child_cpu_ns ? f->child_cpu_ns : ns;
+    return ns < f->child_cpu_ns && (f->flags & OPEN_LONG) == 0 ? f->child_cpu_ns : ns;
 }
 
 /* Records when the task of the next record was submitted. False: no room, so that
@@ -93,12 +137,19 @@ __attribute__((noinline, cold)) static void end_context(const sa_thread *c, uint
 static inline __attribute__((always_inline)) void leave(sa_os *os, sa_thread *c, uint64_t now, int64_t cpu_now,
                                                        const int64_t *work, uint32_t flags) {
     uint32_t depth = --c->depth;
-    const sa_frame *f = &c->frames[depth];
+    sa_frame *f = &c->frames[depth];
+    if (__builtin_expect((f->flags & SA_FRAME_UNTIMED) != 0, 0)) {
+        leave_untimed(os, c, f, flags);
+        return;
+    }
     uint64_t wall = now - f->start_ticks;
     int64_t cpu = cpu_ns_of(f, wall, cpu_now);
+    if (__builtin_expect((f->flags & OPEN_LONG) != 0, 0)) settle_long(f, wall, cpu);
     if (depth > 0) {
-        c->frames[depth - 1].child_ticks += wall;
-        if (cpu != SA_NOT_MEASURED) c->frames[depth - 1].child_cpu_ns += cpu;
+        sa_frame *outer = f - 1;
+        uint64_t times = __builtin_expect((outer->flags & OPEN_LONG) == 0, 1) ? 1 : stands_for(f);
+        outer->child_ticks += wall * times;
+        if (cpu != SA_NOT_MEASURED) outer->child_cpu_ns += cpu * (int64_t)times;
     }
     int64_t done[2 * SA_MAX_EXTRA];
     unsigned slots = 2;

@@ -41,7 +41,7 @@ enum { SA_M_WALL = 0, SA_M_CPU = 1, SA_M_SELF_WALL = 2, SA_M_SELF_CPU = 3, SA_LE
 
 /* Counts beside the metrics. */
 enum { SA_T_FIRST, SA_T_THREW, SA_T_CUT, SA_T_UNSEEN, SA_T_CREATIONS, SA_T_FAILED, SA_T_WITHDRAWN,
-       SA_T_SUBMISSIONS, SA_T_INNER, SA_T_REJECTED, SA_T_CANCELLED, SA_TALLIES };
+       SA_T_SUBMISSIONS, SA_T_INNER, SA_T_REJECTED, SA_T_CANCELLED, SA_T_SAMPLED, SA_TALLIES };
 
 /* Executions, creations or submissions of one cell: recorded or summarised. */
 typedef struct {
@@ -104,6 +104,13 @@ typedef struct sa_cell {
     void *parts; /* what else the cell has, see state_cells.c */
     void *histograms; /* blocks and arrays of histograms; under the lock of sa_cells */
     sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, wait, delay and extra were */
+    /* See state_sample.h. The drain decides whether the thread samples the class; from then on there is a second cell
+     * for these executions, with SA_CELL_SAMPLED in its key. NULL: none yet. */
+    _Atomic bool samples;
+    uint32_t gap;             /* of the second cell: how many executions until the next one that is timed */
+    uint64_t random;          /* the same */
+    struct sa_cell *twin;     /* the other one */
+    uint64_t sampled_seen;    /* the drain's: of the second cell's executions */
     uint32_t around; /* SA_CELL_NESTED: the class of the executions around these, SA_CELL_PART beside it; else 0 */
 } sa_cell;
 
@@ -128,6 +135,7 @@ typedef struct {
 /* When to summarise and when to record. */
 typedef struct {
     bool always;             /* detail=summary */
+    bool sample;             /* the clock may be read for a random part of the executions */
     double ns_per_tick;
     uint64_t ns_per_tick_32; /* times 2^32 */
     uint64_t streak_ticks;   /* SA_STREAK records in less time: too fast */
@@ -139,6 +147,7 @@ enum {
     SA_STREAK = 4096,
     SA_FAST_PER_SECOND = 100000, /* of one class in one thread; with a quarter of it the class is recorded again */
     SA_CALM_INTERVALS = 2,
+    SA_SAMPLED_PER_SECOND = 1000000, /* of one class in one thread: too fast to time each; with half of it each is timed again */
     SA_OUTLIERS = 100,           /* single executions that are recorded, per cell and interval */
     SA_OUTLIER_MEANS = 16,       /* an outlier is at least this many means long */
     SA_OUTLIER_NS = 1000000,     /* the limit before a mean is known */
@@ -179,6 +188,8 @@ void sa_cells_relieve(sa_cells *cells); /* the thread may try again, if there is
 /* In a key: executions inside those of another class of the program. Of such a class it
  * depends on where they are what unit of work they belong to. Ids of classes are smaller. */
 #define SA_CELL_NESTED (UINT32_C(1) << 30)
+/* In a key: of its executions a random part was timed. */
+#define SA_CELL_SAMPLED (UINT32_C(1) << 29)
 /* In sa_cell.around: they were not submitted by themselves. */
 #define SA_CELL_PART (UINT32_C(1) << 31)
 
@@ -186,7 +197,9 @@ static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool i
     return (uint64_t)thread_id << 32 | (uint64_t)is_virtual << 31 | class_id;
 }
 
-static inline uint32_t sa_cell_class(const sa_cell *c) { return (uint32_t)c->key & (SA_CELL_NESTED - 1); }
+static inline uint32_t sa_cell_class(const sa_cell *c) { return (uint32_t)c->key & (SA_CELL_SAMPLED - 1); }
+
+static inline bool sa_cell_is_sampled(const sa_cell *c) { return (c->key & SA_CELL_SAMPLED) != 0; }
 
 static inline uint64_t sa_cell_hash(uint64_t key, uint32_t around) { return (key ^ (uint64_t)around << 24) * 0x9E3779B97F4A7C15u >> 32; }
 

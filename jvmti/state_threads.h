@@ -12,6 +12,12 @@
  * exception by which it ends will be recorded; what its note (sa_note) holds. */
 enum { SA_FRAME_FOLLOWED = 1 << 8, SA_FRAME_HASHED = 1 << 9, SA_FRAME_CONTEXT = 1 << 10,
        SA_FRAME_DUE = 1 << 11 };
+/* The same, of sampled classes (state_sample.h): an execution that was drawn; one that is only counted, but timed for the
+ * sake of the one around it; one that is only counted by Java code, without a clock: its start_ticks are 0, its
+ * start_cpu_ticks the address of its cell. And of executions that are open for long: sampled ones right inside are not
+ * timed for their sake; their cells have no class around, or its class. */
+enum { SA_FRAME_DRAWN = 1 << 12, SA_FRAME_COUNTED = 1 << 13, SA_FRAME_UNTIMED = 1 << 14, SA_FRAME_LONG = 1 << 15,
+       SA_FRAME_LONG_AROUND = 1 << 16 };
 
 /* One open execution of a Java thread. */
 typedef struct {

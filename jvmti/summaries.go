@@ -60,7 +60,7 @@ func decodeSummary(w []uint64) wire.Summary {
 		From: units.Ticks(w[3]), To: units.Ticks(w[4]),
 		Executions: w[5], First: w[6], Threw: w[7], Cut: w[8], CreationUnseen: w[9],
 		Creations: w[10], Failed: w[11], Withdrawn: w[12],
-		Submissions: w[13], Inner: w[14], Rejected: w[15], Cancelled: w[16],
+		Submissions: w[13], Inner: w[14], Rejected: w[15], Cancelled: w[16], Timed: w[17],
 		Outer: uint32(w[C.SA_REPORT_HEADER-3]), LastEnd: units.Ticks(w[C.SA_REPORT_HEADER-2]),
 		Measures: make([]wire.Measure, w[C.SA_REPORT_HEADER-1]),
 	}

@@ -65,7 +65,8 @@ type Detail string
 
 // The values of detail=.
 const (
-	DetailAuto    Detail = "auto"    // a record per task until a class is too fast
+	DetailAuto    Detail = "auto"    // a record per task until a class is too fast; of the fastest a random part is timed
+	DetailTimed   Detail = "timed"   // the same, and each execution is timed
 	DetailAll     Detail = "all"     // always a record per task
 	DetailSummary Detail = "summary" // counts, sums and a histogram per class and thread
 )

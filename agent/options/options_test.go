@@ -82,7 +82,7 @@ func TestParseErrors(t *testing.T) {
 		{"task=a.B#(I)V", []string{"CLASS#METHOD"}},
 		{"exclude=a;;b", []string{"globs"}},
 		{"include=a/b", []string{"globs"}},
-		{"detail=sumary", []string{"want auto, all, summary (did you mean summary?)"}},
+		{"detail=sumary", []string{"want auto, timed, all, summary (did you mean summary?)"}},
 		{"overflow=wait", []string{"want block, drop"}},
 		{"contexts=-1", []string{"contexts=-1: want all, 0 (none), or N"}},
 		{"contexts=1000000001", []string{"at most 1000000000"}},

@@ -119,8 +119,9 @@ type latencyRow struct {
 	Count         int64               `json:"count"`
 	Summarised    int64               `json:"summarised"` // of them, known by histograms
 	Percentiles   map[string]units.Ns `json:"percentiles"`
-	MaxNs         *units.Ns           `json:"max_ns"`         // exact
-	RelativeError float64             `json:"relative_error"` // of the percentiles; 0: exact
+	MaxNs         *units.Ns           `json:"max_ns"`          // exact; with Timed that of the timed ones
+	Timed         int64               `json:"timed,omitempty"` // of Count, if the others are estimated from these
+	RelativeError float64             `json:"relative_error"`  // of the percentiles; 0: exact
 	NotAvailable  string              `json:"not_available,omitempty"`
 
 	distribution *latency.Distribution
@@ -180,7 +181,7 @@ func (f *latencyFlags) rows(session string, t *tasks.Tasks) []*latencyRow {
 
 func (r *latencyRow) describe(d *latency.Distribution) {
 	r.distribution = d
-	r.Count, r.Summarised, r.RelativeError = d.Count(), d.Summarised(), d.RelativeError()
+	r.Count, r.Summarised, r.Timed, r.RelativeError = d.Count(), d.Summarised(), d.Timed(), d.RelativeError()
 	for _, p := range latency.Percentiles {
 		if n := d.At(p); n.Measured() {
 			r.Percentiles[percentileName(p)] = n

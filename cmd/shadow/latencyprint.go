@@ -3,7 +3,6 @@ package main
 import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/latency"
-	"stackagent/internal/units"
 	"stackagent/shadow/view"
 )
 
@@ -18,7 +17,7 @@ func (f *latencyFlags) print(rows []*latencyRow) error {
 	for _, r := range rows {
 		if r.RelativeError > 0 && !said["~"] {
 			said["~"] = true
-			f.Env.Note("some executions are summarised: percentiles with ~ are known to %s; counts and max are exact", errorText(r.RelativeError))
+			f.Env.Note("some executions are summarised: percentiles with ~ are known to %s; counts are exact, and so is max unless it is marked with ~", errorText(r.RelativeError))
 		}
 		if why := r.Kind + " of " + r.Session + " not available: " + r.NotAvailable; r.NotAvailable != "" && !said[why] {
 			said[why] = true
@@ -59,7 +58,7 @@ func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
 			}})
 	}
 	return append(columns,
-		view.Column[*latencyRow]{Name: "max_ns", Title: "max", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "greatest, exact",
+		view.Column[*latencyRow]{Name: "max_ns", Title: "max", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "greatest, exact; of those that were timed",
 			Value: func(r *latencyRow) view.Value {
 				if r.MaxNs == nil {
 					return view.Null
@@ -70,10 +69,11 @@ func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
 				if r.MaxNs == nil {
 					return "n/a"
 				}
-				return units.FormatNs(*r.MaxNs)
+				return estimate(*r.MaxNs, float64(r.Timed))
 			}},
 		view.Column[*latencyRow]{Name: "summarised", Kind: view.Int, Unit: view.Count, Doc: "tasks known by histograms", Value: func(r *latencyRow) view.Value { return view.IntOf(r.Summarised) }},
 		view.Column[*latencyRow]{Name: "relative_error", Kind: view.Float, Doc: "bounds that of the percentiles; 0: exact", Value: func(r *latencyRow) view.Value { return view.FloatOf(r.RelativeError) }},
 		view.Column[*latencyRow]{Name: "not_available", Kind: view.Name, Doc: "why there are no figures", Value: func(r *latencyRow) view.Value { return view.NameOf(r.NotAvailable) }},
+		view.Column[*latencyRow]{Name: "timed", Kind: view.Int, Unit: view.Count, Doc: "tasks that were timed, if the others are estimated from them; else 0", Value: func(r *latencyRow) view.Value { return view.IntOf(r.Timed) }},
 	)
 }

@@ -208,8 +208,8 @@ func statsFacts(s *summary.Summary) [][2]string {
 	if s.Balance != nil {
 		facts = append(facts, [2]string{"account", balanceText(s.Balance)})
 	}
-	if line := summary.SummarisedText(t.Summarised, t.Executions); line != "" {
-		facts = append(facts, [2]string{"summarised", line + " (~)"})
+	if line := summary.SummarisedText(t.Summarised, t.Executions, s.Metrics[granularity.Wall]); line != "" {
+		facts = append(facts, [2]string{"summarised", line})
 	}
 	if line := summary.SumsText(s); line != "" {
 		facts = append(facts, [2]string{"large", line})

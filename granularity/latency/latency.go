@@ -41,19 +41,14 @@ func Simple(events []Event) []units.Ns {
 	return out
 }
 
-// Summary is what is known of summarised latencies: number, sum and extremes are exact.
-type Summary struct {
-	Count        uint64
-	Sum          units.Ns
-	Least, Great units.Ns
-	Buckets      []loglinear.Bucket
-}
+// Summary is what is known of summarised latencies.
+type Summary = granularity.Measured
 
 // Describe makes a distribution. It sorts recorded and keeps it.
 func Describe(recorded []units.Ns, summarised []Summary) *Distribution {
 	d := &Distribution{}
 	for _, s := range summarised {
-		d.rough.AddSummarised(int64(s.Count), s.Sum, s.Least, s.Great, s.Buckets)
+		d.rough.AddMeasured(&s)
 		d.coarse = d.coarse || s.Count > 0
 	}
 	if !d.coarse {
@@ -78,11 +73,14 @@ func (d *Distribution) Count() int64 {
 // Summarised is the number of those known by buckets.
 func (d *Distribution) Summarised() int64 { return d.rough.Summarised() }
 
+// Timed is how many of the latencies were measured, if others are estimated from them; 0: all were.
+func (d *Distribution) Timed() int64 { return d.rough.Timed() }
+
 // RelativeError bounds |shown - true| / true of the percentiles; 0: all are exact. The
 // greatest value is always exact.
 func (d *Distribution) RelativeError() float64 {
 	if d.coarse {
-		return loglinear.RelativeError
+		return max(loglinear.RelativeError, d.rough.SumError())
 	}
 	return 0
 }

@@ -154,7 +154,7 @@ func TestPercentiles(t *testing.T) {
 // summarise puts values into the buckets of a summary.
 func summarise(values []units.Ns) Summary {
 	counts := map[uint16]uint64{}
-	s := Summary{Count: uint64(len(values)), Least: slices.Min(values), Great: slices.Max(values)}
+	s := Summary{Count: int64(len(values)), Min: slices.Min(values), Max: slices.Max(values)}
 	for _, v := range values {
 		counts[uint16(loglinear.Index(uint64(v)))]++
 		s.Sum += v

@@ -10,6 +10,7 @@ var FlagSets = []FlagSet{
 		{"Virtual", "SA_EXEC_VIRTUAL", 4, "on a virtual thread"},
 		{"CPUEstimated", "SA_EXEC_CPU_ESTIMATED", 5, "its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it"},
 		{"First", "SA_EXEC_FIRST", 6, "the first execution of its task"},
+		{"SelfEstimated", "SA_EXEC_SELF_ESTIMATED", 7, "its self times are estimates: of the executions inside it a random sample was timed"},
 	}},
 	{Name: "CreationFlags", Of: "sa_creation", Doc: "CreationFlags qualify a creation.", Flags: []Flag{
 		{"Failed", "SA_CREATE_FAILED", 0, "cancels the other creation of the task: its constructor threw"},

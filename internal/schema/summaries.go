@@ -41,6 +41,8 @@ var summary = Record{
 			Row: Row{Name: "LastEndNs", Type: "*int64", Column: "last_end_ns", Tag: "-", Null: "no execution, or not known (older agents)", From: By}},
 		{Name: "Outer", Type: "uint32", Doc: "`classes.class` of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)", Wire: Column{Later: true, Alone: true},
 			Row: Row{Column: "outer", LeftOut: true}},
+		{Name: "Timed", Type: "uint64", Doc: "how many of the executions were timed: a random sample, of which the measures of all are an estimate; 0: all, and the measures are exact", Wire: Column{Later: true, Alone: true},
+			Row: Row{Column: "timed", LeftOut: true}},
 		{Name: "Measures", Type: "[]Measure", Doc: "of the executions, a metric each, in the order of their numbers", Wire: Column{Number: -1}, Row: Row{Name: "-"}},
 	},
 }

@@ -377,7 +377,7 @@ func (p *payload) virtualThreadLaterNumbers(x *VirtualThread, end int) {
 }
 
 // How many numbers an entry has, and how many may stand behind them.
-const summaryFields, summaryLaterFields = 13, 6
+const summaryFields, summaryLaterFields = 13, 7
 
 func summaryNumbers(x *Summary) [13]uint64 {
 	return [...]uint64{
@@ -413,7 +413,7 @@ func (p *payload) summaryNumbers(x *Summary, end int) {
 	x.Withdrawn = p.within("summary.withdrawn", end, math.MaxUint64)
 }
 
-func summaryLaterNumbers(x *Summary) [6]uint64 {
+func summaryLaterNumbers(x *Summary) [7]uint64 {
 	return [...]uint64{
 		x.Submissions,
 		x.Inner,
@@ -421,6 +421,7 @@ func summaryLaterNumbers(x *Summary) [6]uint64 {
 		x.Cancelled,
 		uint64(x.LastEnd),
 		uint64(x.Outer),
+		x.Timed,
 	}
 }
 
@@ -431,4 +432,5 @@ func (p *payload) summaryLaterNumbers(x *Summary, end int) {
 	x.Cancelled = p.within("summary.cancelled", end, math.MaxUint64)
 	x.LastEnd = units.Ticks(p.later("summary.last end", end, math.MaxUint64))
 	x.Outer = uint32(p.later("summary.outer", end, math.MaxUint32))
+	x.Timed = p.later("summary.timed", end, math.MaxUint64)
 }

@@ -18,6 +18,7 @@ const (
 	Virtual        ExecutionFlags = 1 << 4 // on a virtual thread
 	CPUEstimated   ExecutionFlags = 1 << 5 // its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it
 	First          ExecutionFlags = 1 << 6 // the first execution of its task
+	SelfEstimated  ExecutionFlags = 1 << 7 // its self times are estimates: of the executions inside it a random sample was timed
 )
 
 // CreationFlags qualify a creation.
@@ -326,6 +327,7 @@ type Summary struct {
 	Cancelled      uint64       // tasks cancelled
 	LastEnd        units.Ticks  // when the last execution ended that the class's summaries in this thread stand for, up to to_ns
 	Outer          uint32       // classes.class of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)
+	Timed          uint64       // how many of the executions were timed: a random sample, of which the measures of all are an estimate; 0: all, and the measures are exact
 	Measures       []Measure    // of the executions, a metric each, in the order of their numbers
 }
 

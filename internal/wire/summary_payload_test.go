@@ -175,13 +175,13 @@ func TestDecodeRefusesSummaries(t *testing.T) {
 // Metrics, fields of a measure and fields of a summary of a newer agent are
 // passed over and counted, and the rest is read.
 func TestDecodeSkipsUnknownInSummaries(t *testing.T) {
-	data := payloadOf(entry(3, 1, 8, 9, 9, 9, 1, 7, 1, 42, 42, 9, 1, 0, 100, 3, 1, 2, 3, 9, 8, 7, 6, 50, 3, 77), entry(0), entry(0, 9, 8, 7, 6))
+	data := payloadOf(entry(3, 1, 8, 9, 9, 9, 1, 7, 1, 42, 42, 9, 1, 0, 100, 3, 1, 2, 3, 9, 8, 7, 6, 50, 3, 5, 77), entry(0), entry(0, 9, 8, 7, 6))
 	b, err := Decode(envelope(t, "u", data), DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Summary{{Measures: []Measure{{Metric: MetricWall, Count: 1, Sum: 9, Min: 9, Max: 9, Buckets: []loglinear.Bucket{{Index: 7, Count: 1}}}},
-		Submissions: 9, Inner: 8, Rejected: 7, Cancelled: 6, LastEnd: 50, Outer: 3}, {}, {Submissions: 9, Inner: 8, Rejected: 7, Cancelled: 6}} // the last: an older agent
+		Submissions: 9, Inner: 8, Rejected: 7, Cancelled: 6, LastEnd: 50, Outer: 3, Timed: 5}, {}, {Submissions: 9, Inner: 8, Rejected: 7, Cancelled: 6}} // the last: an older agent
 	if b.Unknown != 4 || !reflect.DeepEqual(b.Summaries, want) {
 		t.Errorf("unknown %d, want 4; %+v", b.Unknown, b.Summaries)
 	}

@@ -30,6 +30,7 @@ enum {
     SA_EXEC_VIRTUAL = 1 << 4, /* on a virtual thread */
     SA_EXEC_CPU_ESTIMATED = 1 << 5, /* its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it */
     SA_EXEC_FIRST = 1 << 6, /* the first execution of its task */
+    SA_EXEC_SELF_ESTIMATED = 1 << 7, /* its self times are estimates: of the executions inside it a random sample was timed */
 };
 
 /* flags of sa_creation; equal to wire.CreationFlags */

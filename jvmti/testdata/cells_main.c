@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../drain_cells.h"
+#include "../state_sample.h"
 #include "../state_cells_wait.h"
 
 #define CHECK(x)                                                      \
@@ -207,16 +208,16 @@ static void test_reference(void) {
         uint64_t i = next_random() % CELLS;
         both(&cells, c[i], want[i], i % 5 != 0);
         if (n % 1000 != 0) continue;
-        size_t told_words = sa_cell_report(c[i], 1000 + (uint64_t)n, words);
+        size_t told_words = sa_cell_report(c[i], 1000 + (uint64_t)n, false, words);
         if (told_words > 0) take(got[i], words, told_words);
         take_places(got[i], c[i]);
     }
     for (int i = 0; i < CELLS; i++) {
-        size_t n = sa_cell_report(c[i], 10000000, words);
+        size_t n = sa_cell_report(c[i], 10000000, false, words);
         if (n > 0) take(got[i], words, n);
         take_places(got[i], c[i]);
         CHECK(memcmp(want[i], got[i], sizeof *want[i]) == 0);
-        CHECK(sa_cell_report(c[i], 10000001, words) == 0);
+        CHECK(sa_cell_report(c[i], 10000001, false, words) == 0);
         free(want[i]), free(got[i]);
     }
     sa_cells_close(&cells);
@@ -254,7 +255,7 @@ static void test_extras(void) {
         CHECK(sa_cell_execution(&cells, c, 100 + i, i == 1 ? 10 : 0, 50, i == 1 ? 5 : 0, extra, 0));
     }
     c->last_end = 900;
-    size_t n = sa_cell_report(c, 1000, words);
+    size_t n = sa_cell_report(c, 1000, false, words);
     CHECK(words[SA_REPORT_HEADER - 2] == 900);
     CHECK(n > 0 && n <= sa_report_words() && words[5] == 4 && words[SA_REPORT_HEADER - 1] == 8);
     check_measure(1, 406, 100, 103, 4);
@@ -262,10 +263,10 @@ static void test_extras(void) {
     check_measure(17, 5000000700, 0, 4999999700, 3);     /* the last one's nested part is not known */
     check_measure(18, 16, 7, 9, 2);
     check_measure(19, 14, 7, 7, 2);
-    CHECK(sa_cell_report(c, 2000, words) == 0);
+    CHECK(sa_cell_report(c, 2000, false, words) == 0);
     sa_cell_extra extra = {sa_cell_work_room(&cells, c, done[0]), done[0]};
     CHECK(extra.to != NULL && sa_cell_execution(&cells, c, 100, 0, 50, 0, extra, 0));
-    CHECK(sa_cell_report(c, 3000, words) > 0);
+    CHECK(sa_cell_report(c, 3000, false, words) > 0);
     check_measure(16, 1000, 0, 5000000000, 1); /* news; extremes are of all that was counted */
     sa_cells_close(&cells);
     sa_cells_limit(0);
@@ -294,7 +295,7 @@ static void test_memory(void) {
     sa_cell_creation(&cells, c, 0, 9);
     CHECK(c->tallies[SA_T_CREATIONS] == 1 && sa_cell_sites(c) == NULL);
     reported *got = new_told();
-    take(got, words, sa_cell_report(c, 1, words));
+    take(got, words, sa_cell_report(c, 1, false, words));
     CHECK(got->executions == counted && got->count[1] == counted && got->count[3] == counted);
     sa_cells_limit(64u << 20);
     sa_cells_relieve(&cells);
@@ -308,7 +309,7 @@ static void test_memory(void) {
 }
 
 static uint64_t executions_of(reported *got, sa_cell *c, uint64_t now) {
-    size_t n = sa_cell_report(c, now, words);
+    size_t n = sa_cell_report(c, now, false, words);
     if (n > 0) take(got, words, n);
     return got->executions;
 }
@@ -365,12 +366,12 @@ static void test_mode(void) {
         CHECK(sa_stream_counted(s));
         for (int n = 0; n < SA_FAST_PER_SECOND / 5; n++) CHECK(count(&cells, c, &(execution){.wall_ticks = 5, .cpu_ns = 5}));
         now += 1000000000;
-        CHECK(sa_cell_report(c, now, words) > 0);
+        CHECK(sa_cell_report(c, now, false, words) > 0);
     }
     CHECK(!sa_stream_counted(s));
     CHECK(sa_stream_due(s, true) && sa_stream_decide(s, true, now) && sa_stream_counted(s));
     for (int n = 0; n < SA_FAST_PER_SECOND; n++) CHECK(count(&cells, c, &(execution){.wall_ticks = 5, .cpu_ns = 5}));
-    CHECK(sa_cell_report(c, c->reported_at + 1000000000, words) == SA_REPORT_HEADER + 4 * (SA_REPORT_MEASURE + 1) && sa_stream_counted(s));
+    CHECK(sa_cell_report(c, c->reported_at + 1000000000, false, words) == SA_REPORT_HEADER + 4 * (SA_REPORT_MEASURE + 1) && sa_stream_counted(s));
     sa_cells_close(&cells);
 }
 
@@ -385,11 +386,11 @@ static void test_outliers(void) {
     int outliers = 0;
     for (int i = 0; i < 1000; i++) outliers += sa_cell_outlier(c, limit + 1);
     CHECK(outliers == SA_OUTLIERS);
-    sa_cell_report(c, 1000000000, words);
+    sa_cell_report(c, 1000000000, false, words);
     CHECK(c->outlier_ticks == 2 * limit && c->outliers_left == SA_OUTLIERS);
     for (int i = 0; i < 30; i++) {
         CHECK(count(&cells, c, &(execution){.wall_ticks = 1000, .cpu_ns = 10}));
-        sa_cell_report(c, 2000000000, words);
+        sa_cell_report(c, 2000000000, false, words);
     }
     CHECK(c->outlier_ticks == 1000 * SA_OUTLIER_MEANS);
     sa_cells_close(&cells);
@@ -422,7 +423,7 @@ static void test_concurrent(void) {
     for (bool done = false; !done;) {
         done = atomic_load_explicit(&w.done, memory_order_acquire);
         for (sa_cell *c = atomic_load_explicit(&w.cells.list, memory_order_acquire); c != NULL; c = c->next) {
-            size_t n = sa_cell_report(c, now++, words);
+            size_t n = sa_cell_report(c, now++, false, words);
             if (n > 0) take(got, words, n);
             take_places(got, c);
             for (int m = 1; m <= 4; m++) CHECK(got->sum[m] >= got->count[m] * (got->count[m] > 0 ? got->min[m] : 0));
@@ -430,13 +431,89 @@ static void test_concurrent(void) {
     }
     pthread_join(thread, NULL);
     for (sa_cell *c = w.cells.list; c != NULL; c = c->next) {
-        size_t n = sa_cell_report(c, now++, words);
+        size_t n = sa_cell_report(c, now++, false, words);
         if (n > 0) take(got, words, n);
         take_places(got, c);
     }
     CHECK(memcmp(w.want, got, sizeof *got) == 0);
     free(w.want), free(got);
     sa_cells_close(&w.cells);
+}
+
+/* What a report says of sampled executions: how many, how many are timed, and the buckets of wall time together. */
+typedef struct {
+    uint64_t executions, timed, measured, sum, first;
+} sampled_report;
+
+static sampled_report report_sampled(sa_cell *c, bool last) {
+    size_t n = sa_cell_report(c, c->reported_at + 1000, last, words);
+    if (n == 0) return (sampled_report){0};
+    sampled_report r = {.executions = words[5], .first = words[6 + SA_T_FIRST], .timed = words[6 + SA_T_SAMPLED], .sum = words[SA_REPORT_HEADER + 1]};
+    for (uint64_t i = 0; i < words[SA_REPORT_HEADER + 4]; i++)
+        r.measured += words[SA_REPORT_HEADER + SA_REPORT_MEASURE + i] & ((UINT64_C(1) << SA_REPORT_COUNT_BITS) - 1);
+    return r;
+}
+
+/* Executions of which a random part is timed, as the probes count them. */
+static void count_sampled(sa_cells *cells, sa_cell *c, int n, uint64_t ticks, uint64_t *timed, uint64_t *sum) {
+    for (int i = 0; i < n; i++) {
+        execution e = {.wall_ticks = ticks + next_random() % 100, .cpu_ns = SA_NOT_MEASURED, .flags = SA_EXEC_FIRST};
+        *sum += e.wall_ticks;
+        sa_add(&c->tallies[SA_T_SAMPLED], 1);
+        if (sa_sample_draws(c)) {
+            CHECK(count(cells, c, &e));
+            ++*timed;
+        } else {
+            sa_tally_flags(c, e.flags);
+        }
+    }
+}
+
+/* Counts of sampled executions are exact, their times are scaled, and each interval by its own. */
+static void test_sampled(void) {
+    sa_cells cells;
+    sa_cells_set_policy(false, 1, 0);
+    sa_cells_open(&cells);
+    sa_cell *c = sa_cells_add(&cells, sa_cell_key(7, 3, false), 0, 0), *s = sa_cells_add(&cells, sa_cell_key(7 | SA_CELL_SAMPLED, 3, false), 0, 0);
+    c->twin = s, s->twin = c;
+    sa_sample_start(s, 12345);
+    CHECK(sa_cell_class(s) == 7 && sa_cell_is_sampled(s) && !sa_cell_is_sampled(c));
+    for (int round = 0; round < 4; round++) {
+        uint64_t timed = 0, sum = 0;
+        count_sampled(&cells, s, 1000000, 200u << 2 * round, &timed, &sum);
+        CHECK(timed > 1000000 / SA_SAMPLE * 95 / 100 && timed < 1000000 / SA_SAMPLE * 105 / 100); /* 6 standard deviations */
+        sampled_report r = report_sampled(s, false);
+        CHECK(r.executions == 1000000 && r.timed == timed && r.measured == 1000000 && r.first == 1000000);
+        CHECK(r.sum > sum / 100 * 98 && r.sum < sum / 100 * 102);
+    }
+    /* Few wait for more. At the end there are no more: if none is timed, those before stand for them. */
+    sa_add(&s->tallies[SA_T_SAMPLED], 5);
+    CHECK(report_sampled(s, false).executions == 0);
+    sampled_report r = report_sampled(s, true);
+    CHECK(r.executions == 5 && r.measured == 5 && r.timed > 50000 && r.sum > 0);
+    CHECK(report_sampled(s, true).executions == 0);
+    sa_cells_close(&cells);
+}
+
+/* A thread samples a class from a million executions a second on, as the two cells have them, and no longer below half of it. */
+static void test_sampling(void) {
+    sa_cells cells;
+    sa_cells_set_policy(false, 1, 0);
+    sa_cells_policy.sample = true;
+    sa_cells_open(&cells);
+    sa_cell *c = sa_cells_add(&cells, 7, 0, 0), *s = sa_cells_add(&cells, 7 | SA_CELL_SAMPLED, 0, 0);
+    atomic_store(&c->executions.counted, true);
+    static const struct { uint64_t timed, sampled; bool samples; } seconds[] = {
+        {900000, 0, false}, {1100000, 0, true}, {10, 600000, true}, {10, 400000, false}, {600000, 0, false}, {1100000, 0, true}};
+    c->twin = s;
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        execution e = {.wall_ticks = 100, .cpu_ns = SA_NOT_MEASURED};
+        for (uint64_t n = 0; n < seconds[i].timed; n++) CHECK(count(&cells, c, &e));
+        sa_add(&s->tallies[SA_T_SAMPLED], seconds[i].sampled);
+        sa_cell_report(c, c->reported_at + 1000000000, false, words);
+        CHECK(atomic_load(&c->samples) == seconds[i].samples && sa_stream_counted(&c->executions));
+    }
+    sa_cells_close(&cells);
 }
 
 int main(int argc, char **argv) {
@@ -452,5 +529,7 @@ int main(int argc, char **argv) {
     test_mode();
     test_outliers();
     test_concurrent();
+    test_sampled();
+    test_sampling();
     return 0;
 }

@@ -67,6 +67,7 @@ type WorkSplit struct {
 	JDK    float64            `json:"jdk_share"`
 	Around string             `json:"jdk_class,omitempty"` // the JDK's class with the most work
 	Loops  float64            `json:"loops_share"`
+	Timed  int64              `json:"timed,omitempty"` // executions, if Work is an estimate from these
 }
 
 // ClassShare is the share of a class in a sum or count.
@@ -81,7 +82,7 @@ func whereWork(s *search) *Finding {
 		return nil
 	}
 	work := s.Total.WorkMetric()
-	x := &WorkSplit{Metric: work, Work: s.Total[work].Sum}
+	x := &WorkSplit{Metric: work, Work: s.Total[work].Sum, Timed: s.Total[work].Timed}
 	for _, r := range rows {
 		switch {
 		case r.Loop:
@@ -104,6 +105,7 @@ type Processors struct {
 	CPU      units.Ns `json:"cpu_ns"`
 	Duration units.Ns `json:"duration_ns"`
 	CPUs     int      `json:"cpus"`
+	Timed    int64    `json:"timed,omitempty"` // executions, if the CPU time is an estimate from these
 }
 
 func processors(s *search) *Finding {
@@ -111,7 +113,7 @@ func processors(s *search) *Finding {
 	if d.Count == 0 || s.Duration <= 0 || s.CPUs <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &Processors{d.Sum, s.Duration, s.CPUs}}
+	return &Finding{Evidence: &Processors{d.Sum, s.Duration, s.CPUs, d.Timed}}
 }
 
 // CollectorPauses are the pauses of garbage collection.
@@ -214,6 +216,7 @@ type SummarisedExecutions struct {
 	All        int64           `json:"executions"`
 	Most       []ClassShare    `json:"most"`
 	Others     int             `json:"other_classes"`
+	Timed      int64           `json:"timed,omitempty"` // of All: the times are estimates; 0: all were timed
 }
 
 func summarised(s *search) *Finding {
@@ -222,7 +225,7 @@ func summarised(s *search) *Finding {
 	}
 	rows := slices.DeleteFunc(slices.Clone(s.Rows), func(r granularity.Hotspot) bool { return r.Summarised == 0 })
 	slices.SortStableFunc(rows, func(a, b granularity.Hotspot) int { return cmp.Compare(b.Summarised, a.Summarised) })
-	x := &SummarisedExecutions{Of: s.Of, Summarised: s.Summarised, All: s.Executions, Others: max(0, len(rows)-maxNamed)}
+	x := &SummarisedExecutions{Of: s.Of, Summarised: s.Summarised, All: s.Executions, Others: max(0, len(rows)-maxNamed), Timed: s.Total[granularity.Wall].Timed}
 	for _, r := range rows[:min(len(rows), maxNamed)] {
 		x.Most = append(x.Most, ClassShare{r.Class, float64(r.Summarised) / float64(max(1, r.Executions))})
 	}

@@ -75,12 +75,20 @@ func (e *WorkSplit) sentence(*Finding) string {
 	if e.Metric == granularity.SelfWall {
 		waiting = " (waiting included)"
 	}
-	return fmt.Sprintf("The tasks took %s of %s%s: %s.", units.FormatNs(e.Work), e.Metric.Label(), waiting, join(parts))
+	return fmt.Sprintf("The tasks took %s%s of %s%s: %s.", about(e.Timed), units.FormatNs(e.Work), e.Metric.Label(), waiting, join(parts))
+}
+
+// about marks an estimate.
+func about(timed int64) string {
+	if timed > 0 {
+		return "~"
+	}
+	return ""
 }
 
 func (e *Processors) sentence(*Finding) string {
-	return fmt.Sprintf("Finished tasks used %.2f of %d processors on average (%s of CPU time in %s).",
-		float64(e.CPU)/float64(e.Duration), e.CPUs, units.FormatNs(e.CPU), units.FormatNs(e.Duration))
+	return fmt.Sprintf("Finished tasks used %s%.2f of %d processors on average (%s%s of CPU time in %s).",
+		about(e.Timed), float64(e.CPU)/float64(e.Duration), e.CPUs, about(e.Timed), units.FormatNs(e.CPU), units.FormatNs(e.Duration))
 }
 
 func (e *CollectorPauses) sentence(*Finding) string {
@@ -234,6 +242,11 @@ func (e *SummarisedExecutions) sentence(*Finding) string {
 	}
 	if e.Others > 0 {
 		names = append(names, text.Plural(e.Others, "other class", "other classes"))
+	}
+	if e.Timed > 0 {
+		return fmt.Sprintf("%s of the %s were too fast to record one by one and were summarised (%s). "+
+			"Their counts are exact. Some are finer than the clock and timed at random, %s of %s: times with ~ are estimates. --detail timed times each.",
+			share(e.Summarised, e.All), e.Of.Many(), join(names), units.FormatCount(e.Timed), units.FormatCount(e.All))
 	}
 	return fmt.Sprintf("%s of the %s were too fast to record one by one and were summarised (%s). "+
 		"Their counts, sums, means and extremes are exact; quantiles are good to 0.8 %%; single executions are not known.",

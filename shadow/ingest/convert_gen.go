@@ -179,6 +179,7 @@ func rowSummary(r *store.Summary, x *wire.Summary, c *clock, rate nsPerTick) {
 	r.Rejected = x.Rejected
 	r.Cancelled = x.Cancelled
 	r.Outer = x.Outer
+	r.Timed = x.Timed
 	deriveSummary(r, x, c, rate)
 }
 

@@ -157,7 +157,7 @@ func (r *reader) summary(x *session.Summary) error {
 		if m.Count == 0 {
 			continue
 		}
-		of := latency.Summary{Count: m.Count, Sum: m.SumNs, Least: m.MinNs, Great: m.MaxNs, Buckets: m.Buckets}
+		of := latency.Summary{Count: int64(m.Count), Timed: int64(x.TimedOf(&m)), Sum: m.SumNs, Min: m.MinNs, Max: m.MaxNs, Buckets: m.Buckets}
 		switch {
 		case m.Metric == wire.MetricWall:
 			r.tasks.Summarised = append(r.tasks.Summarised, of)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
@@ -22,6 +23,7 @@ type Summary struct {
 	Executions, First, Threw, Cut, CreationUnseen uint64 // see wire.Summary
 	Creations, Failed, Withdrawn                  uint64
 	Submissions, Inner, Rejected, Cancelled       uint64
+	Timed                                         uint64 // of Executions: a random sample, see wire.Summary; 0: all
 
 	Measures []Measure
 }
@@ -34,8 +36,16 @@ func (x *Summary) Until() units.MonoNs {
 	return x.ToNs
 }
 
+// TimedOf is how many values of m were measured; 0: all were.
+func (x *Summary) TimedOf(m *Measure) uint64 {
+	if x.Timed == 0 || x.Executions == 0 {
+		return 0
+	}
+	return max(uint64(float64(m.Count)*float64(x.Timed)/float64(x.Executions)), 1)
+}
+
 // Measure is one work metric of a summary's executions. Count, SumNs and the
-// extremes are exact; single values are known to loglinear.RelativeError.
+// extremes are exact, unless Summary.Timed is set; single values are known to loglinear.RelativeError.
 type Measure struct {
 	Metric       wire.Metric
 	Count        uint64
@@ -54,9 +64,12 @@ func (s *Session) SummaryHeads(f func(*store.Summary)) error {
 // Summaries calls f with all summaries in the order of the batches, which for
 // each class and thread is that of their intervals. What f is given is its own.
 func (s *Session) Summaries(f func(*Summary) error) error {
-	var without uint64
+	var without, executions, timed uint64
 	bad, err := s.folder.ReadWholeSummaries(func(w *store.WholeSummary) error {
 		x := summary(w)
+		if x.Timed > 0 {
+			executions, timed = executions+x.Executions, timed+x.Timed
+		}
 		for i := range x.Measures {
 			if m := &x.Measures[i]; m.Count > 0 && m.Buckets == nil {
 				without += m.Count
@@ -65,11 +78,19 @@ func (s *Session) Summaries(f func(*Summary) error) error {
 		return f(x)
 	})
 	s.warnAll(bad)
+	if executions > 0 {
+		s.warn(fmt.Sprintf("%d executions were counted, and %d of them, drawn at random, were timed%s", executions, timed, estimates))
+	}
 	if without > 0 {
 		s.warn(fmt.Sprintf("the distribution of %d measured values of summarised executions cannot be read; counts and sums can", without))
 	}
 	return err
 }
+
+const estimates = ": times of their classes are estimates (~); detail=timed times each"
+
+// IsEstimate reports whether a warning says that times are estimates: nothing is missing.
+func IsEstimate(warning string) bool { return strings.HasSuffix(warning, estimates) }
 
 func summary(w *store.WholeSummary) *Summary {
 	x := &Summary{
@@ -77,6 +98,7 @@ func summary(w *store.WholeSummary) *Summary {
 		Executions: w.Executions, First: w.First, Threw: w.Threw, Cut: w.Cut, CreationUnseen: w.CreationUnseen,
 		Creations: w.Creations, Failed: w.Failed, Withdrawn: w.Withdrawn,
 		Submissions: w.Submissions, Inner: w.Inner, Rejected: w.Rejected, Cancelled: w.Cancelled,
+		Timed:    w.Timed,
 		Measures: make([]Measure, len(w.Measures)),
 	}
 	if w.LastEndNs != nil {

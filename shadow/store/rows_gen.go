@@ -104,6 +104,7 @@ type Summary struct {
 	Cancelled      uint64 `parquet:"cancelled,delta"`       // tasks cancelled
 	LastEndNs      *int64 `parquet:"last_end_ns"`           // when the last execution ended that the class's summaries in this thread stand for, up to to_ns; nil: no execution, or not known (older agents)
 	Outer          uint32 `parquet:"outer,delta"`           // classes.class of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)
+	Timed          uint64 `parquet:"timed,delta"`           // how many of the executions were timed: a random sample, of which the measures of all are an estimate; 0: all, and the measures are exact
 }
 
 // Measure is a row of the table measures.

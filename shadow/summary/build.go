@@ -242,7 +242,7 @@ func (b *builder) head() *Summary {
 		Lost:         lost(&m.Lost),
 		Balance:      m.Balance,
 		NotAvailable: maps.Clone(m.NotAvailable), Refusals: nonNil(slices.Clone(m.Refusals)),
-		Warnings: slices.Clone(b.src.Warnings), StartNs: b.grid.From, EndNs: b.until, FromSums: b.all.fromSums,
+		Warnings: slices.DeleteFunc(slices.Clone(b.src.Warnings), session.IsEstimate), StartNs: b.grid.From, EndNs: b.until, FromSums: b.all.fromSums,
 	}
 	if s.NotAvailable == nil {
 		s.NotAvailable = map[string]string{}

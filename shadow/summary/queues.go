@@ -47,7 +47,7 @@ func (a *analysis) queues(f *Figures, most int) error {
 	}
 	err = summarisedQueues(a.s, u, func(x *session.Summary, m *session.Measure) {
 		by := of(e.ExecutorOfSummary(x))
-		measured(m).Like(f.Grid.Width, func(n int64, wait units.Ns) {
+		measured(x, m).Like(f.Grid.Width, func(n int64, wait units.Ns) {
 			f.Waiting.SpreadWaits(x.FromNs, x.Until(), n, wait)
 			by.SpreadWaits(x.FromNs, x.Until(), n, wait)
 		})

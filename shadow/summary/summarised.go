@@ -37,7 +37,7 @@ func (b *builder) summaries() error {
 		}
 		for _, m := range x.Measures {
 			if to, ok := b.metrics.ofSummary(m.Metric); ok {
-				s.Work[to] = measured(&m)
+				s.Work[to] = measured(x, &m)
 			}
 		}
 		if s.Virtual {
@@ -49,12 +49,12 @@ func (b *builder) summaries() error {
 	}))
 }
 
-func measured(m *session.Measure) granularity.Measured {
-	return granularity.Measured{Count: int64(m.Count), Sum: m.SumNs, Min: m.MinNs, Max: m.MaxNs, Buckets: m.Buckets}
+func measured(x *session.Summary, m *session.Measure) granularity.Measured {
+	return granularity.Measured{Count: int64(m.Count), Timed: int64(x.TimedOf(m)), Sum: m.SumNs, Min: m.MinNs, Max: m.MaxNs, Buckets: m.Buckets}
 }
 
-// SummarisedText says how much of n executions were summarised, "" if none was.
-func SummarisedText(summarised, n int64) string {
+// SummarisedText says how much of n executions were summarised, "" if none was, and of how many the times are estimates.
+func SummarisedText(summarised, n int64, wall granularity.Distribution) string {
 	if summarised == 0 || n == 0 {
 		return ""
 	}
@@ -62,5 +62,10 @@ func SummarisedText(summarised, n int64) string {
 	if summarised == n {
 		share = "all"
 	}
-	return fmt.Sprintf("%s of the executions summarised, not recorded one by one: counts, sums, means and extremes are exact, quantiles to 0.8 %%", share)
+	if wall.Timed > 0 {
+		return fmt.Sprintf("%s of the executions summarised, not recorded one by one: counts are exact. Tasks that are finer than the clock are timed at random: "+
+			"%s of %s executions were timed, and times with ~ are estimates (sum of wall time ±%.2g %% at 95 %%); detail=timed times each",
+			share, units.FormatCount(wall.Timed), units.FormatCount(n), 100*wall.RelativeError)
+	}
+	return fmt.Sprintf("%s of the executions summarised, not recorded one by one: counts, sums, means and extremes are exact, quantiles to 0.8 %% (~)", share)
 }

@@ -23,6 +23,9 @@ func SumsText(s *Summary) string {
 	if !s.FromSums {
 		return ""
 	}
+	if s.Metrics[granularity.Wall].Timed > 0 {
+		return "quantiles to 0.8 % (~), from the sums of the parts; counts are exact; --exact reads every execution that is recorded"
+	}
 	return "quantiles to 0.8 % (~), from the sums of the parts; counts, sums, means and extremes are exact; --exact reads every execution"
 }
 

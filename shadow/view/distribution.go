@@ -19,6 +19,14 @@ func Quantile(n units.Ns, d granularity.Distribution) string {
 	return d.Format(n)
 }
 
+// Estimated is the text of a figure of d, with ~ if only a random part of its values was measured.
+func Estimated(text string, d granularity.Distribution) string {
+	if d.Timed > 0 {
+		return "~" + text
+	}
+	return text
+}
+
 // quantities are the figures of a distribution, in the order of the columns.
 var quantities = []struct {
 	name, title, doc string
@@ -60,18 +68,18 @@ func Distribution[R any](prefix string, titled bool, of func(R) granularity.Dist
 		return Column[R]{Name: prefix + name, Title: title, Kind: Float, Optional: true, Doc: doc,
 			Value: ifAny(func(d granularity.Distribution) Value { return FloatOf(f(d)) }),
 			Text:  shown(func(d granularity.Distribution) string { return strconv.FormatFloat(f(d), 'f', 3, 64) }),
-			Show:  shown(func(d granularity.Distribution) string { return d.Format(units.Ns(f(d))) })}
+			Show:  shown(func(d granularity.Distribution) string { return Estimated(d.Format(units.Ns(f(d))), d) })}
 	}
 	columns := []Column[R]{
 		{Name: prefix + "count", Title: "count", Kind: Int, Unit: Count, Doc: "number of values", Value: func(r R) Value { return IntOf(of(r).Count) }},
 		{Name: prefix + "sum", Title: "sum", Kind: Int, Optional: true, Doc: "sum",
 			Value: ifAny(func(d granularity.Distribution) Value { return IntOf(d.Sum) }),
-			Show:  shown(func(d granularity.Distribution) string { return d.Format(d.Sum) })},
+			Show:  shown(func(d granularity.Distribution) string { return Estimated(d.Format(d.Sum), d) })},
 		float("mean", "mean", "mean", func(d granularity.Distribution) float64 { return d.Mean }),
 		float("stddev", "", "standard deviation", func(d granularity.Distribution) float64 { return d.StdDev }),
 	}
 	for _, q := range quantities {
-		text := func(d granularity.Distribution) string { return d.Format(q.of(d)) }
+		text := func(d granularity.Distribution) string { return Estimated(d.Format(q.of(d)), d) }
 		if q.quantile {
 			text = func(d granularity.Distribution) string { return Quantile(q.of(d), d) }
 		}
@@ -88,7 +96,7 @@ func Distribution[R any](prefix string, titled bool, of func(R) granularity.Dist
 
 // RelativeError returns the column of the relative error of a distribution's quantiles; 0: exact.
 func RelativeError[R any](prefix string, of func(R) granularity.Distribution) Column[R] {
-	return Column[R]{Name: prefix + "relative_error", Kind: Float, Optional: true, Doc: "largest relative error of the quantiles; 0: exact",
+	return Column[R]{Name: prefix + "relative_error", Kind: Float, Optional: true, Doc: "largest relative error of the quantiles, and of the sum (at 95 %) if a random part was timed; 0: exact",
 		Text: func(r R) string {
 			if of(r).Count == 0 {
 				return ""

@@ -40,6 +40,9 @@ func Hotspots(rows []granularity.Hotspot, s *summary.Summary, by string) []Colum
 		submitted.Title, submitted.Last = "submitted", 8
 		columns = append(columns, submitted)
 	}
+	columns = append(columns, hotspotNumber("timed", "executions that were timed; if a thread executes a class too fast, a random part of them", func(r hotspot) int64 {
+		return cmp.Or(r.Metrics[granularity.Wall].Timed, r.Metrics[granularity.Wall].Count)
+	}))
 	return append(columns, hotspotQuantiles(rows)...)
 }
 
@@ -103,7 +106,7 @@ func hotspotWork(rows []granularity.Hotspot, s *summary.Summary) (work, share Co
 	shown := func(text func(hotspot, granularity.Distribution) string) func(hotspot) string {
 		return func(r hotspot) string {
 			if d := r.Metrics[r.WorkMetric()]; d.Count > 0 {
-				return text(r, d)
+				return Estimated(text(r, d), d)
 			}
 			return notKnown
 		}
@@ -151,7 +154,7 @@ func hotspotQuantiles(rows []granularity.Hotspot) []Column[hotspot] {
 		columns = append(columns, column("queue median", 9, waits, median), column("queue p99", 10, waits, p99))
 	}
 	return append(columns, column("median", 11, work, median), column("p99", 12, work, p99),
-		column("max", 13, work, func(d granularity.Distribution) string { return d.Format(d.Max) }))
+		column("max", 13, work, func(d granularity.Distribution) string { return Estimated(d.Format(d.Max), d) }))
 }
 
 // waits is the distribution of the queue time; none if only few of summarised executions have one:

@@ -382,13 +382,125 @@ public final class Stackagent {
         }
         boolean first = id >= 0 && U.compareAndSetLong(holder, offset, id, id | EXECUTED);
         id = first ? id | EXECUTED : id & ~EXECUTED;
-        if (submitted != 0 && context != 0) {
-            long at = U.getLong(holder, submitted);
-            if (at != 0) {
-                U.putLong(null, context + SUBMITTED, first ? at : StackagentSubmission.take(holder, submitted, at));
+        long at = submitted != 0 && context != 0 ? U.getLong(holder, submitted) : 0;
+        if (at != 0 && !first) {
+            at = StackagentSubmission.take(holder, submitted, at);
+        }
+        if (at != 0) {
+            U.putLong(null, context + SUBMITTED, at); // its queue time needs a clock
+        } else if (!BYTECODES) {
+            int token = count(context, id, classId);
+            if (token >= NO_TOKEN) {
+                return token;
+            }
+            if (token == DRAW) {
+                return enterSampled0(context, id, classId);
             }
         }
         return BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId);
+    }
+
+    /** Not an execution of its own; instead of a token: it must be timed, or C code decides about that. */
+    private static final int NO_TOKEN = -1;
+    private static final int NEEDS_CLOCK = -2;
+    private static final int DRAW = -3;
+
+    /**
+     * Begins an execution that is only counted, if the thread samples the class, see state_sample.h. No clock is read
+     * and no native is called. What is around it must not need its time. Returns its token, NEEDS_CLOCK or DRAW.
+     */
+    @ForceInline
+    @Hidden
+    private static int count(long context, long id, int classId) {
+        if (context == 0 || U.getByte(null, context + IS_VIRTUAL) != 0) {
+            return NEEDS_CLOCK;
+        }
+        int depth = U.getInt(null, context + DEPTH);
+        long frame = U.getLong(null, context + FRAMES) + (long) depth * FRAME_BYTES;
+        int flags = depth == 0 ? OPEN_LONG : U.getInt(null, frame - FRAME_BYTES + FRAME_FLAGS);
+        int around = (flags & OPEN_LONG) != 0 ? 0 : U.getInt(null, frame - FRAME_BYTES + FRAME_CLASS) | PART_AROUND;
+        long cell = U.getLong(null, context + (around == 0 ? CELLS : NESTED) + ((classId & CELLS_MASK) << 3));
+        if (cell == 0) {
+            return NEEDS_CLOCK;
+        }
+        int token = NEEDS_CLOCK;
+        long os = U.getLong(null, context + OS);
+        U.putByteOpaque(null, os + OS_BUSY, (byte) 1);
+        if (current(context) && U.getByte(null, cell + CELL_SAMPLES) != 0) {
+            boolean free = (flags & (COUNTED_ONLY | OPEN_LONG | OPEN_LONG_AROUND)) != 0
+                    && (int) U.getLong(null, cell + CELL_KEY) == (around == 0 ? classId : classId | NESTED_KEY)
+                    && U.getInt(null, cell + CELL_AROUND) == around;
+            long sampled = free ? U.getLong(null, cell + CELL_TWIN) : 0;
+            int gap = sampled != 0 ? U.getInt(null, sampled + CELL_GAP) : 0;
+            if (gap <= 1 || depth >= U.getChar(null, context + ROOM)) {
+                token = DRAW;
+            } else if (depth > 0 && U.getLong(null, frame - FRAME_BYTES + FRAME_TASK) == (id & ~EXECUTED)) {
+                token = NO_TOKEN;
+            } else {
+                U.putInt(null, sampled + CELL_GAP, gap - 1);
+                begin(frame, id, classId, sampled);
+                U.putInt(null, context + DEPTH, depth + 1);
+                token = tokenOf(context, depth);
+            }
+        }
+        end(os);
+        return token;
+    }
+
+    /** Does the thread belong to a session that is recorded? */
+    @ForceInline
+    @Hidden
+    private static boolean current(long context) {
+        return U.getInt(null, PHASE) == READY && U.getInt(null, PHASE + GENERATION_OF_AGENT) == U.getInt(null, context + GENERATION);
+    }
+
+    /** Fills the frame of an execution that is only counted. */
+    @ForceInline
+    @Hidden
+    private static void begin(long frame, long id, int classId, long sampled) {
+        boolean first = id < 0 && (id & ~EXECUTED) >= U.getLong(null, PHASE + FIRST_TASK_OF_AGENT);
+        U.putLong(null, frame + FRAME_TASK, id & ~EXECUTED);
+        U.putLong(null, frame + FRAME_START, 0);
+        U.putLong(null, frame + FRAME_CELL, sampled);
+        U.putLong(null, frame + FRAME_SUBMITTED, 0);
+        U.putInt(null, frame + FRAME_CLASS, classId);
+        U.putInt(null, frame + FRAME_FLAGS, first ? UNTIMED | EXECUTION_FIRST : UNTIMED);
+    }
+
+    /** As sa_token_of() of probe_tokens.h. */
+    @ForceInline
+    @Hidden
+    private static int tokenOf(long context, int depth) {
+        return (U.getInt(null, context + GENERATION) << TOKEN_DEPTH_BITS) + TOKENS & Integer.MAX_VALUE | depth;
+    }
+
+    /** Ends the innermost execution, if it is only counted. False: call a native. */
+    @ForceInline
+    @Hidden
+    private static boolean counted(long context, int token) {
+        if (context == 0 || U.getByte(null, context + IS_VIRTUAL) != 0) {
+            return false;
+        }
+        int depth = U.getInt(null, context + DEPTH) - 1;
+        long frame = U.getLong(null, context + FRAMES) + (long) depth * FRAME_BYTES;
+        long os = U.getLong(null, context + OS);
+        if (depth < 0 || os == 0 || token != tokenOf(context, depth) || (U.getInt(null, frame + FRAME_FLAGS) & UNTIMED) == 0) {
+            return false;
+        }
+        U.putByteOpaque(null, os + OS_BUSY, (byte) 1);
+        boolean current = current(context);
+        if (current) {
+            long cell = U.getLong(null, frame + FRAME_CELL);
+            add(os + OS_EXECUTIONS);
+            add(context + THREAD_EXECUTIONS);
+            add(cell + CELL_SAMPLED);
+            if ((U.getInt(null, frame + FRAME_FLAGS) & EXECUTION_FIRST) != 0) {
+                add(cell + CELL_FIRST);
+            }
+            U.putInt(null, context + DEPTH, depth);
+        }
+        end(os);
+        return current;
     }
 
     /**
@@ -498,7 +610,10 @@ public final class Stackagent {
     @Hidden
     public static void exit(int token) {
         if (token >= 0) {
-            leave(slot(Thread.currentThread()), token, 0);
+            Stackagent slot = slot(Thread.currentThread());
+            if (BYTECODES || !counted(slot.context, token)) {
+                leave(slot, token, 0);
+            }
         }
     }
 
@@ -1140,6 +1255,7 @@ public final class Stackagent {
     }
 
     private static native int enter0(long context, long id, int classId);
+    private static native int enterSampled0(long context, long id, int classId);
 
     private static native int enterUnseen0(long context, long id, int classId, long bytecodes);
 

@@ -9,6 +9,7 @@ final class StackagentLayout {
     /** The agent (sa_state): from its phase on. */
     static final int GENERATION_OF_AGENT = 4;
     static final int SPECIAL = 56;
+    static final int FIRST_TASK_OF_AGENT = 136;
     static final int READY = 1;
     static final int TOKEN_DEPTH_BITS = 15;
 
@@ -30,6 +31,8 @@ final class StackagentLayout {
     static final int OS = 56;
     static final int CELLS = 64;
     static final int CELLS_MASK = 7;
+    static final int NESTED = 192;
+    static final int THREAD_EXECUTIONS = 128;
     static final int THREAD_CREATIONS = 136;
     static final int FIRST_SUBMISSION = 312;
 
@@ -58,12 +61,28 @@ final class StackagentLayout {
     /** An execution (sa_frame). */
     static final int FRAME_TASK = 0;
     static final int FRAME_CLASS = 48;
+    static final int FRAME_FLAGS = 52;
+    static final int FRAME_SUBMITTED = 40;
+    static final int FRAME_START = 8;
+    static final int FRAME_CELL = 24;
     static final int FRAME_BYTES = 56;
+
+    /** Its flags, see state_threads.h. */
+    static final int EXECUTION_FIRST = 64;
+    static final int COUNTED_ONLY = 24576;
+    static final int UNTIMED = 16384;
+    static final int OPEN_LONG = 32768;
+    static final int OPEN_LONG_AROUND = 65536;
+
+    /** In what is known of a cell. */
+    static final int NESTED_KEY = 1073741824;
+    static final int PART_AROUND = 0x80000000;
 
     /** An OS thread (sa_os). */
     static final int OS_BUSY = 0;
     static final int OS_NEXT_ID = 8;
     static final int OS_END_ID = 16;
+    static final int OS_EXECUTIONS = 24;
     static final int OS_CREATIONS = 32;
     static final int OS_SUBMISSIONS = 48;
     static final int OS_MOUNTS = 696;
@@ -78,10 +97,16 @@ final class StackagentLayout {
     static final int CELL_KEY = 0;
     static final int CELL_COUNTS_CREATIONS = 24;
     static final int CELL_COUNTS_SUBMISSIONS = 40;
+    static final int CELL_SAMPLES = 592;
+    static final int CELL_TWIN = 608;
+    static final int CELL_GAP = 596;
+    static final int CELL_AROUND = 624;
+    static final int CELL_SAMPLED = 208;
+    static final int CELL_FIRST = 120;
     static final int CELL_CREATIONS = 152;
     static final int CELL_SUBMISSIONS = 176;
-    static final int CELL_MADE_AT = 208;
-    static final int CELL_SUBMITTED_AT = 272;
+    static final int CELL_MADE_AT = 216;
+    static final int CELL_SUBMITTED_AT = 280;
 
     /** What a cell counts at one call site (sa_site_count). */
     static final int SITES_MASK = 7;
