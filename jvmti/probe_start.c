@@ -12,6 +12,8 @@ static void begin_first(sa_os *os, sa_vthread *v, uint64_t id, uint32_t class_id
     f->class_id = class_id;
     f->flags = SA_EXEC_FIRST;
     f->submitted = submitted;
+    f->child_ticks = 0;
+    f->child_cpu_ns = 0;
     v->turns.class_id = class_id; /* until it executes one of the program */
     uint64_t now = sa_ticks(&sa.clock);
     v->start_ticks = now;

@@ -13,6 +13,7 @@
 #include "../drain_cells.h"
 #include "../probe.h"
 #include "../probe_common.h"
+#include "../probe_tokens.h"
 #include "../state_events.h"
 #include "../state_news.h"
 
@@ -103,6 +104,7 @@ jint Java_java_lang_Stackagent_enter0(JNIEnv *, jclass, jlong, jlong, jint);
 jint Java_java_lang_Stackagent_enterUnseen0(JNIEnv *, jclass, jlong, jlong, jint, jlong);
 jint Java_java_lang_Stackagent_enterBare0(JNIEnv *, jclass, jlong, jint, jint, jlong);
 jboolean Java_java_lang_Stackagent_exit0(JNIEnv *, jclass, jlong, jint, jint);
+jlong Java_java_lang_Stackagent_start0(JNIEnv *, jclass, jlong, jlong, jint, jlong);
 void Java_java_lang_Stackagent_mounted0(JNIEnv *, jclass, jlong, jlong);
 void Java_java_lang_Stackagent_unmounting0(JNIEnv *, jclass, jlong, jobject);
 void Java_java_lang_Stackagent_leaving0(JNIEnv *, jclass, jlong);
@@ -217,6 +219,30 @@ static void virtual_thread(jlong carrier, jint class) {
     P(unmounting0)(env, NULL, context, NULL);
 }
 
+/* A virtual thread is unmounted after a nested execution. The next one begins in its memory, and knows nothing of that. */
+static void successor(jlong carrier, jint class) {
+    jlong context = attach(VIRTUAL);
+    count(MOUNTS);
+    P(mounted0)(env, NULL, context, carrier);
+    count(EXECUTIONS);
+    jint token = P(enterUnseen0)(env, NULL, context, P(newId0)(env, NULL), class, 0);
+    nest(&context, 1);
+    count(UNMOUNTS);
+    P(unmounting0)(env, NULL, context, NULL);
+    count(MOUNTS);
+    P(mounted0)(env, NULL, context, carrier);
+    ends(&context, token);
+    if (context != 0) P(release0)(env, NULL, context); /* it had no memory for its execution */
+    context = P(start0)(env, NULL, 2, P(newId0)(env, NULL), class, 0);
+    if (context != 0) {
+        count(EXECUTIONS);
+        CHECK(at(context)->frames[0].child_ticks == 0 && at(context)->frames[0].child_cpu_ns == 0);
+        ends(&context, sa_token_of(at(context), 0));
+    }
+    count(UNMOUNTS);
+    P(unmounting0)(env, NULL, 0, NULL);
+}
+
 enum { THREADS = 4, ROUNDS = 200, CLASSES = 3 };
 
 static _Atomic bool started;
@@ -232,6 +258,7 @@ static void *program(void *number) {
         submit(context, class);
         execute(&context, class);
         virtual_thread(context, class);
+        successor(context, class);
         count(PAUSES);
         sa_pause_record(1, 2, 3);
         if (context != 0) {

@@ -842,17 +842,19 @@ public final class Stackagent {
         if (info == 0) {
             info = describe0(c);
         }
+        long offset = info & OFFSET;
+        boolean counted = offset > IN_SLOT && U.getLong(task, offset) != 0; // by created(), also if another thread was first since
         boolean scheduled = isContinuation(wrapped);
-        if ((info & ADAPTER) == 0) {
-            if (scheduled) {
-                failed(task);
-            }
-            know(c, info, info | ADAPTER);
-        } else if (!scheduled) {
+        if (scheduled && counted) {
+            failed(task);
+        } else if (!scheduled && !counted && (info & ADAPTER) != 0) {
             count(task, info);
         }
-        if (scheduled && (info & OFFSET) > IN_SLOT) {
-            U.putLong(task, info & OFFSET, NO_TASK);
+        if ((info & ADAPTER) == 0) {
+            know(c, info, info | ADAPTER);
+        }
+        if (scheduled && offset > IN_SLOT) {
+            U.putLong(task, offset, NO_TASK);
         }
     }
 
@@ -1188,7 +1190,7 @@ public final class Stackagent {
     private static long submittedOffset(Class<?> declaring) {
         try {
             long offset = U.objectFieldOffset(declaring, "stackagent$submitted");
-            return offset > OFFSET ? 0 : offset;
+            return offset > SUBMITTED_OFFSET ? 0 : offset;
         } catch (InternalError none) {
             return 0;
         }
