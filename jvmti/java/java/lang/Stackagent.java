@@ -1055,21 +1055,28 @@ public final class Stackagent {
         if (!mountsSeen) {
             mountsSeen = true;
         }
-        long context = slot(thread).context;
+        Stackagent slot = slot(thread);
         // The identity has not changed yet: the current thread is the carrier.
         long carrier = slot(Thread.currentThread()).context;
-        if (context != 0 || !turn(carrier, OS_MOUNTS, true)) {
-            mounted0(context, carrier);
+        if (slot.context != 0 || isOlder(slot) || !turn(carrier, OS_MOUNTS, true)) {
+            mounted0(slot.context, carrier);
         }
     }
 
     /** At the start of VirtualThread.unmount(), on the carrier. */
     @Hidden
     static void unmounting(Thread thread) {
-        long context = slot(thread).context;
-        if (context != 0 || !turn(carrier(thread), OS_UNMOUNTS, false)) {
-            unmounting0(context, thread);
+        Stackagent slot = slot(thread);
+        if (slot.context != 0 || isOlder(slot) || !turn(carrier(thread), OS_UNMOUNTS, false)) {
+            unmounting0(slot.context, thread);
         }
+    }
+
+    /** The virtual thread is older than the session: no probe has seen it begin, and none may see it end. */
+    @ForceInline
+    @Hidden
+    private static boolean isOlder(Stackagent slot) {
+        return (slot.id & ~EXECUTED) < firstId;
     }
 
     /** The state of the carrier of a mounted thread; 0: not known. */
