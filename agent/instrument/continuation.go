@@ -6,29 +6,15 @@ import (
 	"stackagent/agent/classfile"
 )
 
-// A virtual thread is one task: itself. What else executes whenever it is mounted is how
-// it gets to its carrier, and no task of anybody's: the Runnable inside its continuation, the
-// lambda that its scheduler executes, and what a ForkJoinPool wraps around that. The first two are
-// not woven; the wrappers are tasks like others unless they wrap the lambda, so they tell a probe.
-const (
-	nameVirtualBody    = nameVirtualThread + "$VThreadContinuation$"
-	nameVirtualLambda  = nameVirtualThread + lambdaMark
-	targetContinuation = "java.lang.VirtualThread.runContinuation"
-)
+// A virtual thread is one task: itself. Of what else executes whenever it is mounted, only the lambda that its scheduler
+// executes is a task, of the carrier: it shows when a carrier had something to carry. The Runnable inside the continuation is
+// not woven. What a ForkJoinPool wraps around a Runnable is a task like others unless that is the lambda, so
+// the wrappers tell a probe.
+const nameVirtualBody = nameVirtualThread + "$VThreadContinuation$"
 
-// carriesVirtual reports whether a class of the platform only runs virtual threads.
+// carriesVirtual reports whether a class of the platform is only the inside of a virtual thread.
 func carriesVirtual(in *Input, class string) bool {
-	if !in.Platform {
-		return false
-	}
-	if strings.HasPrefix(class, nameVirtualBody) {
-		return true
-	}
-	if !in.Hidden || !strings.HasPrefix(class, nameVirtualLambda) {
-		return false
-	}
-	target, ok := LambdaTarget(in.Class)
-	return ok && target == targetContinuation
+	return in.Platform && strings.HasPrefix(class, nameVirtualBody)
 }
 
 // adapters are what a ForkJoinPool wraps around the Runnables given to it.

@@ -62,6 +62,9 @@ func (t *tasks) readSummaries() error {
 	free := map[int]units.MonoNs{}
 	for _, b := range blocks {
 		// After a loop only the JVM's own cleaners run.
+		if t.mounts[b.class] {
+			t.addEnd(b)
+		}
 		if !t.loop[b.class] && (t.loopEnd[b.thread] == 0 || b.end <= t.loopEnd[b.thread]) {
 			t.addEnd(b)
 			t.addTimes(b, free, float64(b.only) >= bodyShare*float64(loop[b.thread]) && loop[b.thread] > 0)

@@ -22,6 +22,7 @@ type tasks struct {
 	spans   []activity.Span
 	loop    map[uint32]bool // classes whose executions are loops
 	pool    map[uint32]bool // the part of them that take tasks: not java.lang.Thread
+	mounts  map[uint32]bool // the part of them that carry a virtual thread for a while: the work of a carrier
 	wraps   map[uint32]bool // classes around tasks of others
 	named   map[uint32]bool // classes of methods that the user named
 	starts  map[uint32]bool // classes of threads
@@ -65,10 +66,11 @@ type onThread struct {
 // readTasks reads submissions, executions and summaries once.
 func readTasks(s *session.Session, threads []activity.Thread, spans []activity.Span) (*tasks, error) {
 	t := &tasks{s: s, threads: threads, index: indexes(s, threads), spans: spans,
-		loop: map[uint32]bool{}, pool: map[uint32]bool{}, wraps: map[uint32]bool{}, named: map[uint32]bool{}, starts: map[uint32]bool{}, submitters: map[int]map[uint32]bool{}, starters: map[int]map[uint32]bool{}}
+		loop: map[uint32]bool{}, pool: map[uint32]bool{}, mounts: map[uint32]bool{}, wraps: map[uint32]bool{}, named: map[uint32]bool{}, starts: map[uint32]bool{}, submitters: map[int]map[uint32]bool{}, starters: map[int]map[uint32]bool{}}
 	for _, c := range s.Classes {
 		t.loop[c.ID] = unit.IsLoop(c.Name, c.Kinds)
 		t.pool[c.ID] = t.loop[c.ID] && c.Name != "java.lang.Thread"
+		t.mounts[c.ID] = unit.IsMount(c.Name)
 		t.wraps[c.ID] = granularityunit.IsWrapper(c.Name)
 		t.named[c.ID] = c.Kinds&units.KindCustom != 0
 		t.starts[c.ID] = c.Kinds&units.KindThread != 0
@@ -140,6 +142,9 @@ func (t *tasks) readExecutions() error {
 					scans[w].loops[p] = true
 					scans[w].pooled[p] = scans[w].pooled[p] || t.pool[class]
 					scans[w].loopEnd[p] = max(scans[w].loopEnd[p], c.EndNs[i])
+					if t.mounts[class] {
+						scans[w].carried(t.spans, p, c.StartNs[i], c.EndNs[i])
+					}
 				case c.EndNs[i] == 0: // the program ended before it
 					scans[w].unended(t.spans, p, c.StartNs[i], min(int(c.Depth[i]), 1))
 				default:
@@ -190,6 +195,17 @@ func (t *tasks) add(scan *taskScan, key onThread, e execution) {
 		b.ran += e.self
 	}
 	scan.body[key] = b
+}
+
+// carried notes that a thread carried a virtual one; to is 0 if the program ended before.
+func (scan *taskScan) carried(spans []activity.Span, thread int, from, to units.MonoNs) {
+	for i, span := range spans {
+		if last := &scan.last[1][i][thread]; from < span.To && to == 0 {
+			*last = span.To
+		} else if from < span.To && to > span.From {
+			*last = max(*last, min(to, span.To))
+		}
+	}
 }
 
 // unended notes an execution that the end of the program cut: it lasts to the end of each span.

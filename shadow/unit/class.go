@@ -50,17 +50,17 @@ func ClassName(s *session.Session, id uint32) string {
 
 // loopClasses are the classes whose executions are loops.
 var loopClasses = map[string]bool{
-	"java.util.concurrent.ThreadPoolExecutor$Worker":                             true,
-	"jdk.internal.ref.CleanerImpl":                                               true,
-	"java.lang.VirtualThread$VThreadContinuation$1":                              true, // a virtual thread begins with it
-	"java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.runContinuation": true, // a mount: runs the thread for a while
-	"sun.java2d.Disposer":                                                        true,
-	"sun.awt.AWTAutoShutdown":                                                    true,
-	"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker":                   true,
-	"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable":                 true,
-	"kotlinx.coroutines.internal.LimitedDispatcher$Worker":                       true,
-	"io.netty.util.concurrent.FastThreadLocalRunnable":                           true,
-	"org.apache.cassandra.concurrent.SEPWorker":                                  true,
+	"java.util.concurrent.ThreadPoolExecutor$Worker": true,
+	"jdk.internal.ref.CleanerImpl":                   true,
+	"java.lang.VirtualThread$VThreadContinuation$1":  true, // a virtual thread begins with it; of older agents
+	classOfMounts:             true,
+	"sun.java2d.Disposer":     true,
+	"sun.awt.AWTAutoShutdown": true,
+	"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker":   true,
+	"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable": true,
+	"kotlinx.coroutines.internal.LimitedDispatcher$Worker":       true,
+	"io.netty.util.concurrent.FastThreadLocalRunnable":           true,
+	"org.apache.cassandra.concurrent.SEPWorker":                  true,
 }
 
 // IsLoop reports, from the name and kinds alone, whether executions of a class are
@@ -68,6 +68,12 @@ var loopClasses = map[string]bool{
 func IsLoop(name string, kinds units.Kinds) bool {
 	return kinds&units.KindThread != 0 && IsJDK(name, kinds) || loopClasses[name] || IsPoller(name)
 }
+
+// classOfMounts has an execution on the carrier for each mount of a virtual thread.
+const classOfMounts = "java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.runContinuation"
+
+// IsMount reports whether executions of a class are mounts of virtual threads, on their carriers.
+func IsMount(name string) bool { return name == classOfMounts }
 
 // IsPoller reports whether executions of a class are loops of the JDK that wait for I/O in place of virtual threads. They may be
 // virtual threads themselves.

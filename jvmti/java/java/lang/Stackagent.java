@@ -94,8 +94,7 @@ public final class Stackagent {
 
     /**
      * What virtual threads give their scheduler to be run for a while, one class for all; null: none has been
-     * scheduled yet. Neither these objects nor what wraps them for the scheduler is a task: the virtual
-     * thread is.
+     * scheduled yet. What wraps it for the scheduler is no task.
      */
     private static Class<?> continuation;
 
@@ -602,7 +601,7 @@ public final class Stackagent {
             return false;
         }
         long info = known(task.getClass());
-        return ((info != 0 ? info : describe0(task.getClass())) & STRANGER) != 0 && !isContinuation(task);
+        return ((info != 0 ? info : describe0(task.getClass())) & STRANGER) != 0;
     }
 
     /** Before every return of an execution method. */
