@@ -9,7 +9,7 @@ import (
 // A virtual thread is one task: itself. Of what else executes whenever it is mounted, only the lambda that its scheduler
 // executes is a task, of the carrier: it shows when a carrier had something to carry. The Runnable inside the continuation is
 // not woven. What a ForkJoinPool wraps around a Runnable is a task like others unless that is the lambda, so
-// the wrappers tell a probe.
+// a probe in their constructors looks at what they wrap.
 const nameVirtualBody = nameVirtualThread + "$VThreadContinuation$"
 
 // carriesVirtual reports whether a class of the platform is only the inside of a virtual thread.

@@ -89,7 +89,7 @@ func prepare(folder string) error {
 		return fmt.Errorf("folder for plans: %w", err)
 	}
 	if !info.IsDir() || !own(info) {
-		return fmt.Errorf("folder for plans: %s is no folder that only its owner, this user, may enter", folder)
+		return fmt.Errorf("folder for plans: %s must be a folder of this user that nobody else may enter: chmod 700 it, or name another one", folder)
 	}
 	return nil
 }

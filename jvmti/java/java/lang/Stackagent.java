@@ -66,7 +66,7 @@ public final class Stackagent {
     static final long SUBMITTED_OFFSET = 0x3FFF;
     static final int SUBMITTED_SHIFT = 16;
 
-    /** The same: each instance tells {@link #adapted} what it wraps before it counts as made. */
+    /** The same: each instance passes what it wraps to {@link #adapted}, which counts it. */
     private static final long ADAPTER = 1L << 30;
 
     /** In the time of a submission: the task's creation was not seen; the task was cancelled. */
@@ -1045,7 +1045,7 @@ public final class Stackagent {
         slot.id = id | EXECUTED;
         slot.context = context;
         slot.number = U.getInt(null, context + THREAD);
-        return U.getInt(null, context + GENERATION) + (TOKENS >>> TOKEN_DEPTH_BITS) << TOKEN_DEPTH_BITS & Integer.MAX_VALUE;
+        return tokenOf(context, 0);
     }
 
     /** At the start of VirtualThread.mount(), on the carrier. */
@@ -1101,8 +1101,7 @@ public final class Stackagent {
             return false;
         }
         U.putByteOpaque(null, os + OS_BUSY, (byte) 1);
-        boolean same = U.getInt(null, PHASE) == READY
-                && U.getInt(null, PHASE + GENERATION_OF_AGENT) == U.getInt(null, carrier + GENERATION);
+        boolean same = current(carrier);
         if (same) {
             add(os + turns);
             U.putLong(null, os + OS_CARRIER, on ? carrier : 0);
