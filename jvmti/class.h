@@ -77,6 +77,9 @@ char *sa_class_name(JNIEnv *env, jclass c);   /* its Java name, malloc'ed */
 char *sa_class_name_as_loaded(jclass c);      /* with the suffix that a hidden class has; malloc'ed */
 bool sa_class_make_slot(JNIEnv *env, jclass c); /* where the id is kept; false: no memory */
 jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
+/* What the scheduler of virtual threads executes to mount one. It is not woven; each mount counts as one execution of it. */
+#define SA_MOUNTS "java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.runContinuation"
+uint32_t sa_class_of_mounts(void); /* 0: no memory */
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 
 /* ---- class_unloaded.c ---- */

@@ -156,6 +156,28 @@ static jlong publish(JNIEnv *env, jclass c, sa_news *m, uint32_t offset) {
     return known;
 }
 
+static _Atomic uint32_t class_of_mounts; /* 0: none yet */
+
+SA_COLD static uint32_t describe_mounts(void) {
+    sa_news *m = calloc(1, sizeof *m);
+    if (m == NULL) return 0;
+    m->type = SA_NEWS_CLASS;
+    m->name = strdup(SA_MOUNTS);
+    m->kinds = SA_KIND_RUNNABLE | SA_KIND_HIDDEN | SA_KIND_JDK;
+    uint32_t known = 0, id = m->id = atomic_fetch_add(&next_class_id, 1) + 1;
+    sa_contexts_class(id, SA_MOUNTS);
+    if (id < SA_KNOWN_IDS) atomic_fetch_or(&sa_jdk_classes[id / 64], UINT64_C(1) << id % 64);
+    sa_news_put(m);
+    if (atomic_compare_exchange_strong(&class_of_mounts, &known, id)) return id;
+    sa_news_withdraw(m, id); /* another thread was first */
+    return known;
+}
+
+uint32_t sa_class_of_mounts(void) {
+    uint32_t id = atomic_load_explicit(&class_of_mounts, memory_order_relaxed);
+    return __builtin_expect(id != 0, 1) ? id : describe_mounts();
+}
+
 static jlong describe(JNIEnv *env, jclass c, const char *label, bool woven) {
     uint16_t kinds = sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR;
     sa_news *m = calloc(1, sizeof *m);

@@ -59,6 +59,7 @@ typedef struct {
     uint64_t cursor;
 } sa_running;
 
+void sa_mounts_open(void); /* mounts that have not ended become open executions of their carriers */
 size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max);
 size_t sa_final_counts(sa_thread_counts *out, size_t max);
 #endif

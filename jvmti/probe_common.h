@@ -143,19 +143,6 @@ static inline int64_t cpu_from(sa_os *os, sa_thread *c, uint64_t *ticks) {
     return sa_cpu_renew_from(os, c, ticks);
 }
 
-/* What the mounted virtual thread did since the mount is not work of the carrier's own execution. cpu_ticks: of the OS
- * thread. The unmount may find nothing more to add. */
-static inline void sa_carried(sa_os *os, uint64_t now, int64_t cpu_ticks) {
-    const sa_thread *carrier = os->carrier;
-    if (os->mount_ticks == 0 || carrier == NULL || carrier->depth == 0) return;
-    sa_frame *f = &carrier->frames[carrier->depth - 1];
-    f->child_ticks += now - os->mount_ticks;
-    os->mount_ticks = now;
-    if (!sa.clock.cpu || cpu_ticks <= os->mount_cpu_ticks) return;
-    f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(cpu_ticks - os->mount_cpu_ticks));
-    os->mount_cpu_ticks = cpu_ticks;
-}
-
 /* The time of a submission, as a task carries it, has flags in its upper bits
  * (Stackagent.UNSEEN to SEVERAL). Its distance to now shows what the bits were. */
 #define SA_SUBMITTED_SCHEDULED (UINT64_C(1) << 61)

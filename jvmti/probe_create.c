@@ -76,8 +76,8 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass h
     return (jlong)id;
 }
 
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass helper, jlong context, jlong id,
-                                                       jint class_id) {
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_takenBack0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                          jint class_id, jboolean failed) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     id &= INT64_MAX;
     if ((uint64_t)id < sa.first_task_id) return; /* of an earlier session */
@@ -86,6 +86,6 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass hel
         sa_lost_nowhere(c, SA_LOST_CREATION);
         return;
     }
-    if (renew(c)) record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, SA_CREATE_FAILED);
+    if (renew(c)) record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, failed ? SA_CREATE_FAILED : SA_CREATE_WITHDRAWN);
     end(os);
 }

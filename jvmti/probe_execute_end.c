@@ -1,7 +1,9 @@
 /* The probes where executions end: each is counted in the cell of its class, or recorded.
  * The rules of probe_execute.c hold. */
+#include "drain.h"
 #include "probe.h"
 #include "probe_common.h"
+#include "probe_execute.h"
 #include "probe_tokens.h"
 #include "class.h"
 #include "state_cells_wait.h"
@@ -194,6 +196,67 @@ static __attribute__((noinline)) void leave_to_special(JNIEnv *env, sa_os *os, s
     leave_special(os, c, now, cpu, work, flags);
 }
 
+/* Begins the execution that a mount is on the carrier. What the virtual thread did is nested, so nothing counts twice. */
+static bool begin_mount(sa_os *os, sa_thread *carrier, uint64_t now, int64_t os_cpu) {
+    if (overtaken(os, carrier) || (carrier->depth == carrier->room && !sa_frames_grow(carrier))) return false;
+    uint32_t class_id = sa_class_of_mounts();
+    if (class_id == 0) return false;
+    sa_frame *f = &carrier->frames[carrier->depth];
+    *f = (sa_frame){.task_id = new_id(os), .class_id = class_id, .flags = SA_EXEC_CREATION_UNSEEN,
+                    .start_ticks = os->mount_ticks, .start_cpu_ticks = os->mount_cpu_ticks};
+    uint64_t wall = now - os->mount_ticks;
+    int64_t cpu = cpu_ns_of(f, wall, os_cpu);
+    f->child_ticks = wall;
+    f->child_cpu_ns = cpu;
+    if (__builtin_expect(sa_work.n > 0, 0)) sa_work_mount(os, carrier);
+    carrier->depth++;
+    return true;
+}
+
+/* The mount was counted when the virtual thread's first execution ended, and it has gone on since. */
+static void nest_rest(const sa_os *os, const sa_thread *carrier, uint64_t now, int64_t os_cpu) {
+    if (overtaken(os, carrier) || carrier->depth == 0) return;
+    sa_frame *f = &carrier->frames[carrier->depth - 1];
+    f->child_ticks += now - os->mount_ticks;
+    if (os_cpu != SA_NOT_MEASURED && os_cpu > os->mount_cpu_ticks)
+        f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(os_cpu - os->mount_cpu_ticks));
+}
+
+/* With extra metrics or calling contexts. */
+static __attribute__((noinline)) void end_mount_special(JNIEnv *env, sa_os *os, sa_thread *c, bool counts, uint64_t now, int64_t os_cpu) {
+    sa_work_unmounting(os, c, os->carrier, env);
+    if (!counts) return;
+    int64_t work[SA_WORK_WIDTH];
+    sa_work_read(os, os->carrier, env, SA_NOT_MEASURED, work);
+    leave_special(os, os->carrier, now, os_cpu, work, 0);
+}
+
+void sa_mount_ends(JNIEnv *env, sa_os *os, sa_thread *c, uint64_t now, int64_t os_cpu) {
+    sa_thread *carrier = os->carrier;
+    bool known = os->mount_ticks != 0 && carrier != NULL;
+    bool counts = known && !os->mount_counted && begin_mount(os, carrier, now, os_cpu);
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
+        end_mount_special(env, os, c, counts, now, os_cpu);
+    } else if (counts) {
+        leave_special(os, carrier, now, os_cpu, NULL, 0);
+    }
+    if (known && os->mount_counted) nest_rest(os, carrier, now, os_cpu);
+    os->mount_counted |= counts;
+    if (os->mount_ticks != 0) os->mount_ticks = now;
+    os->mount_cpu_ticks = os_cpu;
+}
+
+void sa_mounts_open(void) {
+    pthread_mutex_lock(&sa_threads.lock);
+    for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next) {
+        if (os->generation != atomic_load(&sa.generation) || atomic_load(&os->busy)) continue;
+        if (!os->mounted || os->mount_counted || os->mount_ticks == 0 || os->carrier == NULL) continue;
+        uint64_t now = sa_ticks(&sa.clock);
+        os->mount_counted = begin_mount(os, os->carrier, now > os->mount_ticks ? now : os->mount_ticks, SA_NOT_MEASURED);
+    }
+    pthread_mutex_unlock(&sa_threads.lock);
+}
+
 /* An execution of an earlier session ends: a virtual thread keeps nothing more. */
 __attribute__((noinline, cold)) static jboolean exit_late(JNIEnv *env, sa_thread *c, uint32_t generation, uint32_t depth) {
     if (!c->is_virtual || depth > 0) return JNI_FALSE;
@@ -246,7 +309,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
     /* A submission of an execution that has ended never reported its end. */
     bool forget = c->depth == 0 && c->is_virtual && (c->submissions_open == 0 || sa_submission_under_way(c) == NULL);
     if (forget) {
-        if (os->mounted && !os->away) sa_carried(os, now, cpu == SA_NOT_MEASURED ? cpu : cpu - c->cpu_ticks);
+        if (os->mounted && !os->away && sa.special == 0) sa_mount_ends(env, os, c, now, cpu == SA_NOT_MEASURED ? cpu : cpu - c->cpu_ticks);
         sa_thread_free(env, c);
     }
     end(os);

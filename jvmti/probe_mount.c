@@ -1,6 +1,7 @@
 /* The probes of virtual threads that are mounted, unmounted, or parked on their carriers. */
 #include "probe.h"
 #include "probe_common.h"
+#include "probe_execute.h"
 #include "state_blocked.h"
 
 /* Like begin(); without memory it counts the event. */
@@ -147,6 +148,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     os->away = false;
     os->mount_ticks = sa_ticks(&sa.clock);
     os->mount_cpu_ticks = os_cpu_from(os, &os->mount_ticks);
+    os->mount_counted = false;
     sa_vthread *v = away_of(context);
     if (v != NULL && sa_packed(&v->head) && !sa_frames_unpack(v)) v = NULL; /* its next probe tries again */
     sa_thread *c = v == NULL ? NULL : &v->head;
@@ -173,7 +175,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
         turn_nowhere(of_session(context), &sa_losses.nowhere_scheduling.unmounts);
         return;
     }
-    sa_thread *c = of_session(context), *carrier = os->carrier;
+    sa_thread *c = of_session(context);
     if (!os->away) leave(os, c);
     uint64_t now = os->away_ticks;
     int64_t cpu = os->away_cpu_ticks;
@@ -185,8 +187,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     }
     sa_add(&os->scheduling.unmounts, 1);
     os->mounted = false;
-    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_unmounting(os, c, carrier, env);
-    sa_carried(os, now, cpu);
+    sa_mount_ends(env, os, c, now, cpu);
     os->carrier = NULL;
     if (c != NULL && c->is_virtual) put_away(env, sa_vthread_of(c), thread);
     end(os);

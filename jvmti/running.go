@@ -19,9 +19,12 @@ type ThreadCounts struct {
 	Running                     uint64 // of Executions
 }
 
-// Settle waits until no probe is at work any more, at most for max. To be
-// called after recording has stopped, and not concurrently with Drain.
-func Settle(max time.Duration) { C.sa_settle(C.uint64_t(max)) }
+// Settle waits until no probe is at work any more, at most for max. Mounts of virtual threads that have not ended become open executions of
+// their carriers. To be called after recording has stopped, and not concurrently with Drain.
+func Settle(max time.Duration) {
+	C.sa_settle(C.uint64_t(max))
+	C.sa_mounts_open()
+}
 
 // Running returns a function that reads records of the executions that have not ended, in
 // the layout of a ring, a part with each call; an empty part is the end. The part is

@@ -36,6 +36,7 @@ typedef struct sa_os {
     sa_thread *carrier; /* NULL: none is mounted, or its carrier is not known */
     uint64_t mount_ticks; /* 0: not known, because no probe has seen the virtual thread */
     int64_t mount_cpu_ticks;
+    bool mount_counted;       /* as an execution of the carrier */
     bool away;                /* its own code ended, before it is unmounted: */
     uint64_t away_ticks;
     int64_t away_cpu_ticks;

@@ -30,6 +30,7 @@ void sa_turns_claim(sa_thread *c, uint64_t now) {
     if (os == NULL || os->generation != this_generation() || !os->unclaimed) return;
     os->unclaimed = false;
     if (os->mount_ticks == 0) {
+        os->mount_counted = false;
         os->mount_ticks = now;
         os->mount_cpu_ticks = sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, now) : SA_NOT_MEASURED;
     }

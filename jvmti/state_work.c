@@ -77,6 +77,16 @@ void sa_work_mounted(sa_os *os, sa_thread *c, JNIEnv *env) {
         sa_work_bias(c)[k] = sa_work_minus(sa_work_parked(c)[k], os->mount_work[k]);
 }
 
+/* The execution at the carrier's depth is a mount, which has begun already. */
+void sa_work_mount(const sa_os *os, sa_thread *carrier) {
+    int64_t *start = sa_work_frame(carrier, carrier->depth);
+    memset(start + sa_work.width, 0, sa_work.width * sizeof *start);
+    for (uint32_t k = 0; k < sa_work.width; k++) {
+        start[k] = k < sa_work.n && sa_work.source[k] == SA_WORK_BYTECODES ? SA_NOT_MEASURED : os->mount_work[k];
+        sa_work_sum(&start[k], sa_work_bias(carrier)[k]);
+    }
+}
+
 /* What was done for the virtual thread c is nested in what its carrier executes. */
 void sa_work_unmounting(sa_os *os, sa_thread *c, sa_thread *carrier, JNIEnv *env) {
     int64_t now[SA_WORK_WIDTH];

@@ -73,6 +73,7 @@ void sa_work_close(struct sa_os *os);
 void sa_work_read_os(const struct sa_os *os, JNIEnv *env, int64_t *out);
 void sa_work_read(const struct sa_os *os, sa_thread *c, JNIEnv *env, int64_t bytecodes, int64_t *out);
 void sa_work_mounted(struct sa_os *os, sa_thread *c, JNIEnv *env);
+void sa_work_mount(const struct sa_os *os, sa_thread *carrier);
 void sa_work_unmounting(struct sa_os *os, sa_thread *c, sa_thread *carrier, JNIEnv *env);
 
 /* state_allocated.c */

@@ -6,15 +6,28 @@ import (
 	"stackagent/agent/classfile"
 )
 
-// A virtual thread is one task: itself. Of what else executes whenever it is mounted, only the lambda that its scheduler
-// executes is a task, of the carrier: it shows when a carrier had something to carry. The Runnable inside the continuation is
-// not woven. What a ForkJoinPool wraps around a Runnable is a task like others unless that is the lambda, so
-// a probe in their constructors looks at what they wrap.
-const nameVirtualBody = nameVirtualThread + "$VThreadContinuation$"
+// A virtual thread is one task: itself. What else executes whenever it is mounted is how it gets to its carrier, and is
+// not woven: the lambda that its scheduler executes, and the Runnable inside the continuation. What a ForkJoinPool wraps
+// around a Runnable is a task like others unless that is the lambda, so a probe in their constructors looks at what they wrap.
+const (
+	nameVirtualBody    = nameVirtualThread + "$VThreadContinuation$"
+	nameVirtualLambda  = nameVirtualThread + lambdaMark
+	targetContinuation = "java.lang.VirtualThread.runContinuation"
+)
 
-// carriesVirtual reports whether a class of the platform is only the inside of a virtual thread.
+// carriesVirtual reports whether a class of the platform only runs virtual threads.
 func carriesVirtual(in *Input, class string) bool {
-	return in.Platform && strings.HasPrefix(class, nameVirtualBody)
+	if !in.Platform {
+		return false
+	}
+	if strings.HasPrefix(class, nameVirtualBody) {
+		return true
+	}
+	if !in.Hidden || !strings.HasPrefix(class, nameVirtualLambda) {
+		return false
+	}
+	target, ok := LambdaTarget(in.Class)
+	return ok && target == targetContinuation
 }
 
 // adapters are what a ForkJoinPool wraps around the Runnables given to it.

@@ -53,6 +53,7 @@ type Stats struct {
 		NeverExecuted int64 `json:"never_executed"`
 		Threads       int64 `json:"threads"`
 		Threw         int64 `json:"threw"`
+		Failed        int64 `json:"failed"`
 	} `json:"tasks"`
 	Lost struct {
 		Events   int64 `json:"events"`

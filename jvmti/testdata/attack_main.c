@@ -361,7 +361,7 @@ NATIVE(jboolean, Stackagent_exit0, jlong context, jint token, jint threw);
 NATIVE(jboolean, Stackagent_release0, jlong context);
 NATIVE(jlong, Stackagent_newId0);
 NATIVE(jlong, Stackagent_created0, jlong context, jint class_id);
-NATIVE(void, Stackagent_failed0, jlong context, jlong id, jint class_id);
+NATIVE(void, Stackagent_takenBack0, jlong context, jlong id, jint class_id, jboolean failed);
 NATIVE(void, Stackagent_mounted0, jlong context, jlong carrier);
 NATIVE(void, Stackagent_unmounting0, jlong context, jobject thread);
 NATIVE(void, Stackagent_leaving0, jlong context);
@@ -394,7 +394,7 @@ static void execute(object *o, unsigned depth) {
     if (atomic_load(&sa.generation) == 0) return; /* no natives before the first session */
     jint class_id = 1 + (jint)below(CLASSES);
     jlong id = CALL(Stackagent_created0, context_for(o), class_id);
-    if (below(20) == 0) CALL(Stackagent_failed0, get_context(o), id, class_id);
+    if (below(20) == 0) CALL(Stackagent_takenBack0, get_context(o), id, class_id, below(2) == 0);
     if (below(3) == 0) {
         jlong context = context_for(o);
         uint32_t open = context == 0 ? 0 : ((sa_thread *)(uintptr_t)context)->submissions_open;

@@ -99,7 +99,7 @@ jlong Java_java_lang_Stackagent_attach0(JNIEnv *, jclass, jobject, jlong, jstrin
 jboolean Java_java_lang_Stackagent_release0(JNIEnv *, jclass, jlong);
 jlong Java_java_lang_Stackagent_newId0(JNIEnv *, jclass);
 jlong Java_java_lang_Stackagent_created0(JNIEnv *, jclass, jlong, jint);
-void Java_java_lang_Stackagent_failed0(JNIEnv *, jclass, jlong, jlong, jint);
+void Java_java_lang_Stackagent_takenBack0(JNIEnv *, jclass, jlong, jlong, jint, jboolean);
 jint Java_java_lang_Stackagent_enter0(JNIEnv *, jclass, jlong, jlong, jint);
 jint Java_java_lang_Stackagent_enterUnseen0(JNIEnv *, jclass, jlong, jlong, jint, jlong);
 jint Java_java_lang_Stackagent_enterBare0(JNIEnv *, jclass, jlong, jint, jint, jlong);
@@ -146,6 +146,12 @@ static void nest(jlong *context, int depth) {
     ends(context, token);
 }
 
+/* Asked for each mount that counts as an execution. */
+uint32_t sa_class_of_mounts(void) {
+    count(EXECUTIONS);
+    return 2;
+}
+
 static jlong attach(jobject thread) {
     in_slot = 0;
     return P(attach0)(env, NULL, thread, 1, NULL, true);
@@ -161,7 +167,7 @@ static void make(jlong context, jint class) {
     }
     if (id == 0) return;
     count(CREATIONS);
-    P(failed0)(env, NULL, context, id, class);
+    P(takenBack0)(env, NULL, context, id, class, id % 2 == 0);
 }
 
 /* Like StackagentSubmission.submit, with another submission inside, and its end. */

@@ -94,7 +94,8 @@ public final class Stackagent {
 
     /**
      * What virtual threads give their scheduler to be run for a while, one class for all; null: none has been
-     * scheduled yet. What wraps it for the scheduler is no task.
+     * scheduled yet. Neither these objects nor what wraps them for the scheduler is a task: the virtual
+     * thread is.
      */
     private static Class<?> continuation;
 
@@ -597,7 +598,7 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     private static boolean stranger(Object task) {
-        if (!on) {
+        if (!on || isContinuation(task)) {
             return false;
         }
         long info = known(task.getClass());
@@ -845,7 +846,7 @@ public final class Stackagent {
         boolean counted = offset > IN_SLOT && U.getLong(task, offset) != 0; // by created(), also if another thread was first since
         boolean scheduled = isContinuation(wrapped);
         if (scheduled && counted) {
-            failed(task);
+            takeBack(task, false);
         } else if (!scheduled && !counted && (info & ADAPTER) != 0) {
             count(task, info);
         }
@@ -1010,6 +1011,11 @@ public final class Stackagent {
      */
     @Hidden
     public static void failed(Object task) {
+        takeBack(task, true);
+    }
+
+    @Hidden
+    private static void takeBack(Object task, boolean failed) {
         long info = known(task.getClass());
         long offset = info & OFFSET;
         if (offset == IN_SLOT) {
@@ -1018,7 +1024,7 @@ public final class Stackagent {
         }
         long id = offset != 0 ? U.getLong(task, offset) : 0;
         if (id > 0 && id >= firstId && U.compareAndSetLong(task, offset, id, 0)) {
-            failed0(slot(Thread.currentThread()).context, id, (int) (info >>> 32));
+            takenBack0(slot(Thread.currentThread()).context, id, (int) (info >>> 32), failed);
         }
     }
 
@@ -1056,7 +1062,11 @@ public final class Stackagent {
         }
         Stackagent slot = slot(thread);
         // The identity has not changed yet: the current thread is the carrier.
-        long carrier = slot(Thread.currentThread()).context;
+        Thread t = Thread.currentThread();
+        long carrier = slot(t).context;
+        if (carrier == 0 && on) {
+            carrier = attach(t); // it is older than the session
+        }
         if (slot.context != 0 || isOlder(slot) || !turn(carrier, OS_MOUNTS, true)) {
             mounted0(slot.context, carrier);
         }
@@ -1244,7 +1254,7 @@ public final class Stackagent {
         exitWork0(0, 0, 0, 0);
         stageFailed0(0, 0, 0, 0, 0);
         created0(0, 0);
-        failed0(0, 0, 0);
+        takenBack0(0, 0, 0, false);
         start0(0, 0, 0, 0);
         mounted0(0, 0);
         unmounting0(0, null);
@@ -1286,7 +1296,7 @@ public final class Stackagent {
 
     private static native int tokens0();
 
-    private static native void failed0(long context, long id, int classId);
+    private static native void takenBack0(long context, long id, int classId, boolean failed);
 
     private static native long start0(long javaId, long id, int classId, long submitted);
 
