@@ -16,7 +16,7 @@ import (
 // Per JVM.
 const (
 	iterations = 10
-	warmupMs   = 1000
+	warmupMs   = 2500 // the agent decides what it samples after a second or two
 )
 
 // RunTask runs one workload once under one tool.

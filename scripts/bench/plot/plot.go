@@ -135,8 +135,8 @@ func (f Figure) SVG() ([]byte, error) {
 	if drawn == 0 {
 		return nil, fmt.Errorf("%s: there is nothing above 0 to draw", f.Title)
 	}
-	p.X.Max *= 1.5 // room for the last label
-	p.Y.Max *= 10  // and for the legend
+	p.X.Max *= math.Pow(p.X.Max/p.X.Min, 0.06) // room for the last label
+	p.Y.Max *= 10                              // and for the legend
 	canvas := vgsvg.New(width, height)
 	p.Draw(draw.New(canvas))
 	var b bytes.Buffer
