@@ -85,9 +85,9 @@ func programKey(t testing.TB, args []string) string {
 }
 
 // run ends the test if the program finds something or the sanitizers do.
-func run(t *testing.T, program string) {
+func run(t *testing.T, program string, args ...string) {
 	t.Helper()
-	if out, err := exec.Command(program).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }

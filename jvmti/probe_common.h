@@ -65,6 +65,9 @@ static inline bool of_thread(sa_os *os, sa_thread *c) {
     return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c, true);
 }
 
+/* The same for records that no thread waits for. */
+static inline bool of_thread_now(sa_os *os, sa_thread *c) { return os->ring_thread_id == c->thread_id || sa_switch_thread(os, c, false); }
+
 /* Is the ring nearly full, and cannot grow? */
 static inline bool crowded(sa_os *os) { return __builtin_expect(sa_ring_crowded(&os->ring), 0) && !sa_os_room(os); }
 

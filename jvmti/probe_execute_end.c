@@ -262,6 +262,8 @@ __attribute__((noinline, cold)) static jboolean exit_late(JNIEnv *env, sa_thread
     if (!c->is_virtual || depth > 0) return JNI_FALSE;
     uint32_t own = sa_packed(c) ? ~c->generation : c->generation;
     if (generation != sa_token_generation(own) && c->depth > 0) return JNI_FALSE; /* it executes again */
+    /* The session has just ended: its drain is about to report the executions as running. */
+    if (!recording() && own > atomic_load_explicit(&sa.retired, memory_order_relaxed)) return JNI_FALSE;
     sa_thread_free(env, c);
     return JNI_TRUE;
 }

@@ -119,9 +119,7 @@ static bool count_turns(sa_os *os, sa_cell *cell, const sa_virtual *v) {
 void sa_turns_record(sa_os *os, sa_thread *c, uint64_t now) {
     sa_virtual v;
     if (!sa_turns_fill(c, now, &v)) return;
-    memset(&sa_vthread_of(c)->turns, 0, sizeof(sa_turns));
-    sa_more *m = sa_more_of(c);
-    if (m != NULL) m->pinned_ticks = m->pins = 0;
+    sa_turns_forget(c);
     if ((sa.special & SA_SPECIAL_ALL) == 0) {
         sa_cell *cell = cell_of(os, c, v.class_id);
         if (cell != NULL && sa_stream_counted(&cell->executions) && count_turns(os, cell, &v)) return;

@@ -59,8 +59,7 @@ static bool record(sa_os *os, sa_thread *c, const sa_waited *w, const sa_wait_en
     if (w->waker != 0) r.waker_task = w->waker_task, r.waker_class = w->waker_class;
     if (c->is_virtual && os->mount_ticks > r.start_ticks) r.ready_ticks = os->ready_ticks;
     place(os, c, e, &r);
-    if (os->ring_thread_id != c->thread_id && !sa_switch_thread(os, c, false)) return false;
-    sa_wait *to = reserve_now(os, sizeof *to / SA_SLOT_BYTES);
+    sa_wait *to = of_thread_now(os, c) ? reserve_now(os, sizeof *to / SA_SLOT_BYTES) : NULL;
     if (to == NULL) return false;
     *to = r;
     sa_ring_commit(&os->ring, sizeof *to / SA_SLOT_BYTES);

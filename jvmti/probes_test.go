@@ -49,6 +49,20 @@ func TestProbesWithoutMemory(t *testing.T) {
 	}
 }
 
+// Virtual threads that are collected while they wait are recorded, each once, or run at the end. It does not matter how much room there is
+// in the ring of the carrier that finds them, nor that the drain sets this aside meanwhile.
+func TestCollectedThreads(t *testing.T) {
+	program := compileProbes(t, checked...)
+	for _, ringBytes := range []string{"16384", "1048576"} {
+		for _, records := range []string{"0", "1"} {
+			t.Run(ringBytes+"/"+records, func(t *testing.T) { run(t, program, "collected", ringBytes, records) })
+		}
+	}
+}
+
+// A virtual thread that ends after its session does so as if it were still running.
+func TestLateEnd(t *testing.T) { run(t, compileProbes(t, checked...), "late") }
+
 // Without a drain a thread waits at most 20 ms per second, and not at all for optional records.
 func TestWaitsAreBounded(t *testing.T) {
 	out, err := exec.Command(compileProbes(t, "-O2"), "starve").CombinedOutput()

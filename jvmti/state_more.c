@@ -19,12 +19,16 @@ size_t sa_vthreads_look(sa_vthread **out, size_t max, uint64_t *cursor) {
     size_t n = 0;
     pthread_mutex_lock(&sa_threads.lock);
     while (n < max && (out[n] = sa_slabs_next(&sa_threads.vthreads, cursor)) != NULL) n++;
-    if (n < max) {
-        look.at = sa_threads.vthreads.used + (sa_threads.vthreads.used / 4 > FIRST_LOOK ? sa_threads.vthreads.used / 4 : FIRST_LOOK);
-        atomic_store_explicit(&look.due, false, memory_order_relaxed);
-    }
     pthread_mutex_unlock(&sa_threads.lock);
     return n;
+}
+
+void sa_vthreads_looked(void) {
+    pthread_mutex_lock(&sa_threads.lock);
+    uint64_t used = sa_threads.vthreads.used;
+    look.at = used + (used / 4 > FIRST_LOOK ? used / 4 : FIRST_LOOK);
+    atomic_store_explicit(&look.due, false, memory_order_relaxed);
+    pthread_mutex_unlock(&sa_threads.lock);
 }
 
 /* One that the OS thread kept, or one from the pool. */

@@ -196,7 +196,8 @@ void sa_vthread_give(sa_vthread *v);
 struct sa_os;
 void sa_more_close(struct sa_os *os); /* gives back what the OS thread kept */
 bool sa_vthreads_crowded(void);       /* there are many more than at the last look */
-size_t sa_vthreads_look(sa_vthread **out, size_t max, uint64_t *cursor); /* fewer than max: all have been seen */
+size_t sa_vthreads_look(sa_vthread **out, size_t max, uint64_t *cursor); /* fewer than max: there are no more */
+void sa_vthreads_looked(void); /* all have been looked at */
 
 /* state_vthreads.c: virtual threads */
 uintptr_t sa_who(JNIEnv *env, int64_t java_id, jstring name);
@@ -217,4 +218,11 @@ extern SA_HIDDEN _Atomic bool sa_turns_ready_seen; /* virtual threads say when t
 void sa_turns_claim(sa_thread *c, uint64_t now); /* a new virtual thread that is mounted here */
 void sa_turns_mount(struct sa_os *os, sa_thread *c, uint64_t now);
 bool sa_turns_fill(const sa_thread *c, uint64_t now, sa_virtual *v); /* false: there is nothing to record */
+
+/* They are recorded. */
+static inline void sa_turns_forget(sa_thread *c) {
+    sa_more *m = sa_more_of(c);
+    memset(&sa_vthread_of(c)->turns, 0, sizeof(sa_turns));
+    if (m != NULL) m->pinned_ticks = m->pins = 0;
+}
 #endif

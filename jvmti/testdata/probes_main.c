@@ -2,7 +2,9 @@
  * checks the account of each kind of event: produced = recorded + summarised + lost.
  * The test links it with --wrap, so that the agent's code is as in a JVM.
  *
- * "starve": nobody drains; a thread's waits are bounded. */
+ * "starve": nobody drains; a thread's waits are bounded.
+ * "collected RING_BYTES N": virtual threads are collected while they wait; their carrier has N records before.
+ * "late": virtual threads end after the session, before what runs is reported. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,7 +91,16 @@ static jclass JNICALL get_class(JNIEnv *env, jobject o) { return (jclass)o; }
 static void JNICALL delete_ref(JNIEnv *env, jobject o) {}
 static jvmtiError JNICALL no_info(jvmtiEnv *jvmti, jthread thread, jvmtiThreadInfo *info) { return JVMTI_ERROR_THREAD_NOT_ALIVE; }
 static jvmtiError JNICALL no_signature(jvmtiEnv *jvmti, jclass c, char **a, char **b) { return JVMTI_ERROR_INVALID_CLASS; }
+/* Weak references: of threads that were collected. Now and then the drain sets the ring aside just then. */
+static bool collected;
+static jweak JNICALL new_weak(JNIEnv *env, jobject o) { return o; }
+static jboolean JNICALL is_same(JNIEnv *env, jobject a, jobject b) {
+    static unsigned calls;
+    if (collected && ++calls % 61 == 0) sa_ring_set_aside(&sa_self_os->ring, &sa_os_threads.rings);
+    return collected;
+}
 static const struct JNINativeInterface_ jni = {.IsInstanceOf = is_instance, .GetLongField = get_long, .GetObjectClass = get_class, .DeleteLocalRef = delete_ref,
+                                               .NewWeakGlobalRef = new_weak, .DeleteWeakGlobalRef = delete_ref, .IsSameObject = is_same,
                                                .GetObjectField = get_object, .ExceptionCheck = no_exception, .CallStaticBooleanMethod = call_boolean};
 static const struct jvmtiInterface_1_ tools = {.GetThreadInfo = no_info, .GetClassSignature = no_signature};
 static JNIEnv the_env = &jni, *env = &the_env;
@@ -277,7 +288,7 @@ static void *program(void *number) {
 
 /* ---- the account ---- */
 
-static uint64_t recorded[KINDS], summarised[KINDS];
+static uint64_t recorded[KINDS], summarised[KINDS], recorded_turns;
 static uint8_t out[1 << 20];
 
 static void (*each_execution)(const sa_execution *);
@@ -293,6 +304,7 @@ static void read_records(const uint8_t *p, size_t n) {
         if (p[i] == SA_REC_EXECUTION && queue != 0) CHECK(((const sa_execution *)(p + i))->task_id == queue);
         if (p[i] != SA_REC_PAD) queue = p[i] == SA_REC_QUEUE ? ((const sa_queue *)(p + i))->task_id : 0;
         if (p[i] == SA_REC_EXECUTION && each_execution != NULL) each_execution((const sa_execution *)(p + i));
+        if (p[i] == SA_REC_VIRTUAL) recorded_turns += ((const sa_virtual *)(p + i))->mounts;
         if (kinds[p[i]] > 0) recorded[kinds[p[i]] - 1]++;
     }
 }
@@ -375,6 +387,7 @@ static bool balance(const char *scenario) {
 
 static void begin_session(int detail, uint64_t ring_bytes) {
     memset(recorded, 0, sizeof recorded);
+    recorded_turns = 0;
     memset(summarised, 0, sizeof summarised);
     memset((void *)did, 0, sizeof did);
     sa_os_threads.rings.budget = 1 << 20;
@@ -514,6 +527,74 @@ static bool starved(void) {
     return ok;
 }
 
+/* ---- virtual threads that never end, or too late ---- */
+
+/* A virtual thread that waits inside two executions. */
+static jlong park(jlong carrier, jint tokens[2]) {
+    jlong context = attach(VIRTUAL);
+    count(MOUNTS), count(UNMOUNTS);
+    P(mounted0)(env, NULL, context, carrier);
+    for (int i = 0; i < 2; i++) {
+        count(EXECUTIONS);
+        if (i > 0) at(context)->submitted = sa_ticks(&sa.clock);
+        tokens[i] = P(enter0)(env, NULL, context, P(newId0)(env, NULL) | INT64_MIN, 3 + i);
+        CHECK(tokens[i] >= 0);
+    }
+    P(unmounting0)(env, NULL, context, VIRTUAL);
+    CHECK(sa_packed(at(context)));
+    return context;
+}
+
+/* What has ended or was collected, and what runs, is all that was executed. Returns how many run. */
+static uint64_t all_reported(const char *scenario, bool *ok) {
+    sa_thread_counts counts[64];
+    sa_running r = {0};
+    atomic_store(&sa.phase, SA_PHASE_DEAD);
+    while (drain() > 0) {
+    }
+    uint64_t running = sa_final_counts(counts, 64) > 0 ? counts[0].executions : 0, before = recorded[EXECUTIONS];
+    for (size_t n; (n = sa_snapshot_running(&r, out, sizeof out)) > 0;) read_records(out, n);
+    sa_totals t;
+    sa_totals_now(&t);
+    printf("%s: %lu executions and %lu mounts recorded, %lu running, %lu lost\n", scenario, before, recorded_turns, running, t.lost);
+    *ok &= same(scenario, EXECUTIONS, t.executions + running, 0) && recorded[EXECUTIONS] == before + running && t.lost == 0;
+    *ok &= recorded_turns == did[MOUNTS];
+    return running;
+}
+
+/* However little room there is, and whatever the drain does with the ring. */
+static bool collected_threads(uint64_t ring_bytes, int records) {
+    enum { PARKED = 70000, LATER = 4000, PAUSE = 20 };
+    bool ok = true;
+    jint tokens[2];
+    begin_session(SA_DETAIL_ALL, ring_bytes);
+    jlong carrier = attach(PLATFORM);
+    for (int i = 0; i < records; i++) nest(&carrier, 0);
+    for (int i = 0; i < PARKED; i++) park(carrier, tokens);
+    collected = true;
+    atomic_fetch_add(&sa.collections, 1);
+    for (int i = 0; i < LATER; i++) {
+        attach(VIRTUAL);
+        if (i % PAUSE == 0) drain();
+    }
+    collected = false;
+    uint64_t running = all_reported("collected", &ok);
+    if (running >= 2 * PARKED) fprintf(stderr, "collected: no thread was found\n");
+    return ok && running < 2 * PARKED;
+}
+
+/* As at the end of the JVM. */
+static bool late_ends(void) {
+    bool ok = true;
+    begin_session(SA_DETAIL_ALL, 1 << 20);
+    jint tokens[2];
+    jlong carrier = attach(PLATFORM), context = park(carrier, tokens);
+    atomic_store(&sa.phase, SA_PHASE_DEAD);
+    P(mounted0)(env, NULL, context, carrier);
+    for (int i = 1; i >= 0; i--) P(exit0)(env, NULL, context, tokens[i], 0);
+    return all_reported("late", &ok) == 2 && ok;
+}
+
 #include "probes_cpu.h"
 
 int main(int argc, char **argv) {
@@ -526,5 +607,7 @@ int main(int argc, char **argv) {
     }
     sa_clock_start(&sa.clock, false);
     sa_clock_calibrate(&sa.clock);
+    if (argc > 3 && strcmp(argv[1], "collected") == 0) return collected_threads(strtoull(argv[2], NULL, 10), atoi(argv[3])) ? 0 : 1;
+    if (argc > 1 && strcmp(argv[1], "late") == 0) return late_ends() ? 0 : 1;
     return (argc > 1 && strcmp(argv[1], "starve") == 0 ? starved() : all_scenarios()) ? 0 : 1;
 }
