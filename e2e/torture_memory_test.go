@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stackagent/internal/testjvm"
+	"stackagent/shadow/store"
 )
 
 // What the agent may add to what is resident, whatever the program does.
@@ -74,12 +75,15 @@ func withVirtualThreads(t *testing.T, f func(t *testing.T, jdk testjvm.JDK)) {
 	})
 }
 
-// all checks that the session knows of n executions of the class and that nothing is lost.
+// all checks that the session is whole, that it knows of n executions of the class and that nothing is lost.
 func all(t *testing.T, p testjvm.Profile, class string, n int64) {
 	t.Helper()
 	s := p.Stats(t)
 	if s.Lost.Events != 0 || s.Lost.Batches != 0 {
 		t.Errorf("lost %+v", s.Lost)
+	}
+	if m := readStoreManifest(t, p.Dir); m.Ended != store.EndedExit || m.Balance == nil || m.Balance.State != store.BalanceExact {
+		t.Errorf("ended %q, balance %+v", m.Ended, m.Balance)
 	}
 	for _, row := range p.Hotspots(t) {
 		if row.Class == class {
