@@ -33,6 +33,7 @@ __attribute__((visibility("hidden"))) int sa_make_thread(pthread_t *thread, cons
 
 #define SA_HIDDEN __attribute__((visibility("hidden")))
 #define SA_COLD __attribute__((noinline, cold))
+#define SA_HOT __attribute__((hot)) /* what each task calls: side by side in memory, on few pages */
 #define SA_TLS __thread __attribute__((tls_model("initial-exec")))
 
 /* What a class is; units.Kinds has the same bits (constants.go). */
@@ -76,16 +77,16 @@ enum { SA_SPECIAL_ALL = 1 << 0 /* detail=all */, SA_SPECIAL_WORK = 1 << 1 /* ext
 
 /* The agent in this JVM, and the session that runs. */
 typedef struct {
-    jvmtiEnv *jvmti;
-    JavaVM *vm;
-    _Atomic int phase;           /* enum sa_phase */
+    _Alignas(64) _Atomic int phase; /* enum sa_phase */
     _Atomic uint32_t generation; /* number of the session, from 1; Java code reads phase and generation */
-    sa_config config;
+    _Atomic uint32_t retired;    /* the newest generation that has ended */
     uint32_t special; /* SA_SPECIAL_* */
     sa_clock clock;
+    jvmtiEnv *jvmti;
+    JavaVM *vm;
+    sa_config config;
     bool attached;               /* loaded into a running JVM */
     bool late;                   /* the session began in a running JVM: classes may be older than it */
-    _Atomic uint32_t retired;    /* the newest generation that has ended */
     uint64_t start_ticks; /* of this session */
     uint64_t first_task_id;      /* smaller ids belong to earlier sessions */
     _Atomic uint64_t collections; /* garbage collections so far */

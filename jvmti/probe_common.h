@@ -131,18 +131,20 @@ static inline int64_t cpu_of(sa_os *os, sa_thread *c, uint64_t ticks) {
 
 /* The same at the end of an execution. The clock may be ahead by what was taken from the thread since it was read. That
  * is read again, unless the execution is short: then it can be wrong by no more than it is long. */
-static inline int64_t cpu_at_end(sa_os *os, sa_thread *c, uint64_t ticks, uint64_t start_ticks) {
+static inline int64_t cpu_at_end(sa_os *os, sa_thread *c, uint64_t ticks, const sa_frame *f) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
     uint64_t enough = sa_cpu_long(&sa.clock);
-    bool close = ticks - start_ticks < enough || ticks - os->cpu.read_ticks < enough;
-    if (__builtin_expect(close, 1) && sa_cpu_holds(&os->cpu, ticks)) return (int64_t)ticks + os->cpu.offset_ticks + c->cpu_ticks;
+    bool is_short = ticks - f->start_ticks < enough;
+    sa_cpu_ended(&os->cpu, f->class_id, is_short);
+    bool close = is_short || ticks - os->cpu.read_ticks < enough;
+    if (__builtin_expect(close, 1) && sa_cpu_stayed(&os->cpu)) return (int64_t)ticks + os->cpu.offset_ticks + c->cpu_ticks;
     return sa_cpu_renew(os, c, ticks);
 }
 
-/* CPU time at the start of an execution, see sa_cpu_ticks_from. */
-static inline int64_t cpu_from(sa_os *os, sa_thread *c, uint64_t *ticks) {
+/* CPU time at the start of an execution of the class, see sa_cpu_ticks_from. */
+static inline int64_t cpu_from(sa_os *os, sa_thread *c, uint32_t class_id, uint64_t *ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
-    if (sa_cpu_holds(&os->cpu, *ticks)) return (int64_t)*ticks + os->cpu.offset_ticks + c->cpu_ticks;
+    if (sa_cpu_holds_from(&sa.clock, &os->cpu, class_id, *ticks)) return (int64_t)*ticks + os->cpu.offset_ticks + c->cpu_ticks;
     return sa_cpu_renew_from(os, c, ticks);
 }
 

@@ -63,7 +63,7 @@ void sa_withdraw(sa_thread *c, uint64_t task_id, uint32_t class_id) {
     end(os);
 }
 
-JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
+JNIEXPORT SA_HOT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = c == NULL ? NULL : begin();
     if (os == NULL) {

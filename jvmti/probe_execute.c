@@ -66,13 +66,13 @@ static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, u
         f = &c->frames[c->depth];
     }
     uint64_t now = sa_ticks(&sa.clock);
-    f->start_cpu_ticks = cpu_from(os, c, &now);
+    f->start_cpu_ticks = cpu_from(os, c, class_id, &now);
     f->start_ticks = now;
     return sa_token_of(c, c->depth++);
 }
 
 /* The helper sets the upper bit of a task's id at its first execution. */
-static inline jint enter(JNIEnv *env, sa_thread *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
+static inline SA_HOT jint enter(JNIEnv *env, sa_thread *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
     if (c == NULL) return unrecorded_nowhere(NULL);
     uint64_t submitted = c->submitted; /* for this execution and no other */
     c->submitted = 0;
@@ -117,7 +117,7 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterSampled0(JNIEnv *env, jcla
     return enter(env, c, (uint64_t)id, (uint32_t)class_id, same ? 0 : draw(c, (uint32_t)class_id), 0);
 }
 
-JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enter0(JNIEnv *env, jclass helper, jlong context, jlong id,
+JNIEXPORT SA_HOT jint JNICALL Java_java_lang_Stackagent_enter0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                       jint class_id) {
     return enter(env, (sa_thread *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0, 0);
 }

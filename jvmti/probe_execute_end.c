@@ -282,7 +282,7 @@ __attribute__((noinline, cold)) static jboolean exit_nowhere(JNIEnv *env, sa_thr
 
 /* True: the caller must forget the thread's state. A virtual thread without an open
  * execution keeps nothing in C. */
-static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint threw, jlong bytecodes) {
+static inline SA_HOT jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint threw, jlong bytecodes) {
     if (c == NULL) return JNI_FALSE;
     if (__builtin_expect(sa_packed(c), 0) && recording() && !renew(c)) return JNI_FALSE;
     uint32_t generation = (uint32_t)token >> SA_TOKEN_DEPTH_BITS;
@@ -298,7 +298,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
         return exit_late(env, c, generation, (uint32_t)token);
     }
     uint64_t now = sa_ticks(&sa.clock);
-    int64_t cpu = cpu_at_end(os, c, now, c->frames[token].start_ticks);
+    int64_t cpu = cpu_at_end(os, c, now, &c->frames[token]);
     uint32_t depth = (uint32_t)token + 1, flags = threw ? SA_EXEC_THREW : 0;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         leave_to_special(env, os, c, now, cpu, bytecodes, depth, flags);
@@ -318,7 +318,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
     return forget;
 }
 
-JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
+JNIEXPORT SA_HOT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
     return leave_to(env, (sa_thread *)(uintptr_t)context, token, threw, 0);
 }
 

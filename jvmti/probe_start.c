@@ -17,7 +17,7 @@ static void begin_first(sa_os *os, sa_vthread *v, uint64_t id, uint32_t class_id
     v->turns.class_id = class_id; /* until it executes one of the program */
     uint64_t now = sa_ticks(&sa.clock);
     v->start_ticks = now;
-    f->start_cpu_ticks = cpu_from(os, c, &now);
+    f->start_cpu_ticks = cpu_from(os, c, class_id, &now);
     f->start_ticks = now;
     sa_turns_claim(c, now);
     c->depth = 1;

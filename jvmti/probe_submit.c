@@ -88,7 +88,7 @@ static inline uint64_t submit(sa_os *os, sa_thread *c, sa_more *m, const sa_open
 /* A submission begins. Returns its time, with SA_SUBMITTED_INSIDE in a submission of the
  * same task to another executor, or 0: nothing is recorded, or it is part of the
  * submission of the same task to the same executor. */
-JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_submit0(JNIEnv *env, jclass helper, jlong context, jlong id,
+JNIEXPORT SA_HOT jlong JNICALL Java_java_lang_StackagentSubmission_submit0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                               jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);

@@ -103,10 +103,17 @@ func boundCPUTimes(t *testing.T, a *testjvm.Attempt, program, source string, riv
 	}
 	t.Logf("%s", out)
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 2 {
+	if len(lines) != 4 {
 		t.Fatalf("output %q", out)
 	}
-	for _, line := range lines {
+	var readings, rare int
+	if _, err := fmt.Sscanf(lines[3], "readings %d of %d", &readings, &rare); err != nil {
+		t.Fatalf("%q: %v", lines[3], err)
+	}
+	if rivals == 0 && readings > rare/4 {
+		a.Errorf("the clock was read for %d of %d executions that are rare, nearly all of them short", readings, rare)
+	}
+	for _, line := range lines[:3] {
 		var x cpuErrors
 		if _, err := fmt.Sscanf(line, "%s %d below %d %d %d worst %d above %d %d %d worst %d marked %d", &x.what, &x.n, &x.below[0], &x.below[1], &x.below[2],
 			&x.least, &x.above[0], &x.above[1], &x.above[2], &x.most, &x.marked); err != nil {

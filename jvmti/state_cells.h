@@ -83,19 +83,22 @@ typedef struct {
 enum { SA_H_LEAF, SA_H_INNER, SA_H_WAIT, SA_H_DELAY, SA_H_EXTRA, SA_HISTOGRAMS };
 
 typedef struct sa_cell {
+    /* What an execution that is recorded needs; with the tallies, one that is counted. */
     uint64_t key; /* sa_cell_key */
-    sa_stream executions, creations, submissions;
+    sa_stream executions;
     /* A longer execution is recorded by itself, while outliers are left. The drain
      * refills them and moves the limit. */
     _Atomic uint64_t outlier_ticks;
     _Atomic uint32_t outliers_left;
+    _Atomic bool samples; /* the thread samples the class, see twin */
     _Atomic uint64_t last_end; /* ticks: when the last counted execution ended; 0: none yet */
     /* NULL: none yet, or given back. A probe reads each pointer once: the drain may
      * set it aside. */
     _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
+    _Atomic uint64_t tallies[SA_TALLIES];
     _Atomic(sa_measure *) wait, delay; /* see state_cells_wait.h */
     _Atomic(sa_measure *) extra;       /* with extra metrics: first their totals, then their self parts */
-    _Atomic uint64_t tallies[SA_TALLIES];
+    sa_stream creations, submissions;
     sa_site_count *cached[SA_SITE_KINDS_CACHED][SA_SITES_CACHED];
     _Atomic(sa_site_count *) sites; /* all, newest first, for the drain */
     uint64_t reported[SA_TALLIES], reported_at; /* the drain's */
@@ -106,7 +109,6 @@ typedef struct sa_cell {
     sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, wait, delay and extra were */
     /* See state_sample.h. The drain decides whether the thread samples the class; from then on there is a second cell
      * for these executions, with SA_CELL_SAMPLED in its key. NULL: none yet. */
-    _Atomic bool samples;
     uint32_t gap;             /* of the second cell: how many executions until the next one that is timed */
     uint64_t random;          /* the same */
     struct sa_cell *twin;     /* the other one */

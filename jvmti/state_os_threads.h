@@ -23,14 +23,19 @@ typedef struct {
     bool mounted;        /* a virtual thread was mounted here since */
 } sa_blocked;
 
-/* Only that thread writes it, except ring.tail and what is marked as the drain's. */
+/* Only that thread writes it, except ring.tail and what is marked as the drain's. What each execution needs comes first, in as
+ * few cache lines as possible: in most programs they are cold. */
 typedef struct sa_os {
-    _Atomic bool busy; /* a probe is at work; Java code marks it, too, takes ids, and counts */
+    _Alignas(64) _Atomic bool busy; /* a probe is at work; Java code marks it, too, takes ids, and counts */
+    bool dropping; /* a wait found no room: drop until half the ring is free */
+    uint32_t generation; /* session that it is open for */
+    uint32_t ring_thread_id; /* Java thread of the latest records */
     uint64_t next_task_id, end_task_id;
-    sa_counts counts;   /* of all Java threads that ran here */
+    const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
     sa_platform *user;   /* the Java thread that has this one as its os */
+    sa_counts counts;   /* of all Java threads that ran here */
     _Alignas(64) sa_ring ring;
-    sa_cpu_clock cpu;
+    _Alignas(64) sa_cpu_clock cpu;
     /* The virtual thread mounted here, seen from its carrier: what it does is
      * not work of the carrier's own task. */
     sa_thread *carrier; /* NULL: none is mounted, or its carrier is not known */
@@ -42,16 +47,12 @@ typedef struct sa_os {
     int64_t away_cpu_ticks;
     int64_t mount_work[SA_WORK_WIDTH];
     sa_counters counters;
-    const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
     uint32_t next_number, end_number; /* of virtual threads that begin here */
     uint32_t ring_id;
-    uint32_t ring_thread_id; /* Java thread of the latest records */
     int32_t os_id;
     _Atomic uint32_t platform_id; /* the platform thread that runs here, also as a carrier; 0: not known */
-    uint32_t generation; /* session that it is open for */
     bool listed;         /* open; under os_lock */
     bool abandoned;      /* its session ended with a probe still at work here: never used again */
-    bool dropping; /* a wait found no room: drop until half the ring is free */
     bool aside;                /* the drain's: its ring is set aside */
     uint64_t wait_second, waited_ns; /* it has waited so long for room in that second of the clock */
     _Atomic uint64_t all_waited_ns;

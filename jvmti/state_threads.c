@@ -12,8 +12,10 @@ void sa_threads_init(void) {
 }
 
 sa_platform *sa_platform_new(uint32_t thread_id) {
-    sa_platform *p = calloc(1, sizeof *p + sa_work_thread_bytes());
+    size_t bytes = sizeof(sa_platform) + (sa_work_thread_bytes() + 63) / 64 * 64;
+    sa_platform *p = aligned_alloc(64, bytes);
     if (p == NULL) return NULL;
+    memset(p, 0, bytes);
     sa_more_init(&p->more, &p->head);
     p->head.thread_id = thread_id;
     p->head.generation = atomic_load(&sa.generation);

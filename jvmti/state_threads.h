@@ -74,6 +74,8 @@ enum { SA_FIRST_FRAMES = 8, SA_MOST_FRAMES = 32768 };
 /* What not every virtual thread needs: frames of nested executions, open
  * submissions. A platform thread has it from the beginning. */
 typedef struct {
+    sa_frame first_frames[SA_FIRST_FRAMES];
+    sa_note first_notes[SA_FIRST_FRAMES]; /* behind the frames, as in every array of frames */
     sa_open_submission submissions[SA_MAX_OPEN_SUBMISSIONS];
     struct sa_constructing *constructing; /* with construction=true, once it has made a task */
     uint64_t pinned_ticks;
@@ -81,8 +83,6 @@ typedef struct {
     uint64_t due_ticks, due_submitted; /* of the task that a Timer is about to execute; 0: none */
     bool allocated; /* with malloc: it has room for extra metrics */
     int64_t *work;  /* with extra metrics: for each frame sa_work.width starts, then as many sums of nested ones */
-    sa_frame first_frames[SA_FIRST_FRAMES];
-    sa_note first_notes[SA_FIRST_FRAMES]; /* behind the frames, as in every array of frames */
     int64_t extra[]; /* with extra metrics: what to add to the OS thread's, width values; the sums when last unmounted;
                         work of the first frames */
 } sa_more;
@@ -127,9 +127,9 @@ typedef struct sa_platform {
     struct sa_platform *prev, *next, *retired;
     _Atomic bool final; /* it has its last description of this session */
     _Atomic uint32_t executor; /* whose worker it is; 0: nobody's; SA_SEVERAL_EXECUTORS */
-    sa_more more; /* last: sa_more.extra goes on behind it */
+    _Alignas(64) sa_more more; /* last: sa_more.extra goes on behind it */
 } sa_platform;
-_Static_assert(offsetof(sa_platform, more) + sizeof(sa_more) == sizeof(sa_platform), "nothing is where sa_more.extra is");
+_Static_assert(offsetof(sa_platform, more) + (sizeof(sa_more) + 63) / 64 * 64 == sizeof(sa_platform), "only padding is where sa_more.extra is");
 
 /* Millions of them may wait. */
 typedef struct {

@@ -21,12 +21,12 @@
 
 typedef struct {
     bool tsc;             /* ticks are TSC cycles, else nanoseconds of CLOCK_MONOTONIC */
-    double ns_per_tick;   /* for CPU time and histograms only: the shadow converts wall time */
-    uint64_t ns_per_tick_32; /* the same times 2^32 */
-    uint64_t renew_ticks; /* a CPU reading is extrapolated at most this far: 100 us */
     bool cpu;             /* measure CPU time */
     bool user_page;       /* the user page works on this machine */
     bool rseq;            /* restartable sequences show context switches */
+    double ns_per_tick;   /* for CPU time and histograms only: the shadow converts wall time */
+    uint64_t ns_per_tick_32; /* the same times 2^32 */
+    uint64_t renew_ticks; /* a CPU reading is extrapolated at most this far: 100 us */
     uint64_t first_ticks, first_mono_ns;
 } sa_clock;
 
@@ -34,12 +34,13 @@ typedef struct {
 typedef struct {
     volatile uint32_t *mark; /* differs from `same` once the thread was switched; NULL: ask the kernel every time */
     uint32_t same;           /* *mark at the last real reading */
+    bool switched;           /* between the last two readings; if not, what the clock is ahead of the new one was taken from the thread */
     int64_t offset_ticks;    /* CPU time = ticks + offset, while it holds */
     uint64_t read_ticks;     /* when that was read */
     uint64_t until_ticks;    /* then it is renewed */
     volatile struct perf_event_mmap_page *page; /* the mark is its lock; if NULL: */
     volatile uint64_t *section;                 /* the mark is its lower half, see rseq.h */
-    bool switched;           /* between the last two readings; if not, what the clock is ahead of the new one was taken from the thread */
+    uint8_t shorts[8]; /* by kind of interval: how many in succession were short, see sa_cpu_ended */
 } sa_cpu_clock;
 
 static inline uint64_t sa_mono_ns(void) {
@@ -218,8 +219,31 @@ static inline int64_t sa_cpu_beside(const sa_clock *c, sa_cpu_reading r, uint64_
     return ticks - r.ticks + near < 2 * near ? r.cpu + (int64_t)(ticks - r.ticks) : r.cpu;
 }
 
-static inline bool sa_cpu_holds(const sa_cpu_clock *t, uint64_t ticks) {
-    return __builtin_expect(t->mark != NULL && *t->mark == t->same && ticks < t->until_ticks, 1);
+/* Has the thread kept its CPU since the last reading? */
+static inline bool sa_cpu_stayed(const sa_cpu_clock *t) { return __builtin_expect(t->mark != NULL && *t->mark == t->same, 1); }
+
+static inline bool sa_cpu_holds(const sa_cpu_clock *t, uint64_t ticks) { return sa_cpu_stayed(t) && __builtin_expect(ticks < t->until_ticks, 1); }
+
+/* A short interval in which the thread keeps its CPU needs no reading: its CPU time is its length, whatever was taken from
+ * the thread before. Only long ones need a fresh reading at their start. Those of a kind (a class) are alike most of
+ * the time, so if the last few were short, the next one begins with an old reading. If it is long after all, what was
+ * taken since that reading is shared out, and the interval is marked if that may be wrong. */
+enum { SA_CPU_SHORTS = 8, SA_CPU_OLD_RENEWALS = 20 /* at most so old: 2 ms */ };
+
+static inline uint8_t *sa_cpu_shorts(sa_cpu_clock *t, uint32_t kind) { return &t->shorts[kind % sizeof t->shorts]; }
+
+static inline void sa_cpu_ended(sa_cpu_clock *t, uint32_t kind, bool was_short) {
+    uint8_t *n = sa_cpu_shorts(t, kind);
+    if (!was_short)
+        *n = 0;
+    else if (*n < SA_CPU_SHORTS)
+        ++*n;
+}
+
+/* Is the last reading good enough for the start of an interval? */
+static inline bool sa_cpu_holds_from(const sa_clock *c, sa_cpu_clock *t, uint32_t kind, uint64_t ticks) {
+    if (!sa_cpu_stayed(t)) return false;
+    return ticks < t->until_ticks || (*sa_cpu_shorts(t, kind) == SA_CPU_SHORTS && ticks - t->read_ticks < SA_CPU_OLD_RENEWALS * c->renew_ticks);
 }
 
 /* CPU time of the calling thread, in ticks, at a moment read just before. While the

@@ -19,9 +19,8 @@ typedef struct {
     uint64_t tail_seen;     /* producer's last look at tail */
     _Atomic uint64_t limit; /* this many bytes may be unread, at most capacity */
     uint64_t set_aside;     /* the limit, while the consumer is about to take the memory; under the pool's lock */
-    char pad1[16];
-    _Atomic uint64_t published; /* end of whole records, written by the producer */
-    char pad2[56];
+    _Atomic uint64_t published; /* end of whole records, written by the producer; the consumer looks rarely enough */
+    char pad[8];
     _Atomic uint64_t tail; /* start of what the producer must not write to, written by the consumer */
     /* The consumer's own. */
     uint64_t read;                 /* end of what it has copied */

@@ -1,13 +1,13 @@
 /* CPU time of single executions by the probes, against CLOCK_THREAD_CPUTIME_ID read right inside and right outside of
  * them: what is measured must lie between both. Part of probes_main.c. */
 
-enum { SPINS = 4330, SHORTS = 10, SPIN_CLASS = 9, SHORT_CLASS = 8 };
+enum { SPINS = 4330, SHORTS = 10, RARES = 4000, LATE = 200, SPIN_CLASS = 9, SHORT_CLASS = 8, RARE_CLASS = 10 };
 
 static struct {
     int64_t inside, outside, measured;
     bool marked;
-} spins[SPINS], shorts[SPINS * SHORTS];
-static int read_spins, read_shorts;
+} spins[SPINS], shorts[SPINS * SHORTS], rares[RARES];
+static int read_spins, read_shorts, read_rares;
 static volatile bool rivals_end;
 
 int sa_make_thread(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *x) { return pthread_create(t, a, f, x); }
@@ -19,6 +19,9 @@ static void keep_cpu(const sa_execution *e) {
     } else if (e->class_id == SHORT_CLASS) {
         shorts[read_shorts].measured = e->cpu_ns;
         shorts[read_shorts++].marked = (e->flags & SA_EXEC_CPU_ESTIMATED) != 0;
+    } else if (e->class_id == RARE_CLASS) {
+        rares[read_rares].measured = e->cpu_ns;
+        rares[read_rares++].marked = (e->flags & SA_EXEC_CPU_ESTIMATED) != 0;
     }
 }
 
@@ -72,9 +75,26 @@ static int64_t spin_error(int i) { return error_of(spins[i].inside, spins[i].out
 static bool spin_marked(int i) { return spins[i].marked; }
 static int64_t short_error(int i) { return error_of(shorts[i].inside, shorts[i].outside, shorts[i].measured); }
 static bool short_marked(int i) { return shorts[i].marked; }
+static int64_t rare_error(int i) { return error_of(rares[i].inside, rares[i].outside, rares[i].measured); }
+static bool rare_marked(int i) { return rares[i].marked; }
+
+/* Executions of one class after 150 us of other work each. All but one in LATE are short, so most need no reading of the
+ * clock. Returns how many readings there were. */
+static int run_rares(jlong *context) {
+    int readings = 0;
+    for (int i = 0; i < RARES; i++) {
+        for (int64_t from = sa_thread_cpu_ns(); sa_thread_cpu_ns() - from < 150000;) {
+        }
+        uint64_t before = sa_self_os->cpu.read_ticks;
+        spin(context, RARE_CLASS, i % LATE == LATE - 1 ? 50000 : 0, &rares[i].inside, &rares[i].outside);
+        readings += sa_self_os->cpu.read_ticks != before;
+        if (i % 100 == 0) drain();
+    }
+    return readings;
+}
 
 /* page or rseq, how many threads compete. Executions of 50 us follow each other, or ten short ones each; the thread
- * sleeps now and then. 2: the clock is not available here. */
+ * sleeps now and then. Then rare ones. 2: the clock is not available here. */
 static int cpu_times(const char *source, int rivals) {
     sa_clock_start(&sa.clock, true);
     sa_clock_calibrate(&sa.clock);
@@ -93,17 +113,20 @@ static int cpu_times(const char *source, int rivals) {
         struct timespec pause = {0, 100000};
         if (i % 300 == 0) nanosleep(&pause, NULL);
     }
+    int readings = run_rares(&context);
     bool available = sa_self_os->cpu.mark != NULL;
     while (drain() > 0) {
     }
     rivals_end = true;
     for (int i = 0; i < rivals && i < 16; i++) pthread_join(threads[i], NULL);
     if (!available) return 2;
-    if (read_spins != SPINS || read_shorts != made) {
-        printf("%d and %d executions recorded, want %d and %d\n", read_spins, read_shorts, SPINS, made);
+    if (read_spins != SPINS || read_shorts != made || read_rares != RARES) {
+        printf("%d, %d and %d executions recorded, want %d, %d and %d\n", read_spins, read_shorts, read_rares, SPINS, made, RARES);
         return 1;
     }
     print_errors("long", SPINS, spin_error, spin_marked);
     print_errors("short", made, short_error, short_marked);
+    print_errors("rare", RARES, rare_error, rare_marked);
+    printf("readings %d of %d\n", readings, RARES);
     return 0;
 }

@@ -76,8 +76,7 @@ func (c Config) calibrate(ctx context.Context, classes string, rounds int) (cost
 		found[k.kind] = of
 		t.Add(k.kind, table.Interval(stat.OfMedian(hot)), table.Interval(stat.OfMedian(of.hot)), table.Interval(stat.OfMedian(cold)), table.Interval(stat.OfMedian(of.cold)))
 	}
-	return found, "\nTime of a thread for each event (`scripts/bench/java/Probes.java`), JDK " + p.JDK.Full + ". *Cold*: between two events the program reads and writes 4 MiB, " +
-		"which takes more than 100 µs, so an execution reads the CPU clock by a system call; closer executions share one.\n\n" + t.String(), nil
+	return found, "\nTime of a thread for each event (`scripts/bench/java/Probes.java`), JDK " + p.JDK.Full + ". *Cold*: between two events the program reads and writes 4 MiB.\n\n" + t.String(), nil
 }
 
 // parseProbes reads the output of java/Probes.java. Every kind must be there.

@@ -8,8 +8,8 @@ final class StackagentLayout {
 
     /** The agent (sa_state): from its phase on. */
     static final int GENERATION_OF_AGENT = 4;
-    static final int SPECIAL = 56;
-    static final int FIRST_TASK_OF_AGENT = 136;
+    static final int SPECIAL = 12;
+    static final int FIRST_TASK_OF_AGENT = 144;
     static final int READY = 1;
     static final int TOKEN_DEPTH_BITS = 15;
 
@@ -34,7 +34,7 @@ final class StackagentLayout {
     static final int NESTED = 192;
     static final int THREAD_EXECUTIONS = 128;
     static final int THREAD_CREATIONS = 136;
-    static final int FIRST_SUBMISSION = 312;
+    static final int FIRST_SUBMISSION = 896;
 
     /** An open submission (sa_open_submission). */
     static final int SUBMISSION_TASK = 0;
@@ -80,31 +80,31 @@ final class StackagentLayout {
 
     /** An OS thread (sa_os). */
     static final int OS_BUSY = 0;
-    static final int OS_NEXT_ID = 8;
-    static final int OS_END_ID = 16;
-    static final int OS_EXECUTIONS = 24;
-    static final int OS_CREATIONS = 32;
-    static final int OS_SUBMISSIONS = 48;
-    static final int OS_MOUNTS = 696;
-    static final int OS_UNMOUNTS = 704;
-    static final int OS_CARRIER = 392;
-    static final int OS_MOUNT = 400;
-    static final int OS_AWAY = 416;
-    static final int OS_UNCLAIMED = 682;
-    static final int OS_MOUNTED = 683;
+    static final int OS_NEXT_ID = 16;
+    static final int OS_END_ID = 24;
+    static final int OS_EXECUTIONS = 48;
+    static final int OS_CREATIONS = 56;
+    static final int OS_SUBMISSIONS = 72;
+    static final int OS_MOUNTS = 672;
+    static final int OS_UNMOUNTS = 680;
+    static final int OS_CARRIER = 384;
+    static final int OS_MOUNT = 392;
+    static final int OS_AWAY = 409;
+    static final int OS_UNCLAIMED = 658;
+    static final int OS_MOUNTED = 659;
 
     /** A cell (sa_cell). */
     static final int CELL_KEY = 0;
-    static final int CELL_COUNTS_CREATIONS = 24;
-    static final int CELL_COUNTS_SUBMISSIONS = 40;
-    static final int CELL_SAMPLES = 592;
+    static final int CELL_COUNTS_CREATIONS = 184;
+    static final int CELL_COUNTS_SUBMISSIONS = 200;
+    static final int CELL_SAMPLES = 36;
     static final int CELL_TWIN = 608;
-    static final int CELL_GAP = 596;
+    static final int CELL_GAP = 592;
     static final int CELL_AROUND = 624;
-    static final int CELL_SAMPLED = 208;
-    static final int CELL_FIRST = 120;
-    static final int CELL_CREATIONS = 152;
-    static final int CELL_SUBMISSIONS = 176;
+    static final int CELL_SAMPLED = 152;
+    static final int CELL_FIRST = 64;
+    static final int CELL_CREATIONS = 96;
+    static final int CELL_SUBMISSIONS = 120;
     static final int CELL_MADE_AT = 216;
     static final int CELL_SUBMITTED_AT = 280;
 
