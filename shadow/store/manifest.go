@@ -294,6 +294,16 @@ func (m *Manifest) check() error {
 // write replaces the manifest of dir so that a reader sees the old one or the
 // new one, never half of one.
 func (m *Manifest) write(dir string) error {
+	a := asides{dir: dir}
+	defer a.drop()
+	if err := m.writeTo(&a); err != nil {
+		return err
+	}
+	return a.last()
+}
+
+// writeTo writes the manifest aside.
+func (m *Manifest) writeTo(a *asides) error {
 	m.Format, m.Version, m.Digest = Format, Version, ""
 	if m.Files == nil {
 		m.Files = map[string]seal.File{}
@@ -302,8 +312,9 @@ func (m *Manifest) write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)
 	}
-	return writeAside(dir, ManifestName, func(w io.Writer) error {
+	_, err = a.write(ManifestName, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+	return err
 }

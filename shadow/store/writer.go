@@ -232,27 +232,26 @@ func (w *Writer) Note(text string) {
 	w.Manifest.Notes = append(w.Manifest.Notes, text)
 }
 
-// Commit writes p and then the manifest. When it returns nil, both are on the
-// disk. After an error it can be called again with the same part.
+// Commit writes p and the manifest and waits for the disk once for all of them; the manifest takes its name last. When
+// Commit returns nil, they are on the disk. After an error it can be called again with the same part.
 func (w *Writer) Commit(p *Part) error {
 	if p.From < 1 || p.To < p.From || p.To > MaxSeq {
 		return fmt.Errorf("part %d-%d: not a range of batches", p.From, p.To)
 	}
 	var added [numTables]uint64
 	filesBefore, files := w.files, maps.Clone(w.files)
+	parts := asides{dir: w.dir}
+	defer parts.drop()
 	for t := range numTables {
 		if p.rows(t) == 0 || w.adopted[t].Has(p.From) {
 			continue
 		}
-		sum, err := w.writePart(t, p)
+		sum, err := w.writePart(&parts, t, p)
 		if err != nil {
 			return err
 		}
 		files[PartName(t, p.From, p.To)] = sum
 		added[t] = uint64(p.rows(t))
-	}
-	if err := syncDir(w.dir); err != nil { // the parts before the manifest that names them
-		return err
 	}
 	before, stored, summarised, submissions := w.Manifest, w.stored, w.summarised, w.summarisedSubmissions
 	w.Manifest.Sequences = append(Ranges(nil), w.Manifest.Sequences...) // the old list stays for a failure
@@ -267,7 +266,7 @@ func (w *Writer) Commit(p *Part) error {
 		}
 	}
 	w.Manifest.Balance, w.files = nil, files // no balance of before
-	if err := w.CommitManifest(); err != nil {
+	if err := w.commit(&parts); err != nil {
 		w.Manifest.Sequences, w.stored, w.summarised = before.Sequences, stored, summarised
 		w.summarisedSubmissions, w.files = submissions, filesBefore
 		w.count()
@@ -281,8 +280,25 @@ func (w *Writer) Commit(p *Part) error {
 	return nil
 }
 
-// writePart writes table t of p.
-func (w *Writer) writePart(t Table, p *Part) (seal.File, error) {
+// commit gives parts that are written aside their names, and the manifest that names them its own.
+func (w *Writer) commit(parts *asides) error {
+	manifest := asides{dir: w.dir}
+	defer manifest.drop()
+	w.settle()
+	if err := w.Manifest.writeTo(&manifest); err != nil {
+		return err
+	}
+	if err := errors.Join(parts.sync(), manifest.sync()); err != nil {
+		return err
+	}
+	if err := parts.last(); err != nil { // the parts before the manifest that names them
+		return err
+	}
+	return manifest.last()
+}
+
+// writePart writes table t of p aside.
+func (w *Writer) writePart(parts *asides, t Table, p *Part) (seal.File, error) {
 	meta, err := metadata(p.Clock, w.identity(t, p.Range))
 	if err != nil {
 		return seal.File{}, err
@@ -291,7 +307,7 @@ func (w *Writer) writePart(t Table, p *Part) (seal.File, error) {
 	if err != nil {
 		return seal.File{}, err
 	}
-	sum, err := replace(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error {
+	sum, err := parts.write(PartName(t, p.From, p.To), func(out io.Writer) error {
 		return withEncoder(func(e *encoder) error { return e.encode(out, t, p, append(meta, sums...)) })
 	})
 	sum.Rows = int64(p.rows(t))
@@ -321,9 +337,14 @@ func (w *Writer) Close() error {
 
 // CommitManifest writes the manifest alone.
 func (w *Writer) CommitManifest() error {
+	w.settle()
+	return w.Manifest.write(w.dir)
+}
+
+// settle makes the counts and sums of the manifest those of now.
+func (w *Writer) settle() {
 	w.count()
 	w.Manifest.settle()
-	return w.Manifest.write(w.dir)
 }
 
 func (w *Writer) count() {
