@@ -9,6 +9,7 @@ import (
 
 // end stores what is held and says in the manifest how the session ended.
 func (w *worker) end() {
+	defer w.finishMerge()
 	if w.out == nil && w.stuck.Load() && !w.stopping() && w.ingest.o.Live != nil {
 		w.ingest.o.Live.Problem(w.name, ErrGivenUp)
 	}
@@ -49,7 +50,7 @@ const closeDelay = 250 * time.Millisecond
 // close merges the small parts of a session that has ended and draws up its
 // account. If that fails it is tried again with the next tick.
 func (w *worker) close() {
-	w.merge(true)
+	w.mergeRest()
 	err := w.guarded(w.out.Close)
 	w.problem(err)
 	if err == nil {
@@ -83,22 +84,52 @@ func (w *worker) ending() string {
 // mergePause is how long small parts are left alone after merging failed.
 const mergePause = time.Minute
 
-// merge makes one part of many small ones: once, while nothing waits to be
-// stored, or, of a session that has ended, until nothing is left to do. What
-// cannot be merged stays as it is.
-func (w *worker) merge(all bool) {
-	for !w.dropped() && time.Now().After(w.mergeAfter) {
-		merged := false
-		err := w.guarded(func() (err error) {
-			merged, err = w.out.Merge(all)
+// merge makes one part of many small ones in a session that goes on. Reading and writing them takes tenths of a second,
+// for which no batch waits: finishMerge only gives the parts their names.
+func (w *worker) merge() {
+	if w.merging != nil || w.dropped() || time.Now().Before(w.mergeAfter) || !w.out.MergeDue() {
+		return
+	}
+	m, merged := w.out.PlanMerge(false), make(chan struct{})
+	w.merging, w.merged = m, merged
+	go func() {
+		defer close(merged)
+		m.Write()
+	}()
+}
+
+// finishMerge waits for the merged parts, if there are any, and puts them in their places.
+func (w *worker) finishMerge() {
+	if w.merging == nil {
+		return
+	}
+	<-w.merged
+	m := w.merging
+	w.merging, w.merged = nil, nil
+	defer m.Drop()
+	if w.dropped() {
+		return
+	}
+	w.mergeFailed(w.guarded(func() error {
+		_, err := w.out.FinishMerge(m)
+		return err
+	}))
+}
+
+// mergeRest merges the small parts of a session that has ended. What cannot be merged stays as it is.
+func (w *worker) mergeRest() {
+	w.finishMerge()
+	for more := true; more && !w.dropped() && time.Now().After(w.mergeAfter); {
+		w.mergeFailed(w.guarded(func() (err error) {
+			more, err = w.out.Merge(true)
 			return err
-		})
-		if err != nil {
-			w.ingest.log.Warn("ingest: small parts of a session could not be merged", "session", w.name, "error", err)
-			w.mergeAfter = time.Now().Add(mergePause)
-		}
-		if !merged || !all {
-			return
-		}
+		}))
+	}
+}
+
+func (w *worker) mergeFailed(err error) {
+	if err != nil {
+		w.ingest.log.Warn("ingest: small parts of a session could not be merged", "session", w.name, "error", err)
+		w.mergeAfter = time.Now().Add(mergePause)
 	}
 }

@@ -73,6 +73,8 @@ type worker struct {
 	gap        time.Time        // since when; zero: no gap
 	part       []*held          // in order, ready to be stored
 	mergeAfter time.Time        // no sooner
+	merging    *store.Merging   // on its way; nil: none is
+	merged     chan struct{}    // closed when its parts are written; nil: none is on its way
 	ended      time.Time        // when the last part of a session that has ended was stored; zero: its account is drawn up, or it has not ended
 	shutting   time.Time        // when storing failed first after the shadow's end had begun
 	since      time.Time        // when part's first batch came
@@ -140,8 +142,10 @@ func (w *worker) run() {
 			case w.out != nil && now.Sub(w.published) >= publishInterval:
 				w.publish()
 			case w.out != nil && len(w.in) == 0:
-				w.merge(false)
+				w.merge()
 			}
+		case <-w.merged:
+			w.finishMerge()
 		}
 	}
 }
@@ -258,6 +262,7 @@ func (w *worker) open(b *wire.Batch) error {
 		if !w.store() {
 			return w.err
 		}
+		w.finishMerge()
 		if !w.ended.IsZero() {
 			w.close()
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,6 +51,11 @@ func (v *inventory) add(p partInfo) {
 	*v = slices.Insert(*v, i, p)
 }
 
+// place is where a run of parts is. It may have moved: a part before it may have come late.
+func (v inventory) place(run inventory) int {
+	return sort.Search(len(v), func(i int) bool { return v[i].From >= run[0].From })
+}
+
 // run finds parts to be merged: small ones that follow one another, between
 // which no batch is missing that might still come. least is how many are worth
 // it where more may join them.
@@ -80,62 +86,144 @@ func (p *partInfo) mergeable() bool { return !p.stay && p.rows < smallRows }
 // any. all: also shorter runs, of a session that has ended. An error leaves the
 // parts as they were.
 func (w *Writer) Merge(all bool) (bool, error) {
-	if len(w.Manifest.Pieces) > 0 {
-		return false, nil // so that the pieces of a session can be joined, a batch that another may hold stays in a part of its own
+	m := w.PlanMerge(all)
+	m.Write()
+	return w.FinishMerge(m)
+}
+
+// Merging is a merge on its way. The Writer that planned it can commit parts meanwhile.
+type Merging struct {
+	runs []mergedRun
+}
+
+// mergedRun is a run of small parts of a table, and the part that takes their place.
+type mergedRun struct {
+	identity
+	from  inventory   // the small ones
+	files []seal.File // theirs
+	sums  bool        // the part gets sums
+	extra []string    // columns of extra metrics
+
+	part partInfo
+	sum  seal.File
+	out  asides
+	err  error // why they stay as they are
+}
+
+// MergeDue reports whether PlanMerge would find small parts, or FinishMerge could remove some that were merged before.
+func (w *Writer) MergeDue() bool {
+	if len(w.covered) > 0 {
+		return true
 	}
-	w.clean()
+	for t := range numTables {
+		if from, to := w.mergeable(t, false); from < to {
+			return true
+		}
+	}
+	return false
+}
+
+// mergeable is the run of parts of t to be merged next.
+func (w *Writer) mergeable(t Table, all bool) (from, to int) {
+	if len(w.Manifest.Pieces) > 0 {
+		return 0, 0 // so that the pieces of a session can be joined, a batch that another may hold stays in a part of its own
+	}
 	least := mergeParts
 	if all {
 		least = mergeAtEnd
 	}
-	var errs []error
-	var done []mergedRun
+	return w.parts[t].run(w.Manifest.Sequences, least)
+}
+
+// PlanMerge chooses a run of small parts of each table. Merging.Write writes the merged parts, if need be in another
+// goroutine; FinishMerge puts them in the place of the small ones.
+func (w *Writer) PlanMerge(all bool) *Merging {
+	m := &Merging{}
+	mark := fmt.Sprintf("merge-%016x-", rand.Uint64()) // another shadow may have the session before the part is written
 	for t := range numTables {
-		from, to := w.parts[t].run(w.Manifest.Sequences, least)
+		from, to := w.mergeable(t, all)
 		if from == to {
 			continue
 		}
-		run := w.parts[t][from:to]
-		merged, sum, err := w.merge(t, run)
-		if err != nil {
-			for i := range run {
-				run[i].stay = true
-			}
-			errs = append(errs, fmt.Errorf("merging the parts %d-%d of %v, which stay as they are: %w", run[0].From, run[len(run)-1].To, t, err))
+		r := mergedRun{from: slices.Clone(w.parts[t][from:to]), extra: w.Manifest.ExtraColumns(), out: asides{dir: w.dir, mark: mark}}
+		r.identity = w.identity(t, Range{r.from[0].From, r.from[len(r.from)-1].To})
+		r.part.Range = r.Range
+		for _, p := range r.from {
+			r.files = append(r.files, w.files[PartName(t, p.From, p.To)])
+			r.part.rows += p.rows
+		}
+		r.sums = w.wantsSums(t, r.part.rows)
+		m.runs = append(m.runs, r)
+	}
+	return m
+}
+
+// Write writes the merged parts aside and syncs them.
+func (m *Merging) Write() {
+	for i := range m.runs {
+		r := &m.runs[i]
+		if r.err = r.write(); r.err == nil {
+			r.err = r.out.sync()
+		}
+		if r.err != nil {
+			r.out.drop()
+		}
+	}
+}
+
+// FinishMerge puts the merged parts in the place of those that they cover, and reports whether there were any. The
+// parts of which the merging failed stay as they are.
+func (w *Writer) FinishMerge(m *Merging) (bool, error) {
+	defer m.Drop()
+	w.clean()
+	var errs []error
+	var done []*mergedRun
+	for i := range m.runs {
+		r := &m.runs[i]
+		if r.err == nil {
+			done = append(done, r)
 			continue
 		}
-		done = append(done, mergedRun{t, from, to, merged, sum})
+		at := w.parts[r.table].place(r.from)
+		for i := range r.from {
+			w.parts[r.table][at+i].stay = true
+		}
+		errs = append(errs, fmt.Errorf("merging the parts %d-%d of %v, which stay as they are: %w", r.From, r.To, r.table, r.err))
 	}
 	if err := w.replaced(done); err != nil {
-		errs = append(errs, err)
+		return false, errors.Join(append(errs, err)...)
 	}
 	return len(done) > 0, errors.Join(errs...)
 }
 
-// mergedRun is a part that is written and the places of those that it covers.
-type mergedRun struct {
-	table    Table
-	from, to int
-	part     partInfo
-	sum      seal.File
+// Drop removes merged parts that have not taken the place of others.
+func (m *Merging) Drop() {
+	for i := range m.runs {
+		m.runs[i].out.drop()
+	}
 }
 
 // replaced puts merged parts in the place of those that they cover. Until the
 // folder is synced their names may go, and until the manifest names them readers
 // take the old ones; these stay until then.
-func (w *Writer) replaced(done []mergedRun) error {
+func (w *Writer) replaced(done []*mergedRun) error {
 	if len(done) == 0 {
 		return nil
+	}
+	for _, m := range done {
+		if err := m.out.rename(); err != nil {
+			return err
+		}
 	}
 	if err := syncDir(w.dir); err != nil {
 		return err
 	}
 	before, files := w.files, maps.Clone(w.files)
 	for _, m := range done {
-		for _, p := range w.parts[m.table][m.from:m.to] {
+		for _, p := range m.from {
 			delete(files, PartName(m.table, p.From, p.To))
 		}
-		files[PartName(m.table, m.part.From, m.part.To)] = m.sum
+		files[PartName(m.table, m.From, m.To)] = m.sum
 	}
 	w.files = files
 	if err := w.CommitManifest(); err != nil { // it names the old parts still, and readers take those
@@ -143,10 +231,11 @@ func (w *Writer) replaced(done []mergedRun) error {
 		return err
 	}
 	for _, m := range done {
-		for _, p := range w.parts[m.table][m.from:m.to] {
+		for _, p := range m.from {
 			w.covered = append(w.covered, filepath.Join(w.dir, PartName(m.table, p.From, p.To)))
 		}
-		w.parts[m.table] = slices.Replace(w.parts[m.table], m.from, m.to, m.part)
+		at := w.parts[m.table].place(m.from)
+		w.parts[m.table] = slices.Replace(w.parts[m.table], at, at+len(m.from), m.part)
 	}
 	w.clean()
 	return nil
@@ -165,42 +254,42 @@ func (w *Writer) clean() {
 	})
 }
 
-// merge writes the parts of run as one.
-func (w *Writer) merge(t Table, run inventory) (out partInfo, sum seal.File, err error) {
-	out = partInfo{Range: Range{run[0].From, run[len(run)-1].To}}
+// write writes the parts of the run as one.
+func (r *mergedRun) write() error {
 	s := &sources{}
 	defer s.close()
-	for _, p := range run {
-		name := PartName(t, p.From, p.To)
-		if err := checkContent(filepath.Join(w.dir, name), w.files[name]); err != nil { // a merged part would hide it
-			return out, sum, fmt.Errorf("%s: %w", name, err)
+	for i, p := range r.from {
+		name := PartName(r.table, p.From, p.To)
+		if err := checkContent(filepath.Join(r.out.dir, name), r.files[i]); err != nil { // a merged part would hide it
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := s.open(filepath.Join(w.dir, name)); err != nil {
-			return out, sum, err
+		if err := s.open(filepath.Join(r.out.dir, name)); err != nil {
+			return err
 		}
-		out.rows += p.rows
 	}
-	if s.rows != int64(out.rows) {
-		return out, sum, fmt.Errorf("they hold %d rows, not %d", s.rows, out.rows)
+	if s.rows != int64(r.part.rows) {
+		return fmt.Errorf("they hold %d rows, not %d", s.rows, r.part.rows)
 	}
 	clock := s.clock()
-	out.knots = len(clock)
-	meta, err := metadata(clock, w.identity(t, out.Range))
+	r.part.knots = len(clock)
+	meta, err := metadata(clock, r.identity)
 	if err != nil {
-		return out, sum, err
+		return err
 	}
-	sums, err := w.mergedSums(t, s)
-	if err != nil {
-		return out, sum, err
+	if r.sums {
+		sums, err := mergedSums(r.table, r.extra, s)
+		if err != nil {
+			return err
+		}
+		meta = append(meta, sums...)
 	}
-	meta = append(meta, sums...)
-	sum, err = replace(w.dir, PartName(t, out.From, out.To), func(f io.Writer) error {
+	r.sum, err = r.out.write(PartName(r.table, r.From, r.To), func(f io.Writer) error {
 		return recovering(func() error {
-			return withEncoder(func(e *encoder) error { return e.merge(f, t, s, meta) })
+			return withEncoder(func(e *encoder) error { return e.merge(f, r.table, s, meta) })
 		})
 	})
-	sum.Rows = int64(out.rows)
-	return out, sum, err
+	r.sum.Rows = int64(r.part.rows)
+	return err
 }
 
 // recovering makes an error of a panic of the Parquet library over damaged bytes.

@@ -261,6 +261,50 @@ func TestMergeWhileRead(t *testing.T) {
 	sameSession(t, w.Dir(), 6, rows, made)
 }
 
+// Parts are committed while others are merged; one of them, late, comes before these.
+func TestCommitWhileMerging(t *testing.T) {
+	w := openWriter(t, t.TempDir())
+	rows, made := trickle(t, w, 3, 6)
+	m, written := w.PlanMerge(true), make(chan struct{})
+	go func() {
+		defer close(written)
+		m.Write()
+	}()
+	lateRows, lateMade := trickle(t, w, 1, 2)
+	moreRows, moreMade := trickle(t, w, 9, 2)
+	<-written
+	rows, made = slices.Concat(lateRows, rows, moreRows), slices.Concat(lateMade, made, moreMade)
+	sameSession(t, w.Dir(), 10, rows, made) // what is written aside is not read
+	if merged, err := w.FinishMerge(m); !merged || err != nil {
+		t.Fatalf("merged: %v, %v", merged, err)
+	}
+	sameSession(t, w.Dir(), 10, rows, made)
+	want := []string{"executions-1-1.parquet", "executions-10-10.parquet", "executions-2-2.parquet", "executions-3-8.parquet", "executions-9-9.parquet"}
+	if got := files(t, w.Dir(), "executions-*.parquet"); !slices.Equal(got, want) {
+		t.Errorf("files: %v, want %v", got, want)
+	}
+	mergeAll(t, w)
+	sameSession(t, w.Dir(), 10, rows, made)
+}
+
+// A merge that is given up leaves the parts as they were, and nothing beside them.
+func TestDroppedMerge(t *testing.T) {
+	w := openWriter(t, t.TempDir())
+	rows, made := trickle(t, w, 1, 6)
+	before := files(t, w.Dir(), "*")
+	m := w.PlanMerge(true)
+	m.Write()
+	if len(files(t, w.Dir(), ".tmp-*")) != int(numTables) {
+		t.Errorf("written: %v", files(t, w.Dir(), ".tmp-*"))
+	}
+	m.Drop()
+	if after := files(t, w.Dir(), "*"); !slices.Equal(before, after) || len(files(t, w.Dir(), ".tmp-*")) > 0 {
+		t.Errorf("files: %v, before %v", after, before)
+	}
+	mergeAll(t, w)
+	sameSession(t, w.Dir(), 6, rows, made)
+}
+
 // A damaged part is not merged, so that what can be read of it stays as it is.
 func TestMergeOfDamagedParts(t *testing.T) {
 	w := openWriter(t, t.TempDir())

@@ -70,11 +70,7 @@ func orNull(v int64, ok bool) units.Ns {
 }
 
 // mergedSums are the sums of parts that become one.
-func (w *Writer) mergedSums(t Table, s *sources) ([]format.KeyValue, error) {
-	if !w.wantsSums(t, int(s.rows)) {
-		return nil, nil
-	}
-	extra := w.Manifest.ExtraColumns()
+func mergedSums(t Table, extra []string, s *sources) ([]format.KeyValue, error) {
 	want, metrics, of := executionSums(len(extra))
 	sum := newSummer(metrics)
 	var x ExecutionColumns
