@@ -190,15 +190,19 @@ func (w *worker) due(now time.Time) bool {
 	return len(w.clock.knots) > 1 || len(w.part) > 1 || w.part[0].batch.Hello != nil
 }
 
-// fewRows are not worth a part before it has waited as long as any: of a quiet JVM.
-const fewRows = 256
+// A part takes milliseconds of CPU time whatever is in it, and its rows are written once more when it is merged. So a
+// part of fewer rows than partWorth stays open as long as any may. All sessions together hold about openRows for that.
+const (
+	partWorth = 48 << 10
+	openRows  = 512 << 10
+)
 
 // interval is how long a part may stay open: the longer the session, the
 // longer, so that a session of hours is hundreds of files and not tens of
 // thousands. What is not stored yet is safe on the bus, for less than ackWait.
 func (w *worker) interval(now time.Time) time.Duration {
 	least := w.ingest.o.PartInterval
-	if w.rows < fewRows {
+	if w.rows < min(partWorth, openRows/int(max(w.ingest.active.Load(), 1))) {
 		return 5 * least
 	}
 	return max(least, min(now.Sub(w.opened)/12, 5*least))
