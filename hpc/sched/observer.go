@@ -36,8 +36,8 @@ const (
 	// are hardly any records. It wakes a quiet observer when there are.
 	steadyInterval = 100 * time.Millisecond
 	steadyAfter    = units.MonoNs(2 * time.Second)
-	quietInterval  = 500 * time.Millisecond
-	quietEvents    = 50 // in such an interval
+	quietInterval  = time.Second
+	quietEvents    = 100 // in such an interval
 	quietAfter     = units.MonoNs(2 * time.Second)
 	// launchPatience is how long after a launch the first record of the process may arrive.
 	launchPatience = units.MonoNs(5 * time.Second)
