@@ -17,6 +17,7 @@ import (
 	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/sched"
+	"stackagent/internal/beat"
 	"stackagent/internal/spool"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
@@ -131,6 +132,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	}
 	defer unlock()
 	defer b.Close()
+	_ = beat.Lenient() // without the right to that it only takes more CPU time
 	live := newServeLive(env)
 	live.root = f.store
 	if live.switches, err = record.StartSwitches(env, sched.Choice(f.switches), f.store, jvmprocess.NewFinder()); err != nil {
