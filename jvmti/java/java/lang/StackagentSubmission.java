@@ -637,10 +637,20 @@ public final class StackagentSubmission {
         }
     }
 
-    /** Like making, for an object that may be no task; the compiler drops the call if it is none. */
+    /**
+     * Like making, for an object that may be no task; the compiler drops the call if it is none. Most code that creates
+     * objects has such sites, so what is inlined there is as little as possible: compilers take time for it.
+     */
     @ForceInline
     @Hidden
     public static void maybe(int site, Class<?> c) {
+        if (VERDICTS[site] != NO_TASK) {
+            makingIfTask(site, c);
+        }
+    }
+
+    @Hidden
+    private static void makingIfTask(int site, Class<?> c) {
         byte verdict = VERDICTS[site];
         if (verdict == 0) {
             verdict = judge(site, c);
@@ -655,7 +665,7 @@ public final class StackagentSubmission {
     @Hidden
     public static void made(int site) {
         if (VERDICTS[site] != NO_TASK) {
-            making(0);
+            unmade();
         }
     }
 
