@@ -48,3 +48,31 @@ func TestVirtualThreadsAreOneTask(t *testing.T) {
 		}
 	})
 }
+
+// A mount that has not ended when the program does is a running execution of its carrier.
+func TestMountedAtTheEnd(t *testing.T) {
+	testjvm.Shared(t)
+	withVirtualThreads(t, func(t *testing.T, jdk testjvm.JDK) {
+		const n = 10
+		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "mounted"))
+		for _, detail := range []string{"auto", "all"} {
+			// With one carrier the others would wait for the one that never ends.
+			p := testjvm.Command{JDK: jdk, VM: []string{"-Djdk.virtualThreadScheduler.parallelism=2"}, Classpath: classes, Main: "Main",
+				Args: []string{strconv.Itoa(n)}, Agent: []string{"--detail", detail}}.Profile(t)
+			ended, running := 0, 0
+			for _, row := range p.Tasks(t) {
+				if !strings.HasSuffix(row["class"], ".runContinuation") {
+					continue
+				}
+				if row["state"] == "running" {
+					running++
+				} else {
+					ended++
+				}
+			}
+			if ended != n || running != 1 {
+				t.Errorf("%s: %d mounts ended and %d running, want %d and 1", detail, ended, running, n)
+			}
+		}
+	})
+}

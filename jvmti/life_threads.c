@@ -210,6 +210,8 @@ static sa_platform *retired;
 
 /* No thread has this state any more. Called by the thread that had it. */
 static void retire(JNIEnv *env, sa_thread *c) {
+    sa_os *os = sa_platform_of(c)->os;
+    if (os != NULL && os->carrier == c) os->carrier = NULL; /* its last unmount was not recorded */
     sa_platform_leave(sa_platform_of(c)); /* or the end of the OS thread would read it while another thread frees it */
     pthread_mutex_lock(&retire_lock);
     bool now = looking == 0;

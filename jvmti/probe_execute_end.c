@@ -218,7 +218,7 @@ static void nest_rest(const sa_os *os, const sa_thread *carrier, uint64_t now, i
     if (overtaken(os, carrier) || carrier->depth == 0) return;
     sa_frame *f = &carrier->frames[carrier->depth - 1];
     f->child_ticks += now - os->mount_ticks;
-    if (os_cpu != SA_NOT_MEASURED && os_cpu > os->mount_cpu_ticks)
+    if (os_cpu != SA_NOT_MEASURED && os->mount_cpu_ticks != SA_NOT_MEASURED && os_cpu > os->mount_cpu_ticks)
         f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(os_cpu - os->mount_cpu_ticks));
 }
 
@@ -227,7 +227,7 @@ static __attribute__((noinline)) void end_mount_special(JNIEnv *env, sa_os *os, 
     sa_work_unmounting(os, c, os->carrier, env);
     if (!counts) return;
     int64_t work[SA_WORK_WIDTH];
-    sa_work_read(os, os->carrier, env, SA_NOT_MEASURED, work);
+    sa_work_read(os, os->carrier, env, 0, work);
     leave_special(os, os->carrier, now, os_cpu, work, 0);
 }
 
@@ -243,7 +243,7 @@ void sa_mount_ends(JNIEnv *env, sa_os *os, sa_thread *c, uint64_t now, int64_t o
     if (known && os->mount_counted) nest_rest(os, carrier, now, os_cpu);
     os->mount_counted |= counts;
     if (os->mount_ticks != 0) os->mount_ticks = now;
-    os->mount_cpu_ticks = os_cpu;
+    if (os_cpu != SA_NOT_MEASURED) os->mount_cpu_ticks = os_cpu; /* else the next one that is known adds what is between */
 }
 
 void sa_mounts_open(void) {
@@ -251,6 +251,7 @@ void sa_mounts_open(void) {
     for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next) {
         if (os->generation != atomic_load(&sa.generation) || atomic_load(&os->busy)) continue;
         if (!os->mounted || os->mount_counted || os->mount_ticks == 0 || os->carrier == NULL) continue;
+        if (os->carrier->depth == os->carrier->room) continue; /* room for more would need the lock */
         uint64_t now = sa_ticks(&sa.clock);
         os->mount_counted = begin_mount(os, os->carrier, now > os->mount_ticks ? now : os->mount_ticks, SA_NOT_MEASURED);
     }

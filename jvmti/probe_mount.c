@@ -47,7 +47,7 @@ static inline sa_vthread *away_of(jlong context) {
 static inline void leave(sa_os *os, sa_thread *c) {
     os->away = true;
     os->away_ticks = sa_ticks(&sa.clock);
-    os->away_cpu_ticks = os_cpu(os, os->away_ticks);
+    os->away_cpu_ticks = measured(c) ? cpu_of(os, c, os->away_ticks) - c->cpu_ticks : os_cpu(os, os->away_ticks);
     if (measured(c)) c->cpu_ticks += os->away_cpu_ticks;
 }
 
@@ -69,6 +69,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     sa_thread *c = of_session(context);
     /* If it was pinned it was never away: its work since the mount still counts. */
     bool pinned = os->away;
+    if (!pinned && os->mount_ticks == 0) os->mount_counted = false;
     if (measured(c)) c->cpu_ticks -= pinned ? cpu : cpu - os->mount_cpu_ticks; /* else mounted0 has done the rest */
     os->mount_ticks = pinned ? os->mount_ticks + (now - os->away_ticks) : now;
     os->mount_cpu_ticks = pinned ? os->mount_cpu_ticks + (cpu - os->away_cpu_ticks) : cpu;
@@ -137,7 +138,8 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
         turn_nowhere(away == NULL ? NULL : &away->head, &sa_losses.nowhere_scheduling.mounts);
         return;
     }
-    os->carrier = of_session(carrier);
+    sa_thread *p = (sa_thread *)(uintptr_t)carrier; /* this thread, which may be older than the session */
+    os->carrier = p != NULL && renew(p) ? p : NULL;
     if (os->carrier != NULL && !os->carrier->is_virtual) {
         sa_cells_use(os, sa_platform_of(os->carrier)); /* Java code finds the OS thread there */
         atomic_store_explicit(&os->platform_id, os->carrier->thread_id, memory_order_relaxed);

@@ -61,6 +61,10 @@ func TestCollectedThreads(t *testing.T) {
 // A virtual thread that ends after its session does so as if it were still running.
 func TestLateEnd(t *testing.T) { run(t, compileProbes(t, checked...), "late") }
 
+// A carrier that is older than the session is known; what it carries is no work of its own, even if its CPU time is not known; a mount that has not
+// ended is an execution of the carrier.
+func TestMounts(t *testing.T) { run(t, compileProbes(t, checked...), "mounts") }
+
 // Without a drain a thread waits at most 20 ms per second, and not at all for optional records.
 func TestWaitsAreBounded(t *testing.T) {
 	out, err := exec.Command(compileProbes(t, "-O2"), "starve").CombinedOutput()

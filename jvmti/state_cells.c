@@ -40,6 +40,9 @@ void sa_cells_open(sa_cells *cells) {
 
 uint64_t sa_cells_bytes(void) { return atomic_load_explicit(&bytes_used, memory_order_relaxed); }
 
+/* Of cache lines. */
+static size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 static void free_parts(part_of_cell *p) {
     size_t bytes = 0;
     for (part_of_cell *next; p != NULL; p = next) {
@@ -53,7 +56,7 @@ static void free_parts(part_of_cell *p) {
 static void free_cell(sa_cell *c) {
     free_parts(c->parts);
     free_parts(c->histograms);
-    atomic_fetch_sub(&bytes_used, sizeof *c);
+    atomic_fetch_sub(&bytes_used, whole_lines(sizeof *c));
     free(c);
 }
 
@@ -79,11 +82,12 @@ static void *refuse(sa_cells *cells) {
     return NULL;
 }
 
-/* Zeroed memory, or NULL. */
+/* Zeroed memory of whole cache lines, or NULL. */
 static void *allocate(sa_cells *cells, size_t bytes) {
+    bytes = whole_lines(bytes);
     if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
     bool room = atomic_fetch_add(&bytes_used, bytes) + bytes <= max_bytes;
-    void *p = room ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL; /* a cell's first lines are what is needed most */
+    void *p = room ? aligned_alloc(64, bytes) : NULL; /* a cell's first lines are what is needed most */
     if (p != NULL) return memset(p, 0, bytes);
     atomic_fetch_sub(&bytes_used, bytes);
     return refuse(cells);
@@ -93,7 +97,7 @@ static void *allocate(sa_cells *cells, size_t bytes) {
 static void *take(sa_cells *cells, void **list, size_t bytes) {
     part_of_cell *p = allocate(cells, sizeof *p + bytes);
     if (p == NULL) return NULL;
-    p->bytes = sizeof *p + bytes;
+    p->bytes = whole_lines(sizeof *p + bytes);
     p->next = *list;
     *list = p;
     return p + 1;

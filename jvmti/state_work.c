@@ -77,13 +77,15 @@ void sa_work_mounted(sa_os *os, sa_thread *c, JNIEnv *env) {
         sa_work_bias(c)[k] = sa_work_minus(sa_work_parked(c)[k], os->mount_work[k]);
 }
 
-/* The execution at the carrier's depth is a mount, which has begun already. */
+/* The execution at the carrier's depth is a mount, which has begun already. Of JVM instructions the carrier executes none
+ * that are counted meanwhile. */
 void sa_work_mount(const sa_os *os, sa_thread *carrier) {
     int64_t *start = sa_work_frame(carrier, carrier->depth);
     memset(start + sa_work.width, 0, sa_work.width * sizeof *start);
     for (uint32_t k = 0; k < sa_work.width; k++) {
-        start[k] = k < sa_work.n && sa_work.source[k] == SA_WORK_BYTECODES ? SA_NOT_MEASURED : os->mount_work[k];
+        start[k] = os->mount_work[k];
         sa_work_sum(&start[k], sa_work_bias(carrier)[k]);
+        if (k < sa_work.n && sa_work.source[k] == SA_WORK_BYTECODES) start[k] = 0;
     }
 }
 

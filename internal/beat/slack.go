@@ -1,8 +1,10 @@
 package beat
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 )
 
 // slack is how late the timers of this process may fire, ns.
@@ -19,7 +21,7 @@ func Lenient() error {
 		}
 		for _, t := range threads {
 			err := os.WriteFile("/proc/"+t.Name()+"/timerslack_ns", []byte(slack), 0)
-			if err != nil && !os.IsNotExist(err) { // it has ended
+			if err != nil && !os.IsNotExist(err) && !errors.Is(err, syscall.ESRCH) { // it has ended
 				return fmt.Errorf("the slack of timers: %w", err)
 			}
 		}

@@ -4,7 +4,8 @@
  *
  * "starve": nobody drains; a thread's waits are bounded.
  * "collected RING_BYTES": virtual threads are collected while they wait.
- * "late": virtual threads end after the session, before what runs is reported. */
+ * "late": virtual threads end after the session, before what runs is reported.
+ * "mounts": what a carrier knows of its mounts. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -597,6 +598,51 @@ static bool late_ends(void) {
     return all_reported("late", &ok) == 2 && ok;
 }
 
+/* ---- what a carrier knows of its mounts ---- */
+
+static void execute_virtual(jlong *context) {
+    count(EXECUTIONS);
+    ends(context, P(enter0)(env, NULL, *context, P(newId0)(env, NULL) | INT64_MIN, 3));
+}
+
+/* Two executions, one after the other, during one mount of a thread whose CPU time is not known. */
+static bool mounted_untimed(jlong carrier, int depth) {
+    jlong context = P(attach0)(env, NULL, VIRTUAL, 1, NULL, false);
+    P(mounted0)(env, NULL, context, carrier);
+    execute_virtual(&context);
+    if (context == 0) context = P(attach0)(env, NULL, VIRTUAL, 1, NULL, false);
+    execute_virtual(&context);
+    P(unmounting0)(env, NULL, context, VIRTUAL);
+    if (depth == 0) return true;
+    const sa_frame *f = &at(carrier)->frames[depth - 1];
+    double ns = (double)(sa_ticks(&sa.clock) - f->start_ticks) * sa.clock.ns_per_tick;
+    return f->child_cpu_ns >= 0 && (double)f->child_cpu_ns <= ns;
+}
+
+/* The carrier has depth executions and is older than the session; a virtual thread is mounted there at the end. */
+static bool mounts(int depth) {
+    begin_session(SA_DETAIL_AUTO, 1 << 20);
+    jlong carrier = attach(PLATFORM);
+    begin_session(SA_DETAIL_AUTO, 1 << 20);
+    jlong context = attach(VIRTUAL);
+    P(mounted0)(env, NULL, context, carrier);
+    bool ok = sa_self_os->carrier == at(carrier);
+    P(unmounting0)(env, NULL, context, VIRTUAL);
+    for (int i = 0; i < depth; i++) P(enter0)(env, NULL, carrier, P(newId0)(env, NULL) | INT64_MIN, 3);
+    ok &= mounted_untimed(carrier, depth);
+    context = attach(VIRTUAL);
+    P(mounted0)(env, NULL, context, carrier);
+    P(enter0)(env, NULL, context, P(newId0)(env, NULL) | INT64_MIN, 3);
+    atomic_store(&sa.phase, SA_PHASE_DEAD);
+    sa_mounts_open();
+    sa_mounts_open();
+    /* Where the carrier has no frame for it, the mount is left out. */
+    bool left_out = depth == at(carrier)->room;
+    ok &= at(carrier)->depth == (uint32_t)depth + !left_out;
+    if (!ok) fprintf(stderr, "mounts: a carrier with %d executions has %u in the end\n", depth, at(carrier)->depth);
+    return ok;
+}
+
 #include "probes_cpu.h"
 
 int main(int argc, char **argv) {
@@ -611,5 +657,6 @@ int main(int argc, char **argv) {
     sa_clock_calibrate(&sa.clock);
     if (argc > 2 && strcmp(argv[1], "collected") == 0) return collected_threads(strtoull(argv[2], NULL, 10)) ? 0 : 1;
     if (argc > 1 && strcmp(argv[1], "late") == 0) return late_ends() ? 0 : 1;
+    if (argc > 1 && strcmp(argv[1], "mounts") == 0) return mounts(0) && mounts(1) && mounts(SA_FIRST_FRAMES) ? 0 : 1;
     return (argc > 1 && strcmp(argv[1], "starve") == 0 ? starved() : all_scenarios()) ? 0 : 1;
 }
