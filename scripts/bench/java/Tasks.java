@@ -244,13 +244,18 @@ public class Tasks {
         }
     }
 
-    /** The least number of iterations before the measured ones, however long they take. */
+    /** The least number of iterations before the measured ones, unless one takes MOST_NS. */
     static final int LEAST_WARMUP = 3;
 
-    /** Under a slow tool fewer iterations are measured: after this time only the first few may begin. */
+    /** Under a slow tool fewer iterations are measured: after this time only the first few may begin, after three times this time none. */
     static final long MOST_NS = 10_000_000_000L;
 
     static final int LEAST_MEASURED = 3;
+
+    /** Does another iteration begin that long after the first one? */
+    static boolean goesOn(int done, int most, long elapsed) {
+        return done < most && (elapsed < MOST_NS || done < LEAST_MEASURED && elapsed < 3 * MOST_NS);
+    }
 
     public static void main(String[] args) throws Exception {
         long warm = Long.parseLong(args[1]) * 1_000_000;
@@ -260,12 +265,12 @@ public class Tasks {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long bytes = threads.getCurrentThreadAllocatedBytes();
         long all = 0;
-        for (long start = System.nanoTime(); all < LEAST_WARMUP || System.nanoTime() - start < warm; all++) {
+        for (long start = System.nanoTime(), elapsed = 0; elapsed < warm || all < LEAST_WARMUP && elapsed < MOST_NS; all++, elapsed = System.nanoTime() - start) {
             load.body.run();
         }
         long cpu = os.getProcessCpuTime();
         List<Double> ns = new ArrayList<>();
-        for (long first = System.nanoTime(); ns.size() < iterations && (ns.size() < LEAST_MEASURED || System.nanoTime() - first < MOST_NS); all++) {
+        for (long first = System.nanoTime(); goesOn(ns.size(), iterations, System.nanoTime() - first); all++) {
             long start = System.nanoTime();
             load.body.run();
             ns.add((double) (System.nanoTime() - start) / load.tasks);
