@@ -20,7 +20,7 @@ void sa_exceptions_follow(bool on); /* all classes are woven: exceptions can be 
  * know whether the program asks for it. */
 void sa_unfollowed(sa_os *os, sa_thread *c, const sa_frame *f);
 
-/* probe_mount.c: the virtual thread has executed all that it had to */
+/* probe_turns.c: the virtual thread has executed all that it had to */
 void sa_turns_record(sa_os *os, sa_thread *c, uint64_t now);
 
 /* probe_blocked.c: waits in which a thread does not park. They begin and end in the thread that waits. */
