@@ -2,6 +2,8 @@
 // the page takes it, and the files that show it.
 package page
 
+//go:generate go test . -run TestTypes -update
+
 // Data is what the page shows of one session. It is a block of JSON in the page; the page
 // filters and sums it up in the browser. All times are nanoseconds since the session's
 // start. front/src/data.d.ts is generated from these types.
