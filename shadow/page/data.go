@@ -219,8 +219,8 @@ type Slices struct {
 	All      bool            `json:"all"`
 	Start    Column[float64] `json:"start"`
 	Ns       Column[float32] `json:"ns"`
-	Queue    Column[float32] `json:"queue"`  // NaN: not known
-	CPU      Column[float32] `json:"cpu"`    // NaN: not known
+	Queue    Column[float32] `json:"queue"`  // negative: not known
+	CPU      Column[float32] `json:"cpu"`    // negative: not known
 	Thread   Column[uint16]  `json:"thread"` // in Cube.Threads
 	Class    Column[uint16]  `json:"class"`
 	Executor Column[uint16]  `json:"executor"`

@@ -20,9 +20,18 @@ const typesFile = "front/src/data.d.ts"
 
 const typesHead = `// Generated from shadow/page/data.go by "go test ./shadow/page -run TestTypes -update". Do not edit.
 
-/** A column of numbers as it is in the JSON: the little-endian bytes of its values, in base64. */
+/**
+ * A column of numbers as it is in the JSON. data is in base64:
+ * raw: n little-endian numbers of the type;
+ * int: n zigzag varints (LEB128: 7 bits to a byte, the lowest first, the high bit says that more follow);
+ *   v of the number z is z % 2 ? -(z + 1) / 2 : z / 2; z is up to 2 ** 53, so no bit operators;
+ * delta: the same, each less the value before it (the first less 0);
+ * runs: the same, each followed by how often it repeats, a zigzag varint, too.
+ */
 export interface Encoded {
   type: "f64" | "f32" | "u32" | "u16" | "u8";
+  form: "raw" | "int" | "delta" | "runs";
+  n: number;
   data: string;
 }
 
