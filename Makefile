@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: real predictions all check demo test test-full unit jvmti race e2e e2e-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: page real predictions all check demo test test-full unit jvmti race e2e e2e-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -58,6 +58,7 @@ help:
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make rounds     the tests N times (N=10) beside four busy loops: finds those that depend on the speed of the machine'
+	@echo 'make page       bundles shadow/page/front into shadow/page/dist, which bin/shadow embeds; needs node and npm'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
 	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd,h2 ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
@@ -87,6 +88,18 @@ bin/libstackagent.so: $(HELPER)
 $(HELPER): $(wildcard jvmti/java/java/lang/*.java)
 	@mkdir -p jvmti/helper
 	$(JAVAC) -g:none -Xlint:-options -source 17 -target 17 --patch-module java.base=jvmti/java -d jvmti/helper $^
+
+# The page's bundle, which is committed: bin/shadow embeds it and needs neither node nor npm. npm itself writes the
+# stamp when it has installed what package-lock.json says.
+FRONT := shadow/page/front
+NPM   := $(FRONT)/node_modules/.package-lock.json
+
+$(NPM): $(FRONT)/package.json $(FRONT)/package-lock.json
+	cd $(FRONT) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+page: $(NPM)
+	cd $(FRONT) && npm run --silent build
 
 # Fetches Kafka, Spark and others from Maven Central the first time. Not part of make test.
 real: all
@@ -149,13 +162,14 @@ timings:
 	@echo 'The slowest tests:'
 	@cat $(TIMES)/*.json 2>/dev/null | $(GO) run $(GOTESTSUM) tool slowest --num 20
 
-lint: $(HELPER)
+lint: $(HELPER) $(NPM)
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
 	[ -z "$$bad" ] || { echo "not formatted by gofmt: $$bad" >&2; exit 1; }
 	@grep -q 'github.com/elastic/go-perf $(GO_PERF)$$' go.mod || \
 	{ echo 'go.mod: github.com/elastic/go-perf is not $(GO_PERF); run the tests of hpc with the new version, then change GO_PERF in the Makefile' >&2; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
+	cd $(FRONT) && npm run --silent check
 	cd deploy/check && CGO_ENABLED=0 ../../$(GO) test ./...
 
 # A sample of the classes of every JDK found is parsed, rewritten and verified; with STACKAGENT_ALL_CLASSES=1, all

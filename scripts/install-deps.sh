@@ -3,7 +3,7 @@
 #
 #   scripts/install-deps.sh           a JDK, a C compiler, make, Go
 #   scripts/install-deps.sh demo      ... and Maven, which fetches the demo's program
-#   scripts/install-deps.sh test      ... and what the tests use beyond that
+#   scripts/install-deps.sh test      ... and what the tests use beyond that: node and npm for the page, Chromium
 #
 # For Debian and Ubuntu, as root or with sudo. Elsewhere it only says what is missing.
 # Go of the version that go.mod asks for is put into build/go when neither the machine nor the
@@ -20,6 +20,12 @@ need cc gcc
 [ -e /usr/include/stdlib.h ] || packages="$packages libc6-dev"
 need make make
 case "${1:-}" in demo | test) need mvn maven ;; esac
+case "${1:-}" in test)
+    need node nodejs
+    need npm npm
+    need chromium chromium
+    ;;
+esac
 
 # want is the version in go.mod; Go from 1.21 on fetches a newer one by itself.
 want=$(sed -n 's/^go //p' "$root/go.mod")
