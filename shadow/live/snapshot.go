@@ -3,6 +3,8 @@
 package live
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -72,6 +74,22 @@ func (p Points) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return append(b, ']'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *Points) UnmarshalJSON(b []byte) error {
+	var values []*float32
+	if err := json.Unmarshal(b, &values); err != nil {
+		return fmt.Errorf("reading a series: %w", err)
+	}
+	*p = make(Points, len(values))
+	for i, v := range values {
+		(*p)[i] = float32(math.NaN())
+		if v != nil {
+			(*p)[i] = *v
+		}
+	}
+	return nil
 }
 
 // JVM is the live view of one JVM. All times but Row's are nanoseconds since its session
