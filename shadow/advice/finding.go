@@ -9,6 +9,7 @@ package advice
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"stackagent/internal/units"
 )
@@ -43,6 +44,13 @@ type Finding struct {
 // counts have none. Its sentence is in text.go or textsession.go.
 type Evidence interface{ sentence(*Finding) string }
 
+// remedied is the evidence of advice. Its sentence says what happened.
+type remedied interface {
+	Evidence
+	title(*Finding) string // what is wrong, in a few words
+	remedy() string        // what to do, in sentences; "": another finding says it
+}
+
 // Gain is what following an advice saves, by a replay.
 type Gain struct {
 	Ns    units.Ns `json:"ns"`
@@ -71,7 +79,7 @@ const (
 // figure is of the same threads over the same time, and waiting for a processor is in
 // none of them: fewer other programs are not what the advice is about.
 type limited interface {
-	Evidence
+	remedied
 	saves() units.Ns
 }
 
@@ -89,7 +97,35 @@ func (f *Finding) rank() units.Ns {
 }
 
 // Text is the finding in a few sentences: what happened, what to do, and what that saves.
-func (f *Finding) Text() string { return f.Evidence.sentence(f) + f.outcome() }
+func (f *Finding) Text() string {
+	s := f.Evidence.sentence(f)
+	if try := f.Remedy(); try != "" {
+		s += " " + try
+	}
+	return s + f.outcome()
+}
+
+// Title says what is wrong in a few words; "" for what is no advice.
+func (f *Finding) Title() string {
+	if e, ok := f.Evidence.(remedied); ok {
+		return e.title(f)
+	}
+	return ""
+}
+
+// Happened is the part of Text that says what happened.
+func (f *Finding) Happened() string { return f.Evidence.sentence(f) }
+
+// Remedy is the part of Text that says what to do; "" for what is no advice.
+func (f *Finding) Remedy() string {
+	if e, ok := f.Evidence.(remedied); ok {
+		return e.remedy()
+	}
+	return ""
+}
+
+// Outcome is the part of Text that says what following the advice saves; "": it is not about time.
+func (f *Finding) Outcome() string { return strings.TrimSpace(f.outcome()) }
 
 // MarshalJSON adds the text, and the name of advice.
 func (f Finding) MarshalJSON() ([]byte, error) {
@@ -103,12 +139,14 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	err := enc.Encode(struct {
 		Kind      FindingKind `json:"kind"`
 		Text      string      `json:"text"`
+		Title     string      `json:"title,omitempty"`
+		Remedy    string      `json:"remedy,omitempty"`
 		Name      string      `json:"name,omitempty"`
 		Class     string      `json:"class,omitempty"`
 		Gain      *Gain       `json:"gain,omitempty"`
 		Predicted *Predicted  `json:"predicted,omitempty"`
 		Rule      string      `json:"rule"`
 		Evidence  Evidence    `json:"evidence"`
-	}{f.Kind, f.Text(), name, f.Class, f.Gain, f.Predicted, f.Rule, f.Evidence})
+	}{f.Kind, f.Text(), f.Title(), f.Remedy(), name, f.Class, f.Gain, f.Predicted, f.Rule, f.Evidence})
 	return b.Bytes(), err
 }

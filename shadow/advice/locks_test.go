@@ -127,7 +127,7 @@ func TestInTurnSays(t *testing.T) {
 		{&Lock{Kind: Monitor, Name: "java.lang.Class", Site: "Log.info:2"}, "until another of them went on, for the monitor of a class (static synchronized) at Log.info:2. "},
 	} {
 		e.Lock = c.lock
-		if got := e.sentence(&Finding{}); !strings.HasPrefix(got, "The 160 units of pool wait for one another: ") || !strings.Contains(got, c.says) {
+		if got := (&Finding{Evidence: e}).Text(); !strings.HasPrefix(got, "The 160 units of pool wait for one another: ") || !strings.Contains(got, c.says) {
 			t.Errorf("%q, want %q in it", got, c.says)
 		}
 	}

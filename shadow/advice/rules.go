@@ -93,6 +93,16 @@ func Find(f *Facts) []Finding {
 	return out
 }
 
+// Checks is the number of rules for advice that could be applied to f: those about pools need units of work.
+func Checks(f *Facts) (n int) {
+	for i := range rules {
+		if r := &rules[i]; r.kind == Advice && (r.find != nil || f.Units != nil && f.Skipped == nil) {
+			n++
+		}
+	}
+	return n
+}
+
 // eachPool gives each pool its finding, if any.
 func (s *search) eachPool(add func(*rule, ...Finding)) {
 	if s.Units == nil {

@@ -54,11 +54,9 @@ var assumptions = map[Assumption]string{
 
 func (e *FineUnits) sentence(f *Finding) string {
 	subject := fmt.Sprintf("The tasks of %s are", readable(f.Class))
-	remedy := "Give each task more work (batches, a higher threshold for splitting)"
 	switch {
 	case e.Bulk:
 		subject = fmt.Sprintf("The parts of a bulk operation (a parallel stream), which the JDK splits into %s, are", readable(f.Class))
-		remedy = "Give one call more elements, or more work for each, and leave short ones sequential"
 	case e.JDK:
 		subject = fmt.Sprintf("The tasks that the program submits as %s are", readable(f.Class))
 	}
@@ -69,7 +67,7 @@ func (e *FineUnits) sentence(f *Finding) string {
 	s := fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work.", subject, submittedAt(e.Site), text.Plural(e.Units, "unit", "units"), summarised, units.FormatNs(e.Median))
 	switch {
 	case e.Parts:
-		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases. %s.", units.FormatNs(e.Gap), remedy)
+		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases.", units.FormatNs(e.Gap))
 	case e.Gap.Measured():
 		s += fmt.Sprintf(" A worker takes a median of %s to get from one unit to the next.", units.FormatNs(e.Gap))
 	default:
@@ -79,27 +77,63 @@ func (e *FineUnits) sentence(f *Finding) string {
 	if !e.Always {
 		in = "the " + units.FormatNs(e.Active) + " in which a unit waited or ran,"
 	}
-	return s + fmt.Sprintf(" In %s %s did %s of work. %s.", in, e.name(), units.FormatNs(e.Work), remedy)
+	return s + fmt.Sprintf(" In %s %s did %s of work.", in, e.name(), units.FormatNs(e.Work))
+}
+
+func (e *FineUnits) title(f *Finding) string {
+	if e.Bulk {
+		return "The parts of a bulk operation are too small"
+	}
+	return "The tasks of " + readable(f.Class) + " are too small"
+}
+
+func (e *FineUnits) remedy() string {
+	if e.Bulk {
+		return "Give one call more elements, or more work for each, and leave short ones sequential."
+	}
+	return "Give each task more work (batches, a higher threshold for splitting)."
 }
 
 func (e *FineExecutions) sentence(f *Finding) string {
-	s := fmt.Sprintf("%s is fine-grained%s: %s with a median of %s of %s, %s of %s for %s of the work.",
+	return fmt.Sprintf("%s is fine-grained%s: %s with a median of %s of %s, %s of %s for %s of the work.",
 		readable(f.Class), allFrom(e.Site), e.Of.Plural(e.Count), units.FormatNs(e.Median), e.Metric.Label(),
 		units.FormatPercent(e.ExecutionShare), e.Of.All(), units.FormatPercent(e.WorkShare))
-	if e.First {
-		s += " If such tasks run on other threads, creating, queueing and waking cost as much as that work: give each task more of it (batches, a higher threshold for splitting)."
+}
+
+func (e *FineExecutions) title(f *Finding) string {
+	return "The tasks of " + readable(f.Class) + " are very small"
+}
+
+func (e *FineExecutions) remedy() string {
+	if !e.First {
+		return ""
 	}
-	return s
+	return "If such tasks run on other threads, creating, queueing and waking cost as much as that work: give each task more of it (batches, a higher threshold for splitting)."
 }
 
 func (e *CoarseExecution) sentence(f *Finding) string {
-	return fmt.Sprintf("%s is coarse-grained%s: its longest %s takes %s of %s, %s of the session. No schedule is shorter than its longest task: split it if other processors idle meanwhile.",
+	return fmt.Sprintf("%s is coarse-grained%s: its longest %s takes %s of %s, %s of the session.",
 		readable(f.Class), allFrom(e.Site), e.Of.One(), units.FormatNs(e.Max), e.Metric.Label(), units.FormatPercent(e.SessionShare))
 }
 
+func (e *CoarseExecution) title(f *Finding) string {
+	return readable(f.Class) + " has a task that is too large"
+}
+
+func (e *CoarseExecution) remedy() string {
+	return "No schedule is shorter than its longest task: split it if other processors idle meanwhile."
+}
+
 func (e *CoarseUnit) sentence(f *Finding) string {
-	return fmt.Sprintf("One unit of %s takes %s of the %s in which %s work. No schedule is shorter than its longest task. Split it, so that its parts run on %s.",
-		readable(f.Class), units.FormatNs(e.Unit), units.FormatNs(e.Span), e.has(), text.Plural(e.CPUs, "processor", "processors"))
+	return fmt.Sprintf("One unit of %s takes %s of the %s in which %s work.", readable(f.Class), units.FormatNs(e.Unit), units.FormatNs(e.Span), e.has())
+}
+
+func (e *CoarseUnit) title(f *Finding) string {
+	return readable(f.Class) + " has a task that is too large"
+}
+
+func (e *CoarseUnit) remedy() string {
+	return fmt.Sprintf("No schedule is shorter than its longest task. Split it, so that its parts run on %s.", text.Plural(e.CPUs, "processor", "processors"))
 }
 
 func (e *Churn) sentence(f *Finding) string {
@@ -107,14 +141,30 @@ func (e *Churn) sentence(f *Finding) string {
 	if e.Threads {
 		started = e.startedFor(e.Started)
 	}
-	return fmt.Sprintf("%s, at most %d at a time, each for a median of %s. None took less than %s from its submission to its start. Submit the tasks to a pool, which reuses its threads.",
+	return fmt.Sprintf("%s, at most %d at a time, each for a median of %s. None took less than %s from its submission to its start.",
 		started, e.AtOnce, units.FormatNs(e.Unit), units.FormatNs(e.Start))
 }
 
+func (e *Churn) title(*Finding) string {
+	if e.Threads {
+		return "A thread is started for each " + readable(e.Label)
+	}
+	return e.Label + " starts a thread for almost every task"
+}
+
+func (e *Churn) remedy() string { return "Submit the tasks to a pool, which reuses its threads." }
+
 func (e *SlowProducer) sentence(f *Finding) string {
-	return fmt.Sprintf("The workers of %s wait for their tasks: thread %s submits them one by one and computes for %s of %s, while the %s are inside units %s of their time. "+
-		"Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks.",
+	return fmt.Sprintf("The workers of %s wait for their tasks: thread %s submits them one by one and computes for %s of %s, while the %s are inside units %s of their time.",
 		e.name(), strings.ToValidUTF8(e.Thread, "?"), units.FormatNs(e.Ran), units.FormatNs(e.Span), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside))
+}
+
+func (e *SlowProducer) title(*Finding) string {
+	return fmt.Sprintf("The workers of %s wait for thread %s", e.name(), strings.ToValidUTF8(e.Thread, "?"))
+}
+
+func (e *SlowProducer) remedy() string {
+	return "Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks."
 }
 
 func (e *WaitsForItself) sentence(f *Finding) string {
@@ -123,14 +173,29 @@ func (e *WaitsForItself) sentence(f *Finding) string {
 	if e.Never > 0 {
 		s += fmt.Sprintf(" %s had not begun at the end: if all workers wait like this, it is a deadlock.", text.Plural(e.Never, "task", "tasks"))
 	}
-	return s + " Run the inner tasks on another pool, join them in a fork/join pool, whose workers run them meanwhile, or continue in a completion stage instead of waiting."
+	return s
+}
+
+func (e *WaitsForItself) title(*Finding) string {
+	return "Workers of " + e.name() + " wait for tasks in its own queue"
+}
+
+func (e *WaitsForItself) remedy() string {
+	return "Run the inner tasks on another pool, join them in a fork/join pool, whose workers run them meanwhile, or continue in a completion stage instead of waiting."
 }
 
 func (e *WaitingTasks) sentence(f *Finding) string {
-	s := fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker. "+
-		"Run them on a pool of their own with more threads, such as %s, or on virtual threads.",
+	return fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker.",
 		e.name(), text.Plural(e.Units, "unit", "units"), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"),
-		units.FormatPercent(e.Demand), units.FormatNs(e.Queue), units.FormatCount(e.enough()))
+		units.FormatPercent(e.Demand), units.FormatNs(e.Queue))
+}
+
+func (e *WaitingTasks) title(*Finding) string {
+	return "Tasks wait on the few workers of " + e.name() + ", and others queue behind them"
+}
+
+func (e *WaitingTasks) remedy() string {
+	s := fmt.Sprintf("Run them on a pool of their own with more threads, such as %s, or on virtual threads.", units.FormatCount(e.enough()))
 	if e.Locks {
 		s += " If they wait for a lock, hold it for shorter."
 	}
@@ -138,25 +203,41 @@ func (e *WaitingTasks) sentence(f *Finding) string {
 }
 
 func (e *TooSmall) sentence(f *Finding) string {
-	return fmt.Sprintf("%s has %s on %d processors, busy %s of the time, while a task waits a median of %s (units take %s). Give it as many threads as processors.",
+	return fmt.Sprintf("%s has %s on %d processors, busy %s of the time, while a task waits a median of %s (units take %s).",
 		e.name(), text.Plural(e.Workers, "worker", "workers"), e.CPUs, units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit))
 }
+
+func (e *TooSmall) title(*Finding) string {
+	if e.Workers == 1 {
+		return e.name() + " has one worker, and its tasks wait for it"
+	}
+	return e.name() + " has too few workers"
+}
+
+func (e *TooSmall) remedy() string { return "Give it as many threads as processors." }
 
 func (e *TooLarge) sentence(f *Finding) string {
 	how := fmt.Sprintf("and keep them %s busy", units.FormatPercent(e.Busy))
 	if e.Observed {
 		how = fmt.Sprintf("and spend %s of their time waiting for one", units.FormatPercent(e.Waiting))
 	}
-	try := "Give it as many threads as processors"
-	if e.Threads {
-		try = "Start as many as there are processors, or submit the tasks to a pool of that size"
-	}
-	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads do not run more at once; they only cost context switches and memory. %s.",
-		e.Workers, e.of(), text.Plural(e.CPUs, "CPU", "CPUs"), how, try)
+	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads do not run more at once; they only cost context switches and memory.",
+		e.Workers, e.of(), text.Plural(e.CPUs, "CPU", "CPUs"), how)
 	if e.Observed && e.Taken > 0 {
 		s += fmt.Sprintf(" Other programs used %s of CPU time meanwhile.", units.FormatNs(e.Taken))
 	}
 	return s
+}
+
+func (e *TooLarge) title(*Finding) string {
+	return e.of() + " has more threads than there are processors"
+}
+
+func (e *TooLarge) remedy() string {
+	if e.Threads {
+		return "Start as many as there are processors, or submit the tasks to a pool of that size."
+	}
+	return "Give it as many threads as processors."
 }
 
 func (e *Imbalance) sentence(f *Finding) string {
@@ -164,40 +245,68 @@ func (e *Imbalance) sentence(f *Finding) string {
 	if e.Waiting {
 		does = "works or waits for a processor for"
 	}
-	return fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile. Cut the work into more and smaller parts than workers, taken from one queue.",
+	return fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile.",
 		e.name(), text.Plural(e.Workers, "thread", "threads"), does, units.FormatNs(e.Busiest), units.FormatNs(e.Mean))
+}
+
+func (e *Imbalance) title(*Finding) string { return "The work of " + e.name() + " is unevenly divided" }
+
+func (e *Imbalance) remedy() string {
+	return "Cut the work into more and smaller parts than workers, taken from one queue."
 }
 
 func (e *OneAtATime) sentence(f *Finding) string {
 	return fmt.Sprintf("The %s of %s run one at a time: its %s are inside units %s of the time, but for %s of it only one computes or wants a processor, and two or more for %s. "+
-		"They wait %s. %s.",
+		"They wait %s.",
 		text.Plural(e.Units, "unit", "units"), e.name(), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), units.FormatPercent(e.One), units.FormatPercent(e.Several),
-		e.Lock.orAny("for one another, as for a lock"), e.Lock.tryOr("Hold it for less of the work, or divide what it guards"))
+		e.Lock.orAny("for one another, as for a lock"))
+}
+
+func (e *OneAtATime) title(*Finding) string { return "The tasks of " + e.name() + " run one at a time" }
+
+func (e *OneAtATime) remedy() string {
+	return e.Lock.tryOr("Hold it for less of the work, or divide what it guards") + "."
 }
 
 func (e *InTurn) sentence(f *Finding) string {
-	return fmt.Sprintf("The %s of %s wait for one another: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, %s. "+
-		"More threads would wait as well. %s.",
+	return fmt.Sprintf("The %s of %s wait for one another: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, %s.",
 		text.Plural(e.Units, "unit", "units"), e.name(), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand), units.FormatNs(e.Mutual),
-		e.Lock.orAny("as for a lock, or a connection of which there are few, that another unit has while it waits itself"),
-		e.Lock.tryOr("Do not wait while holding it, divide what a lock guards, or allow more of what is few"))
+		e.Lock.orAny("as for a lock, or a connection of which there are few, that another unit has while it waits itself"))
+}
+
+func (e *InTurn) title(*Finding) string { return "The tasks of " + e.name() + " wait for one another" }
+
+func (e *InTurn) remedy() string {
+	return "More threads would wait as well. " + e.Lock.tryOr("Do not wait while holding it, divide what a lock guards, or allow more of what is few") + "."
 }
 
 func (e *Pinned) sentence(f *Finding) string {
+	return fmt.Sprintf("Virtual threads parked %s while pinned to their carriers, for %s in total (%s and %s in threads of %s%s). They kept %s from others that waited for one, for %s of the time.",
+		text.Plural(e.Pins, "time", "times"), units.FormatNs(e.Pinned), text.Plural(e.ClassPins, "time", "times"), units.FormatNs(e.ClassPinned), readable(f.Class), submittedAt(e.Site),
+		text.Plural(e.Carriers, "carrier", "carriers"), units.FormatPercent(e.Held))
+}
+
+func (e *Pinned) title(*Finding) string { return "Virtual threads keep their carriers while they wait" }
+
+func (e *Pinned) remedy() string {
 	const native = "o not block in static initialisers, in class loaders, and in what native code calls"
 	try := "D" + native
 	if e.JDK < 24 { // JEP 491
 		try = "Use a lock of java.util.concurrent instead of synchronized around what blocks (JDK 24 and later do not pin there), and d" + native
 	}
-	return fmt.Sprintf("Virtual threads parked %s while pinned to their carriers, for %s in total (%s and %s in threads of %s%s). They kept %s from others that waited for one, for %s of the time. "+
-		"%s. JFR's event jdk.VirtualThreadPinned shows where they pinned.",
-		text.Plural(e.Pins, "time", "times"), units.FormatNs(e.Pinned), text.Plural(e.ClassPins, "time", "times"), units.FormatNs(e.ClassPinned), readable(f.Class), submittedAt(e.Site),
-		text.Plural(e.Carriers, "carrier", "carriers"), units.FormatPercent(e.Held), try)
+	return try + ". JFR's event jdk.VirtualThreadPinned shows where they pinned."
 }
 
 func (e *DeepNesting) sentence(f *Finding) string {
-	return fmt.Sprintf("Tasks are nested up to %s deep on one stack (%s innermost). A deep stack can overflow, and what waits in it holds its memory. "+
-		"Fork and join in a tree, or submit the next step instead of running it inside.", units.FormatCount(e.Depth), readable(f.Class))
+	return fmt.Sprintf("Tasks are nested up to %s deep on one stack (%s innermost). A deep stack can overflow, and what waits in it holds its memory.", units.FormatCount(e.Depth), readable(f.Class))
+}
+
+func (e *DeepNesting) title(*Finding) string {
+	return fmt.Sprintf("Tasks are nested %s deep on one stack", units.FormatCount(e.Depth))
+}
+
+func (e *DeepNesting) remedy() string {
+	return "Fork and join in a tree, or submit the next step instead of running it inside."
 }
 
 func (e *Swallowed) sentence(f *Finding) string {
@@ -218,7 +327,18 @@ func (e *Swallowed) sentence(f *Finding) string {
 	if e.Unasked > 0 && e.Unknown > 0 {
 		s += fmt.Sprintf(" For %s more, %s.", units.FormatCount(e.Unknown), unknown)
 	}
-	return s + " Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time."
+	return s
+}
+
+func (e *Swallowed) title(f *Finding) string {
+	if e.Unasked == 0 {
+		return "Exceptions of " + readable(f.Class) + " may go unseen"
+	}
+	return "Exceptions of " + readable(f.Class) + " go unseen"
+}
+
+func (e *Swallowed) remedy() string {
+	return "Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time."
 }
 
 func (e *CostlyPauses) sentence(f *Finding) string {
@@ -242,7 +362,15 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 	if e.Unseen {
 		s += " The causes of most collections are not known; a larger heap does not avoid those that the program asks for (System.gc())."
 	}
-	return s + " Try a larger heap or another collector, or allocate less inside the tasks."
+	return s
+}
+
+func (e *CostlyPauses) title(*Finding) string {
+	return fmt.Sprintf("Garbage collection stops the program for %s of the time", units.FormatPercent(e.Share))
+}
+
+func (e *CostlyPauses) remedy() string {
+	return "Try a larger heap or another collector, or allocate less inside the tasks."
 }
 
 func (e *Explicit) sentence(f *Finding) string {
@@ -254,9 +382,14 @@ func (e *Explicit) sentence(f *Finding) string {
 	if e.Paused {
 		what = text.Plural(e.Count, "pause was", "pauses were")
 	}
-	return fmt.Sprintf("The program asks for collections: %s because of System.gc()%s. A larger heap does not avoid them. Do not call System.gc() or Runtime.gc() "+
-		"(-XX:+DisableExplicitGC shows what that gains; direct buffers and RMI rely on such calls).",
+	return fmt.Sprintf("The program asks for collections: %s because of System.gc()%s. A larger heap does not avoid them.",
 		what, unseen)
+}
+
+func (e *Explicit) title(*Finding) string { return "The program asks for garbage collections" }
+
+func (e *Explicit) remedy() string {
+	return "Do not call System.gc() or Runtime.gc() (-XX:+DisableExplicitGC shows what that gains; direct buffers and RMI rely on such calls)."
 }
 
 // name is a pool in a sentence.

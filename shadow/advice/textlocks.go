@@ -9,10 +9,14 @@ import (
 
 func (e *ContendedLock) sentence(f *Finding) string {
 	l := &e.Lock
-	return fmt.Sprintf("Units of %s on %s wait for %s for %s of their response time: %s, %s in total, the longest %s.%s %s.",
+	return fmt.Sprintf("Units of %s on %s wait for %s for %s of their response time: %s, %s in total, the longest %s.%s",
 		readable(l.Unit), e.name(), l.named(), units.FormatPercent(float64(l.Waited)/float64(max(1, e.Response))),
-		text.Plural(l.Waits, "wait", "waits"), units.FormatNs(l.Waited), units.FormatNs(l.Most), l.held(), l.try())
+		text.Plural(l.Waits, "wait", "waits"), units.FormatNs(l.Waited), units.FormatNs(l.Most), l.held())
 }
+
+func (e *ContendedLock) title(*Finding) string { return "Tasks on " + e.name() + " wait for a lock" }
+
+func (e *ContendedLock) remedy() string { return e.Lock.try() + "." }
 
 // named is a lock in a sentence, with the site if it is known.
 func (l *Lock) named() string {
