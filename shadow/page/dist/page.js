@@ -1,4 +1,4 @@
-"use strict";(()=>{var t=document.documentElement;t.dataset.state="ready";})();
+"use strict";(()=>{var e=document.documentElement;e.dataset.state="ready";})();
 /*
 uplot 1.6.32
 
