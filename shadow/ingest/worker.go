@@ -57,6 +57,7 @@ type worker struct {
 	from   sender
 	in     chan jetstream.Msg
 	flush  chan struct{}
+	asks   chan func() // run by the worker; see Ingest.ask
 	done   chan struct{}
 	err    error // why the last part could not be stored; read after done
 
@@ -96,7 +97,7 @@ const publishInterval = time.Second
 func newWorker(s *source, from sender) *worker {
 	w := &worker{
 		ingest: s.in, source: s, name: from.session, from: from,
-		in: make(chan jetstream.Msg, queueLength), flush: make(chan struct{}), done: make(chan struct{}),
+		in: make(chan jetstream.Msg, queueLength), flush: make(chan struct{}), asks: make(chan func()), done: make(chan struct{}),
 		pending: map[uint64]*held{}, waiting: map[uint64]*held{},
 	}
 	w.lastBatch.Store(time.Now().UnixNano())
@@ -128,6 +129,8 @@ func (w *worker) run() {
 		case <-w.flush:
 			w.skipGaps(true)
 			w.store()
+		case do := <-w.asks:
+			do()
 		case now := <-tick.C:
 			if p := w.pace(now); p > pace {
 				pace = p
