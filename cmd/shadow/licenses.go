@@ -46,7 +46,7 @@ these texts, too.`,
 type linkedModule struct{ module, version, licences, binaries string }
 
 var licenceColumns = []view.Column[linkedModule]{
-	{Name: "module", Title: "module", Doc: "path of the Go module", Kind: view.Word, Stays: true,
+	{Name: "module", Title: "module", Doc: "path of the Go module, or npm name of the library", Kind: view.Word, Stays: true,
 		Value: func(m linkedModule) view.Value { return view.WordOf(m.module) }},
 	{Name: "version", Title: "version", Doc: "its version", Kind: view.Word,
 		Value: func(m linkedModule) view.Value { return view.WordOf(m.version) }},

@@ -18,6 +18,7 @@ var marks = []struct{ id, phrase string }{
 	{"BSD-3-Clause", "may be used to endorse or promote products derived"},
 	{"BSD-2-Clause", "Redistribution and use in source and binary forms"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy of this software"},
+	{"ISC", "Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"},
 	{"BSL-1.0", "Boost Software License - Version 1.0"},
 	{"CC-BY-4.0", "Creative Commons Attribution 4.0 International Public License"},
 	{"FTL", "The FreeType Project LICENSE"},
@@ -88,8 +89,13 @@ func (m *module) add(path string) error {
 	if err != nil {
 		return err
 	}
-	m.texts[filepath.ToSlash(name)] = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(string(b), "?"), "\r\n", "\n"))
+	m.texts[filepath.ToSlash(name)] = clean(b)
 	return nil
+}
+
+// clean is a licence's text as it is written here.
+func clean(b []byte) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(string(b), "?"), "\r\n", "\n"))
 }
 
 // identify names the licences of the module, or fails.

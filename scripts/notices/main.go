@@ -1,5 +1,5 @@
 // Command notices writes THIRD_PARTY_NOTICES: the licences of all modules that
-// the shadow and the agent library link. It refuses a licence it does not know.
+// the shadow and the agent library link, and of the page's libraries. It refuses a licence it does not know.
 //
 //	go run ./scripts/notices
 package main
@@ -39,5 +39,9 @@ func generate(root string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return render(modules), nil
+	libraries, err := pageLibraries(root)
+	if err != nil {
+		return nil, err
+	}
+	return render(append(modules, libraries...)), nil
 }

@@ -24,12 +24,13 @@ func TestFresh(t *testing.T) {
 
 func TestIdentify(t *testing.T) {
 	for text, want := range map[string]string{
-		"Apache License\n  Version 2.0, January 2004":                                                                    "Apache-2.0",
-		"Permission is hereby granted, free of charge, to any person\nobtaining a copy of this software":                 "MIT",
-		"Redistribution and use in source and binary forms ... to\nendorse or promote products derived from":             "BSD-2-Clause",
-		"Redistribution and use in source and binary forms ... may be used to\nendorse or promote products derived from": "BSD-3-Clause",
-		"SIL OPEN FONT LICENSE Version 1.1":                                                                              "OFL-1.1",
-		"You may look at it.":                                                                                            "",
+		"Apache License\n  Version 2.0, January 2004":                                                                             "Apache-2.0",
+		"Permission is hereby granted, free of charge, to any person\nobtaining a copy of this software":                          "MIT",
+		"Redistribution and use in source and binary forms ... to\nendorse or promote products derived from":                      "BSD-2-Clause",
+		"Redistribution and use in source and binary forms ... may be used to\nendorse or promote products derived from":          "BSD-3-Clause",
+		"Permission to use, copy, modify, and/or distribute this software for any\npurpose with or without fee is hereby granted": "ISC",
+		"SIL OPEN FONT LICENSE Version 1.1": "OFL-1.1",
+		"You may look at it.":               "",
 	} {
 		if got := strings.Join(known(text), " AND "); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)

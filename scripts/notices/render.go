@@ -13,8 +13,9 @@ import (
 const heading = `Third-party notices of stackagent
 
 stackagent itself is under the licence in the file LICENSE. Its binaries link the
-modules below. The table names each with its version, its licences (SPDX) and the
-binaries it is part of; all texts follow. Written by scripts/notices.
+modules below; the pages that shadow writes and serves have JavaScript libraries. The
+table names each with its version, its licences (SPDX) and what it is part of; all
+texts follow. Written by scripts/notices.
 
 Portions of this software are copyright (c) The FreeType Project
 (www.freetype.org). All rights reserved.
