@@ -570,6 +570,18 @@ func TestFine(t *testing.T) {
 	if got := advise(nested); len(got) != 0 {
 		t.Errorf("dear parts of a pool that hardly does anything: %+v", got)
 	}
+	tiny := fineFacts(1_000_000, 400, micro) // forks and joins: 400 ms of the second; nothing is known of single ones
+	tiny.Pools[0].Gaps, tiny.Pools[0].Active = granularity.Values{}, tiny.Pools[0].Wall/4
+	tiny.Classes[0].Joins, tiny.Classes[0].Summarised = true, 900_000
+	if got := advise(tiny); names(got) != "fine-grained" || !strings.Contains(got[0].Text(), "make, fork and join their parts") {
+		t.Errorf("tiny parts: %+v", got)
+	}
+	tiny = fineFacts(1_000_000, 600, micro) // large enough that forking may be a small part
+	tiny.Pools[0].Gaps, tiny.Pools[0].Active = granularity.Values{}, tiny.Pools[0].Wall/4
+	tiny.Classes[0].Joins, tiny.Classes[0].Summarised = true, 900_000
+	if got := advise(tiny); len(got) != 0 {
+		t.Errorf("parts that are not tiny: %+v", got)
+	}
 	counted := fineFacts(10_000, micro, micro)
 	counted.Classes[0].Summarised, counted.Pools[0].Summarised, counted.Pools[0].Gaps = 9000, 9000, granularity.Values{}
 	if got := advise(counted); names(got) != "fine-grained" ||

@@ -44,6 +44,7 @@ type FineUnits struct {
 	// unit that joins them, the first quartile. NotMeasured: unknown.
 	Gap      units.Ns `json:"gap_ns"`
 	Parts    bool     `json:"parts,omitempty"`
+	Tiny     bool     `json:"tiny,omitempty"` // forking and joining them is most of their work, whatever it cost
 	Overhead float64  `json:"overhead_share"` // of the workers' time while units wait or run, outside units
 	Work     units.Ns `json:"pool_work_ns"`
 	Active   units.Ns `json:"pool_active_ns"`
@@ -94,6 +95,12 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	most := max(p.Wall, p.Self) / units.Ns(e.Lanes)
 	if inner := usual(&p.Inner, 250, s.t); costly(inner, e.Median, s.t) && float64(most) >= s.t.FineGain*float64(s.time(s.Units.Duration)) {
 		e.Gap, e.Parts = inner, true
+		return found(c.Name, e).insideWork()
+	}
+	// Of summarised tasks that fork and join their parts nothing shows when; but forking and joining cannot cost less.
+	all := units.Ns(c.Units) * e.Median / units.Ns(e.Lanes)
+	if e.Joins && 2*c.Summarised > c.Units && costly(leastFork, e.Median, s.t) && float64(all) >= s.t.FineGain*float64(s.time(s.Units.Duration)) {
+		e.Gap, e.Tiny = units.NotMeasured, true
 		return found(c.Name, e).insideWork()
 	}
 	return nil

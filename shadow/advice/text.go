@@ -66,6 +66,8 @@ func (e *FineUnits) sentence(f *Finding) string {
 	}
 	s := fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work.", subject, submittedAt(e.Site), text.Plural(e.Units, "unit", "units"), summarised, units.FormatNs(e.Median))
 	switch {
+	case e.Tiny:
+		return s + " In this, they also make, fork and join their parts, which takes 100 ns or more for each."
 	case e.Parts:
 		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases.", units.FormatNs(e.Gap))
 	case e.Gap.Measured():

@@ -84,6 +84,7 @@ var thresholds = []threshold{
 
 // Limits of sentences, fixed.
 const (
+	leastFork   = units.Ns(100)   // of making, forking and joining a task: ForkJoinTask asks for 100 to 10,000 basic steps in each
 	leastCost   = units.Ns(1_000) // of a submission to another thread: queueing, waking, taking it
 	mostCost    = units.Ns(5_000) // of a submission that wakes a thread, for the submitter
 	rateFrom    = 100             // executions from which a rate means something

@@ -124,6 +124,9 @@ func countBar(label string, n int64) Bar {
 func barsOf(e advice.Evidence) []Bar {
 	switch e := e.(type) {
 	case *advice.FineUnits:
+		if e.Tiny {
+			return []Bar{}
+		}
 		if e.Gap.Measured() {
 			return []Bar{timeBar("a task's work", e.Median, "running"), timeBar("to the next task", e.Gap, "idle")}
 		}
