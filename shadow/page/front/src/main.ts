@@ -1,5 +1,36 @@
-// The page's entry: reads the data, shows the view that the address names.
+// The page's entry. What tests and links rely on:
+//
+//   html[data-state="ready"]     the page can be used; also data-view, data-name, data-from, data-to
+//   #verdict .sentence .card .show   the first screen; .card[data-rule]; #facts #cautions #losses #more #counts #account #checks
+//   #axis #brush .handle         the time axis, what is dragged over, its two sliders; #zoom-in #zoom-out #clear-window
+//   #band-cpu, -started, -running, -queued, -pauses   with .key[data-key] as legends; #lanes
+//   #filters .chip[data-chip]    the window and the filters; #measure #platform
+//   #table-class, -executor, -site, -thread   tables; tr[data-key], th button[data-sort], section[data-table] input
+//   #drill #distribution #slowest   a class, executor, call site or thread
+//   #task                        the task that is shown in its lane
+//   #waits #bottle #stack #contexts #gc #compare   the other views
+//   [data-missing]               why something is not available
+//   #search #search-results #theme #help #open-help
 import "./page.css";
+import { h } from "./dom";
+import { report } from "./report";
 
-const root = document.documentElement;
-root.dataset.state = "ready";
+start().catch((e: unknown) => {
+  const main = document.querySelector("main");
+  main?.append(h("p", { class: "missing", id: "failed" }, "The page cannot be shown: " + (e instanceof Error ? e.message : String(e))));
+  document.documentElement.dataset["state"] = "failed";
+});
+
+async function start(): Promise<void> {
+  const main = document.querySelector("main");
+  if (!main) return;
+  const source = main.dataset["source"];
+  const own = document.getElementById("data")?.textContent ?? (source ? await load(source) : null);
+  if (own) report(main, own, document.getElementById("data-b")?.textContent ?? null);
+}
+
+async function load(address: string): Promise<string> {
+  const answer = await fetch(address, { credentials: "same-origin" });
+  if (!answer.ok) throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
+  return answer.text();
+}

@@ -135,11 +135,14 @@ export class Store {
   set(changes: Changes, quiet = false): void {
     const next = { ...this.state, ...changes };
     const fragment = print(next);
-    if (fragment === print(this.state)) return;
+    if (fragment === print(parse(location.hash))) return this.take(next);
     if (quiet) history.replaceState(null, "", fragment);
     else history.pushState(null, "", fragment);
     this.take(next);
   }
+
+  /** preview changes the state for now: what is kept is set when it is done. */
+  preview(changes: Changes): void { this.take({ ...this.state, ...changes }); }
 
   /** link is the fragment with changes, for an href. */
   link(changes: Changes): string { return print({ ...this.state, ...changes }); }
