@@ -20,7 +20,7 @@ const lockName = ".lock"
 // openBus starts the bus in the store, or joins that of --nats. unlock also closes it.
 func (f serveFlags) openBus(env console.Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
 	if f.pageTokenFile != "" {
-		if keys.page, err = readToken(f.pageTokenFile); err != nil {
+		if keys.page, err = ReadToken(f.pageTokenFile); err != nil {
 			return nil, keys, nil, err
 		}
 	}

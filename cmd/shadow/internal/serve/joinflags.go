@@ -44,7 +44,7 @@ func (f *joinFlags) auth(env console.Env) (busauth.Auth, error) {
 	var err error
 	switch {
 	case f.tokenFile != "":
-		if _, err = readToken(f.tokenFile); err == nil {
+		if _, err = ReadToken(f.tokenFile); err == nil {
 			err = a.SetToken(f.tokenFile)
 		}
 	case f.user != "" && f.passwordFile != "":

@@ -33,7 +33,7 @@ type busKeys struct {
 // token is the bus's secret: one that the user chose, or an NKEY that is made once and kept in the store.
 func (f serveFlags) token(env console.Env) (token string, chosen bool, err error) {
 	if f.tokenFile != "" {
-		token, err := readToken(f.tokenFile)
+		token, err := ReadToken(f.tokenFile)
 		return token, true, err
 	}
 	if token := env.Getenv(record.TokenVariable); token != "" {
@@ -49,7 +49,7 @@ func (f serveFlags) token(env console.Env) (token string, chosen bool, err error
 
 // setAside moves the token of an earlier version out of the way.
 func (f serveFlags) setAside(path string) error {
-	old, err := readToken(path)
+	old, err := ReadToken(path)
 	if err != nil || busauth.IsSeed(old) {
 		return nil // keepSeed says what is wrong with it
 	}
@@ -62,7 +62,7 @@ func (f serveFlags) setAside(path string) error {
 // oldTokens still let agents in: JVMs that run were given them by an earlier version.
 func (f serveFlags) oldTokens(env console.Env) ([]string, error) {
 	path := filepath.Join(f.store, OldTokenName)
-	token, err := readToken(path)
+	token, err := ReadToken(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (f serveFlags) oldTokens(env console.Env) ([]string, error) {
 
 // keepSeed reads the seed of an NKEY, or makes one.
 func keepSeed(path string) (string, error) {
-	seed, err := readToken(path)
+	seed, err := ReadToken(path)
 	switch {
 	case err == nil && !busauth.IsSeed(seed):
 		return "", fmt.Errorf("%s holds no seed of an NKEY; remove it", path)
@@ -94,7 +94,7 @@ func (f serveFlags) pageToken(token string) (string, error) {
 		return token, nil
 	}
 	path := filepath.Join(f.store, PageTokenName)
-	page, err := readToken(path)
+	page, err := ReadToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return page, err
 	}
@@ -120,7 +120,8 @@ func writeSecret(path, secret string) error {
 // leastToken is the length below which a token is refused: it could be guessed.
 const leastToken = 16
 
-func readToken(path string) (string, error) {
+// ReadToken reads a token, or the seed of an NKEY, from a file.
+func ReadToken(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("reading the bus's token: %w", err)

@@ -30,7 +30,7 @@ type pageFlags struct{ http, cert, key string }
 
 func (f *pageFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.http, "http", defaultHTTP, "address of the live page; port 0: a free one")
+	flags.StringVar(&f.http, "http", DefaultHTTP, "address of the live page; port 0: a free one")
 	flags.StringVar(&f.cert, "http-tls-cert", "", "PEM file with the page's certificate: the page is HTTPS")
 	flags.StringVar(&f.key, "http-tls-key", "", "PEM file with the certificate's key")
 }

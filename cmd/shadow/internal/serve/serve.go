@@ -27,7 +27,7 @@ import (
 
 // Defaults of shadow serve.
 const (
-	defaultHTTP  = "127.0.0.1:7077"
+	DefaultHTTP  = "127.0.0.1:7077" // the live page
 	defaultStore = "shadow-store"
 	// servePatience bounds how long the end waits for batches on the bus.
 	servePatience = 3 * time.Second
