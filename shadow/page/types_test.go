@@ -16,8 +16,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files and the declarations of the page")
 
-const typesFile = "front/src/data.d.ts"
-
 const typesHead = `// Generated from shadow/page/data.go by "go test ./shadow/page -run TestTypes -update". Do not edit.
 
 /**
@@ -43,16 +41,29 @@ var typedArrays = map[string]string{
 	"float64": "Float64Array", "float32": "Float32Array", "uint32": "Uint32Array", "uint16": "Uint16Array", "uint8": "Uint8Array",
 }
 
-// TestTypes compares the declarations for the page with the types of this package.
+const liveHead = `// Generated from shadow/live/snapshot.go by "go test ./shadow/page -run TestTypes -update". Do not edit.
+
+/** Points are the values of a series; null where there is none. */
+export type Points = (number | null)[];
+`
+
+// TestTypes compares the declarations for the page with the types of this package, and
+// with those of live data.
 func TestTypes(t *testing.T) {
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "data.go", nil, parser.ParseComments)
+	head := fmt.Sprintf("%s/** The index of what has no name. */\nexport type NoName = %d;\n", typesHead, NoName)
+	golden(t, "front/src/data.d.ts", declarations(t, "data.go", head))
+	golden(t, "front/src/live.d.ts", declarations(t, "../live/snapshot.go", liveHead))
+}
+
+// declarations are the structs of a file in TypeScript.
+func declarations(t *testing.T, source, head string) []byte {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	b.WriteString(typesHead)
-	fmt.Fprintf(&b, "/** The index of what has no name. */\nexport type NoName = %d;\n", NoName)
+	b.WriteString(head)
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
 		if !ok || g.Tok != token.TYPE {
@@ -60,8 +71,12 @@ func TestTypes(t *testing.T) {
 		}
 		for _, s := range g.Specs {
 			spec := s.(*ast.TypeSpec)
+			fields, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				continue // the head has it
+			}
 			fmt.Fprintf(&b, "\n%sexport interface %s {\n", comment("", g.Doc), spec.Name)
-			for _, f := range spec.Type.(*ast.StructType).Fields.List {
+			for _, f := range fields.Fields.List {
 				name, ok := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Lookup("json")
 				if !ok {
 					t.Fatalf("%s.%s has no name in JSON", spec.Name, f.Names[0])
@@ -71,7 +86,7 @@ func TestTypes(t *testing.T) {
 			b.WriteString("}\n")
 		}
 	}
-	golden(t, typesFile, b.Bytes())
+	return b.Bytes()
 }
 
 // golden compares a file with what it should hold, or writes it.
