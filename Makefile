@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: page real predictions all check demo test test-full unit jvmti race e2e e2e-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: page real predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -49,11 +49,11 @@ help:
 	@sed -n '1,/^$$/s/^# //p' Makefile
 	@echo 'what make test-full adds:'
 	@sed -n 's/^#   /  /p' Makefile
-	@echo 'make unit jvmti race e2e lint    the parts of make test'
+	@echo 'make unit jvmti race e2e browser lint    the parts of make test'
 	@echo 'make timings    how long the parts of the last make test took, and its 20 slowest tests'
 	@echo 'make e2e-full   every example on every JDK and collector, also -Xint, -Xcomp, -Xcheck:jni'
 	@echo 'make fuzz       every fuzz target for FUZZTIME (now $(FUZZTIME)) each'
-	@echo 'make bench      what profiling costs: writes docs/internals/benchmarks.md (PARTS=task,metric,submission,bytecodes,real,start,load,shadow,feed,query,switches,waits,growth ONLY=pmd ROUNDS=5 JDKS=25 TOOLS=timing LIMIT=5m QUICK=1)'
+	@echo 'make bench      what profiling costs: writes docs/internals/benchmarks.md (PARTS=task,metric,submission,bytecodes,real,start,load,shadow,feed,query,switches,waits,growth,page ONLY=pmd ROUNDS=5 JDKS=25 TOOLS=timing LIMIT=5m QUICK=1)'
 	@echo 'make bench-diff what became slower since BASE=REF (default: the last commit)'
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
@@ -126,6 +126,7 @@ test:
 	@mkdir -p $(TIMES)
 	@$(TIMED) build $(MAKE) --no-print-directory all
 	@$(TIMED) 'lint, unit, jvmti, race' $(MAKE) --no-print-directory -j2 --output-sync=target lint race unit-jvmti
+	@$(TIMED) browser $(MAKE) --no-print-directory browser
 	@$(TIMED) e2e $(MAKE) --no-print-directory e2e
 	@$(MAKE) --no-print-directory timings
 
@@ -153,6 +154,7 @@ test-full:
 	@$(TIMED) jvmti $(MAKE) --no-print-directory jvmti
 	@$(TIMED) race $(MAKE) --no-print-directory race
 	@$(TIMED) fuzz $(MAKE) --no-print-directory fuzz
+	@$(TIMED) browser $(MAKE) --no-print-directory browser-full
 	@$(TIMED) e2e $(MAKE) --no-print-directory e2e-full
 	@$(MAKE) --no-print-directory timings
 
@@ -191,6 +193,13 @@ e2e: all | $(TIMES)
 
 e2e-full: all | $(TIMES)
 	STACKAGENT_E2E=full $(call TESTS,e2e) --format standard-verbose --packages ./e2e -- -count=1 -timeout 3h -parallel 4
+
+# The page in a real Chromium; what it looked like is in build/screenshots.
+browser: all $(NPM) | $(TIMES)
+	$(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -count=1 -timeout 30m
+
+browser-full: all $(NPM) | $(TIMES)
+	STACKAGENT_E2E=full $(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -count=1 -timeout 90m
 
 $(TIMES):
 	@mkdir -p $@

@@ -50,7 +50,7 @@ func TestComplaints(t *testing.T) {
 		`fetch("/missing")`:                        "404",
 	} {
 		tab.Forgive()
-		if err := tab.Run(script); err != nil {
+		if err := tab.Script(script); err != nil {
 			t.Error(err)
 		}
 		if err := tab.await(want); err != nil {

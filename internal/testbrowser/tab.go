@@ -112,8 +112,8 @@ func Eval[T any](t *Tab, expression string) (T, error) {
 	return v, nil
 }
 
-// Run runs statements in the page.
-func (t *Tab) Run(script string) error {
+// Script runs statements in the page.
+func (t *Tab) Script(script string) error {
 	return t.do(chromedp.Evaluate[chromedp.Void](script, chromedp.EvalAwaitPromise))
 }
 

@@ -1,7 +1,7 @@
 // Command bench measures the cost of profiling, compared with the plain JVM and
 // with other tools in the same run, and writes the tables of docs/internals/benchmarks.md.
 //
-//	go run ./scripts/bench [-parts task,metric,submission,bytecodes,real,start,load,shadow,feed,query,switches,waits,growth] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
+//	go run ./scripts/bench [-parts task,metric,submission,bytecodes,real,start,load,shadow,feed,query,switches,waits,growth,page] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main
 
 import (
@@ -44,6 +44,7 @@ var parts = []section{
 	{"switches", part.Switches},
 	{"waits", part.Waits},
 	{"growth", part.Growth},
+	{"page", part.Page},
 }
 
 type flags struct {
@@ -64,7 +65,7 @@ func main() {
 		names = append(names, p.name)
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "the parts to measure")
-	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, submission, bytecodes, real, start, load, switches and growth, separated by commas")
+	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, submission, bytecodes, real, start, load, switches, growth and page, separated by commas")
 	flag.StringVar(&f.tools, "tools", "", "only these tools of the parts task and real beside the plain JVM, by parts of their names, separated by commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: print only)")
