@@ -96,7 +96,7 @@ func TestPageHTTPS(t *testing.T) {
 		}
 		return r.StatusCode, string(b)
 	}
-	report := fmt.Sprintf("sessions/fake-%d/report", os.Getpid())
+	report := fmt.Sprintf("sessions/fake-%d/report.html", os.Getpid())
 	code, body := 0, ""
 	for end := time.Now().Add(2 * time.Minute); code != 200 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		code, body = ask(report)

@@ -79,8 +79,11 @@ func get(t *testing.T, url string) string {
 func TestServe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	busURL, pageURL, stop := startServe(t, dir)
-	if page := get(t, pageURL); !strings.Contains(page, "No JVM has connected yet") {
-		t.Errorf("empty page: %s", page)
+	if page := get(t, pageURL); !strings.Contains(page, `data-page="fleet"`) {
+		t.Errorf("the page: %s", page)
+	}
+	if list := get(t, pageURL+"sessions.json"); strings.TrimSpace(list) != "[]" {
+		t.Errorf("sessions of an empty store: %s", list)
 	}
 	token, err := os.ReadFile(filepath.Join(dir, serve.TokenName))
 	if err != nil {
@@ -107,9 +110,6 @@ func TestServe(t *testing.T) {
 	if len(rows) != 1 || rows[0].Executions != 3 || rows[0].Program != "com.acme.Fake" || rows[0].State != store.EndedExit {
 		t.Fatalf("sessions: %+v", rows)
 	}
-	if page := get(t, pageURL); !strings.Contains(page, "com.acme.Fake") {
-		t.Errorf("page: %s", page)
-	}
 	// A second shadow is kept out of the store.
 	if code, _, errs := shadow(t, nil, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir); code != 1 || !strings.Contains(errs, "in use by another shadow") {
 		t.Errorf("second shadow: exit code %d: %s", code, errs)
@@ -121,8 +121,11 @@ func TestServe(t *testing.T) {
 	if code, out, errs := shadow(t, nil, "stats", rows[0].Folder, "--format", "json"); code != 0 || !strings.Contains(out, `"executions": 3`) {
 		t.Errorf("stats of the stored session: %d, %s%s", code, out, errs)
 	}
-	// The token stays the same when the shadow starts again.
-	_, _, stop = startServe(t, dir)
+	// When the shadow starts again, the token is the same, and the session is still there.
+	_, pageURL, stop = startServe(t, dir)
+	if list := get(t, pageURL+"sessions.json"); !strings.Contains(list, `"executions": 3`) || !strings.Contains(list, "com.acme.Fake") {
+		t.Errorf("sessions after a restart: %s", list)
+	}
 	stop()
 	if again, err := os.ReadFile(filepath.Join(dir, serve.TokenName)); err != nil || string(again) != string(token) {
 		t.Errorf("token changed: %v", err)

@@ -21,6 +21,9 @@ import (
 // ErrStranger is returned if an untrusted user's process holds the bus's port on this machine.
 var ErrStranger = errors.New("the bus's port is not held by a user who may hold it")
 
+// ErrOtherUser is returned for a connection from another user's process.
+var ErrOtherUser = errors.New("not a process of this user")
+
 const (
 	dialTimeout   = 2 * time.Second
 	acceptTimeout = time.Second // for the other side to accept; before that its user is unknown
@@ -67,6 +70,29 @@ func ownerOf(path string) (uint32, bool) {
 		return 0, false
 	}
 	return st.Uid, true
+}
+
+// CheckUser returns why the process at other, which has connected to own on this machine, may not act for this user: it
+// is neither this user's nor root's.
+func CheckUser(other, own netip.AddrPort) error {
+	d, err := Auth{}.Dialer()
+	if err != nil {
+		return err
+	}
+	s, err := d.find(unmapped(other), unmapped(own))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: the kernel does not say who asks: %w", ErrOtherUser, err)
+	case !s.there:
+		return fmt.Errorf("%w: the process that asks cannot be seen from here", ErrOtherUser)
+	case !slices.Contains(d.owners, s.uid):
+		return fmt.Errorf("%w: the user with id %d asks", ErrOtherUser, s.uid)
+	}
+	return nil
+}
+
+func unmapped(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
 // Refused is why the latest connection was not used, nil if it was.
@@ -125,8 +151,7 @@ func addrOf(a net.Addr) netip.AddrPort {
 	if !ok {
 		return netip.AddrPort{}
 	}
-	p := t.AddrPort()
-	return netip.AddrPortFrom(p.Addr().Unmap().WithZone(""), p.Port())
+	return unmapped(t.AddrPort())
 }
 
 // socket is one end of a connection. Before its owner accepts it, it has no inode, and its user means nothing.

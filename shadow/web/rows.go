@@ -1,35 +1,42 @@
 package web
 
 import (
-	_ "embed"
-	"html/template"
+	"cmp"
 	"net/http"
+	"net/url"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
-	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
 
-//go:embed page.html
-var pageHTML string
-
-//go:embed page.css
-var pageCSS []byte
-
-// pageRows is how many sessions the page shows; sessions.json has all that the shadow
-// still lists.
-const pageRows = 500
+// Bounds of sessions.json.
+const (
+	defaultRows = 500
+	maxRows     = 1000
+	maxQuery    = 200 // bytes of q
+)
 
 // Row is a session in sessions.json.
 type Row struct {
+	ID         string   `json:"id"` // its folder's name in the store and in addresses of the page
 	Session    string   `json:"session"`
+	Name       string   `json:"name"` // the user's name for it; else Session, else ID
+	Note       string   `json:"note"` // the user's
 	Program    string   `json:"program"`
 	Host       string   `json:"host"`
 	PID        int      `json:"pid"`
+	JVM        string   `json:"jvm"`
+	GC         string   `json:"gc"`
+	Started    string   `json:"started"`      // RFC 3339
+	DurationNs int64    `json:"duration_ns"`  // as far as it is stored
+	Bytes      int64    `json:"bytes"`        // of its files
 	Executions uint64   `json:"executions"`   // received
 	Creations  uint64   `json:"creations"`    // received
 	Stored     uint64   `json:"stored"`       // both, on the disk
@@ -38,73 +45,175 @@ type Row struct {
 	Gaps       uint64   `json:"lost_batches"` // batches that never arrived
 	State      string   `json:"state"`
 	Running    bool     `json:"running"`
-	LastBatch  string   `json:"last_batch"` // RFC 3339
+	Damaged    string   `json:"damaged,omitempty"` // why the manifest cannot be read: figures are 0 then
+	LastBatch  string   `json:"last_batch"`        // RFC 3339
 	Folder     string   `json:"folder"`
-	Report     string   `json:"report,omitempty"` // address of its report on this page
+	Report     string   `json:"report,omitempty"` // address of its report on this page; of a session that runs, up to now
+	Live       string   `json:"live,omitempty"`   // address of its live view
+
+	started time.Time
 }
 
-// rows are the sessions, the newest first.
-func (s *Server) rows() []Row {
-	sessions := s.o.Sessions()
-	rows := make([]Row, 0, len(sessions))
-	for i := len(sessions) - 1; i >= 0; i-- {
-		rows = append(rows, s.row(&sessions[i]))
+// title is what the user calls the session.
+func (r *Row) title() string { return cmp.Or(r.Name, r.Session, r.ID) }
+
+func (r *Row) cursor() catalog.Cursor { return catalog.CursorAt(r.started, r.ID) }
+
+// rows are the sessions of the store and those that are not in it yet, the newest first.
+func (s *Server) rows(words []string) []Row {
+	stored, err := s.catalog.List()
+	s.storeTrouble(err)
+	live := s.o.Sessions()
+	at := make(map[string]int, len(live))
+	for i := range live {
+		at[live[i].Folder] = i
+	}
+	rows := make([]Row, 0, len(stored)+8)
+	for i := range stored {
+		e := &stored[i]
+		var p *ingest.Progress
+		if n, ok := at[e.Folder]; ok {
+			p = &live[n]
+			delete(at, e.Folder)
+		}
+		if e.Matches(words) {
+			rows = append(rows, s.row(e, p))
+		}
+	}
+	for _, n := range at {
+		p := &live[n]
+		e := catalog.Entry{Folder: p.Folder, Session: p.Session, Program: p.JVM.MainClass, Host: p.JVM.Host, PID: p.JVM.PID, Started: p.LastBatch}
+		if e.Matches(words) {
+			rows = append(rows, s.row(&e, p))
+		}
+	}
+	if len(at) > 0 {
+		slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(b.started.Compare(a.started), strings.Compare(a.ID, b.ID)) })
 	}
 	return rows
 }
 
-func (s *Server) row(p *ingest.Progress) Row {
+// row is a session of the store, and where it stands if this shadow records it.
+func (s *Server) row(e *catalog.Entry, p *ingest.Progress) Row {
 	r := Row{
-		Session: p.Session, Program: p.JVM.MainClass, Host: p.JVM.Host, PID: p.JVM.PID, Executions: p.Received.Executions,
-		Creations: p.Received.Creations, Stored: p.Stored.Sum(), Lost: p.Lost.Events, Gaps: p.Lost.Batches, State: p.Ended,
-		Running: p.Ended == store.EndedRunning, LastBatch: p.LastBatch.UTC().Format(time.RFC3339), Folder: filepath.Join(s.o.Store, p.Folder),
+		ID: e.Folder, Session: e.Session, Name: cmp.Or(e.Name, e.Session, e.Folder), Note: e.Note, Program: e.Program, Host: e.Host, PID: e.PID, JVM: e.JVM, GC: e.GC,
+		DurationNs: int64(e.Duration), Bytes: e.Bytes, Executions: e.Executions, Creations: e.Creations, Stored: e.Executions + e.Creations,
+		Lost: e.LostEvents, Gaps: e.LostBatches, State: e.Ended, Running: e.Open(s.o.Now()), Damaged: e.Damaged,
+		LastBatch: rfc3339(e.Stored), Folder: filepath.Join(s.o.Store, e.Folder), started: e.Started,
 	}
-	if perSecond, ok := s.rates.of(p.Folder); ok && r.Running {
+	last := e.Stored
+	if p != nil {
+		r.Session, r.Program, r.Host, r.PID = p.Session, p.JVM.MainClass, p.JVM.Host, p.JVM.PID
+		r.Executions, r.Creations, r.Stored = p.Received.Executions, p.Received.Creations, p.Stored.Sum()
+		r.Lost, r.Gaps, r.State, r.Running, r.Damaged = p.Lost.Events, p.Lost.Batches, p.Ended, p.Ended == store.EndedRunning, ""
+		r.LastBatch, last = rfc3339(p.LastBatch), p.LastBatch
+	}
+	r.Started = rfc3339(r.started)
+	switch {
+	case r.Damaged != "":
+		r.State = "damaged"
+	case r.Running:
+		r.State = "running, last batch " + units.FormatNs(units.Ns(s.o.Now().Sub(last))) + " ago"
+	case r.State == store.EndedRunning:
+		r.State = "cut off"
+	}
+	if perSecond, ok := s.rates.of(e.Folder); ok && r.Running {
 		r.PerSecond = &perSecond
 	}
-	if r.Running {
-		r.State = "running, last batch " + units.FormatNs(units.Ns(s.o.Now().Sub(p.LastBatch))) + " ago"
-	} else if s.o.Report != nil {
-		r.Report = "/sessions/" + p.Folder + "/report"
+	if s.o.Data != nil && r.Damaged == "" {
+		r.Report = addressOf(e.Folder) + "/report"
+	}
+	if r.Running && p != nil {
+		r.Live = "/jvm/" + url.PathEscape(e.Folder)
 	}
 	return r
 }
 
-func (s *Server) json(w http.ResponseWriter, _ *http.Request) {
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// json lists the sessions: those that match the words of q, at most limit, from after on. The header Link has the
+// address of the next ones, X-Total-Count how many match.
+func (s *Server) json(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	limit, after, err := bounds(q)
+	if err != nil {
+		plain(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	rows := s.rows(strings.Fields(q.Get("q")))
+	w.Header().Set("X-Total-Count", strconv.Itoa(len(rows)))
+	from, _ := slices.BinarySearchFunc(rows, after, func(r Row, c catalog.Cursor) int {
+		if c.Before(r.started, r.ID) {
+			return 1
+		}
+		return -1
+	})
+	rows = rows[from:]
+	if len(rows) > limit {
+		rows = rows[:limit]
+		q.Set("after", rows[limit-1].cursor().String())
+		w.Header().Set("Link", "</sessions.json?"+q.Encode()+`>; rel="next"`)
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = writeJSON(w, s.rows()) // the client has gone; nothing to do
+	_ = writeJSON(w, rows) // the client has gone; nothing to do
 }
 
-func (s *Server) css(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Header().Set("Cache-Control", "max-age=3600")
-	_, _ = w.Write(pageCSS)
-}
-
-func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
-	rows := s.rows()
-	data := struct {
-		Rows              []Row
-		Shown             uint64
-		Listed, Total     uint64 // in sessions.json; since the start
-		Store, Bus, Fault string
-	}{rows[:min(len(rows), pageRows)], uint64(min(len(rows), pageRows)), uint64(len(rows)), s.o.Totals().Sessions, s.o.Store, s.o.Bus, ""}
-	if s.o.Healthy != nil {
-		if err := s.o.Healthy(); err != nil {
-			data.Fault = err.Error()
+func bounds(q url.Values) (limit int, after catalog.Cursor, err error) {
+	limit = defaultRows
+	if text := q.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxRows {
+			return 0, after, badRequest("limit: use a number from 1 to " + strconv.Itoa(maxRows))
 		}
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = pageTemplate.Execute(w, data)
+	if len(q.Get("q")) > maxQuery {
+		return 0, after, badRequest("q: use at most " + strconv.Itoa(maxQuery) + " bytes")
+	}
+	if after, err = catalog.ParseCursor(q.Get("after")); err != nil {
+		return 0, after, badRequest("after: use the address in the header Link")
+	}
+	return limit, after, nil
 }
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"exact": func(n uint64) string { return units.FormatExact(int64(n)) },
-	"rate": func(perSecond *float64) string {
-		if perSecond == nil {
-			return ""
+// badRequest is what is wrong with a request, in words for its sender.
+type badRequest string
+
+func (b badRequest) Error() string { return string(b) }
+
+// find looks for the session that a request names; if there is none, it answers. Text from the request is only
+// compared, never used as a path.
+func (s *Server) find(w http.ResponseWriter, r *http.Request) (Row, bool) {
+	asked := r.PathValue("folder")
+	var progress *ingest.Progress
+	live := s.o.Sessions()
+	if i := slices.IndexFunc(live, func(p ingest.Progress) bool { return p.Folder == asked }); i >= 0 {
+		progress = &live[i]
+	}
+	e, ok := s.catalog.Find(asked)
+	if !ok && progress != nil {
+		e, ok = catalog.Entry{Folder: progress.Folder, Started: progress.LastBatch}, true
+	}
+	if !ok {
+		plain(w, http.StatusNotFound, "no session has this name")
+		return Row{}, false
+	}
+	return s.row(&e, progress), true
+}
+
+// state has what the page shows beside the sessions, and the token that a request needs to change something.
+func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
+	totals := s.o.Totals()
+	answer := struct {
+		Store   string `json:"store"`
+		Bus     string `json:"bus"`
+		Fault   string `json:"fault"`   // why nothing is stored; "": all is well
+		Running uint64 `json:"running"` // sessions
+		CSRF    string `json:"csrf"`    // for the header X-CSRF-Token
+	}{Store: s.o.Store, Bus: s.o.Bus, Running: totals.Running, CSRF: s.csrf}
+	if s.o.Healthy != nil {
+		if err := s.o.Healthy(); err != nil {
+			answer.Fault = err.Error()
 		}
-		return units.FormatCount(int64(*perSecond+0.5)) + "/s"
-	},
-	"clean": func(s string) string { return text.Clean(s, utf8.RuneError) },
-}).Parse(pageHTML))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = writeJSON(w, answer) // the client has gone; nothing to do
+}

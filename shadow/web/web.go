@@ -1,12 +1,13 @@
-// Package web serves the shadow's live page: the sessions with their state and losses,
-// and the reports of ended ones. It serves the same data as JSON and to Prometheus.
+// Package web serves the shadow's live page: the JVMs that run, every session of the store with its report, and what a
+// user does with them. It serves the same data as JSON and to Prometheus.
 //
-// The page only shows. It answers GET and HEAD, carries no script, and takes
-// nothing from a request but the name of a session that it knows.
+// Addresses (docs/internals/live-page.md describes them) take from a request only the name of a session, which is
+// compared with those that are there, and what changes something needs a token as well.
 package web
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -14,14 +15,19 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
+	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
 	"golang.org/x/time/rate"
 
 	"stackagent/internal/beat"
+	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/store"
 )
 
 // Limits of the server.
@@ -40,30 +46,47 @@ type Options struct {
 	Totals   func() ingest.Totals // over all sessions since the start
 	// Healthy returns what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
-	// Report writes the report of the session in the folder dir to the file
-	// ReportName in it. nil: the page has no reports.
-	Report func(ctx context.Context, dir string) error
-	Store  string // folder of the sessions
-	Bus    string // where JVMs connect
-	Token  string // the password of the page; "": none, and only loopback names are answered
-	TLS    *tls.Config
-	Note   func(format string, args ...any) // messages for its owner
-	Now    func() time.Time
+	// Data writes what the page shows of a session, File the page as one file. nil: there are no reports.
+	Data, File Maker
+	Version    string // of Data and File: other versions' are made again
+	// Flush stores what has been received of a running session; nil: it is stored when it is.
+	Flush func(ctx context.Context, folder string) error
+	// Remove calls remove, which deletes the session in a folder, while nobody writes to it; nil: nobody does.
+	Remove func(ctx context.Context, folder string, remove func() error) error
+	// Peer returns why the other end of a connection on this machine may not change anything. It is asked where there
+	// is no Token; nil: everybody may.
+	Peer func(other, own netip.AddrPort) error
+
+	Store string // folder of the sessions
+	Bus   string // where JVMs connect
+	Token string // the password of the page; "": none, and only loopback names are answered
+	TLS   *tls.Config
+	Note  func(format string, args ...any) // messages for its owner
+	Now   func() time.Time
 }
 
 // Server shows the page.
 type Server struct {
-	o        Options
-	rates    *rates
-	failures *failures
-	logged   *rate.Limiter // of refused addresses
-	building chan struct{} // one report at a time
+	o         Options
+	catalog   *catalog.Catalog
+	rates     *rates
+	failures  *failures
+	logged    *rate.Limiter // of refused addresses
+	csrf      string
+	streams   chan struct{}
+	downloads chan struct{}
+
+	mu      sync.Mutex
+	job     *job // one at a time
+	failure failure
+	trouble string // with the store, that is in the log
 }
 
 // New makes a server.
 func New(o Options) *Server {
-	return &Server{o: o, rates: newRates(), failures: newFailures(o.Now), logged: rate.NewLimiter(rate.Every(logInterval), logBurst),
-		building: make(chan struct{}, 1)}
+	return &Server{o: o, catalog: catalog.New(o.Store), rates: newRates(), failures: newFailures(o.Now),
+		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(),
+		streams: make(chan struct{}, maxStreams), downloads: make(chan struct{}, maxDownloads)}
 }
 
 // Serve answers on l until ctx ends, and closes l.
@@ -78,6 +101,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.o.TLS != nil {
 		l = tls.NewListener(l, s.o.TLS)
 	}
+	if err := s.inStore(store.Sweep); err != nil {
+		s.o.Note("removing what is left of deleted sessions: %v", err)
+	}
+	go s.rows(nil) // the first look at a store of thousands takes a while
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	tick := beat.NewTicker(sampleInterval)
@@ -104,11 +131,25 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // Handler answers requests; Serve puts it behind a server with limits.
 func (s *Server) Handler() http.Handler {
 	closed := http.NewServeMux()
-	closed.HandleFunc("GET /{$}", s.page)
-	closed.HandleFunc("GET /page.css", s.css)
-	closed.HandleFunc("GET /sessions.json", s.json)
-	closed.HandleFunc("GET /sessions/{folder}/report", s.report)
-	closed.HandleFunc("GET /metrics", s.metrics)
+	for pattern, handler := range map[string]http.HandlerFunc{
+		"GET /{$}":             s.fleet,
+		"GET /jvm/{folder}":    s.jvm,
+		"GET /assets/page.js":  script.serve,
+		"GET /assets/page.css": style.serve,
+		"GET /state.json":      s.state,
+		"GET /sessions.json":   s.json,
+		"GET /metrics":         s.metrics,
+
+		"GET /sessions/{folder}/report":        s.report,
+		"GET /sessions/{folder}/report.html":   s.file,
+		"GET /sessions/{folder}/data.json":     s.data,
+		"GET /sessions/{folder}/progress.json": s.progress,
+		"GET /sessions/{folder}/download":      s.download,
+		"POST /sessions/{folder}/label":        s.changing(s.label),
+		"DELETE /sessions/{folder}":            s.changing(s.remove),
+	} {
+		closed.HandleFunc(pattern, handler)
+	}
 
 	// Probes carry no password and ask by address; the answers reveal nothing about
 	// the sessions.
@@ -123,15 +164,21 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) safe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			if p := recover(); p != nil {
+			p := recover()
+			if p == http.ErrAbortHandler { //nolint:errorlint // the value itself asks the server to cut the connection
+				panic(p)
+			}
+			if p != nil {
 				s.o.Note("the live page failed over a request: %v\n%s", p, debug.Stack())
 				plain(w, http.StatusInternalServerError, "this request failed; the shadow's log says more")
 			}
 		}()
 		setHeaders(w.Header())
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			plain(w, http.StatusMethodNotAllowed, "this page is read-only: use GET or HEAD")
+		switch r.Method {
+		case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete: // the routes say which of them
+		default:
+			w.Header().Set("Allow", "GET, HEAD, POST, DELETE")
+			plain(w, http.StatusMethodNotAllowed, "no address of this page takes this method")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -140,7 +187,7 @@ func (s *Server) safe(next http.Handler) http.Handler {
 
 // setHeaders forbids browsers everything that the page does not need.
 func setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -162,4 +209,19 @@ func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text+"\n") // the client has gone; nothing to do
+}
+
+// storeTrouble notes why the store cannot be listed, once.
+func (s *Server) storeTrouble(err error) {
+	said := ""
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		said = err.Error()
+	}
+	s.mu.Lock()
+	news := said != s.trouble
+	s.trouble = said
+	s.mu.Unlock()
+	if news && said != "" {
+		s.o.Note("the live page: %s", said)
+	}
 }

@@ -1,23 +1,18 @@
 package serve
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/internal/busauth"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
@@ -51,7 +46,9 @@ type livePage struct {
 // page prepares the live page; token "" asks for none.
 func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
 	p := livePage{scheme: "http", options: web.Options{
-		Sessions: in.Sessions, Totals: in.Totals, Healthy: func() error { return live.healthy(b, in) }, Report: reporter(env),
+		Sessions: in.Sessions, Totals: in.Totals, Healthy: func() error { return live.healthy(b, in) },
+		Data: maker(env, "data"), File: maker(env, "html"), Version: pageVersion(env),
+		Flush: in.Flush, Remove: in.Remove, Peer: busauth.CheckUser,
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
 	if f.cert == "" {
@@ -79,36 +76,6 @@ func (f *pageFlags) listenPage() (net.Listener, error) {
 // noteLines notes what may hold words of strangers.
 func noteLines(env console.Env) func(string, ...any) {
 	return func(format string, args ...any) { env.Note("%s", text.OneLine(fmt.Errorf(format, args...).Error())) }
-}
-
-// reportPatience bounds the making of a report for the page.
-const reportPatience = time.Minute
-
-// reporter makes reports in a process of their own, which has the lower
-// priority and goes first when memory runs out: collecting comes before looking.
-func reporter(env console.Env) func(context.Context, string) error {
-	return func(ctx context.Context, dir string) error {
-		self, err := env.Executable()
-		if err != nil {
-			return fmt.Errorf("finding this program: %w", err)
-		}
-		ctx, cancel := context.WithTimeout(ctx, reportPatience)
-		defer cancel()
-		var errs bytes.Buffer
-		cmd := exec.CommandContext(ctx, self, "report", "-o", filepath.Join(dir, web.ReportName), "--", dir)
-		cmd.Env = []string{"PATH=" + env.Getenv("PATH"), "TMPDIR=" + env.Getenv("TMPDIR"), "GOMAXPROCS=1"} // no secrets
-		cmd.Stderr = &errs
-		cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
-		if err := cmd.Start(); err != nil {
-			return fmt.Errorf("making a report: %w", err)
-		}
-		_ = unix.Setpriority(unix.PRIO_PROCESS, cmd.Process.Pid, 10)                                    // a matter of courtesy
-		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("1000"), 0o600) // and to be killed first
-		if err := cmd.Wait(); err != nil {
-			return fmt.Errorf("making a report: %w: %.400s", errors.Join(err, ctx.Err()), errs.String())
-		}
-		return nil
-	}
 }
 
 // serveLive reports trouble on stderr and keeps what lasts. Where a log is written, it
