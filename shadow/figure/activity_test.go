@@ -98,7 +98,7 @@ func activityFigures() map[string]*Figure {
 		windows = append(windows, g)
 	}
 	return map[string]*Figure{
-		"timeline": timelineOf(2, 0), "timeline-crowded": timelineOf(200, 30), "timeline-empty": Timeline(nil, nil, 0, 2),
+		"timeline": timelineOf(2, 0), "timeline-crowded": timelineOf(200, 30), "timeline-empty": Timeline(Times{}, nil, nil, 2),
 		"bottle": Bottle(paperBottle()), "bottle-crowded": Bottle(crowdedBottle()), "bottle-kinds": Bottle(crowdedBottle().Group(bottle.ByKind)),
 		"bottle-empty": Bottle(&bottle.Graph{To: 5}), "bottle-one": Bottle(bottleOf(bottle.Box{Name: "main#1", Kind: activity.KindMain, HeightNs: 10, Width: 1})),
 		"bottles": Bottles(windows),
@@ -137,5 +137,5 @@ func timelineOf(workers, rows int) *Figure {
 	if err != nil {
 		panic(err)
 	}
-	return Timeline(t, []activity.Span{{From: 4 * s, To: 4*s + 3e8}, {From: 7 * s, To: 7*s + 1e6}}, 2*s, 2)
+	return Timeline(Times{s, 11 * s, 2 * s}, t, []activity.Span{{From: 4 * s, To: 4*s + 3e8}, {From: 7 * s, To: 7*s + 1e6}}, 2)
 }

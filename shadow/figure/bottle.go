@@ -17,8 +17,8 @@ import (
 
 const (
 	bottleHeight = vg.Length(330)
-	bottleLabels = vg.Length(205) // room for the names beside the bottle
-	bottleRow    = vg.Length(11)
+	bottleLabels = vg.Length(222) // room for the names beside the bottle
+	bottleRow    = vg.Length(12.5)
 	bottleRows   = 24    // the most names that fit
 	bottleLeast  = 0.008 // of the height: smaller boxes are grouped by kind
 )
@@ -104,7 +104,7 @@ func gathered(g *bottle.Graph) []bottle.Box {
 	slices.SortStableFunc(order, func(a, b bottle.Box) int { return cmp.Compare(b.HeightNs, a.HeightNs) })
 	var out, small []bottle.Box
 	for i, b := range order {
-		if i < bottleRows-len(kindColors) && b.HeightNs >= bottleLeast*total {
+		if i < bottleRows-len(kindLooks) && b.HeightNs >= bottleLeast*total {
 			out = append(out, b)
 		} else {
 			small = append(small, b)
@@ -132,7 +132,7 @@ func bottlePlotter(boxes []bottle.Box, scale float64) plotter {
 			y0, y1 := ty(at), ty(at+b.HeightNs/scale)
 			at += b.HeightNs / scale
 			x0, x1 := tx(-b.Width), tx(b.Width)
-			fillBox(&c, shadeOfBox(boxes, i), x0, y0, x1, y1)
+			shadeOfBox(boxes, i).fill(&c, x0, y0, x1, y1)
 			edge := draw.LineStyle{Color: white, Width: min(0.7, (y1-y0)/4)}
 			c.StrokeLines(edge, []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}, {X: x0, Y: y0}})
 			middles[i] = (y0 + y1) / 2
@@ -153,25 +153,22 @@ func nameBox(c *draw.Canvas, b bottle.Box, scale float64, edge, middleY, y vg.Le
 	figures := units.FormatNs(units.Ns(math.Round(b.HeightNs))) + " × " + fmt.Sprintf("%.2f", b.Width)
 	rightEdge := c.Max.X + bottleLabels + margin - 4
 	room := rightEdge - end - widthOf(figures, tickSize) - 8
-	c.FillText(textStyle(tickSize, regular, left, middle, darker(kindColor(b.Kind))), vg.Point{X: end, Y: y}, fit(Printable(b.Name), tickSize, room))
+	c.FillText(textStyle(tickSize, regular, left, middle, readable(lookOfKind(b.Kind).clr)), vg.Point{X: end, Y: y}, fit(Printable(b.Name), tickSize, room))
 	c.FillText(textStyle(tickSize, regular, right, middle, grey), vg.Point{X: rightEdge, Y: y}, figures)
 }
 
-// darker is a colour dark enough for text.
-func darker(c color.RGBA) color.RGBA {
-	mix := func(v uint8) uint8 { return uint8(float64(v) * 0.72) }
-	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
-}
+// boxShades are the shares of its kind's colour in a box.
+var boxShades = []float64{0.9, 0.7}
 
 // shadeOfBox alternates two shades of a kind's colour, to separate stacked boxes.
-func shadeOfBox(boxes []bottle.Box, i int) color.RGBA {
+func shadeOfBox(boxes []bottle.Box, i int) look {
 	nth := 0
 	for _, b := range boxes[:i] {
 		if b.Kind == boxes[i].Kind {
 			nth++
 		}
 	}
-	return lighter(kindColor(boxes[i].Kind), []float64{0.85, 0.6}[nth%2])
+	return lookOfKind(boxes[i].Kind).lighter(boxShades[nth%len(boxShades)])
 }
 
 // apart moves sorted positions as little as needed to be at least d apart and between
@@ -207,15 +204,13 @@ func kindLegend(g *bottle.Graph) []entry {
 	for _, b := range g.Group(bottle.ByKind).Boxes {
 		byKind[b.Kind] = b
 	}
-	for _, k := range kindColors {
+	for _, k := range kindLooks {
 		b, ok := byKind[k.kind]
 		if !ok {
 			continue
 		}
 		text := fmt.Sprintf("%s: %s of the time, %.2f at once", k.label, units.FormatPercent(b.HeightNs/g.HeightNs("")), b.Width)
-		out = append(out, entry{text: text, fill: func(c *draw.Canvas, x0, y0, x1, y1 vg.Length) {
-			fillBox(c, lighter(k.clr, 0.85), x0, y0, x1, y1)
-		}})
+		out = append(out, entry{text: text, fill: k.look.lighter(boxShades[0]).fill})
 	}
 	return out
 }
@@ -231,7 +226,7 @@ func Bottles(graphs []*bottle.Graph) *Figure {
 		f.body = empty("no windows")
 		return f
 	}
-	const perRow, maxPanels = 6, 48
+	const perRow, maxPanels = 5, 45
 	shown := graphs[:min(len(graphs), maxPanels)]
 	const cell = vg.Length(120)
 	rows := (len(shown) + perRow - 1) / perRow
@@ -278,24 +273,24 @@ func extent(graphs []*bottle.Graph) (wide, high float64) {
 
 // panel draws one bottle of several.
 func panel(c draw.Canvas, g *bottle.Graph, start units.MonoNs, wide, high float64) {
-	const low = vg.Length(22)
+	const low = vg.Length(25)
 	middleX := (c.Min.X + c.Max.X) / 2
 	x := func(w float64) vg.Length { return vg.Length(w/wide) * (c.Max.X - c.Min.X) / 2 }
 	base, room := c.Min.Y+low, c.Max.Y-c.Min.Y-low
 	at := base
 	for _, b := range gathered(g) {
 		upper := at + vg.Length(b.HeightNs/high)*room
-		fillBox(&c, lighter(kindColor(b.Kind), 0.85), middleX-x(b.Width), at, middleX+x(b.Width), upper)
+		lookOfKind(b.Kind).lighter(boxShades[0]).fill(&c, middleX-x(b.Width), at, middleX+x(b.Width), upper)
 		c.StrokeLine2(draw.LineStyle{Color: white, Width: 0.3}, middleX-x(b.Width), upper, middleX+x(b.Width), upper)
 		at = upper
 	}
 	c.StrokeLine2(hairline(black), c.Min.X, base, c.Max.X, base)
 	c.StrokeLine2(hairline(grey), middleX, base, middleX, c.Max.Y)
-	style := textStyle(tickSize-1, regular, centre, top)
+	style := textStyle(tickSize, regular, centre, top)
 	c.FillText(style, vg.Point{X: middleX, Y: base - 2}, fmt.Sprintf("%s – %s", units.FormatNs(units.Ns(g.From-start)), units.FormatNs(units.Ns(g.To-start))))
 	text := "nothing ran"
 	if k := g.RunningNs(); k > 0 {
 		text = fmt.Sprintf("%.2f at once", float64(k)/g.HeightNs(""))
 	}
-	c.FillText(textStyle(tickSize-1, regular, centre, top, grey), vg.Point{X: middleX, Y: base - 11}, text)
+	c.FillText(textStyle(tickSize, regular, centre, top, grey), vg.Point{X: middleX, Y: base - 13}, text)
 }

@@ -16,7 +16,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Figure is a drawing that can be written in every format.
@@ -43,7 +42,7 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	var c vg.CanvasWriterTo
 	switch format {
 	case "svg":
-		c = vgsvg.New(width, height)
+		c = newSVG(width, height)
 	case "png":
 		c = newPNG(width, height)
 	case "pdf":
@@ -56,39 +55,34 @@ func (f *Figure) Write(w io.Writer, format string) error {
 		dc.SetColor(white)
 		dc.Fill(dc.Rectangle.Path())
 	}
-	dc.FillText(textStyle(titleSize, bold, left, top), vg.Point{X: 6, Y: height - 5}, Printable(f.Title))
-	f.body(draw.Crop(dc, 0, 0, 0, -titleHeight))
+	f.draw(dc)
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return fmt.Errorf("drawing figure %s as %s: %w", f.Name, format, err)
 	}
-	out := b.Bytes()
-	if format == "svg" {
-		out = withFallbackFonts(out)
-	}
-	if _, err := w.Write(out); err != nil {
+	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("writing figure %s as %s: %w", f.Name, format, err)
 	}
 	return nil
 }
 
-// withFallbackFonts names fonts of about the same width, for machines without the font
-// of the layout.
-func withFallbackFonts(svg []byte) []byte {
-	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+// draw draws the title, and below it the figure.
+func (f *Figure) draw(c draw.Canvas) {
+	style := textStyle(titleSize, bold, left, top)
+	c.FillText(style, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - 5}, fitIn(Printable(f.Title), style, f.W-2*margin))
+	f.body(draw.Crop(c, 0, 0, 0, -titleHeight))
 }
 
 // InlineSVG is f as an <svg> element for a page: without title, background and XML
 // declaration.
 func (f *Figure) InlineSVG() (string, error) {
-	c := vgsvg.New(f.W, f.H)
+	c := newSVG(f.W, f.H)
 	f.body(draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", fmt.Errorf("drawing figure %s: %w", f.Name, err)
 	}
-	s := string(withFallbackFonts(b.Bytes()))
+	s := b.String()
 	i := strings.Index(s, "<svg")
 	if i < 0 {
 		return "", fmt.Errorf("drawing figure %s: no <svg> element in what was drawn", f.Name)

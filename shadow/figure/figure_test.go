@@ -94,17 +94,18 @@ func someFigures() map[string]*Figure {
 	}
 	shapes := someShapes()
 	total2, part := summarisedParts(shapes)
+	times := TimesOf(1e9, 13e9)
 	same := []Shape{shapeOf("all executions", true, valuesOf(5000, 5000, 5000))}
 	figs := map[string]*Figure{
 		"cdf": CDF(Time("self CPU time", text.Executions), shapes), "box": Box(Time("self CPU time", text.Executions), shapes),
-		"tasks": TasksOverTime(text.Executions, total, classes), "gc": Pauses(pauses, 1e9, 13e9),
-		"threads":   Threads(total.Grid, bars),
+		"tasks": TasksOverTime(times, text.Executions, total, classes), "gc": Pauses(times, pauses),
+		"threads":   Threads(times, total.Grid, bars),
 		"cdf-empty": CDF(Time("wall time", text.Executions), nil), "box-empty": Box(Time("wall time", text.Executions), nil),
-		"tasks-empty": TasksOverTime(text.Executions, nil, nil), "gc-empty": Pauses(nil, 0, 1), "threads-empty": Threads(total.Grid, nil),
+		"tasks-empty": TasksOverTime(times, text.Executions, nil, nil), "gc-empty": Pauses(times, nil), "threads-empty": Threads(times, total.Grid, nil),
 		"cdf-equal": CDF(Time("wall time", text.Executions), same), "box-equal": Box(Time("wall time", text.Executions), same),
 		"cdf-zero":       CDF(Time("CPU time", text.Executions), []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
 		"cdf-summarised": CDF(Time("self CPU time", text.Executions), part), "box-summarised": Box(Time("self CPU time", text.Executions), part),
-		"tasks-summarised": TasksOverTime(text.Executions, total2, []ClassSeries{{Label: "com.acme.Parser$ParseTask", Series: total2}}),
+		"tasks-summarised": TasksOverTime(times, text.Executions, total2, []ClassSeries{{Label: "com.acme.Parser$ParseTask", Series: total2}}),
 		"box-one":          Box(Time("CPU time", text.Executions), []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
 	}
 	maps.Copy(figs, activityFigures())

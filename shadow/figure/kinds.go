@@ -6,39 +6,33 @@ import (
 	"stackagent/granularity/activity"
 )
 
-// kindColors are the colours of kinds of threads, in the order of a legend.
-var kindColors = []struct {
+// kindLooks are the looks of kinds of threads, in the order of a legend.
+var kindLooks = []struct {
 	kind, label string
-	clr         color.RGBA
+	look        look
 }{
-	{activity.KindApplication, "application", blue},
-	{activity.KindMain, "main thread", color.RGBA{0, 158, 115, 255}},
-	{activity.KindGC, "garbage collection", red},
-	{activity.KindCompiler, "compiler", color.RGBA{204, 121, 167, 255}},
-	{activity.KindVM, "JVM", orange},
-	{activity.KindOther, "launcher, profiler, other", color.RGBA{150, 150, 150, 255}},
+	{activity.KindApplication, "application", look{color.RGBA{0, 84, 150, 255}, plain}},
+	{activity.KindMain, "main thread", look{color.RGBA{70, 210, 180, 255}, plain}},
+	{activity.KindGC, "garbage collection", look{color.RGBA{180, 85, 5, 255}, plain}},
+	{activity.KindCompiler, "compiler", look{color.RGBA{235, 150, 225, 255}, upright}},
+	{activity.KindVM, "JVM", look{color.RGBA{248, 230, 70, 255}, plain}},
+	{activity.KindOther, "launcher, profiler, other", look{color.RGBA{125, 123, 108, 255}, level}},
 }
 
-func kindColor(kind string) color.RGBA {
-	for _, k := range kindColors {
+func lookOfKind(kind string) look {
+	for _, k := range kindLooks {
 		if k.kind == kind {
-			return k.clr
+			return k.look
 		}
 	}
-	return kindColors[len(kindColors)-1].clr
+	return kindLooks[len(kindLooks)-1].look
 }
 
 func kindLabel(kind string) string {
-	for _, k := range kindColors {
+	for _, k := range kindLooks {
 		if k.kind == kind {
 			return k.label
 		}
 	}
 	return kind
-}
-
-// lighter is a colour mixed with white; share is that of the colour, 0 to 1.
-func lighter(c color.RGBA, share float64) color.RGBA {
-	mix := func(v uint8) uint8 { return uint8(255 - share*float64(255-v) + 0.5) }
-	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 }

@@ -13,7 +13,7 @@ type entry struct {
 }
 
 const (
-	legendRow    vg.Length = 13
+	legendRow    vg.Length = 14
 	legendSample vg.Length = 26
 )
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"stackagent/internal/text"
 )
@@ -151,7 +152,12 @@ func collisions(names []string) []int {
 
 // fit cuts a text to a width as drawn.
 func fit(s string, size, width vg.Length) string {
-	for n := utf8.RuneCountInString(s); n > 8 && widthOf(s, size) > width; {
+	return fitIn(s, textStyle(size, regular, left, top), width)
+}
+
+// fitIn is fit for a style.
+func fitIn(s string, style draw.TextStyle, width vg.Length) string {
+	for n := utf8.RuneCountInString(s); n > 8 && style.Width(s) > width; {
 		n--
 		s = cutMiddle(s, n)
 	}

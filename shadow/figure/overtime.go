@@ -26,20 +26,20 @@ type ClassSeries struct {
 // TasksOverTime draws two panels over the time of the session: executions (or
 // units) started per second, stacked by class, and the mean number of them
 // running at once, by class. total minus classes is drawn as other classes.
-func TasksOverTime(of text.Population, total *granularity.Series, classes []ClassSeries) *Figure {
+func TasksOverTime(t Times, of text.Population, total *granularity.Series, classes []ClassSeries) *Figure {
 	many := of.Many()
 	f := &Figure{
 		Name: "tasks", Title: "Tasks over time: " + many,
 		Alt: fmt.Sprintf("The %s started per second and the %s running at once, over the time of the session.", many, many),
 	}
-	return overTime(f, panels{none: "no " + many, others: "other classes", upper: many + " started / s", lower: many + " at once"}, total, classes)
+	return twoPanels(f, t, panels{none: "no " + many, others: "other classes", upper: many + " started / s", lower: many + " at once"}, total, classes)
 }
 
 // QueuesOverTime draws two panels of units that wait for a worker: those submitted per
 // second, stacked by executor, and the depth of the queue, which is the mean number
 // waiting. A span of a series lasts from submission to start. never counts submitted
 // units that did not start: how long they waited is unknown.
-func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never granularity.Fates) *Figure {
+func QueuesOverTime(t Times, total *granularity.Series, executors []ClassSeries, never granularity.Fates) *Figure {
 	f := &Figure{
 		Name: "queue", Title: "Queues over time",
 		Alt: "Units of work submitted per second and units waiting, over the time of the session.",
@@ -51,7 +51,7 @@ func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never gr
 		}
 		texts.note += units.FormatCount(never.NeverRun) + " more were submitted and never run: still in the queue at the end, or dropped"
 	}
-	return overTime(f, texts, total, executors)
+	return twoPanels(f, t, texts, total, executors)
 }
 
 // panels are the texts of a figure of two panels.
@@ -61,7 +61,7 @@ type panels struct {
 	note               string // in the legend; may be empty
 }
 
-func overTime(f *Figure, texts panels, total *granularity.Series, classes []ClassSeries) *Figure {
+func twoPanels(f *Figure, t Times, texts panels, total *granularity.Series, classes []ClassSeries) *Figure {
 	f.W, f.H = pageWidth, 150
 	if total == nil || total.StartedTotal()+total.Outside == 0 {
 		if texts.note != "" {
@@ -71,6 +71,7 @@ func overTime(f *Figure, texts panels, total *granularity.Series, classes []Clas
 		return f
 	}
 	classes = withOther(total, classes, texts.others)
+	t = t.With(total.Grid.From, total.Grid.End())
 	legend := seriesLegend(classes)
 	if total.Spreads > 0 {
 		legend = append(legend, entry{text: units.FormatCount(total.Spreads) + " summarised executions, spread evenly over the intervals of their summaries"})
@@ -82,7 +83,7 @@ func overTime(f *Figure, texts panels, total *granularity.Series, classes []Clas
 	const panel = 140
 	f.H = 2*panel + h
 	f.body = func(c draw.Canvas) {
-		started, running := startedPlot(total, classes, texts.upper), runningPlot(classes, texts.lower)
+		started, running := startedPlot(t, total, classes, texts.upper), runningPlot(t, classes, texts.lower)
 		c.Max.X -= margin + 8
 		upper := draw.Crop(c, margin, 0, panel+h, -4)
 		lower := draw.Crop(c, margin, 0, h, -panel)
@@ -141,34 +142,10 @@ func seriesLegend(classes []ClassSeries) []entry {
 	return entries
 }
 
-// timeAxis labels the time since the start of the session in seconds or less.
-func timeAxis(p *plot.Plot, g granularity.Grid) (scale float64) {
-	unit, scale := timeUnit(units.Ns(g.End() - g.From))
-	p.X.Label.Text = "time since the start (" + unit + ")"
-	p.X.Min, p.X.Max = 0, float64(g.End()-g.From)/scale
-	p.X.Tick.Marker = linearTicks(8)
-	return scale
-}
-
-// timeAxisSince is timeAxis with its zero at start, which may be after the beginning of
-// the grid.
-func timeAxisSince(p *plot.Plot, g granularity.Grid, start units.MonoNs) (scale float64) {
-	scale = timeAxis(p, g)
-	shift := float64(g.From-start) / scale
-	p.X.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick {
-		ticks := linearTicks(8)(lo+shift, hi+shift)
-		for i := range ticks {
-			ticks[i].Value -= shift
-		}
-		return ticks
-	})
-	return scale
-}
-
-func startedPlot(total *granularity.Series, classes []ClassSeries, label string) *plot.Plot {
+func startedPlot(t Times, total *granularity.Series, classes []ClassSeries, label string) *plot.Plot {
 	g := total.Grid
 	p := newPlot("", label)
-	scale := timeAxis(p, g)
+	axis := overTime(p, t)
 	p.X.Label.Text = ""
 	perSecond := 1e9 / float64(g.Width)
 	levels := make([][]float64, len(classes)+1)
@@ -183,17 +160,19 @@ func startedPlot(total *granularity.Series, classes []ClassSeries, label string)
 	}
 	countAxis(p, top)
 	for k := range classes {
-		clr := classColor(classes[k], k)
-		p.Add(band(g, scale, levels[k], levels[k+1], tint(clr)))
+		p.Add(band(g, axis, levels[k], levels[k+1], tint(classColor(classes[k], k))))
+		if !classes[k].rest { // its edge tells a band from the next, as its line does below
+			p.Add(stairs(g, axis, levels[k+1], curveStyle(k)))
+		}
 	}
 	p.Add(gridLines(false, true))
 	return p
 }
 
-func runningPlot(classes []ClassSeries, label string) *plot.Plot {
+func runningPlot(t Times, classes []ClassSeries, label string) *plot.Plot {
 	p := newPlot("", label)
 	top := 0.0
-	scale := timeAxis(p, classes[0].Series.Grid)
+	axis := overTime(p, t)
 	var lines []plot.Plotter
 	for k, c := range classes {
 		if c.rest {
@@ -203,7 +182,7 @@ func runningPlot(classes []ClassSeries, label string) *plot.Plot {
 		for _, r := range running {
 			top = max(top, r)
 		}
-		lines = append(lines, stairs(c.Series.Grid, scale, running, curveStyle(k)))
+		lines = append(lines, stairs(c.Series.Grid, axis, running, curveStyle(k)))
 	}
 	countAxis(p, top)
 	p.Add(gridLines(false, true))
@@ -238,33 +217,33 @@ func alignLeft(plots ...*plot.Plot) {
 }
 
 // stairs draws a value per bucket as a step line.
-func stairs(g granularity.Grid, scale float64, values []float64, style draw.LineStyle) plotter {
+func stairs(g granularity.Grid, axis timeAxis, values []float64, style draw.LineStyle) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
-		c.StrokeLines(style, stairPoints(c, p, g, scale, values))
+		c.StrokeLines(style, stairPoints(c, p, g, axis, values))
 	}
 }
 
-func stairPoints(c draw.Canvas, p *plot.Plot, g granularity.Grid, scale float64, values []float64) []vg.Point {
+func stairPoints(c draw.Canvas, p *plot.Plot, g granularity.Grid, axis timeAxis, values []float64) []vg.Point {
 	tx, ty := p.Transforms(&c)
-	step := float64(g.Width) / scale
+	x := func(i int) vg.Length { return tx(axis.bucket(g, i)) }
 	var pts []vg.Point
 	for i, v := range values {
 		y := ty(v)
 		// A level line needs only its two ends.
 		if n := len(pts); n >= 2 && pts[n-1].Y == y && pts[n-2].Y == y {
-			pts[n-1].X = tx(float64(i+1) * step)
+			pts[n-1].X = x(i + 1)
 			continue
 		}
-		pts = append(pts, vg.Point{X: tx(float64(i) * step), Y: y}, vg.Point{X: tx(float64(i+1) * step), Y: y})
+		pts = append(pts, vg.Point{X: x(i), Y: y}, vg.Point{X: x(i + 1), Y: y})
 	}
 	return pts
 }
 
 // band fills the area between two step lines.
-func band(g granularity.Grid, scale float64, low, high []float64, clr color.Color) plotter {
+func band(g granularity.Grid, axis timeAxis, low, high []float64, clr color.Color) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
-		pts := stairPoints(c, p, g, scale, high)
-		under := stairPoints(c, p, g, scale, low)
+		pts := stairPoints(c, p, g, axis, high)
+		under := stairPoints(c, p, g, axis, low)
 		for i := len(under) - 1; i >= 0; i-- {
 			pts = append(pts, under[i])
 		}
@@ -272,9 +251,8 @@ func band(g granularity.Grid, scale float64, low, high []float64, clr color.Colo
 	}
 }
 
-// Pauses draws every collection pause of a session from..to: when it began and
-// how long it took.
-func Pauses(pauses []activity.Span, from, to units.MonoNs) *Figure {
+// Pauses draws every collection pause: when it began and how long it took.
+func Pauses(t Times, pauses []activity.Span) *Figure {
 	f := &Figure{
 		Name: "gc", Title: "Garbage collection pauses",
 		Alt: "Length of each garbage collection pause over the time of the session.",
@@ -288,15 +266,14 @@ func Pauses(pauses []activity.Span, from, to units.MonoNs) *Figure {
 	longest := units.Ns(0)
 	for _, s := range pauses {
 		longest = max(longest, s.Len())
-		from, to = min(from, s.From), max(to, s.To)
+		t = t.With(s.From, s.To)
 	}
-	g := granularity.NewGrid(from, to, 1)
 	f.body = func(c draw.Canvas) {
 		unit, yScale := timeUnit(longest)
 		p := newPlot("", "pause ("+unit+")")
-		xScale := timeAxis(p, g)
+		axis := overTime(p, t)
 		countAxis(p, float64(longest)/yScale)
-		p.Add(gridLines(false, true), pauseStems(pauses, from, xScale, yScale))
+		p.Add(gridLines(false, true), pauseStems(pauses, axis, yScale))
 		p.Draw(draw.Crop(c, margin, -margin-8, 2, -4))
 	}
 	return f
@@ -304,14 +281,14 @@ func Pauses(pauses []activity.Span, from, to units.MonoNs) *Figure {
 
 // pauseStems draws a stem with a dot per pause. Of stems too close to separate it draws
 // the longest.
-func pauseStems(pauses []activity.Span, from units.MonoNs, xScale, yScale float64) plotter {
+func pauseStems(pauses []activity.Span, axis timeAxis, yScale float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		const apart = 0.7
 		longest := map[int]vg.Point{}
 		var columns []int
 		for _, s := range pauses {
-			pt := vg.Point{X: tx(float64(s.From-from) / xScale), Y: ty(float64(s.Len()) / yScale)}
+			pt := vg.Point{X: tx(axis.x(s.From)), Y: ty(float64(s.Len()) / yScale)}
 			column := int(math.Floor(pt.X.Points() / apart))
 			old, ok := longest[column]
 			if !ok {

@@ -13,19 +13,19 @@ import (
 	"stackagent/granularity/speedup"
 )
 
-// stackColors are those of a speedup stack: the measured speedup, then the
+// stackLooks are those of a speedup stack: the measured speedup, then the
 // components.
 var (
-	measuredColor = color.RGBA{230, 159, 0, 255}
-	boundColor    = color.RGBA{250, 226, 178, 255} // in place of it: at most so much
-	stackColors   = [speedup.NComponents]color.RGBA{
-		speedup.GC:               {213, 94, 0, 255},
-		speedup.Sequential:       {0, 158, 115, 255},
-		speedup.Synchronization:  {0, 114, 178, 255},
-		speedup.Imbalance:        {86, 180, 233, 255},
-		speedup.IO:               {204, 121, 167, 255},
-		speedup.Oversubscription: {148, 103, 189, 255},
-		speedup.Rest:             {170, 170, 170, 255},
+	measuredLook = look{color.RGBA{225, 155, 0, 255}, plain}
+	boundLook    = look{color.RGBA{245, 238, 195, 255}, plain} // in place of it: at most so much
+	stackLooks   = [speedup.NComponents]look{
+		speedup.GC:               {color.RGBA{176, 61, 15, 255}, upright},
+		speedup.Sequential:       {color.RGBA{14, 90, 70, 255}, plain},
+		speedup.Synchronization:  {color.RGBA{20, 119, 212, 255}, plain},
+		speedup.Imbalance:        {color.RGBA{100, 165, 225, 255}, upright},
+		speedup.IO:               {color.RGBA{180, 115, 150, 255}, level},
+		speedup.Oversubscription: {color.RGBA{101, 26, 106, 255}, level},
+		speedup.Rest:             {color.RGBA{185, 205, 210, 255}, plain},
 	}
 	stackLabels = [speedup.NComponents]string{
 		"garbage collection", "sequential part", "synchronization", "imbalance", "I/O", "oversubscription", "rest",
@@ -125,7 +125,7 @@ func stackPlotter(bars []speedup.Repeated, middles []float64) plotter {
 		for i, b := range bars {
 			x0, x1 := tx(middles[i]-0.31), tx(middles[i]+0.31)
 			up, down := 0.0, 0.0
-			box := func(v float64, clr color.RGBA) {
+			box := func(v float64, l look) {
 				from := up
 				if v < 0 {
 					from, down = down, down+v
@@ -133,15 +133,15 @@ func stackPlotter(bars []speedup.Repeated, middles []float64) plotter {
 					up += v
 				}
 				y0, y1 := ty(from), ty(from+v)
-				fillBox(&c, clr, x0, y0, x1, y1)
+				l.fill(&c, x0, y0, x1, y1)
 				c.StrokeLine2(draw.LineStyle{Color: white, Width: 0.6}, x0, y1, x1, y1)
 				if h := y1 - y0; h > tickSize+1 || -h > tickSize+1 {
-					c.FillText(textStyle(tickSize, regular, centre, middle, textOn(clr)), vg.Point{X: (x0 + x1) / 2, Y: (y0 + y1) / 2}, fmt.Sprintf("%.2f", v))
+					figureOn(&c, l, (x0+x1)/2, (y0+y1)/2, fmt.Sprintf("%.2f", v))
 				}
 			}
-			box(b.Speedup.Mean, speedupColor(b))
+			box(b.Speedup.Mean, speedupLook(b))
 			for k, part := range b.Components {
-				box(part.Mean, stackColors[k])
+				box(part.Mean, stackLooks[k])
 			}
 			errorBar(&c, (x0+x1)/2+(x1-x0)*0.38, ty, b.Speedup)
 			// The ideal.
@@ -151,12 +151,21 @@ func stackPlotter(bars []speedup.Repeated, middles []float64) plotter {
 	}
 }
 
-// speedupColor is that of the lowest part: the measured speedup, or a bound of it.
-func speedupColor(b speedup.Repeated) color.RGBA {
-	if b.AtMost {
-		return boundColor
+// figureOn writes a figure on a part of a bar, without the pattern below it.
+func figureOn(c *draw.Canvas, l look, x, y vg.Length, text string) {
+	if l.pattern != plain {
+		half := widthOf(text, tickSize)/2 + 1.5
+		fillBox(c, l.clr, x-half, y-tickSize/2, x+half, y+tickSize/2)
 	}
-	return measuredColor
+	c.FillText(textStyle(tickSize, regular, centre, middle, textOn(l.clr)), vg.Point{X: x, Y: y}, text)
+}
+
+// speedupLook is that of the lowest part: the measured speedup, or a bound of it.
+func speedupLook(b speedup.Repeated) look {
+	if b.AtMost {
+		return boundLook
+	}
+	return measuredLook
 }
 
 // errorBar draws a confidence interval, where there is one.
@@ -173,7 +182,7 @@ func errorBar(c *draw.Canvas, x vg.Length, ty func(float64) vg.Length, v speedup
 
 // textOn is black or white, whichever is readable on a colour.
 func textOn(c color.RGBA) color.Color {
-	if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {
+	if luminance(c) > 0.179 { // here both have a contrast of 4.58
 		return black
 	}
 	return white
@@ -198,20 +207,18 @@ func groupNames(groups []StackGroup, middles []float64) plotter {
 
 // stackLegend lists the components visible in at least one bar.
 func stackLegend(bars []speedup.Repeated) []entry {
-	sample := func(text string, clr color.RGBA) entry {
-		return entry{text: text, fill: func(c *draw.Canvas, x0, y0, x1, y1 vg.Length) { fillBox(c, clr, x0, y0, x1, y1) }}
-	}
+	sample := func(text string, l look) entry { return entry{text: text, fill: l.fill} }
 	var out []entry
 	if slices.ContainsFunc(bars, func(b speedup.Repeated) bool { return !b.AtMost }) {
-		out = append(out, sample("measured speedup", measuredColor))
+		out = append(out, sample("measured speedup", measuredLook))
 	}
 	if slices.ContainsFunc(bars, func(b speedup.Repeated) bool { return b.AtMost }) {
-		out = append(out, sample("speedup: at most the rest", boundColor))
+		out = append(out, sample("speedup: at most the rest", boundLook))
 	}
 	for k, label := range stackLabels {
 		for _, b := range bars {
 			if math.Abs(b.Components[k].Mean) >= 0.005*float64(b.Threads) {
-				out = append(out, sample(label, stackColors[k]))
+				out = append(out, sample(label, stackLooks[k]))
 				break
 			}
 		}

@@ -30,11 +30,12 @@ var (
 	}
 )
 
-// Sizes in points.
+// Sizes in points. The smallest text is more than 8 pixels high in a page that shows the figure
+// 420 pixels wide.
 const (
 	titleSize vg.Length = 11
-	labelSize vg.Length = 9.5
-	tickSize  vg.Length = 8.5
+	labelSize vg.Length = 10.4
+	tickSize  vg.Length = 9.4
 
 	// pageWidth is the width of a text block on A4 or Letter paper.
 	pageWidth vg.Length = 480

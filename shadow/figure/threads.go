@@ -28,7 +28,7 @@ const (
 
 // Threads draws a bar per thread (the first 32): darker where the thread spent more time
 // inside tasks.
-func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
+func Threads(t Times, g granularity.Grid, bars []ThreadBar) *Figure {
 	f := &Figure{
 		Name: "threads", Title: "Threads inside tasks over time",
 		Alt: "For each thread, the share of time inside tasks over the time of the session.",
@@ -38,28 +38,24 @@ func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
 		f.body = empty("no thread executed tasks")
 		return f
 	}
+	t = t.With(g.From, g.End())
 	shown := bars[:min(len(bars), maxBars)]
 	legend := shadeLegend(len(bars) - len(shown))
 	if slices.ContainsFunc(shown, func(b ThreadBar) bool { return b.Spread }) {
 		legend = append(legend, entry{text: "the time of summarised tasks is spread evenly over the intervals of their summaries"})
 	}
 	h := legendHeight(legend, f.W-2*margin)
-	f.H = barRow*vg.Length(len(shown)) + 42 + h
+	f.H = barRow*vg.Length(len(shown)) + 44 + h
 	f.body = func(c draw.Canvas) {
-		names := make([]string, len(shown))
-		width := vg.Length(0)
-		for i, b := range shown {
-			names[i] = fit(Printable(b.Label), tickSize, 0.3*pageWidth)
-			width = max(width, widthOf(names[i], tickSize))
-		}
 		p := newPlot("", "")
-		scale := timeAxis(p, g)
+		axis := overTime(p, t)
 		p.Y.Min, p.Y.Max = 0, float64(len(shown))
 		p.HideY()
 		for i, b := range shown {
-			p.Add(bar(b, names[i], len(shown)-1-i, g, scale))
+			p.Add(bar(b, len(shown)-1-i, g, axis))
 		}
-		p.Draw(draw.Crop(c, margin+width+8, -margin-8, h, -2))
+		x0, x1 := threadArea(c)
+		drawBetween(p, c, x0, x1, c.Min.Y+h, c.Max.Y-2)
 		low := draw.Crop(c, margin, -margin, 0, 0)
 		low.Max.Y = low.Min.Y + h
 		drawLegend(low, legend)
@@ -67,20 +63,19 @@ func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
 	return f
 }
 
-func bar(b ThreadBar, name string, row int, g granularity.Grid, scale float64) plotter {
+func bar(b ThreadBar, row int, g granularity.Grid, axis timeAxis) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		y0, y1 := ty(float64(row))+1.5, ty(float64(row+1))-1.5
-		c.FillText(textStyle(tickSize, regular, right, middle), vg.Point{X: c.Min.X - 6, Y: (y0 + y1) / 2}, name)
+		c.FillText(textStyle(tickSize, regular, right, middle), vg.Point{X: c.Min.X - 6, Y: (y0 + y1) / 2}, fit(Printable(b.Label), tickSize, threadNames))
 		fillBox(&c, color.RGBA{243, 243, 243, 255}, c.Min.X, y0, c.Max.X, y1)
-		step := float64(g.Width) / scale
 		for i := 0; i < len(b.Busy); {
 			level, from := shadeOf(b.Busy[i]), i
 			for i < len(b.Busy) && shadeOf(b.Busy[i]) == level {
 				i++
 			}
 			if level > 0 {
-				fillBox(&c, shade(level), tx(float64(from)*step), y0, tx(float64(i)*step), y1)
+				fillBox(&c, shade(level), tx(axis.bucket(g, from)), y0, tx(axis.bucket(g, i)), y1)
 			}
 		}
 	}

@@ -8,44 +8,42 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"stackagent/granularity"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/timeline"
 	"stackagent/internal/units"
 )
 
-// stateLooks are the colours of states in the order in which they are stacked
+// stateLooks are the looks of states in the order in which they are stacked
 // in a row, running at the bottom.
 var stateLooks = []struct {
 	state activity.ThreadState
 	label string
-	clr   color.RGBA
+	look  look
 }{
-	{activity.Running, "running", color.RGBA{0, 158, 115, 255}},
-	{activity.Runnable, "waiting for a processor", color.RGBA{213, 94, 0, 255}},
-	{activity.IO, "input or output", color.RGBA{204, 121, 167, 255}},
-	{activity.Stalled, "waiting for the collector", color.RGBA{0, 114, 178, 255}},
-	{activity.Safepoint, "stopped by the JVM", color.RGBA{86, 180, 233, 255}},
-	{activity.Futex, "waiting for another thread (futex)", color.RGBA{174, 210, 236, 255}},
-	{activity.Unended, "waiting when the program ended", color.RGBA{190, 190, 214, 255}},
-	{activity.Sleeping, "sleeping, or waiting until a time limit", color.RGBA{214, 214, 214, 255}},
-	{activity.Blocked, "blocked, reason not known", color.RGBA{165, 165, 165, 255}},
-	{activity.Unknown, "not observed", color.RGBA{240, 228, 66, 255}},
+	{activity.Running, "running", look{color.RGBA{11, 129, 105, 255}, plain}},
+	{activity.Runnable, "waiting for a processor", look{color.RGBA{226, 150, 20, 255}, plain}},
+	{activity.IO, "input or output", look{color.RGBA{128, 95, 180, 255}, plain}},
+	{activity.Stalled, "waiting for the collector", look{color.RGBA{5, 43, 104, 255}, plain}},
+	{activity.Safepoint, "stopped by the JVM", look{color.RGBA{86, 152, 210, 255}, upright}},
+	{activity.Futex, "waiting for another thread (futex)", look{color.RGBA{160, 196, 245, 255}, plain}},
+	{activity.Unended, "waiting when the program ended", look{color.RGBA{195, 226, 195, 255}, level}},
+	{activity.Sleeping, "sleeping, or waiting until a time limit", look{color.RGBA{228, 222, 228, 255}, plain}},
+	{activity.Blocked, "blocked, reason not known", look{color.RGBA{165, 130, 155, 255}, level}},
+	{activity.Unknown, "not observed", look{color.RGBA{240, 235, 80, 255}, upright}},
 }
 
 // Rows of a timeline: higher when there are few.
 const (
-	laneLeast  = vg.Length(10)
+	laneLeast  = vg.Length(11.5)
 	laneMost   = vg.Length(22)
 	laneTotal  = vg.Length(260)
 	loadHeight = vg.Length(110)
 )
 
 // Timeline draws what each thread did over time, a row for each, and below it
-// how many were running and how many waited for a processor. Pauses are shaded. Times
-// count from start, the start of the session; the JVM itself started before. cpus is
+// how many were running and how many waited for a processor. Pauses are shaded. cpus is
 // the number of processors, 0: unknown.
-func Timeline(t *timeline.Timeline, pauses []activity.Span, start units.MonoNs, cpus int) *Figure {
+func Timeline(times Times, t *timeline.Timeline, pauses []activity.Span, cpus int) *Figure {
 	f := &Figure{
 		Name: "timeline", Title: "Threads over time",
 		Alt: "What each thread did over the time of the session, and the number of threads running and waiting for a processor.",
@@ -55,31 +53,28 @@ func Timeline(t *timeline.Timeline, pauses []activity.Span, start units.MonoNs, 
 		f.body = empty("no scheduling record, or no thread was running")
 		return f
 	}
+	times = times.With(t.Grid.From, t.Grid.End())
 	lane := min(max(laneTotal/vg.Length(len(t.Rows)), laneLeast), laneMost)
 	legend := stateLegend(t, len(pauses) > 0)
 	h := legendHeight(legend, f.W-2*margin)
 	lanes := lane * vg.Length(len(t.Rows))
 	f.H = lanes + 8 + loadHeight + h
 	f.body = func(c draw.Canvas) {
-		names, width := laneNames(t)
 		upper, lower := newPlot("", ""), newPlot("", "threads")
-		scale := timeAxisSince(upper, t.Grid, start)
-		timeAxisSince(lower, t.Grid, start)
+		axis := overTime(upper, times)
+		overTime(lower, times)
 		upper.X.Label.Text = ""
 		upper.HideAxes()
 		upper.Y.Min, upper.Y.Max = 0, float64(len(t.Rows))
-		shade := pauseShades(t.Grid, pauses, scale)
+		shade := pauseShades(pauses, axis)
 		for i := range t.Rows {
-			upper.Add(laneOf(t, i, names[i], scale))
+			upper.Add(laneOf(t, i, axis))
 		}
 		upper.Add(shade)
-		load(lower, t, cpus, scale, shade)
-		left := margin + width + 8
-		// Align the times of both.
-		l0, r0 := dataEdges(upper)
-		l1, r1 := dataEdges(lower)
-		upper.Draw(draw.Crop(c, left, r0-r1-margin-8, f.H-lanes-4, -4))
-		lower.Draw(draw.Crop(c, left+l0-l1, -margin-8, h, -lanes-8))
+		load(lower, t, cpus, axis, shade)
+		x0, x1 := threadArea(c)
+		drawBetween(upper, c, x0, x1, c.Max.Y-lanes-4, c.Max.Y-4)
+		drawBetween(lower, c, x0, x1, c.Min.Y+h, c.Max.Y-lanes-8)
 		low := draw.Crop(c, margin, -margin, 0, 0)
 		low.Max.Y = low.Min.Y + h
 		drawLegend(low, legend)
@@ -87,35 +82,24 @@ func Timeline(t *timeline.Timeline, pauses []activity.Span, start units.MonoNs, 
 	return f
 }
 
-// dataEdges are the distances of a plot's data from its left and right edges.
-func dataEdges(p *plot.Plot) (left, right vg.Length) {
-	const width = 400
-	area := p.DataCanvas(draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: width}}})
-	return area.Min.X, width - area.Max.X
-}
-
-func laneNames(t *timeline.Timeline) (names []string, width vg.Length) {
-	names = make([]string, len(t.Rows))
-	for i, r := range t.Rows {
-		name := r.Name
-		if name == "" {
-			name = fmt.Sprintf("%s more: %s", units.FormatCount(int64(r.Threads)), kindLabel(r.Kind))
-		}
-		names[i] = fit(Printable(name), tickSize, 0.3*pageWidth)
-		width = max(width, widthOf(names[i], tickSize))
+// laneName is the name of a row: a thread, or a number of a kind.
+func laneName(r *timeline.Row) string {
+	name := r.Name
+	if name == "" {
+		name = fmt.Sprintf("%s more: %s", units.FormatCount(int64(r.Threads)), kindLabel(r.Kind))
 	}
-	return names, width
+	return fit(Printable(name), tickSize, threadNames)
 }
 
 // laneOf draws row i (0 is the uppermost): in each bucket the states stacked,
 // each as high as its share of the row's threads' time.
-func laneOf(t *timeline.Timeline, i int, name string, scale float64) plotter {
+func laneOf(t *timeline.Timeline, i int, axis timeAxis) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		r := &t.Rows[i]
 		row := float64(len(t.Rows) - 1 - i)
 		y0, y1 := ty(row)+0.8, ty(row+1)-0.8
-		c.FillText(textStyle(tickSize, regular, right, middle, darker(kindColor(r.Kind))), vg.Point{X: c.Min.X - 6, Y: (y0 + y1) / 2}, name)
+		c.FillText(textStyle(tickSize, regular, right, middle, readable(lookOfKind(r.Kind).clr)), vg.Point{X: c.Min.X - 6, Y: (y0 + y1) / 2}, laneName(r))
 		c.StrokeLine2(hairline(faint), c.Min.X, y0, c.Max.X, y0)
 		whole := float64(t.Grid.Width) * float64(r.Threads)
 		floor := make([]float64, t.Grid.N)
@@ -128,10 +112,8 @@ func laneOf(t *timeline.Timeline, i int, name string, scale float64) plotter {
 			for b, d := range states {
 				top[b] = min(floor[b]+float64(d)/whole, 1)
 			}
-			step := func(b int) vg.Length { return tx(float64(b) * float64(t.Grid.Width) / scale) }
-			bands(floor, top, func(from, to int) {
-				c.FillPolygon(look.clr, outline(floor, top, from, to, step, y0, y1-y0))
-			})
+			area := stepArea{floor, top, func(b int) vg.Length { return tx(axis.bucket(t.Grid, b)) }, y0, y1 - y0}
+			area.fill(&c, look.look)
 			floor = top
 		}
 	}
@@ -139,10 +121,9 @@ func laneOf(t *timeline.Timeline, i int, name string, scale float64) plotter {
 
 // bands calls f with each run of buckets in which top is above floor.
 func bands(floor, top []float64, f func(from, to int)) {
-	const least = 0.004 // less is invisible
 	for i := 0; i < len(top); i++ {
 		from := i
-		for i < len(top) && top[i]-floor[i] > least {
+		for i < len(top) && top[i]-floor[i] > leastShare {
 			i++
 		}
 		if i > from {
@@ -177,16 +158,16 @@ var pauseShade = color.NRGBA{213, 94, 0, 80}
 
 // pauseShades shades the pauses over the whole height of a plot and joins those too
 // close to separate.
-func pauseShades(g granularity.Grid, pauses []activity.Span, scale float64) plotter {
+func pauseShades(pauses []activity.Span, axis timeAxis) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, _ := p.Transforms(&c)
 		last := c.Min.X
 		for _, s := range pauses {
-			from, to := max(s.From, g.From), min(s.To, g.End())
+			from, to := max(s.From, axis.From), min(s.To, axis.To)
 			if to <= from {
 				continue
 			}
-			x0, x1 := tx(float64(from-g.From)/scale), tx(float64(to-g.From)/scale)
+			x0, x1 := tx(axis.x(from)), tx(axis.x(to))
 			x1 = max(x1, x0+0.4)
 			if x1 <= last {
 				continue
@@ -198,7 +179,7 @@ func pauseShades(g granularity.Grid, pauses []activity.Span, scale float64) plot
 }
 
 // load adds the numbers of threads running and waiting for a processor.
-func load(p *plot.Plot, t *timeline.Timeline, cpus int, scale float64, shade plotter) {
+func load(p *plot.Plot, t *timeline.Timeline, cpus int, axis timeAxis, shade plotter) {
 	running, ready := t.Mean(t.Running), t.Mean(t.Ready)
 	most := float64(cpus)
 	for _, values := range [][]float64{running, ready} {
@@ -208,17 +189,17 @@ func load(p *plot.Plot, t *timeline.Timeline, cpus int, scale float64, shade plo
 	}
 	countAxis(p, most)
 	p.Add(gridLines(false, true), shade,
-		stairs(t.Grid, scale, ready, draw.LineStyle{Color: stateLooks[1].clr, Width: 1}),
-		stairs(t.Grid, scale, running, draw.LineStyle{Color: stateLooks[0].clr, Width: 1.4}))
+		stairs(t.Grid, axis, ready, draw.LineStyle{Color: stateLooks[1].look.clr, Width: 1}),
+		stairs(t.Grid, axis, running, draw.LineStyle{Color: stateLooks[0].look.clr, Width: 1.4}))
 	if cpus > 0 {
 		p.Add(plotter(func(c draw.Canvas, p *plot.Plot) {
 			_, ty := p.Transforms(&c)
 			y := ty(float64(cpus))
 			c.StrokeLine2(draw.LineStyle{Color: black, Width: 0.7, Dashes: []vg.Length{4, 3}}, c.Min.X, y, c.Max.X, y)
 			text := fmt.Sprintf("%d processors", cpus)
-			x := c.Max.X - 2 - widthOf(text, tickSize-1)
+			x := c.Max.X - 2 - widthOf(text, tickSize)
 			fillBox(&c, white, x-1, y+1, c.Max.X-1, y+tickSize) // lines may be there
-			c.FillText(textStyle(tickSize-1, regular, left, bottom, grey), vg.Point{X: x, Y: y + 1}, text)
+			c.FillText(textStyle(tickSize, regular, left, bottom, grey), vg.Point{X: x, Y: y + 1}, text)
 		}))
 	}
 }
@@ -226,19 +207,16 @@ func load(p *plot.Plot, t *timeline.Timeline, cpus int, scale float64, shade plo
 // stateLegend lists the states that occur.
 func stateLegend(t *timeline.Timeline, pauses bool) []entry {
 	var out []entry
-	sample := func(text string, clr color.Color) {
-		out = append(out, entry{text: text, fill: func(c *draw.Canvas, x0, y0, x1, y1 vg.Length) { fillBox(c, clr, x0, y0, x1, y1) }})
-	}
 	for _, look := range stateLooks {
 		for i := range t.Rows {
 			if t.Rows[i].States[look.state] != nil {
-				sample(look.label, look.clr)
+				out = append(out, entry{text: look.label, fill: look.look.fill})
 				break
 			}
 		}
 	}
 	if pauses {
-		sample("stopped for a garbage collection", pauseShade)
+		out = append(out, entry{text: "stopped for a garbage collection", fill: func(c *draw.Canvas, x0, y0, x1, y1 vg.Length) { fillBox(c, pauseShade, x0, y0, x1, y1) }})
 	}
 	return out
 }

@@ -80,15 +80,28 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 	case "box-wall":
 		return figure.Box(figure.Time(granularity.Wall.Label(), s.Of), shapes(s, granularity.Wall))
 	case "gc":
-		return figure.Pauses(s.Pauses, s.StartNs, s.EndNs)
+		return figure.Pauses(times(whole), s.Pauses)
 	case "timeline", "bottle":
 		return drawActivity(whole, name)
 	case "threads":
-		return figure.Threads(whole.Figures.Grid, bars(whole))
+		return figure.Threads(times(whole), whole.Figures.Grid, bars(whole))
 	case "queue":
-		return figure.QueuesOverTime(s.Figures.Waiting, series(s.Figures.Queues), fates(s))
+		return figure.QueuesOverTime(times(whole), s.Figures.Waiting, series(s.Figures.Queues), fates(s))
 	}
-	return figure.TasksOverTime(whole.Of, whole.Figures.Total, series(whole.Figures.ByClass))
+	return figure.TasksOverTime(times(whole), whole.Of, whole.Figures.Total, series(whole.Figures.ByClass))
+}
+
+// times is what all figures over time draw over: the session, and the life of its JVM where there is a
+// scheduling record.
+func times(s *summary.Summary) figure.Times {
+	t := figure.TimesOf(s.StartNs, s.EndNs)
+	if a := s.Figures.Activity; a != nil && a.Timeline != nil {
+		t = t.With(a.Timeline.Grid.From, a.Timeline.Grid.End())
+	}
+	if g := s.Figures.Grid; g.N > 0 {
+		t = t.With(g.From, g.End())
+	}
+	return t
 }
 
 // drawActivity draws figures from the scheduling record; without one they say so.
@@ -98,11 +111,11 @@ func drawActivity(s *summary.Summary, name string) *figure.Figure {
 	case a == nil && name == "bottle":
 		return figure.Bottle(nil)
 	case a == nil:
-		return figure.Timeline(nil, nil, 0, 0)
+		return figure.Timeline(figure.Times{}, nil, nil, 0)
 	case name == "bottle":
 		return figure.Bottle(a.Bottle)
 	}
-	return figure.Timeline(a.Timeline, s.Pauses, s.StartNs, s.JVM.CPUs)
+	return figure.Timeline(times(s), a.Timeline, s.Pauses, s.JVM.CPUs)
 }
 
 func shapes(s *summary.Summary, m granularity.Metric) []figure.Shape {
