@@ -22,6 +22,7 @@ export class Axis {
   private readonly zoomOut = button("Whole session", () => this.app.store.set({ zoomFrom: 0, zoomTo: 0 }), { class: "button", id: "zoom-out" });
   private readonly clear = button("Clear", () => this.set(0, 0), { class: "button", id: "clear-window", title: "Escape" });
   private readonly brush: Brush;
+  private width = 0;
 
   constructor(private readonly app: App) {
     this.lanes = new Lanes(app);
@@ -31,7 +32,7 @@ export class Axis {
     this.el = h("section", { class: "panel", id: "axis", "aria-labelledby": "axis-title" },
       h("div", { class: "panel-head" }, h("h2", { id: "axis-title" }, "Over time"), this.readout, this.zoomIn, this.zoomOut, this.clear),
       this.stack, this.ruler);
-    new ResizeObserver(() => this.resize()).observe(this.stack);
+    new ResizeObserver(() => requestAnimationFrame(() => this.resize())).observe(this.stack);
     this.update(app.state);
   }
 
@@ -174,10 +175,9 @@ export class Axis {
 
   private resize(): void {
     const width = this.stack.clientWidth;
+    if (width === this.width) return;
+    this.width = width;
     gutter.left = width > 760 ? 118 : 54;
-    for (const el of [this.brush.el, this.ruler]) {
-      el.style.left = el.style.marginLeft = "";
-    }
     this.brush.el.style.left = gutter.left + "px";
     this.ruler.style.marginLeft = gutter.left - 6 + "px";
     this.ruler.style.marginRight = gutter.right - 6 + "px";

@@ -144,7 +144,7 @@ export class Band {
         y: { range: (_u, _min, max) => [0, Math.max((Number.isFinite(max) ? max : 0) * 1.06, this.o.least ?? 0) || 1] },
       },
       axes: [
-        { show: true, size: 1, values: () => [], ticks: { show: false }, grid, splits: (_u, _a, from, to) => this.o.ticks?.(from, to) ?? [] },
+        { show: true, size: 7, values: () => [], ticks: { show: false }, grid, splits: (_u, _a, from, to) => this.o.ticks?.(from, to) ?? [] },
         { size: gutter.left, stroke: token("muted"), font, gap: 6, ticks: { show: false }, grid, space: 26, values: (_u, v) => v.map((y) => this.o.format(y)) },
       ],
       series: [
