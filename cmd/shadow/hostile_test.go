@@ -18,101 +18,17 @@ import (
 	"golang.org/x/net/html"
 
 	"stackagent/internal/text"
-	"stackagent/internal/units"
-	"stackagent/internal/wire"
 	"stackagent/shadow/store"
+	"stackagent/shadow/store/storetest"
 )
 
-// attacks are names that a JVM may send, each with what it attacks.
-var attacks = map[string]string{
-	"script":           "<script>alert(1)</script>",
-	"attribute":        `"><img src=x onerror=alert(1)>`,
-	"apostrophe":       "' onmouseover='alert(1)",
-	"end of table":     "</td></tr></table></body></html><h1>mine",
-	"comment":          "<!--",
-	"end of script":    "</script><script>alert(2)</script>",
-	"end of style":     "</style><style>body{display:none}",
-	"cdata":            "]]><script>alert(3)</script>",
-	"entity":           "&lt;script&gt;&#x1b;",
-	"template":         "{{.Token}}{{range .}}",
-	"svg":              `</text></svg><svg onload="alert(4)">`,
-	"XML entity":       "<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]>&e;",
-	"formula":          "=cmd|' /C calc'!A0",
-	"formula plus":     "+1+1",
-	"formula minus":    "-2+3+cmd|' /C calc'!A0",
-	"formula at":       "@SUM(1+1)*cmd|' /C calc'!A0",
-	"formula tab":      "\t=1+1",
-	"formula CR":       "\r=1+1",
-	"formula blank":    "  =1+1",
-	"formula wide":     "＝1+1",
-	"formula column":   "x;=1+1;y",
-	"CSV quote":        "a\",\"=1+1\",\"b",
-	"CSV line":         "a\n=1+1,b",
-	"escape":           "\x1b[2J\x1b[31m",
-	"title":            "\x1b]0;owned\a",
-	"clipboard":        "\x1b]52;c;Y2FsYw==\a",
-	"8-bit CSI":        "\u009b2J",
-	"direction":        "user\u202egpj.exe",
-	"isolates":         "\u2066x\u2069\u061c",
-	"zero width":       "a\u200b\u200db\ufeff",
-	"lines":            "a\r\nexecutions 0\u2028b\u0085c",
-	"backspaces":       "abc\b\b\b\x7f",
-	"nul":              "a\x00b",
-	"bad UTF-8":        "a\xff\xc0\xafb",
-	"surrogate":        "a\xed\xa0\x80b",
-	"path":             "../../../../etc/passwd",
-	"absolute path":    "/etc/passwd",
-	"long":             strings.Repeat("longname.", wire.MaxString/9),
-	"many combining":   "a" + strings.Repeat("\u0301", 500),
-	"flag":             "--help",
-	"empty":            "",
-	"blank":            " ",
-	"wide characters":  strings.Repeat("漢", 300),
-	"format directive": "%s%n%d%!x(MISSING)",
-	"shell":            "`id`$(id);rm -rf ~",
-}
-
-// makeHostile writes a session in which everything that a JVM can name has
-// these names: a class, a thread and an execution for each.
-func makeHostile(t *testing.T, root string, names []string) string {
+func hostileSession(t *testing.T, root string, names []string) string {
 	t.Helper()
-	w, err := store.OpenWriter(root, "h", "h")
+	dir, err := storetest.Hostile(root, names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := strings.Join(names, " ")
-	m := store.Manifest{
-		Session: "h", WallUnixNs: 1_700_000_000_000_000_000, StartNs: ms, EndNs: 101 * ms, Metrics: []string{"wall", "cpu"},
-		JVM: store.JVM{PID: 1, Host: all, Version: all, Name: all, Home: all, MainClass: all, GC: all, CPUs: 2, AgentVersion: all,
-			Clock: all, CPUClock: all},
-		NotAvailable: map[string]string{}, Produced: store.Counts{Executions: uint64(len(names) + 3)},
-		Contexts: &store.ContextSampling{Every: 10, Taken: 20, Lost: 3, Unseen: 2},
-		Lost:     store.Lost{ByReason: map[string]uint64{}, Reported: 3}, Ended: all, ExitNote: all, Detail: all,
-	}
-	p := &store.Part{Range: store.Range{From: 1, To: 1}}
-	for i, name := range names {
-		id := uint32(i + 1)
-		m.NotAvailable[name], m.Lost.ByReason[name] = name, 1
-		m.Refusals = append(m.Refusals, store.Refusal{Reason: name, Count: 1, Sample: name})
-		m.Metrics, m.Notes = append(m.Metrics, name), append(m.Notes, name)
-		p.Classes = append(p.Classes, store.Class{ID: id, Name: name, Kinds: "runnable"})
-		p.Threads = append(p.Threads, store.Thread{ID: id, JavaID: int64(id), OSID: int32(100 + id), Name: name, Group: name, Class: name})
-		p.OSThreads = append(p.OSThreads, store.OSThread{OSID: int32(500 + id), Name: name})
-		start := ms + units.MonoNs(id)*ms
-		p.Executions = append(p.Executions, store.Execution{TaskID: uint64(id), Class: id, Thread: id, StartNs: start, EndNs: start + us,
-			WallNs: us, CPUNs: us, SelfWallNs: us, SelfCPUNs: us})
-		p.Frames = append(p.Frames, store.Frame{ID: id, Class: name, Method: name, File: name, Line: -1})
-		p.Contexts = append(p.Contexts, store.Context{ID: id, Kind: store.ContextExecution, Class: id, Cut: true, Frames: []uint32{id, 1 << 31, id}})
-		p.ContextSums = append(p.ContextSums, store.ContextSum{ID: id, Count: 1 << 63, SelfWallNs: us, Measured: 1, SelfCPUNs: us})
-		p.Creations = append(p.Creations, store.Creation{TaskID: uint64(id), Class: id, Thread: id, AtNs: start - us})
-	}
-	p.Classes[0].Kinds = all
-	p.Contexts[0].Kind = all
-	w.Manifest = m
-	if err := w.Commit(p); err != nil {
-		t.Fatal(err)
-	}
-	return w.Dir()
+	return dir
 }
 
 // printed checks what goes to a terminal: nothing in it but lines of text (a
@@ -125,12 +41,12 @@ func printed(t *testing.T, what, output string) {
 }
 
 func TestHostileNames(t *testing.T) {
-	names := slices.Sorted(maps.Values(attacks))
+	names := slices.Sorted(maps.Values(storetest.Attacks))
 	plain := make([]string, len(names))
 	for i := range plain {
 		plain[i] = fmt.Sprint("plain", i)
 	}
-	dir, harmlessDir := makeHostile(t, t.TempDir(), names), makeHostile(t, t.TempDir(), plain)
+	dir, harmlessDir := hostileSession(t, t.TempDir(), names), hostileSession(t, t.TempDir(), plain)
 	for _, args := range [][]string{{"stats"}, {"hotspots"}, {"hotspots", "--by", "thread"}, {"hotspots", "--by", "context"}, {"tasks"}, {"threads"}} {
 		for _, format := range []string{"table", "csv", "json"} {
 			command := func(dir string) string {

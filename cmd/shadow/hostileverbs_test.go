@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,73 +13,19 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/hpc/sched"
-	"stackagent/internal/units"
-	"stackagent/shadow/store"
+	"stackagent/shadow/store/storetest"
 )
-
-// submitHostile gives the session in root/h call sites, executors and submissions with hostile names.
-func submitHostile(t *testing.T, root string, names []string) {
-	t.Helper()
-	w, err := store.OpenWriter(root, "h", "h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &store.Part{Range: store.Range{From: 2, To: 2}}
-	for i, name := range names {
-		id := uint32(i + 1)
-		p.Sites = append(p.Sites, store.Site{ID: id, Class: name, Method: name, File: name, Line: -1})
-		p.Executors = append(p.Executors, store.Executor{ID: id, Class: name, Name: name})
-		at, task := 2*ms+units.MonoNs(id)*ms, uint64(1000+id)
-		p.Submissions = append(p.Submissions, store.Submission{TaskID: task, Class: id, Thread: id, Executor: id, Site: id, AtNs: at})
-		p.Creations = append(p.Creations, store.Creation{TaskID: task, Class: id, Thread: id, AtNs: at - us, Site: id})
-		p.Executions = append(p.Executions, store.Execution{TaskID: task, Class: id, Thread: id, StartNs: at + us, EndNs: at + 2*us, SubmittedNs: at, Site: id,
-			WallNs: us, CPUNs: us, SelfWallNs: us, SelfCPUNs: us})
-		p.Blockers = append(p.Blockers, store.Blocker{ID: id, Class: name, Lock: name})
-		p.Waits = append(p.Waits, store.Wait{Kind: "park", Thread: id, Blocker: id, StartNs: int64(at + us), EndNs: int64(at + 2*us), Waker: id, Holder: id, Within: id, Site: id},
-			store.Wait{Kind: name, Thread: id, Blocker: id, StartNs: int64(at + 3*us), EndNs: int64(at + 4*us)})
-	}
-	p.Pauses = []store.Pause{{StartNs: int64(3 * ms), EndNs: int64(4 * ms)}}
-	w.Manifest.Submissions = &store.RecordAccount{Produced: uint64(len(names))}
-	if err := w.Commit(p); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// schedule gives the session a scheduling record whose threads, collectors and causes have these names.
-func schedule(t *testing.T, dir string, names []string) {
-	t.Helper()
-	why := map[string]string{}
-	for _, name := range names {
-		why[name] = name
-	}
-	w, err := sched.Create(filepath.Join(dir, sched.Folder), sched.Record{Source: "perf", PID: 1, NotAvailable: why})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := sched.Part{From: ms, To: 101 * ms}
-	for i, name := range names {
-		p.Threads = append(p.Threads, sched.ThreadRow{Index: uint32(i), Thread: sched.Thread{TID: int32(101 + i), Name: name, First: ms, Last: 101 * ms, CPU: 50 * units.Ns(ms)}})
-		p.Slices = append(p.Slices, sched.Slice{Thread: uint32(i), State: sched.Running, From: ms, To: 51 * ms}, sched.Slice{Thread: uint32(i), State: sched.Futex, From: 51 * ms, To: 101 * ms})
-		p.GC = append(p.GC, sched.GCSample{At: 3*ms + units.MonoNs(i), Collector: name, Cause: name, Invocations: int64(i + 1), Entry: units.Ns(2 * ms), Exit: units.Ns(3 * ms)})
-	}
-	if err := w.Write(&p); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(why); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // The verbs that TestHostileNames does not call: none sends a name to the
 // terminal that does something there, makes a formula of it, or breaks its own
 // format over it, and the figures hold no element that a name brought.
 func TestHostileNamesEverywhere(t *testing.T) {
-	names := slices.Sorted(maps.Values(attacks))
+	names := slices.Sorted(maps.Values(storetest.Attacks))
 	root := t.TempDir()
-	dir := makeHostile(t, root, names)
-	submitHostile(t, root, names)
-	schedule(t, dir, names)
+	dir := hostileSession(t, root, names)
+	if err := errors.Join(storetest.Submit(root, names), storetest.Schedule(dir, names)); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
 		{"hotspots", dir, "--by", "site"}, {"hotspots", dir, "--by", "executor"}, {"hotspots", dir, "--units"}, {"hotspots", dir, "--by", "site", "--units"},
 		{"tasks", dir, "--units"}, {"stats", dir, "--units"}, {"threads", dir, "--counters"}, {"bottle", dir}, {"bottle", dir, "--group", "pool"},
