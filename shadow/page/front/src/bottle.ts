@@ -58,7 +58,7 @@ function draw(boxes: Box[], whole: number): SVGSVGElement {
   const [width, height, axis, pad] = [900, 460, 34, 10];
   const widest = Math.max(1, ...boxes.map((b) => b.width));
   const middle = width / 2;
-  const scale = (width * 0.6) / 2 / widest;
+  const scale = (width * 0.56) / 2 / widest;
   const svg = s("svg", { class: "whole", viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": "Bottle graph. " + boxes.slice(0, 8).map((b) => `${b.label}: ${formatNs(b.height)} high, ${formatRate(b.width)} wide`).join("; ") });
   const step = widest > 12 ? Math.ceil(widest / 6) : widest > 5 ? 2 : 1;
@@ -82,7 +82,7 @@ function draw(boxes: Box[], whole: number): SVGSVGElement {
     svg.append(box);
     if (tall > 9 && y + tall / 2 < lastLabel - 12) {
       lastLabel = y + tall / 2;
-      svg.append(s("text", { x: middle + half + 8, y: lastLabel + 4 }, b.label.length > 30 ? b.label.slice(0, 29) + "…" : b.label));
+      svg.append(s("text", { x: middle + half + 8, y: lastLabel + 4 }, b.label.length > 26 ? b.label.slice(0, 25) + "…" : b.label));
     }
   }
   return svg;

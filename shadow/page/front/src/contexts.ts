@@ -1,5 +1,5 @@
 // The stacks on which tasks were created, submitted and executed, as flame graphs.
-import flamegraph, { type Drawn, type Frame, type FlameGraph } from "d3-flame-graph";
+import flamegraph, { type Drawn, type FlameGraph, type Frame } from "d3-flame-graph";
 import { select as select3 } from "d3-selection";
 import { missing, shortOf, type App } from "./app";
 import type { Contexts } from "./data";
@@ -7,7 +7,6 @@ import { button, h, note, replace, select } from "./dom";
 import { formatCount, formatNs, formatPercent, plural } from "./format";
 import type { State } from "./state";
 import { onTheme } from "./theme";
-import { hideTip, showTip, tipTable } from "./tip";
 import type { Shown } from "./views";
 
 const kindNames: Record<string, string> = { execution: "where they were executed", creation: "where they were created", submission: "where they were submitted" };
@@ -21,7 +20,7 @@ function valueOf(st: Contexts["stacks"][number], v: Value): number { return v ==
 // treeOf adds up stacks with the same callers.
 function treeOf(c: Contexts, kind: string, classIndex: number, value: Value, tops: (i: number) => string): Node {
   const node = (name: string): Node => ({ name, value: 0, children: [], byFrame: new Map() });
-  const root = node("all");
+  const root = node("all stacks");
   for (const st of c.stacks) {
     const v = valueOf(st, value);
     if (st.kind !== kind || (classIndex >= 0 && st.class !== classIndex) || !(v > 0)) continue;
@@ -107,23 +106,14 @@ export class Flame {
     }
     const whole = this.root.value;
     const own = packagesOf(this.root);
-    this.graph = flamegraph().width(Math.max(320, this.width)).cellHeight(20).minFrameSize(2).transitionDuration(reduced() ? 0 : 200).sort(true).title("")
+    this.graph = flamegraph().width(Math.max(320, this.width)).cellHeight(20).minFrameSize(2).transitionDuration(0).sort(true).title("")
       .tooltip(false).selfValue(false).getName((f) => f.data.name).setLabelHandler((f) => `${f.data.name}, ${this.format(f.value)}, ${formatPercent(f.value / whole)}`)
-      .setColorMapper((f) => colorOfFrame(f, own)).onHover((f) => this.hover(f, whole));
+      .setColorMapper((f) => colorOfFrame(f, own));
     select3<HTMLElement, unknown>(this.holder).datum(this.root as unknown).call(this.graph as never);
     const svg = this.holder.querySelector("svg");
     svg?.setAttribute("role", "img");
     svg?.setAttribute("aria-label", `Flame graph of ${this.title}, ${depthOf(this.root)} frames deep. The list below has the same figures.`);
-    this.holder.onpointermove = (e) => { this.pointer = [e.clientX, e.clientY]; };
-    this.holder.onpointerleave = hideTip;
     this.highlight();
-  }
-
-  private pointer: [number, number] = [0, 0];
-
-  private hover(f: Drawn | null, whole: number): void {
-    if (f) showTip(...this.pointer, ...tipTable(f.data.name, [["with what it calls", this.format(f.value)], ["share", formatPercent(f.value / whole)]]));
-    else hideTip();
   }
 
   private highlight(): void {
@@ -146,8 +136,6 @@ export class Flame {
       h("li", null, h("b", null, this.format(r.value)), " ", h("code", null, [...r.path].reverse().join(" ← "))))));
   }
 }
-
-function reduced(): boolean { return matchMedia("(prefers-reduced-motion: reduce)").matches; }
 
 // packagesOf is the package in which most of the time outside of the JDK is.
 function packagesOf(root: Node): string {

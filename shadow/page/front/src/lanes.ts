@@ -167,6 +167,12 @@ export class Lanes {
     return gutter.left + ((t - from) / (to - from)) * (this.width - gutter.left - gutter.right);
   }
 
+  // edgeOf is xOf at the edge of a pixel: neighbours that share an edge have no seam.
+  private edgeOf(t: number): number {
+    const ratio = devicePixelRatio || 1;
+    return Math.round(this.xOf(t) * ratio) / ratio;
+  }
+
   private drawStates(ctx: CanvasRenderingContext2D, lanes: number[], look: { height: number; tasks: number; gap: number }): void {
     const data = this.app.data;
     const height = look.height - look.tasks;
@@ -191,8 +197,8 @@ export class Lanes {
         let floor = 0;
         const flush = (end: number) => {
           if (share <= 0) return;
-          const x = this.xOf(cols[start]!.from * bucket_ns);
-          ctx.fillRect(x, base - (floor + share) * height, this.xOf(cols[end - 1]!.to * bucket_ns) - x, share * height);
+          const x = this.edgeOf(cols[start]!.from * bucket_ns);
+          ctx.fillRect(x, base - (floor + share) * height, this.edgeOf(cols[end - 1]!.to * bucket_ns) - x, share * height);
         };
         for (let c = 0; c < cols.length; c++) {
           const { from, to } = cols[c]!;
