@@ -194,14 +194,18 @@ func checkReport(t *testing.T, dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scripts := 0
+		scripts, blocks := 0, 0
 		for n := range doc.Descendants() {
 			if n.Type != html.ElementNode {
 				continue
 			}
 			switch n.Data {
 			case "script":
-				scripts++
+				if slices.Contains(n.Attr, html.Attribute{Key: "type", Val: "application/json"}) {
+					blocks++
+				} else {
+					scripts++
+				}
 			case "img", "iframe", "object", "embed", "form", "base":
 				t.Errorf("%s: a name became the element %s", file, n.Data)
 			}
@@ -211,8 +215,8 @@ func checkReport(t *testing.T, dir string) {
 				}
 			}
 		}
-		if scripts != 1 {
-			t.Errorf("%s: %d scripts", file, scripts)
+		if scripts != 1 || blocks != 1 {
+			t.Errorf("%s: %d scripts and %d blocks of data", file, scripts, blocks)
 		}
 	}
 }

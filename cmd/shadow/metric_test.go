@@ -42,7 +42,7 @@ func TestReportMetric(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	for file, want := range map[string]string{"report.html": "Sorted by self alloc bytes", "cdf.svg": "self alloc bytes per ", "box.svg": "self alloc bytes per ", "cdf-wall.svg": "wall time per "} {
+	for file, want := range map[string]string{"report.html": `"measures":[{"key":"self_alloc_bytes"`, "cdf.svg": "self alloc bytes per ", "box.svg": "self alloc bytes per ", "cdf-wall.svg": "wall time per "} {
 		if b, err := os.ReadFile(filepath.Join(to, file)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s does not say %q: %v", file, want, err)
 		}

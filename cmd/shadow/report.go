@@ -13,6 +13,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/shadow/figure"
+	"stackagent/shadow/page"
 	"stackagent/shadow/report"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -145,13 +146,13 @@ func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]
 	}
 	switch ext := f.extension(); {
 	case ext == "html" || ext == "htm":
-		return []string{f.output}, writePage(f.output, sum)
+		return []string{f.output}, writePage(env, f.output, s, sum)
 	case ext != "":
 		return []string{f.output}, f.writeFigure(f.output, ext, sum)
 	case f.output == "":
 		path := filepath.Join(s.Dir, reportName)
 		files := []string{path}
-		if err := writePage(path, sum); err != nil {
+		if err := writePage(env, path, s, sum); err != nil {
 			return nil, err
 		}
 		if len(f.figures) == 0 {
@@ -168,15 +169,19 @@ func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]
 		return nil, fmt.Errorf("making the folder of the report: %w", err)
 	}
 	path := filepath.Join(dir, reportName)
-	if err := writePage(path, sum); err != nil {
+	if err := writePage(env, path, s, sum); err != nil {
 		return nil, err
 	}
 	figures, err := report.WriteFigures(dir, sum, f.figures, f.formats)
 	return append([]string{path}, figures...), err
 }
 
-func writePage(path string, s *summary.Summary) error {
-	return files.Write(nil, path, func(w io.Writer) error { return report.WriteSummary(w, s, report.Options{}) })
+func writePage(env console.Env, path string, s *session.Session, sum *summary.Summary) error {
+	data, err := page.Build(s, sum, page.Options{})
+	if err != nil {
+		return err
+	}
+	return files.Write(nil, path, func(w io.Writer) error { return page.Write(w, data) })
 }
 
 func (f *reportFlags) writeFigure(path, format string, s *summary.Summary) error {

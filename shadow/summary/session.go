@@ -51,10 +51,12 @@ func newAnalysis(s *session.Session, opts Options) *analysis {
 // shapes, and again, as often as necessary, for exact quantiles. Memory depends on the
 // numbers of classes and threads and, where submissions are known, on that of tasks.
 func Build(s *session.Session, opts Options) (*Summary, error) {
-	sum, err := newAnalysis(s, opts).build()
+	a := newAnalysis(s, opts)
+	sum, err := a.build()
 	if err != nil || opts.Brief {
 		return sum, err
 	}
+	sum.analysis = a
 	if sum.Hidden, err = findHidden(s); err != nil {
 		return nil, err
 	}

@@ -30,23 +30,29 @@ func (b *builder) summaries() error {
 		if x.Executions == 0 || !g.passes {
 			return nil
 		}
-		s := granularity.Summarised{
-			From: x.FromNs, To: x.Until(), Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
-			Work:       make([]granularity.Measured, len(b.metrics.list)), // a metric without a measure was not measured
-			Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
-		}
-		for _, m := range x.Measures {
-			if to, ok := b.metrics.ofSummary(m.Metric); ok {
-				s.Work[to] = measured(x, &m)
-			}
-		}
-		if s.Virtual {
-			s.Thread = virtualThreads // the carrier did not do this work
-		}
+		s := b.metrics.summarised(x)
 		g.AddSummarised(&s)
 		b.all.threadOf(s.Thread).addSummarised(b, g, &s)
 		return nil
 	}))
+}
+
+// summarised is what a summary says of its executions.
+func (m *metrics) summarised(x *session.Summary) granularity.Summarised {
+	s := granularity.Summarised{
+		From: x.FromNs, To: x.Until(), Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
+		Work:       make([]granularity.Measured, len(m.list)), // a metric without a measure was not measured
+		Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
+	}
+	for i := range x.Measures {
+		if to, ok := m.ofSummary(x.Measures[i].Metric); ok {
+			s.Work[to] = measured(x, &x.Measures[i])
+		}
+	}
+	if s.Virtual {
+		s.Thread = virtualThreads // the carrier did not do this work
+	}
+	return s
 }
 
 func measured(x *session.Summary, m *session.Measure) granularity.Measured {

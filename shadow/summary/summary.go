@@ -116,6 +116,7 @@ type Summary struct {
 	Executors []granularity.Hotspot `json:"-"`
 	Sites     []granularity.Hotspot `json:"-"`
 	facts     advice.Facts          // of Findings
+	analysis  *analysis             // what it was built from; nil: no session
 	// By is the metric of ShowBy; Wall, which is no metric of own work: none.
 	By granularity.Metric `json:"-"`
 }
