@@ -28,6 +28,7 @@ export class Axis {
     this.lanes = new Lanes(app);
     this.brush = new Brush(this, app);
     this.makeBands();
+    this.brush.listen(this.stack);
     this.stack.append(...this.bands.map((b) => b.band.el), this.lanes.el, this.brush.el);
     this.el = h("section", { class: "panel", id: "axis", "aria-labelledby": "axis-title" },
       h("div", { class: "panel-head" }, h("h2", { id: "axis-title" }, "Over time"), this.readout, this.zoomIn, this.zoomOut, this.clear),
@@ -221,6 +222,8 @@ export function taskLink(app: App, i: number, keepZoom = false): Partial<State> 
   return { view: "lanes", name: app.tasks.nameAt("thread", sl.thread[i]!).name, task: start, versus: "", ...zoom };
 }
 
+function onButton(e: Event): boolean { return (e.target as Element).closest("button, a") !== null; }
+
 // Brush is what lies over the bands: the cursor, the window and its handles.
 class Brush {
   readonly el: HTMLElement;
@@ -238,13 +241,17 @@ class Brush {
     this.handles = (["Begin of the window", "End of the window"] as const).map((label, i) =>
       h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 0, onkeydown: (e: KeyboardEvent) => this.key(e, i) }));
     this.el = h("div", { class: "brush", id: "brush" }, this.before, this.after, this.cursor, ...this.handles);
-    this.el.addEventListener("pointerdown", (e) => this.down(e));
-    this.el.addEventListener("pointermove", (e) => this.move(e));
-    this.el.addEventListener("pointerup", (e) => this.up(e));
-    this.el.addEventListener("pointercancel", () => this.cancel());
-    this.el.addEventListener("pointerleave", () => this.leave());
-    this.el.addEventListener("dblclick", () => this.axis.set(0, 0));
-    this.el.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
+  }
+
+  /** listen follows the pointer over all of the bands. A press on a legend becomes a drag only if it moves. */
+  listen(over: HTMLElement): void {
+    over.addEventListener("pointerdown", (e) => this.down(e));
+    over.addEventListener("pointermove", (e) => this.move(e, over));
+    over.addEventListener("pointerup", (e) => this.up(e));
+    over.addEventListener("pointercancel", () => this.cancel());
+    over.addEventListener("pointerleave", () => this.leave());
+    over.addEventListener("dblclick", (e) => { if (!onButton(e)) this.axis.set(0, 0); });
+    over.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
   }
 
   private timeAt(clientX: number): number {
@@ -261,15 +268,16 @@ class Brush {
     this.anchor = handle < 0 || this.app.state.to <= 0 ? t : handle === 0 ? to - 1 : from + 1;
     this.downAt = e.clientX;
     this.dragging = false;
-    this.el.setPointerCapture(e.pointerId);
   }
 
-  private move(e: PointerEvent): void {
+  private move(e: PointerEvent, over: HTMLElement): void {
+    if (this.downAt >= 0 && !e.buttons) this.cancel(); // let go outside of the bands
     const t = this.timeAt(e.clientX);
     const [from, to] = this.axis.range();
     this.cursor.hidden = false;
     this.cursor.style.left = ((t - from) / (to - from)) * 100 + "%";
     if (this.downAt >= 0 && (this.dragging || Math.abs(e.clientX - this.downAt) > 3)) {
+      if (!this.dragging) over.setPointerCapture(e.pointerId);
       this.dragging = true;
       this.window = this.snap(Math.min(t, this.anchor), Math.max(t, this.anchor));
       this.paint(this.window);
@@ -279,14 +287,15 @@ class Brush {
         if (this.dragging) this.axis.set(...this.window, true);
       }, 90);
       hideTip();
-    } else this.axis.tip(e.clientX, e.clientY, t);
+    } else if (onButton(e)) this.leave();
+    else this.axis.tip(e.clientX, e.clientY, t);
   }
 
   private up(e: PointerEvent): void {
     if (this.downAt < 0) return;
     this.downAt = -1;
     if (this.dragging) this.axis.set(...this.window);
-    else this.axis.click(e.clientY, this.timeAt(e.clientX));
+    else if (!onButton(e)) this.axis.click(e.clientY, this.timeAt(e.clientX));
     this.dragging = false;
   }
 

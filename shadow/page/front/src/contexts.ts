@@ -82,7 +82,7 @@ export class Flame {
     const set = this.app.store.set.bind(this.app.store);
     if (kinds.length > 1) this.choices.append(select("Stacks", kinds.map((k) => ({ value: k, text: kindNames[k]! })), kind, (k) => set({ kind: k }), "context-kind"));
     if (values.length > 1) this.choices.append(select("Width", values.map((v) => ({ value: v, text: valueNames[v] })), value, (v) => set({ value: v }), "context-value"));
-    const find = h("input", { type: "search", class: "table-find", placeholder: "Highlight frames", "aria-label": "Highlight frames" });
+    const find = h("input", { type: "search", class: "table-find", name: "highlight", placeholder: "Highlight frames", "aria-label": "Highlight frames" });
     find.value = this.find;
     find.addEventListener("input", () => { this.find = find.value; this.highlight(); });
     this.choices.append(find, button("Whole graph", () => this.graph?.resetZoom(), { class: "button" }));

@@ -57,7 +57,7 @@ export function note(...children: Child[]): HTMLParagraphElement {
 export function select(
   label: string, options: { value: string; text: string }[], value: string, change: (value: string) => void, id?: string,
 ): HTMLLabelElement {
-  const el = h("select", { id, onchange: () => change(el.value) });
+  const el = h("select", { id, name: id ?? "choice", onchange: () => change(el.value) });
   for (const o of options) el.append(h("option", { value: o.value, selected: o.value === value }, o.text));
   return h("label", { class: "choice" }, h("span", null, label), el);
 }

@@ -14,7 +14,7 @@ export class Linked {
   readonly el: HTMLElement;
   private readonly table: Table<Row>;
   private readonly foot = h("div", { class: "foot" });
-  private readonly search = h("input", { type: "search", class: "table-find" });
+  private readonly search = h("input", { type: "search", class: "table-find", name: "find" });
   private work = 0;
   private columnsFor = "";
 

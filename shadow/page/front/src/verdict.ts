@@ -41,7 +41,7 @@ function cards(list: Card[]): HTMLElement {
 }
 
 function card(c: Card): HTMLElement {
-  const el = h("article", { class: "card", "data-rule": c.rule }, h("h3", null, ...rich(c.title)));
+  const el = h("article", { class: "card", "data-rule": c.rule }, h("h2", null, ...rich(c.title)));
   if (c.bars.length) el.append(bars(c.bars));
   append(el, c.evidence ? h("p", { class: "evidence" }, ...rich(c.evidence)) : null, c.remedy ? h("p", { class: "remedy" }, ...rich(c.remedy)) : null);
   const gain = h("div", { class: "gain" });
