@@ -142,6 +142,7 @@ type Batch struct {
 	Virtual          []VirtualThread
 	Waits            []Wait
 	WaitSums         []WaitSum
+	Running          *RunningReport // nil: none in this batch
 	Blockers         []Blocker
 
 	// Unknown is how many keys, fields and columns Decode skipped because it

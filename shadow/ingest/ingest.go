@@ -66,6 +66,7 @@ type Options struct {
 	KeepEnded    int           // sessions that have ended that Sessions still lists
 	TTL          time.Duration // a shadow silent for so long is dead to the others that share the bus
 	Live         Live          // may be nil
+	Follower     Follower      // may be nil
 	Logger       *slog.Logger  // nil: slog.Default()
 }
 
@@ -92,6 +93,17 @@ type Live interface {
 	// Problem comes once when storing stops working, and with nil when it works again. ErrGivenUp ends the problem of
 	// a session of which nothing could be stored.
 	Problem(session string, err error)
+}
+
+// Follower sees what comes, batch by batch, before it is stored. Calls about one folder
+// come one after another, from the goroutine that stores it: they must return quickly.
+type Follower interface {
+	// Begin comes when a session's folder is opened. m and f, which may be nil, have what is stored of it already, and are valid
+	// during the call.
+	Begin(folder string, m *store.Manifest, f *store.Folder)
+	// Batch comes once for each batch: in order, but for those that come when they have been given up as lost. b is valid during
+	// the call. pressed: further messages wait.
+	Batch(folder string, b *wire.Batch, pressed bool)
 }
 
 // Ingest is a running consumer.

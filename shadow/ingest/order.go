@@ -78,6 +78,9 @@ func (w *worker) ready(h *held) {
 	if len(w.part) == 0 {
 		w.since = time.Now()
 	}
+	if w.ingest.o.Follower != nil {
+		w.ingest.o.Follower.Batch(w.pro.Folder, h.batch, len(w.in) == cap(w.in))
+	}
 	w.part = append(w.part, h)
 	w.rows += h.rows()
 	if w.rows >= w.partRows() || h.batch.Last {

@@ -378,12 +378,20 @@ func (w *worker) begin(out *store.Writer, folder string) {
 	w.out, w.opened = out, time.Now()
 	w.holds.Store(true)
 	w.clock = clock{}
-	if f, err := store.OpenFolder(out.Dir()); err == nil {
+	f, err := store.OpenFolder(out.Dir())
+	if err == nil {
 		for _, k := range f.Clock() {
 			w.clock.add(k)
 		}
-		f.Close()
 		w.clock.added = nil
+	} else {
+		f = nil
+	}
+	if w.ingest.o.Follower != nil {
+		w.ingest.o.Follower.Begin(folder, &out.Manifest, f)
+	}
+	if f != nil {
+		f.Close()
 	}
 	w.next = out.Manifest.Sequences.Max() + 1
 	w.pro = Progress{Session: w.name, Folder: folder, Received: out.Manifest.Stored}

@@ -33,15 +33,16 @@ type Row struct {
 	FinishedRate *float64 `json:"finished_rate"`
 	QueueP99Ns   *float64 `json:"queue_p99_ns"` // over the last minute; null: no queue time is known
 	CPUs         []Share  `json:"cpus"`         // mean CPUs in use over the last seconds, by kind of thread; null: see missing of the JVM
-	Lost         float64  `json:"lost"`         // events and batches, since the session began
-	NotShown     float64  `json:"not_shown"`    // events that were stored and are not in the live figures: the live view could not follow
+	Lost         float64  `json:"lost"`         // events, since the session began
+	LostBatches  float64  `json:"lost_batches"`
+	NotShown     float64  `json:"not_shown"` // events that were stored and are not in the live figures: the live view could not follow
 	Findings     int      `json:"findings"`
 	Sparks       Sparks   `json:"sparks"`
 }
 
 // Share is a part of something, by key.
 type Share struct {
-	Key   string  `json:"key"` // of CPUs: application, gc, jit, vm, agent
+	Key   string  `json:"key"` // of CPUs: application, gc, compiler, vm, agent, other
 	Value float64 `json:"value"`
 }
 
@@ -121,8 +122,8 @@ type JVM struct {
 // Series has a value for each bucket.
 //
 // Keys: started, finished, submitted, rejected, threw (tasks), running, queued (mean number),
-// gc (share of the time stopped), lost (events), cpu:application, cpu:gc, cpu:jit, cpu:vm,
-// cpu:agent (mean CPUs), queued:N (of Executors[N], the first few).
+// gc (share of the time stopped), lost (events), cpu:application, cpu:gc, cpu:compiler, cpu:vm,
+// cpu:agent, cpu:other (mean CPUs).
 type Series struct {
 	Key    string `json:"key"`
 	Label  string `json:"label"`
@@ -145,9 +146,7 @@ type Totals struct {
 	GCPauseNs  float64  `json:"gc_pause_ns"`
 	Executions float64  `json:"executions"` // records and summarised ones: a task has one or several
 	Summarised float64  `json:"summarised"` // of Executions: counted by class and thread, without a record each
-	Lost       float64  `json:"lost"`       // events
-	Batches    float64  `json:"batches_lost"`
-	Threads    float64  `json:"threads"` // that live
+	Threads    float64  `json:"threads"`    // that live
 }
 
 // Flow counts tasks: those of a class or executor.
@@ -165,7 +164,7 @@ type Flow struct {
 	Spark     Points   `json:"spark"`   // finished in each of the last 60 seconds
 }
 
-// Times is a distribution of durations; quantiles are within 0.8 %.
+// Times is a distribution of durations; quantiles are within 3.2 %.
 type Times struct {
 	Count float64 `json:"count"`
 	SumNs float64 `json:"sum_ns"`

@@ -38,7 +38,7 @@ func (x *Index) nameExecutors() {
 	x.executorLabels = map[uint32]string{}
 	same := map[string][]uint32{}
 	for _, e := range x.s.Executors() {
-		label := executorLabel(&e, threads[e.ID])
+		label := LabelExecutor(&e, threads[e.ID])
 		x.executorLabels[e.ID] = label
 		same[label] = append(same[label], e.ID)
 	}
@@ -57,7 +57,9 @@ const commonPool = "common"
 // defaultThreads are the names that the JDK gives the threads of pools, without the number.
 var defaultThreads = regexp.MustCompile(`^(pool-\d+-thread|ForkJoinPool(-\d+|\.commonPool)-worker|Thread|)$`)
 
-func executorLabel(e *session.Executor, threads string) string {
+// LabelExecutor names an executor whose threads have names that begin so; "": not known, or they have
+// nothing in common.
+func LabelExecutor(e *session.Executor, threads string) string {
 	class := e.Class[strings.LastIndexByte(e.Class, '.')+1:]
 	place := Place(e.File, e.Line)
 	if place == "" {
@@ -207,7 +209,7 @@ func (x *Index) executorThreads(counts map[ran]uint64) map[uint32]string {
 	}
 	out := map[uint32]string{}
 	for executor, threads := range names {
-		out[executor] = sharedName(threads)
+		out[executor] = SharedName(threads)
 	}
 	return out
 }
@@ -215,9 +217,9 @@ func (x *Index) executorThreads(counts map[ran]uint64) map[uint32]string {
 // maxThreadName bounds what a label shows of the name of a thread.
 const maxThreadName = 60
 
-// sharedName is what the names of threads have in common, by how many tasks they ran: the
+// SharedName is what the names of threads have in common, by how many tasks they ran: the
 // name without its number that most bear, or else how all begin.
-func sharedName(threads map[string]uint64) string {
+func SharedName(threads map[string]uint64) string {
 	stems, total := map[string]uint64{}, uint64(0)
 	for name, n := range threads {
 		stems[stem(name)] += n

@@ -79,7 +79,7 @@ func (s *Session) byTID() map[int32][]*Thread {
 // carried.
 func activityThread(t *sched.Thread, carried *Thread) activity.Thread {
 	out := activity.Thread{
-		Name: label(serviceName(t.Name), 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(serviceName(t.Name)),
+		Name: label(serviceName(t.Name), 0, t.TID), Kind: ServiceKind(t.Name), Pool: poolOf(serviceName(t.Name)),
 		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
 	}
 	if c := carried; c != nil {

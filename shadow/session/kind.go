@@ -102,8 +102,8 @@ func (t *ThreadTime) Role(pid int) string {
 // itself where it has no number: "pool-1-thread-*".
 func (t *Thread) Pool() string { return poolOf(t.Name) }
 
-// serviceKind classifies a thread of the process by its kernel name.
-func serviceKind(comm string) string {
+// ServiceKind classifies a thread of the process by its kernel name.
+func ServiceKind(comm string) string {
 	for _, s := range servicePrefixes {
 		for p := range strings.SplitSeq(s.prefixes, "|") {
 			if strings.HasPrefix(comm, p) {
@@ -114,14 +114,14 @@ func serviceKind(comm string) string {
 	return KindOther
 }
 
-// javaKind classifies a thread that the JVM shows as a Java thread. The JVM's
+// JavaKind classifies a thread that the JVM shows as a Java thread. The JVM's
 // own ones are in the group "system"; a program's may bear any name.
-func javaKind(name, group string) string {
+func JavaKind(name, group string) string {
 	switch {
 	case name == "main" && (group == "main" || group == ""):
 		return KindMain
 	case group == "system" || (group == "InnocuousThreadGroup"):
-		if k := serviceKind(name); k != KindOther {
+		if k := ServiceKind(name); k != KindOther {
 			return k
 		}
 		return KindVM

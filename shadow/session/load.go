@@ -179,7 +179,7 @@ func (s *Session) unseenKinds() map[string]string {
 
 // kindOf is the kind of a thread that the kernel calls comm and that is no known Java thread.
 func (s *Session) kindOf(comm string, unseen map[string]string) string {
-	kind := serviceKind(comm)
+	kind := ServiceKind(comm)
 	if other := unseen[comm]; kind == KindOther && other != "" {
 		return other
 	}
@@ -241,7 +241,7 @@ const mostSeen = 0.95
 func javaThread(r *store.Thread) Thread {
 	t := Thread{
 		ID: r.ID, JavaID: r.JavaID, OSID: r.OSID, Name: store.CutName(r.Name), Group: r.Group, Class: r.Class,
-		Kind: javaKind(r.Name, r.Group), Daemon: r.Daemon, Virtual: r.Virtual, CPU: orNotMeasured(r.CPUNs),
+		Kind: JavaKind(r.Name, r.Group), Daemon: r.Daemon, Virtual: r.Virtual, CPU: orNotMeasured(r.CPUNs),
 		Executor: r.Executor,
 	}
 	if t.delays() {

@@ -29,8 +29,8 @@ func TestServiceName(t *testing.T) {
 		if got := serviceName(comm); got != want {
 			t.Errorf("%q: %q, want %q", comm, got, want)
 		}
-		if len(comm) == kernelNameLength && serviceKind(comm) != serviceKind(want) {
-			t.Errorf("%q: of kind %s, in full %s", comm, serviceKind(comm), serviceKind(want))
+		if len(comm) == kernelNameLength && ServiceKind(comm) != ServiceKind(want) {
+			t.Errorf("%q: of kind %s, in full %s", comm, ServiceKind(comm), ServiceKind(want))
 		}
 	}
 }

@@ -258,7 +258,7 @@ func TestKinds(t *testing.T) {
 		{"C2 CompilerThre", "", KindCompiler}, {"C1 CompilerThre", "", KindCompiler},
 		{"VM Periodic Tas", "", KindVM}, {"Signal Dispatch", "", KindVM}, {"java", "", KindOther}, {"VMware", "", KindOther},
 	} {
-		if got := serviceKind(c[0]); got != c[2] {
+		if got := ServiceKind(c[0]); got != c[2] {
 			t.Errorf("%q: %s, want %s", c[0], got, c[2])
 		}
 	}
@@ -267,7 +267,7 @@ func TestKinds(t *testing.T) {
 		{"GC Thread#0", "main", KindApplication}, {"C1 CompilerThread0", "system", KindCompiler},
 		{"Reference Handler", "system", KindVM}, {"Common-Cleaner", "InnocuousThreadGroup", KindVM}, {"DestroyJavaVM", "main", KindVM},
 	} {
-		if got := javaKind(c[0], c[1]); got != c[2] {
+		if got := JavaKind(c[0], c[1]); got != c[2] {
 			t.Errorf("%q in %q: %s, want %s", c[0], c[1], got, c[2])
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Session) ThreadTimes() (*Times, error) {
 	t.Threads = make([]ThreadTime, len(t.Record.Threads))
 	byTID := s.byTID()
 	for i, th := range t.Record.Threads {
-		t.Threads[i] = ThreadTime{Thread: th, Kind: serviceKind(th.Name), Carried: carriedBy(&th, byTID[th.TID])}
+		t.Threads[i] = ThreadTime{Thread: th, Kind: ServiceKind(th.Name), Carried: carriedBy(&th, byTID[th.TID])}
 		if c := t.Threads[i].Carried; c != nil {
 			t.Threads[i].Kind = c.Kind
 		}

@@ -57,7 +57,7 @@ func TestRoles(t *testing.T) {
 		"GC Thread#3": "parallel", "G1 Conc#0": "concurrent", "G1 Refine#1": "refinement", "G1 Service": "service", "ZWorker#0": "worker",
 		"C1 CompilerThre": "C1", "C2 CompilerThre": "C2", "VM Thread": "VM thread", "stackagent": "agent", "java": "",
 	} {
-		if got := (&Thread{Name: name, Kind: serviceKind(name)}).Role(); got != want {
+		if got := (&Thread{Name: name, Kind: ServiceKind(name)}).Role(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -131,7 +131,7 @@ func (v *virtuals) thread(x *virtualThread) *Thread {
 		ID: x.id, JavaID: x.javaID, Name: v.name(x), Group: v.words.text(x.group), Class: v.words.text(x.class),
 		Daemon: x.daemon, Virtual: true, StartNs: x.start, EndNs: x.end, CPU: x.cpu,
 	}
-	t.Kind = javaKind(t.Name, t.Group)
+	t.Kind = JavaKind(t.Name, t.Group)
 	return t
 }
 

@@ -58,20 +58,8 @@ func NewReader(s *session.Session) (*Reader, error) {
 	u.exact = session.IncompleteOf(&s.Manifest) == nil && s.Manifest.Lost.Events == 0
 	for i := range s.Classes {
 		c := &s.Classes[i]
-		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0, custom: customOnly(c.Kinds)}
-		switch {
-		case IsLoop(c.Name, c.Kinds):
-			r.role = unit.Loop
-		case unit.IsWrapper(c.Name):
-			r.role = unit.Wrapper
-		case isInternal(c.Name, c.Kinds):
-			r.role = unit.Internal
-		case u.handOvers && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
-			r.role = unit.Platform // without a record of submissions it may be a unit
-		case unit.IsLibrary(c.Name):
-			r.role = unit.Library
-		}
-		u.roles.Set(c.ID, r)
+		u.roles.Set(c.ID, &classRole{role: RoleOf(c.Name, c.Kinds, u.handOvers), forkJoin: c.Kinds&units.KindForkJoin != 0,
+			thread: c.Kinds&units.KindThread != 0, custom: customOnly(c.Kinds)})
 	}
 	if err := u.readSubmissions(); err != nil {
 		return nil, fmt.Errorf("reading the submissions of session %s: %w", s.Manifest.Session, err)
@@ -83,6 +71,24 @@ func NewReader(s *session.Session) (*Reader, error) {
 		return nil, fmt.Errorf("reading the summaries of session %s: %w", s.Manifest.Session, err)
 	}
 	return u, nil
+}
+
+// RoleOf says what executions of a class are, from its name and kinds alone. submissions: it
+// is known which tasks were submitted.
+func RoleOf(name string, kinds units.Kinds, submissions bool) unit.Role {
+	switch {
+	case IsLoop(name, kinds):
+		return unit.Loop
+	case unit.IsWrapper(name):
+		return unit.Wrapper
+	case isInternal(name, kinds):
+		return unit.Internal
+	case submissions && IsJDK(name, kinds) && kinds&(units.KindForkJoin|units.KindThread) == 0:
+		return unit.Platform // without a record of submissions it may be a unit
+	case unit.IsLibrary(name):
+		return unit.Library
+	}
+	return unit.Task
 }
 
 // customOnly reports whether tasks of a class are executed only by the methods that the

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"net/http"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -37,4 +38,9 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	metrics.WriteGaugeUint64(w, "stackagent_events_lost", t.LostEvents)
 	metrics.WriteGaugeUint64(w, "stackagent_batches_lost", t.LostBatches)
 	metrics.WriteProcessMetrics(w)
+	if s.o.Live != nil {
+		var b bytes.Buffer
+		s.o.Live.WriteMetrics(&b)
+		_, _ = w.Write(b.Bytes()) // the client has gone; nothing to do
+	}
 }

@@ -44,6 +44,7 @@ const (
 type Options struct {
 	Sessions func() []ingest.Progress
 	Totals   func() ingest.Totals // over all sessions since the start
+	Live     LiveView             // nil: there are no live figures
 	// Healthy returns what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
 	// Data writes what the page shows of a session, File the page as one file. nil: there are no reports.
@@ -73,6 +74,7 @@ type Server struct {
 	failures  *failures
 	logged    *rate.Limiter // of refused addresses
 	csrf      string
+	hub       *hub // nil: there are no live figures
 	streams   chan struct{}
 	downloads chan struct{}
 
@@ -84,9 +86,13 @@ type Server struct {
 
 // New makes a server.
 func New(o Options) *Server {
-	return &Server{o: o, catalog: catalog.New(o.Store), rates: newRates(), failures: newFailures(o.Now),
+	s := &Server{o: o, catalog: catalog.New(o.Store), rates: newRates(), failures: newFailures(o.Now),
 		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(),
 		streams: make(chan struct{}, maxStreams), downloads: make(chan struct{}, maxDownloads)}
+	if o.Live != nil {
+		s.hub = newHub(o.Live, o.Now())
+	}
+	return s
 }
 
 // Serve answers on l until ctx ends, and closes l.
@@ -139,6 +145,9 @@ func (s *Server) Handler() http.Handler {
 		"GET /state.json":      s.state,
 		"GET /sessions.json":   s.json,
 		"GET /metrics":         s.metrics,
+		"GET /events":          s.events,
+		"GET /live.json":       s.liveJSON,
+		"GET /live/{file}":     s.liveJVM,
 
 		"GET /sessions/{folder}/report":        s.report,
 		"GET /sessions/{folder}/report.html":   s.file,

@@ -16,6 +16,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/live"
 	"stackagent/shadow/store"
 	"stackagent/shadow/web"
 )
@@ -46,7 +47,7 @@ type livePage struct {
 // page prepares the live page; token "" asks for none.
 func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
 	p := livePage{scheme: "http", options: web.Options{
-		Sessions: in.Sessions, Totals: in.Totals, Healthy: func() error { return live.healthy(b, in) },
+		Sessions: in.Sessions, Totals: in.Totals, Live: live.figures, Healthy: func() error { return live.healthy(b, in) },
 		Data: maker(env, "data"), File: maker(env, "html"), Version: pageVersion(env),
 		Flush: in.Flush, Remove: in.Remove, Peer: busauth.CheckUser,
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
@@ -84,6 +85,7 @@ type serveLive struct {
 	env      console.Env
 	switches *record.Switches // nil: scheduling is not recorded
 	root     string           // the store
+	figures  *live.Live       // the live view
 
 	mu       sync.Mutex
 	problems map[string]error // by session that cannot be stored now
@@ -91,12 +93,13 @@ type serveLive struct {
 }
 
 func newServeLive(env console.Env) *serveLive {
-	return &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
+	return &serveLive{env: env, figures: live.New(live.Options{Now: env.Now}), problems: map[string]error{}, logged: map[string]bool{}}
 }
 
 // Progress implements ingest.Live.
 func (s *serveLive) Progress(p ingest.Progress) {
 	s.switches.Progress(p)
+	s.figures.Progress(p)
 	s.logProgress(p)
 	if p.Ended != store.EndedRunning {
 		s.mu.Lock()

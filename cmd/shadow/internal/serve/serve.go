@@ -139,7 +139,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		return err
 	}
 	defer live.switches.End()
-	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Logger: env.Logger()})
+	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()})
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
