@@ -38,8 +38,9 @@ export interface Row {
   queue_p99_ns: number | null;
   /** mean CPUs in use over the last seconds, by kind of thread; null: see missing of the JVM */
   cpus: Share[];
-  /** events and batches, since the session began */
+  /** events, since the session began */
   lost: number;
+  lost_batches: number;
   /** events that were stored and are not in the live figures: the live view could not follow */
   not_shown: number;
   findings: number;
@@ -48,7 +49,7 @@ export interface Row {
 
 /** Share is a part of something, by key. */
 export interface Share {
-  /** of CPUs: application, gc, jit, vm, agent */
+  /** of CPUs: application, gc, compiler, vm, agent, other */
   key: string;
   value: number;
 }
@@ -108,8 +109,8 @@ export interface JVM {
  * Series has a value for each bucket.
  *
  * Keys: started, finished, submitted, rejected, threw (tasks), running, queued (mean number),
- * gc (share of the time stopped), lost (events), cpu:application, cpu:gc, cpu:jit, cpu:vm,
- * cpu:agent (mean CPUs), queued:N (of Executors[N], the first few).
+ * gc (share of the time stopped), lost (events), cpu:application, cpu:gc, cpu:compiler, cpu:vm,
+ * cpu:agent, cpu:other (mean CPUs).
  */
 export interface Series {
   key: string;
@@ -139,9 +140,6 @@ export interface Totals {
   executions: number;
   /** of Executions: counted by class and thread, without a record each */
   summarised: number;
-  /** events */
-  lost: number;
-  batches_lost: number;
   /** that live */
   threads: number;
 }
@@ -168,7 +166,7 @@ export interface Flow {
   spark: Points;
 }
 
-/** Times is a distribution of durations; quantiles are within 0.8 %. */
+/** Times is a distribution of durations; quantiles are within 3.2 %. */
 export interface Times {
   count: number;
   sum_ns: number;
