@@ -13,6 +13,7 @@
 //   #search #search-results #theme #help #open-help
 import "./page.css";
 import { h } from "./dom";
+import { livePage } from "./livepage";
 import { report } from "./report";
 
 start().catch((e: unknown) => {
@@ -22,6 +23,7 @@ start().catch((e: unknown) => {
 });
 
 async function start(): Promise<void> {
+  if (livePage()) return;
   const main = document.querySelector("main");
   if (!main) return;
   const source = main.dataset["source"];

@@ -1,0 +1,27 @@
+// The live pages of the shadow. What tests rely on:
+//
+//   html[data-state="ready"]      a snapshot has been shown; also data-connection
+//   #connection[data-state]       connecting, live, reconnecting, paused, hidden, gone; #connection .age; #pause
+//   #fleet tr[data-session]       a JVM, by the folder of its session; also data-state
+//   #stored tr[data-session]      a stored session; .open .rename .download .delete; #stored-search #older #compare
+//   #dialog-yes #dialog-no        of the dialogs; #label-name #label-note
+//   #jvm[data-folder]             the view of a JVM; #report-now; #band-cpu, -tasks, -running, -queued, -gc
+//   #findings .finding[data-rule] a finding; data-going: it no longer holds
+//   #classes #executors #running #queued   its tables
+import "./live.css";
+import { h } from "./dom";
+import { jvmPage } from "./livejvm";
+import { fleetPage } from "./livefleet";
+import { startTheme } from "./theme";
+
+/** livePage shows the live page that the root element names, and reports whether it names one. */
+export function livePage(): boolean {
+  const { page, folder } = document.documentElement.dataset;
+  if (page !== "fleet" && page !== "jvm") return false;
+  startTheme();
+  const main = h("main", { id: "main", tabindex: -1 });
+  document.body.prepend(main);
+  if (page === "jvm") jvmPage(main, folder ?? "");
+  else fleetPage(main);
+  return true;
+}
