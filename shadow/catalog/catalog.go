@@ -40,13 +40,13 @@ type Entry struct {
 	Damaged string
 }
 
-// lostContact is how long after its last part a session that has not ended may still go on. A shadow that is alive
+// LostContact is how long after its last part a session that has not ended may still go on. A shadow that is alive
 // closes one from which nothing comes for so long.
-const lostContact = 2 * time.Minute
+const LostContact = 2 * time.Minute
 
 // Open reports whether the session may still be recorded.
 func (e *Entry) Open(now time.Time) bool {
-	return e.Damaged == "" && e.Ended == store.EndedRunning && now.Sub(e.Stored) < lostContact
+	return e.Damaged == "" && e.Ended == store.EndedRunning && now.Sub(e.Stored) < LostContact
 }
 
 // Catalog lists the sessions of a store. What has not changed is not read again.

@@ -100,9 +100,13 @@ func Delete(dir string) error {
 	return within(dir, store.Delete)
 }
 
-// Relabel keeps a label beside the session in dir; see SetLabel.
-func Relabel(dir string, l Label) error {
-	return within(dir, func(root *os.Root, folder string) error { return SetLabel(root, folder, l) })
+// Relabel changes the label of the session in dir; see SetLabel.
+func Relabel(dir string, change func(*Label)) error {
+	return within(dir, func(root *os.Root, folder string) error {
+		l := readLabel(dir)
+		change(&l)
+		return SetLabel(root, folder, l)
+	})
 }
 
 // within calls do with the folder that dir is in, and its name there.

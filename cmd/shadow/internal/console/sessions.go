@@ -3,6 +3,7 @@ package console
 import (
 	"sync"
 
+	"stackagent/shadow/catalog"
 	"stackagent/shadow/session"
 	"stackagent/shadow/view/table"
 )
@@ -15,8 +16,21 @@ type Sessions struct {
 	sessions []*session.Session
 }
 
+// Resolve gives the folder that a user means by dir: "last" is the newest session of the current directory.
+func (e Env) Resolve(dir string) (string, error) {
+	path, err := catalog.Resolve(dir)
+	if err == nil && path != dir {
+		e.Note("%s is %s", dir, table.Clean(path))
+	}
+	return path, err
+}
+
 // Open opens a session and notes on stderr what of it cannot be read.
 func (e Env) Open(dir string) (*session.Session, error) {
+	dir, err := e.Resolve(dir)
+	if err != nil {
+		return nil, err
+	}
 	s, err := e.Sessions.open(dir)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/catalog"
+	"stackagent/shadow/store"
+	"stackagent/shadow/view"
+)
+
+// sessionTime shows when a session began.
+const sessionTime = "2006-01-02 15:04"
+
+// sessionColumns are the columns of shadow sessions ls.
+func sessionColumns(now time.Time) []view.Column[catalog.Found] {
+	type row = catalog.Found
+	name := func(name, doc string, of func(row) string) view.Column[row] {
+		return view.Column[row]{Name: name, Doc: doc, Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(of(r)) }}
+	}
+	number := func(name, doc string, of func(row) uint64) view.Column[row] {
+		return view.Column[row]{Name: name, Doc: doc, Kind: view.Uint, Unit: view.Count, Value: func(r row) view.Value { return view.UintOf(of(r)) }}
+	}
+	titled := func(c view.Column[row], title string) view.Column[row] {
+		c.Title = title
+		return c
+	}
+	return []view.Column[row]{
+		{Name: "folder", Title: "folder", Doc: "its folder", Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(r.Dir) }},
+		name("session", "its name, as its JVM gave it", func(r row) string { return r.Session }),
+		name("name", "the user's name for it", func(r row) string { return r.Name }),
+		name("note", "the user's note", func(r row) string { return r.Note }),
+		name("program", "main class", func(r row) string { return r.Program }),
+		{Title: "program", Doc: "the user's name for it, else the main class", Kind: view.Name, Show: func(r row) string { return cmp.Or(r.Name, r.Program) }},
+		name("host", "machine of the JVM", func(r row) string { return r.Host }),
+		number("pid", "process id of the JVM", func(r row) uint64 { return uint64(max(r.PID, 0)) }),
+		name("jvm", "version of the JVM", func(r row) string { return r.JVM }),
+		name("gc", "its collector", func(r row) string { return r.GC }),
+		{Name: "started", Title: "started", Doc: "when it began, RFC 3339; on the terminal in local time", Kind: view.Word,
+			Value: func(r row) view.Value { return view.WordOf(r.Started.UTC().Format(time.RFC3339)) },
+			Show:  func(r row) string { return r.Started.Local().Format(sessionTime) }},
+		{Name: "duration_ns", Title: "length", Doc: "its length", Kind: view.Int, Unit: view.Ns, Value: func(r row) view.Value { return view.IntOf(r.Duration) }},
+		titled(number("executions", "executions stored", func(r row) uint64 { return r.Executions }), "executions"),
+		number("creations", "creations stored", func(r row) uint64 { return r.Creations }),
+		number("lost", "events lost", func(r row) uint64 { return r.LostEvents }),
+		number("lost_batches", "batches that never arrived", func(r row) uint64 { return r.LostBatches }),
+		{Name: "bytes", Doc: "size of its files", Kind: view.Int, Value: func(r row) view.Value { return view.IntOf(r.Bytes) }},
+		{Name: "state", Title: "state", Doc: "running, damaged, cut off (its shadow was killed), or how it ended", Kind: view.Word,
+			Value: func(r row) view.Value { return view.WordOf(stateOf(&r, now)) }},
+		name("damaged", "why it cannot be read", func(r row) string { return r.Damaged }),
+	}
+}
+
+func stateOf(f *catalog.Found, now time.Time) string {
+	switch {
+	case f.Damaged != "":
+		return "damaged"
+	case f.Open(now):
+		return "running"
+	case f.Ended == store.EndedRunning:
+		return "cut off"
+	}
+	return f.Ended
+}
+
+// mostListed is how many sessions a question lists.
+const mostListed = 10
+
+// confirm asks on a terminal whether to delete sessions. Elsewhere they are deleted with --yes only.
+func confirm(env console.Env, found []catalog.Found, yes bool) error {
+	if yes {
+		return nil
+	}
+	if f, ok := env.In.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return console.Usagef("nobody can be asked here: give --yes to delete %s", text.PluralExact(len(found), "session", "sessions"))
+	}
+	bytes := int64(0)
+	for i, f := range found {
+		bytes += f.Bytes
+		if i < mostListed {
+			fmt.Fprintf(env.Err, "  %s  %s  %s\n", text.Cell(f.Dir), f.Started.Local().Format(sessionTime), text.Cell(cmp.Or(f.Name, f.Program)))
+		}
+	}
+	if more := len(found) - mostListed; more > 0 {
+		fmt.Fprintf(env.Err, "  and %d more\n", more)
+	}
+	fmt.Fprintf(env.Err, "Delete %s (%s)? [y/N] ", text.PluralExact(len(found), "session", "sessions"), units.FormatBytes(bytes))
+	answer, _ := bufio.NewReader(env.In).ReadString('\n') // without an answer, no
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		env.Note("nothing is deleted")
+		return &console.ExitError{Code: console.ExitFailure}
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
+	"stackagent/shadow/catalog"
+	"stackagent/shadow/store"
+	"stackagent/shadow/view/table"
+)
+
+// defaultPlace explains where sessions are looked for when no folder is given.
+const defaultPlace = `Without a folder, it looks in the current directory: at the folders shadow-*, as
+shadow run makes them, and at the sessions in them. shadow-store, the default store of
+shadow serve, is one of these.`
+
+func newSessions(env console.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List, open, label and delete sessions",
+		Long: `Lists, opens, labels and deletes sessions.
+
+Wherever a command wants a session's folder, "last" stands for the newest session of
+the current directory: the one that "shadow sessions ls" lists first. If there is a
+folder named last, that is meant.`,
+		Example: `  shadow sessions ls
+  shadow stats last
+  shadow sessions rm --older-than 720h /var/lib/shadow`,
+		Args: knownVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(env.Err)
+			_ = cmd.Help()
+			return console.Usagef("missing command")
+		},
+	}
+	cmd.AddCommand(newSessionsList(env), newSessionsRemove(env), newSessionsOpen(env), newSessionsLabel(env))
+	return cmd
+}
+
+func newSessionsList(env console.Env) *cobra.Command {
+	var l listing.Flags
+	cmd := &cobra.Command{
+		Use:   "ls [STORE...]",
+		Short: "List sessions, the newest first",
+		Long: `Lists the sessions of stores, the newest first. A store is a folder with sessions, as
+shadow serve keeps them.
+
+` + defaultPlace,
+		Example: "  shadow sessions ls\n  shadow sessions ls /var/lib/shadow --format csv",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := l.Check(); err != nil {
+				return err
+			}
+			found, err := sessionsIn(args)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 && l.Format == "table" {
+				env.Note("no sessions here")
+				return nil
+			}
+			return listing.Rows(&l, found, sessionColumns(env.Now()))
+		},
+	}
+	l.AddTo(cmd, env, true, "table", "json", "csv")
+	return cmd
+}
+
+// sessionsIn are the sessions in folders; of none, those of the default place.
+func sessionsIn(dirs []string) ([]catalog.Found, error) {
+	if len(dirs) == 0 {
+		return catalog.Default()
+	}
+	return catalog.In(dirs...)
+}
+
+func newSessionsRemove(env console.Env) *cobra.Command {
+	var yes bool
+	var age time.Duration
+	cmd := &cobra.Command{
+		Use:   "rm DIR...",
+		Short: "Delete sessions",
+		Long: `Deletes the folders of sessions, with everything in them. On a terminal it asks first.
+Sessions that are being recorded or read are not deleted, nor are other folders.
+
+With --older-than, the folders are stores: it deletes their sessions that began so long ago.`,
+		Example: `  shadow sessions rm last
+  shadow sessions rm --older-than 720h --yes /var/lib/shadow`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return console.Usagef("missing session folder")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if age < 0 || cmd.Flags().Changed("older-than") && age == 0 {
+				return console.Usagef("--older-than %v: use a duration above 0", age)
+			}
+			found, err := toRemove(env, args, age)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				env.Note("no session is that old")
+				return nil
+			}
+			if err := confirm(env, found, yes); err != nil {
+				return err
+			}
+			return removeAll(env, found)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().DurationVar(&age, "older-than", 0, "delete the sessions of the folders that began longer ago than this")
+	return cmd
+}
+
+// toRemove are the sessions that are meant.
+func toRemove(env console.Env, args []string, age time.Duration) ([]catalog.Found, error) {
+	if age > 0 {
+		return oldSessions(env, args, age)
+	}
+	var found []catalog.Found
+	for _, arg := range args {
+		dir, err := env.Resolve(arg)
+		if err != nil {
+			return nil, err
+		}
+		in, err := catalog.In(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(in) != 1 || filepath.Clean(in[0].Dir) != filepath.Clean(dir) {
+			return nil, fmt.Errorf("%s: %w: it holds %s; name the session, or give --older-than", dir, store.ErrNoSession,
+				text.PluralExact(len(in), "session", "sessions"))
+		}
+		if in[0].Open(env.Now()) {
+			return nil, fmt.Errorf("%s is still being recorded; it can be deleted when it has ended, or when nothing was stored for %v", dir, catalog.LostContact)
+		}
+		found = append(found, in[0])
+	}
+	return found, nil
+}
+
+// oldSessions are those of stores that began long ago and have ended.
+func oldSessions(env console.Env, stores []string, age time.Duration) ([]catalog.Found, error) {
+	all, err := catalog.In(stores...)
+	if err != nil {
+		return nil, err
+	}
+	var found []catalog.Found
+	for _, f := range all {
+		if now := env.Now(); now.Sub(f.Started) > age && !f.Open(now) {
+			found = append(found, f)
+		}
+	}
+	return found, nil
+}
+
+func removeAll(env console.Env, found []catalog.Found) error {
+	var errs error
+	deleted := 0
+	for _, f := range found {
+		if err := catalog.Delete(f.Dir); err != nil {
+			errs = errors.Join(errs, fmt.Errorf("%s: %w", f.Dir, err))
+			continue
+		}
+		deleted++
+	}
+	env.Note("deleted %s", text.PluralExact(deleted, "session", "sessions"))
+	return errs
+}
+
+func newSessionsOpen(env console.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "open [DIR|STORE]",
+		Short: "Write the report of a session and open it in a browser",
+		Long: `Writes the report of a session, of a store's newest one, or of the last. On a desktop it
+opens the report in the browser; elsewhere it prints the address.`,
+		Example: "  shadow sessions open\n  shadow sessions open /var/lib/shadow",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := newest(env, args)
+			if err != nil {
+				return err
+			}
+			report := newReport(env)
+			report.SetContext(cmd.Context())
+			if err := report.RunE(report, []string{dir}); err != nil {
+				return err
+			}
+			return openInBrowser(env, filepath.Join(dir, reportName))
+		},
+	}
+}
+
+// newest is the session that is meant: the one named, or the newest of a store.
+func newest(env console.Env, args []string) (string, error) {
+	if len(args) == 0 {
+		args = []string{catalog.Last}
+	}
+	dir, err := env.Resolve(args[0])
+	if err != nil {
+		return "", err
+	}
+	found, err := catalog.In(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("%s: %w: it holds none either", dir, store.ErrNoSession)
+	}
+	return found[0].Dir, nil
+}
+
+// openInBrowser opens a page on a desktop, and prints its address elsewhere.
+func openInBrowser(env console.Env, path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return fmt.Errorf("finding the report: %w", err)
+	}
+	address := (&url.URL{Scheme: "file", Path: abs}).String()
+	opener, err := exec.LookPath("xdg-open")
+	if err != nil || env.Getenv("DISPLAY") == "" && env.Getenv("WAYLAND_DISPLAY") == "" {
+		env.Note("open %s in a browser", table.Clean(address))
+		return nil
+	}
+	cmd := exec.Command(opener, address)
+	cmd.Env = env.Environ
+	if err := cmd.Run(); err != nil {
+		env.Note("xdg-open cannot open it (%v); open %s in a browser", err, table.Clean(address))
+	}
+	return nil
+}
+
+func newSessionsLabel(env console.Env) *cobra.Command {
+	var l catalog.Label
+	cmd := &cobra.Command{
+		Use:   "label DIR [--name NAME] [--note TEXT]",
+		Short: "Name a session, or keep a note beside it",
+		Long: `Keeps a name and a note for a session. Listings and the live page show the name in place
+of the program. They are in the file ` + catalog.LabelName + ` of the session's folder; the session
+itself does not change. An empty name or note removes it.`,
+		Example: `  shadow sessions label last --name "before the fix" --note "8 workers, warm cache"`,
+		Args:    listing.OneSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, note := cmd.Flags().Changed("name"), cmd.Flags().Changed("note")
+			if !name && !note {
+				return console.Usagef("give --name or --note")
+			}
+			dir, err := newest(env, args)
+			if err != nil {
+				return err
+			}
+			return catalog.Relabel(dir, func(old *catalog.Label) {
+				if name {
+					old.Name = l.Name
+				}
+				if note {
+					old.Note = l.Note
+				}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&l.Name, "name", "", "what to call it")
+	cmd.Flags().StringVar(&l.Note, "note", "", "free text")
+	return cmd
+}
