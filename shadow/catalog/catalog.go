@@ -102,16 +102,6 @@ func (c *Catalog) Look() {
 	c.next = time.Time{}
 }
 
-// Find gives the session in a folder of the store.
-func (c *Catalog) Find(folder string) (Entry, bool) {
-	list, _ := c.List() // what is not listed is not found
-	i := slices.IndexFunc(list, func(e Entry) bool { return e.Folder == folder })
-	if i < 0 {
-		return Entry{}, false
-	}
-	return list[i], true
-}
-
 func (c *Catalog) look() error {
 	entries, err := os.ReadDir(c.root)
 	if err != nil {

@@ -51,8 +51,8 @@ func TestList(t *testing.T) {
 	if list, err := c.List(); err != nil || len(list) != 2 {
 		t.Errorf("before the next look: %d sessions, %v", len(list), err)
 	}
-	if e, ok := c.Find("a"); !ok || e.Session != "job" || e.Ended != store.EndedExit || e.Bytes != 0 {
-		t.Errorf("found %+v %v", e, ok)
+	if e := c.known["a"].entry; e.Session != "job" || e.Ended != store.EndedExit || e.Bytes != 0 {
+		t.Errorf("found %+v", e)
 	}
 	// A manifest of the same size and time is not read again: it is what it was.
 	path := filepath.Join(dir, "a", store.ManifestName)
@@ -107,7 +107,7 @@ func TestLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	foldersOf(t, c)
-	if e, _ := c.Find("a"); e.Label != want || e.Session != "job" {
+	if e := c.known["a"].entry; e.Label != want || e.Session != "job" {
 		t.Errorf("label %+v", e.Label)
 	}
 	for _, bad := range []Label{{Name: strings.Repeat("x", MaxName+1)}, {Note: strings.Repeat("x", MaxNote+1)}, {Name: "a\x1bb"}, {Note: "\u202e"}, {Name: "\xff"}, {Name: "a\nb"}} {

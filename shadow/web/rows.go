@@ -82,6 +82,9 @@ func (s *Server) rows(words []string) []Row {
 	}
 	for _, n := range at {
 		p := &live[n]
+		if s.gone(p, err) {
+			continue
+		}
 		e := catalog.Entry{Folder: p.Folder, Session: p.Session, Program: p.JVM.MainClass, Host: p.JVM.Host, PID: p.JVM.PID, Started: p.LastBatch}
 		if e.Matches(words) {
 			rows = append(rows, s.row(&e, p))
@@ -91,6 +94,12 @@ func (s *Server) rows(words []string) []Row {
 		slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(b.started.Compare(a.started), strings.Compare(a.ID, b.ID)) })
 	}
 	return rows
+}
+
+// gone reports whether a session that is not in the list of the store was deleted. One that runs is only too new for
+// the list.
+func (s *Server) gone(p *ingest.Progress, err error) bool {
+	return err == nil && p.Ended != store.EndedRunning
 }
 
 // row is a session of the store, and where it stands if this shadow records it.
@@ -188,8 +197,12 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (Row, bool) {
 	if i := slices.IndexFunc(live, func(p ingest.Progress) bool { return p.Folder == asked }); i >= 0 {
 		progress = &live[i]
 	}
-	e, ok := s.catalog.Find(asked)
-	if !ok && progress != nil {
+	stored, err := s.catalog.List()
+	i := slices.IndexFunc(stored, func(e catalog.Entry) bool { return e.Folder == asked })
+	e, ok := catalog.Entry{}, i >= 0
+	if ok {
+		e = stored[i]
+	} else if progress != nil && !s.gone(progress, err) {
 		e, ok = catalog.Entry{Folder: progress.Folder, Started: progress.LastBatch}, true
 	}
 	if !ok {
