@@ -42,7 +42,7 @@ func Run(ctx context.Context, env console.Env, o Options) error {
 	if err := a.choose(ctx); err != nil {
 		return err
 	}
-	if err := a.apply(a.ask(ctx)); err != nil {
+	if err := a.apply(a.ask(ctx)); err != nil && a.jvm == nil {
 		return err
 	}
 	if o.Once {
@@ -65,7 +65,7 @@ func Run(ctx context.Context, env console.Env, o Options) error {
 // choose finds the JVM that the user asked for.
 func (a *app) choose(ctx context.Context) error {
 	var f live.Fleet
-	if err := a.Page.get(ctx, livePath, nil, &f); err != nil {
+	if err := a.Page.get(ctx, livePath, &f); err != nil {
 		return err
 	}
 	if a.JVM == "" {
@@ -87,11 +87,11 @@ func (a *app) choose(ctx context.Context) error {
 	return fmt.Errorf("%s has no live session %s: shadow top lists those that it has", a.page, table.Clean(a.JVM))
 }
 
-// livePath is where the page has its figures; jvmQuery names a JVM.
-const (
-	livePath = "/live.json"
-	jvmQuery = "jvm"
-)
+// livePath is where the page has the figures of all JVMs.
+const livePath = "/live.json"
+
+// jvmPath is where it has those of one.
+func jvmPath(folder string) string { return "/live/" + url.PathEscape(folder) + ".json" }
 
 // answer is what came back to a question.
 type answer struct {
@@ -111,10 +111,12 @@ func ask(ctx context.Context, p *Page, folder string, now func() time.Time) answ
 	got := answer{folder: folder}
 	if folder == "" {
 		got.fleet = new(live.Fleet)
-		got.err = p.get(ctx, livePath, nil, got.fleet)
+		got.err = p.get(ctx, livePath, got.fleet)
 	} else {
 		got.jvm = new(live.JVM)
-		got.err = p.get(ctx, livePath, url.Values{jvmQuery: {folder}}, got.jvm)
+		if got.err = p.get(ctx, jvmPath(folder), got.jvm); errors.Is(got.err, errNotFound) {
+			got.err = errGone
+		}
 	}
 	got.at = now()
 	return got
@@ -126,14 +128,20 @@ func (a *app) apply(got answer) error {
 	case got.folder != a.folder: // the user has gone on to something else
 		return nil
 	case errors.Is(got.err, errGone):
-		a.trouble = "ENDED: the session is stored as " + table.Clean(a.folder)
+		a.trouble = endedText + table.Clean(a.folder)
 	case got.err != nil:
 		a.trouble = "RECONNECTING: " + text.OneLine(got.err.Error())
 	default:
 		a.fleet, a.jvm, a.received, a.trouble = got.fleet, got.jvm, got.at, ""
+		if got.jvm != nil && got.jvm.Row.Ended != "" {
+			a.trouble = endedText + table.Clean(a.folder)
+			return errGone
+		}
 	}
 	return got.err
 }
+
+const endedText = "ENDED: the session is stored as "
 
 // output prints what there is in the format.
 func (a *app) output() error {

@@ -19,23 +19,20 @@ import (
 
 const password = "0123456789abcdef"
 
-// livePage answers as a shadow does, with the sample.
+// pageOf answers as a shadow does, with the sample.
 func pageOf(fleet *live.Fleet, secret string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+livePath, func(w http.ResponseWriter, r *http.Request) {
-		var v any = fleet
-		if _, given, _ := r.BasicAuth(); given != secret {
-			http.Error(w, "password required", http.StatusUnauthorized)
-			return
+	answer := func(v any) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if _, given, _ := r.BasicAuth(); given != secret {
+				http.Error(w, "password required", http.StatusUnauthorized)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(v)
 		}
-		if folder := r.URL.Query().Get(jvmQuery); folder == "box-4711-17" {
-			v = sampleJVM()
-		} else if folder != "" {
-			http.NotFound(w, r)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(v)
-	})
+	}
+	mux.HandleFunc("GET "+livePath, answer(fleet))
+	mux.HandleFunc("GET "+jvmPath("box-4711-17"), answer(sampleJVM()))
 	return mux
 }
 
@@ -248,5 +245,10 @@ func TestAnswers(t *testing.T) {
 	}
 	if _ = a.apply(answer{folder: a.folder, jvm: sampleJVM()}); a.trouble != "" {
 		t.Errorf("%q", a.trouble)
+	}
+	last := sampleJVM()
+	last.Row.Ended = "exit"
+	if err := a.apply(answer{folder: a.folder, jvm: last}); !errors.Is(err, errGone) || a.trouble == "" || a.jvm != last {
+		t.Errorf("ended: %v, %q", err, a.trouble)
 	}
 }

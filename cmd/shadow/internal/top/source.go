@@ -61,14 +61,15 @@ func NewPage(address, password, caFile string) (*Page, error) {
 
 func (p *Page) String() string { return p.base.String() }
 
-// errGone is the answer for a JVM that is not recorded now.
-var errGone = errors.New("the JVM is not recorded now")
+var (
+	// errGone is the answer for a JVM that is not recorded now.
+	errGone     = errors.New("the JVM is not recorded now")
+	errNotFound = errors.New("it is no shadow, or an older one")
+)
 
 // get asks for a path and decodes the JSON of the answer.
-func (p *Page) get(ctx context.Context, path string, query url.Values, into any) error {
-	u := p.base
-	u.Path, u.RawQuery = path, query.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+func (p *Page) get(ctx context.Context, path string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base.String()+path, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("asking %s: %w", p, err)
 	}
@@ -82,8 +83,6 @@ func (p *Page) get(ctx context.Context, path string, query url.Values, into any)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, longestAnswer+1))
 	switch {
-	case answer.StatusCode == http.StatusNotFound && query != nil:
-		return errGone
 	case answer.StatusCode != http.StatusOK:
 		return p.refused(answer.StatusCode, string(body))
 	case err != nil:
@@ -127,7 +126,7 @@ func (p *Page) refused(status int, body string) error {
 	case http.StatusBadRequest:
 		return fmt.Errorf("%s refuses: %s; an HTTPS page needs https://", p, reason)
 	case http.StatusNotFound:
-		return fmt.Errorf("%s has no live figures: it is no shadow, or an older one", p)
+		return fmt.Errorf("%s has no live figures: %w", p, errNotFound)
 	}
 	return fmt.Errorf("%s refuses (%d): %s", p, status, reason)
 }

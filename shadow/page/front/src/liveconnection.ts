@@ -78,6 +78,10 @@ export class Connection<T> {
       if (this.current !== "live") this.enter("live");
       this.handlers.data(JSON.parse(e.data) as T);
     };
+    source.addEventListener("end", () => {
+      this.stop();
+      this.enter("gone");
+    });
     // The browser retries after some errors, and gives up after others, at its own pace. One
     // rule for all of them is easier to follow.
     source.onerror = () => void this.again();

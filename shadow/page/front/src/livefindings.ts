@@ -2,7 +2,8 @@
 // else moves, and a screen reader hears of them when it has time.
 import { h } from "./dom";
 import type { Finding } from "./live";
-import { announce, duration } from "./livehead";
+import { duration } from "./livefigures";
+import { announce } from "./livehead";
 import { setAttribute, setText } from "./livetable";
 
 interface Shown {

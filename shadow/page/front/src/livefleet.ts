@@ -1,33 +1,12 @@
 // The fleet: a row a JVM that runs, and the stored sessions below.
 import { h, replace } from "./dom";
-import { formatCount, formatNs, formatRate, plural } from "./format";
+import { formatNs, formatRate, plural } from "./format";
 import type { Fleet, Row } from "./live";
 import { shadowState } from "./liveapi";
-import { duration, LiveHead } from "./livehead";
+import { cpusOf, known, lostOf, nameOf, stateOf } from "./livefigures";
+import { LiveHead } from "./livehead";
 import { StoredSessions } from "./livestored";
 import { LiveTable, setAttribute, setText, type LiveColumn } from "./livetable";
-
-/** unknown is the cell of a figure that is not known. */
-export const unknown = "–";
-
-/** known prints a figure that may not be known. */
-export function known(v: number | null, format: (v: number) => string): string { return v === null ? unknown : format(v); }
-
-/** nameOf is what a JVM is called. */
-export function nameOf(r: Row): string { return r.program || r.session; }
-
-/** cpusOf is the mean number of CPUs in use; null: not known. */
-export function cpusOf(r: Row): number | null {
-  // A list that is not known is null in JSON.
-  const cpus = r.cpus as Row["cpus"] | null;
-  return cpus && cpus.reduce((sum, c) => sum + c.value, 0);
-}
-
-/** stateOf says how a JVM is. */
-export function stateOf(r: Row): string {
-  if (r.state === "silent") return "silent for " + duration(r.lag_ms);
-  return r.state === "ended" && r.ended ? "ended: " + r.ended : r.state;
-}
 
 const columns: LiveColumn<Row>[] = [
   {
@@ -49,8 +28,8 @@ const columns: LiveColumn<Row>[] = [
   },
   {
     key: "lost", title: "Lost", doc: "Events lost since the session began; the curve is the last minute.", kind: "course",
-    value: (r) => r.lost, text: (r) => formatCount(r.lost), points: (r) => r.sparks.lost,
-    fill: (cell, r) => cell.classList.toggle("bad", r.lost > 0),
+    value: (r) => r.lost + r.lost_batches, text: lostOf, points: (r) => r.sparks.lost,
+    fill: (cell, r) => cell.classList.toggle("bad", r.lost + r.lost_batches > 0),
   },
   {
     key: "findings", title: "Findings", kind: "text", value: (r) => -r.findings, text: (r) => (r.findings ? plural(r.findings, "finding", "findings") : "none"),

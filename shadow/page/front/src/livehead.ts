@@ -1,5 +1,6 @@
 // The bar on top of a live page: where it is, how the connection is, how old the figures are.
 import { button, h } from "./dom";
+import { duration } from "./livefigures";
 import { Connection, type State } from "./liveconnection";
 import { harmless, setText } from "./livetable";
 import { modeButton } from "./theme";
@@ -65,19 +66,6 @@ export class LiveHead {
 function ageText(ms: number): string {
   const s = ms / 1000;
   return s < 60 ? s.toFixed(1) + " s" : duration(ms);
-}
-
-/** duration is a time that has passed, in its two largest units: "2 h 5 min". */
-export function duration(ms: number): string {
-  let s = Math.max(0, Math.floor(ms / 1000));
-  const parts: string[] = [];
-  for (const [seconds, unit] of [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]] as const) {
-    const n = Math.floor(s / seconds);
-    if (n > 0 && parts.length < 2) parts.push(`${n} ${unit}`);
-    else if (parts.length > 0) break;
-    s -= n * seconds;
-  }
-  return parts.join(" ") || "0 s";
 }
 
 const region = h("div", { class: "out", role: "status", id: "announcements" });

@@ -5,8 +5,8 @@ import type { Class, Executor, Flow, JVM, Open, Times } from "./live";
 import { addressOf } from "./liveapi";
 import { LiveBands } from "./livebands";
 import { LiveFindings } from "./livefindings";
-import { cpusOf, known, nameOf, stateOf, unknown } from "./livefleet";
-import { duration, LiveHead } from "./livehead";
+import { cpusOf, duration, known, lostOf, nameOf, stateOf, unknown } from "./livefigures";
+import { LiveHead } from "./livehead";
 import { packageOf, withoutPackages } from "./livename";
 import { harmless, LiveTable, setText, type LiveColumn } from "./livetable";
 
@@ -34,7 +34,7 @@ const tiles: Tile[] = [
   { label: "stopped for GC", text: (v) => known(lately(v, "gc"), formatPercent) },
   { label: "failed", text: (v) => formatCount(v.totals.threw), bad: (v) => v.totals.threw > 0 },
   { label: "rejected", text: (v) => formatCount(v.totals.rejected), bad: (v) => v.totals.rejected > 0 },
-  { label: "events lost", text: (v) => formatCount(v.row.lost), bad: (v) => v.row.lost > 0 },
+  { label: "events lost", text: (v) => lostOf(v.row), bad: (v) => v.row.lost + v.row.lost_batches > 0 },
 ];
 
 // lately is the mean of a series over the last five seconds.

@@ -1,7 +1,8 @@
 // The stored sessions: search, paging, name and note, download, delete, compare two.
 import { button, h } from "./dom";
-import { formatBytes, formatCount, formatExact, formatNs, plural } from "./format";
+import { formatBytes, formatCount, formatNs, plural } from "./format";
 import { addressOf, labelSession, removeSession, storedSessions, type Stored } from "./liveapi";
+import { lostOf } from "./livefigures";
 import { announce } from "./livehead";
 import { ask } from "./liveask";
 import { harmless, LiveTable, setAttribute, setText, type LiveColumn } from "./livetable";
@@ -99,7 +100,7 @@ export class StoredSessions {
       { key: "executions", title: "Executions", kind: "number", value: (s) => s.executions, text: (s) => formatCount(s.executions) },
       {
         key: "lost", title: "Lost", kind: "number", value: (s) => s.lost + s.lost_batches,
-        text: (s) => (s.lost_batches ? `${formatExact(s.lost)} + ${plural(s.lost_batches, "batch", "batches")}` : formatExact(s.lost)),
+        text: lostOf,
         fill: (cell, s) => cell.classList.toggle("bad", s.lost + s.lost_batches > 0),
       },
       { key: "bytes", title: "Size", kind: "number", value: (s) => s.bytes, text: (s) => formatBytes(s.bytes) },

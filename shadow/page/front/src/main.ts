@@ -10,29 +10,25 @@
 //   #task                        the task that is shown in its lane
 //   #waits #bottle #stack #contexts #gc #compare   the other views
 //   [data-missing]               why something is not available
+//   #making                      while the shadow makes the report; #failed: it cannot be shown
 //   #search #search-results #theme #help #open-help
 import "./page.css";
 import { h } from "./dom";
 import { livePage } from "./livepage";
+import { loadReport } from "./livereport";
 import { report } from "./report";
 
 start().catch((e: unknown) => {
-  const main = document.querySelector("main");
-  main?.append(h("p", { class: "missing", id: "failed" }, "The page cannot be shown: " + (e instanceof Error ? e.message : String(e))));
+  document.querySelector("main")?.prepend(h("p", { class: "missing", id: "failed" }, "The page cannot be shown: " + (e instanceof Error ? e.message : String(e))));
   document.documentElement.dataset["state"] = "failed";
 });
 
 async function start(): Promise<void> {
   if (livePage()) return;
-  const main = document.querySelector("main");
-  if (!main) return;
-  const source = main.dataset["source"];
-  const own = document.getElementById("data")?.textContent ?? (source ? await load(source) : null);
+  // The shell of "shadow serve" has no main, and says where the data is.
+  let main = document.querySelector("main");
+  if (!main) document.body.prepend((main = h("main")));
+  const { source, progress } = document.documentElement.dataset;
+  const own = document.getElementById("data")?.textContent ?? (source ? await loadReport(main, source, progress ?? "") : null);
   if (own) report(main, own, document.getElementById("data-b")?.textContent ?? null);
-}
-
-async function load(address: string): Promise<string> {
-  const answer = await fetch(address, { credentials: "same-origin" });
-  if (!answer.ok) throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
-  return answer.text();
 }
