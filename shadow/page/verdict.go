@@ -31,18 +31,15 @@ func verdictOf(s *summary.Summary) Verdict {
 	}
 	switch {
 	case s.Tasks.Executions == 0:
-		v.Sentence = "No task was executed in this session. " + mostCost(s)
+		v.Sentence, v.Note = "No task was executed in this session.", mostCost(s)
 	case len(v.Cards) > 0:
 		v.Sentence = v.Cards[0].Title + "."
-		if n := len(v.Cards) + len(v.More) - 1; n > 0 {
-			v.Sentence += fmt.Sprintf(" %s below.", text.Plural(int64(n), "other finding is", "other findings are"))
-		}
 	case !pools:
-		v.Sentence = fmt.Sprintf("Nothing was found in %s, but pools could not be judged (see below). %s", text.Plural(int64(v.Checks), "check", "checks"), mostCost(s))
+		v.Sentence = "Nothing to change was found, but pools could not be judged."
+		v.Note = strings.TrimSpace("The cautions below say why. " + mostCost(s))
 	default:
-		v.Sentence = fmt.Sprintf("Nothing to change was found: all %s passed. %s", text.Plural(int64(v.Checks), "check", "checks"), mostCost(s))
+		v.Sentence, v.Note = fmt.Sprintf("Nothing to change was found: all %s passed.", text.Plural(int64(v.Checks), "check", "checks")), mostCost(s)
 	}
-	v.Sentence = strings.TrimSpace(v.Sentence)
 	return v
 }
 
@@ -56,13 +53,13 @@ func cardOf(f *advice.Finding) Card {
 
 // costs names the kinds of threads of whose CPU time the first screen speaks.
 var costs = []struct {
-	kinds []string
-	words string
+	kinds          []string
+	words, meaning string
 }{
-	{[]string{session.KindApplication, session.KindMain}, "the program's own threads"},
-	{[]string{session.KindCompiler}, "JIT compilation"},
-	{[]string{session.KindGC}, "garbage collection"},
-	{[]string{session.KindVM, session.KindOther}, "the JVM's other threads"},
+	{[]string{session.KindApplication, session.KindMain}, "the program's own threads", ""},
+	{[]string{session.KindCompiler}, "JIT compilation", " Much of such a run is warm-up: figures of a longer one may differ."},
+	{[]string{session.KindGC}, "garbage collection", ""},
+	{[]string{session.KindVM, session.KindOther}, "the JVM's other threads", ""},
 }
 
 // mostCost says where the CPU time of the process went: to the program, or what takes most of it beside the program.
@@ -86,12 +83,6 @@ func mostCost(s *summary.Summary) string {
 	}
 	share := func(k int) string { return units.FormatPercent(float64(sums[k]) / float64(all)) }
 	used := fmt.Sprintf("%.2g of %s", float64(all)/float64(s.DurationNs), text.Plural(int64(s.JVM.CPUs), "CPU", "CPUs"))
-	most := 0
-	for k := range sums {
-		if sums[k] > sums[most] {
-			most = k
-		}
-	}
 	const much = 0.2 // of the CPU time, beside the program
 	rest := 1
 	for k := 2; k < len(sums); k++ {
@@ -99,11 +90,9 @@ func mostCost(s *summary.Summary) string {
 			rest = k
 		}
 	}
-	switch {
-	case most != 0:
-		return fmt.Sprintf("The largest cost is %s: %s of the CPU time. The process used %s.", costs[most].words, share(most), used)
-	case float64(sums[rest]) >= much*float64(all):
-		return fmt.Sprintf("The program's own threads took %s of the CPU time; the largest other cost is %s (%s). The process used %s.", share(0), costs[rest].words, share(rest), used)
+	if float64(sums[rest]) >= much*float64(all) {
+		return fmt.Sprintf("The program's own threads took %s of the CPU time; the largest other cost is %s (%s).%s The process used %s.",
+			share(0), costs[rest].words, share(rest), costs[rest].meaning, used)
 	}
 	return fmt.Sprintf("The program's own threads took %s of the CPU time. The process used %s.", share(0), used)
 }

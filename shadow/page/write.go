@@ -119,7 +119,7 @@ func fallback(sessions []*Data) string {
 	var b strings.Builder
 	b.WriteString("<noscript>")
 	for _, d := range sessions {
-		fmt.Fprintf(&b, "<h1>%s</h1><p>%s</p>", html.EscapeString(d.Session.Name), html.EscapeString(d.Verdict.Sentence))
+		fmt.Fprintf(&b, "<h1>%s</h1><p>%s %s</p>", html.EscapeString(d.Session.Name), html.EscapeString(d.Verdict.Sentence), html.EscapeString(d.Verdict.Note))
 		for _, c := range append(d.Verdict.Cards, d.Verdict.More...) {
 			fmt.Fprintf(&b, "<h2>%s</h2><p>%s</p><p>%s</p><p>%s</p>", html.EscapeString(c.Title), html.EscapeString(c.Evidence), html.EscapeString(c.Remedy), html.EscapeString(c.Gain))
 		}

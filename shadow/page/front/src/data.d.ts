@@ -89,6 +89,8 @@ export interface Count {
 /** Verdict is the first screen. */
 export interface Verdict {
   sentence: string;
+  /** what else belongs beside it; "": nothing */
+  note: string;
   /** at most three, the most to gain first */
   cards: Card[];
   /** the advice that got no card */

@@ -10,6 +10,7 @@ export function verdict(data: Data): HTMLElement {
   const v = data.verdict;
   const el = h("section", { id: "verdict", "aria-labelledby": "sentence" },
     line(data), h("h1", { class: "sentence", id: "sentence" }, ...rich(v.sentence)));
+  if (v.note) el.append(h("p", { class: "beside" }, ...rich(v.note)));
   if (v.cards.length) el.append(cards(v.cards));
   el.append(folded(data));
   return el;
