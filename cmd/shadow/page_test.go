@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -101,8 +102,11 @@ func TestPageHTTPS(t *testing.T) {
 	for end := time.Now().Add(2 * time.Minute); code != 200 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		code, body = ask(report)
 	}
-	if code != 200 || !strings.Contains(body, "com.acme.Fake$Task") {
-		t.Errorf("the report: %d %.300s; %s", code, body, errs.String())
+	if code != 200 || !strings.Contains(body, "com.acme.Fake$Task") || !strings.Contains(body, "<html") {
+		t.Errorf("the report in a file: %d %.300s; %s", code, body, errs.String())
+	}
+	if code, body = ask(strings.Replace(report, "report.html", "data.json", 1)); code != 200 || !strings.Contains(body, "com.acme.Fake$Task") || !json.Valid([]byte(body)) {
+		t.Errorf("its data: %d %.300s; %s", code, body, errs.String())
 	}
 	if code, body := ask("healthz"); code != 200 || body != "ok\n" {
 		t.Errorf("healthz: %d %s", code, body)

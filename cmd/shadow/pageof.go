@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/serve"
-	"stackagent/shadow/report"
+	"stackagent/shadow/page"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/web"
 )
@@ -24,22 +25,31 @@ func newPageOf(env console.Env) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if args[0] != "html" {
-				return console.Usagef("%s: this version does not write it", args[0])
-			}
-			s, err := env.Open(args[1])
-			if err != nil {
-				return err
-			}
 			pipe := os.NewFile(serve.ProgressFD, "progress")
 			defer pipe.Close()
-			sum, err := condense(env, s, summary.Options{Shapes: true, Advice: true, Progress: progressLines(pipe)})
+			data, err := pageOf(env, args[1], progressLines(pipe))
 			if err != nil {
 				return err
 			}
-			return report.WriteSummary(env.Out, sum, report.Options{})
+			if args[0] == serve.FileFormat {
+				return page.Write(env.Out, data)
+			}
+			data.Session.Folder = filepath.Base(args[1])
+			return page.WriteJSON(env.Out, data)
 		},
 	}
+}
+
+func pageOf(env console.Env, dir string, progress func(what string, done, total uint64)) (*page.Data, error) {
+	s, err := env.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := condense(env, s, summary.Options{Shapes: true, Advice: true, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return page.Build(s, sum, page.Options{Progress: progress})
 }
 
 // progressPause is how often the page learns how far a report is.

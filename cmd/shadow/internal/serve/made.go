@@ -23,6 +23,8 @@ import (
 // its progress to the file descriptor ProgressFD, a line of JSON each.
 const (
 	MadeVerb   = "page-of"
+	DataFormat = "data" // the data alone
+	FileFormat = "file" // the page as one file
 	ProgressFD = 3
 )
 

@@ -48,7 +48,7 @@ type livePage struct {
 func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
 	p := livePage{scheme: "http", options: web.Options{
 		Sessions: in.Sessions, Totals: in.Totals, Live: live.figures, Healthy: func() error { return live.healthy(b, in) },
-		Data: maker(env, "data"), File: maker(env, "html"), Version: pageVersion(env),
+		Data: maker(env, DataFormat), File: maker(env, FileFormat), Version: pageVersion(env),
 		Flush: in.Flush, Remove: in.Remove, Peer: busauth.CheckUser,
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
