@@ -145,7 +145,7 @@ export class Band {
       },
       axes: [
         { show: true, size: 7, values: () => [], ticks: { show: false }, grid, splits: (_u, _a, from, to) => this.o.ticks?.(from, to) ?? [] },
-        { size: gutter.left, stroke: token("muted"), font, gap: 6, ticks: { show: false }, grid, space: 26, values: (_u, v) => v.map((y) => this.o.format(y)) },
+        { size: gutter.left, stroke: token("muted"), font, gap: 6, ticks: { show: false }, grid, space: this.o.height < 70 ? 16 : 26, values: (_u, v) => v.map((y) => this.o.format(y)) },
       ],
       series: [
         {},

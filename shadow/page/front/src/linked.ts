@@ -51,7 +51,9 @@ export class Linked {
     this.work = all.reduce((n, r) => n + (r.sums[0]?.sum ?? 0), 0);
     const find = (st.find[this.d] ?? "").toLowerCase();
     if (document.activeElement !== this.search) this.search.value = st.find[this.d] ?? "";
-    const own = all.filter((r) => st.platform || !r.name.platform);
+    // If nothing but the platform worked here, it is what there is to see.
+    const only = all.every((r) => r.name.platform || !r.count);
+    const own = all.filter((r) => st.platform || only || !r.name.platform);
     const rows = own.filter((r) => !find || r.name.name.toLowerCase().includes(find) || r.name.short.toLowerCase().includes(find));
     const columns = this.columns(st, all, tasks.whole(q, this.d));
     const key = columns.map((c) => c.key + c.title + c.group).join();

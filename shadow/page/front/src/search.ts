@@ -45,6 +45,8 @@ export function searchBox(app: App): HTMLElement {
     input.blur();
     open(false);
   };
+  // The key that leads here is not searched for.
+  input.addEventListener("beforeinput", (e) => { if (e.data === "/" && !input.value) e.preventDefault(); });
   input.addEventListener("input", show);
   input.addEventListener("focus", () => { if (input.value) show(); });
   input.addEventListener("blur", () => open(false));

@@ -4,19 +4,20 @@ import { h, s } from "./dom";
 
 type Shape = "solid" | "diagonal" | "back" | "cross" | "lines" | "bars" | "dots";
 
-/** Paint is a colour (the number of a --cN) and a pattern. */
-export interface Paint { color: number; shape: Shape }
+/** Paint is a colour (the number of a --cN) and a pattern; a light one is the pattern in that colour on a tint of it. */
+export interface Paint { color: number; shape: Shape; light?: boolean }
 
 const paint = (color: number, shape: Shape = "solid"): Paint => ({ color, shape });
+const light = (color: number, shape: Shape): Paint => ({ color, shape, light: true });
 
 // paints are those of kinds of threads, states, parts of waits and components of a stack:
-// what is the same thing has the same paint wherever it is.
+// what is the same thing has the same paint wherever it is. Work is solid, waiting is light.
 const paints: Record<string, Paint> = {
   application: paint(1), main: paint(3), gc: paint(4, "bars"), compiler: paint(5, "diagonal"), vm: paint(6, "back"),
   jit: paint(5, "diagonal"), agent: paint(2, "dots"), other: paint(7, "dots"), programs: paint(8, "diagonal"),
-  running: paint(1), cpu: paint(1), base: paint(1), runnable: paint(6, "diagonal"), lock: paint(2, "cross"), monitor: paint(2, "cross"),
-  synchronizer: paint(3, "cross"), io: paint(5, "lines"), sleep: paint(8, "dots"), carrier: paint(6, "back"), queue: paint(5, "back"),
-  idle: paint(0), free: paint(0), not_known: paint(8, "cross"),
+  running: paint(1), cpu: paint(1), base: paint(1), runnable: light(1, "diagonal"), lock: light(2, "cross"), monitor: light(2, "cross"),
+  synchronizer: light(3, "cross"), io: light(5, "lines"), sleep: light(7, "dots"), carrier: light(6, "back"), queue: light(5, "back"),
+  idle: paint(0), free: paint(0), not_known: light(7, "back"), safepoint: light(4, "bars"),
   sequential: paint(7, "back"), synchronization: paint(2, "cross"), imbalance: paint(3, "diagonal"), oversubscription: paint(6, "diagonal"),
   rest: paint(8, "dots"),
 };
@@ -39,6 +40,7 @@ export function paintOfRank(rank: number): Paint {
 }
 
 const tile = 6;
+const tint = 0.2;
 const paths: Record<Exclude<Shape, "solid">, string> = {
   diagonal: "M-1 1L1-1M0 6L6 0M5 7L7 5",
   back: "M-1 5L1 7M0 0L6 6M5-1L7 1",
@@ -62,7 +64,7 @@ export function colorOf(p: Paint): string { return token("c" + p.color); }
 
 /** canvasFill is a paint as the fill of a canvas. */
 export function canvasFill(p: Paint): string | CanvasPattern {
-  const key = p.color + p.shape;
+  const key = p.color + p.shape + (p.light ? "light" : "");
   let f = fills.get(key);
   if (f === undefined) {
     f = p.shape === "solid" ? colorOf(p) : pattern(p, p.shape);
@@ -77,9 +79,15 @@ function pattern(p: Paint, shape: Exclude<Shape, "solid">): string | CanvasPatte
   const ctx = c.getContext("2d");
   if (!ctx) return colorOf(p);
   ctx.scale(ratio, ratio);
+  if (p.light) {
+    ctx.fillStyle = token("surface");
+    ctx.fillRect(0, 0, tile, tile);
+    ctx.globalAlpha = tint;
+  }
   ctx.fillStyle = colorOf(p);
   ctx.fillRect(0, 0, tile, tile);
-  ctx.strokeStyle = token("hatch");
+  ctx.globalAlpha = 1;
+  ctx.strokeStyle = p.light ? colorOf(p) : token("hatch");
   ctx.lineWidth = 1.2;
   ctx.stroke(new Path2D(paths[shape]));
   return ctx.createPattern(c, "repeat") ?? colorOf(p);
@@ -90,15 +98,16 @@ let defs: SVGDefsElement | undefined;
 /** svgFill is a paint as the fill of an SVG element. Its pattern is put into the page once. */
 export function svgFill(p: Paint): string {
   if (p.shape === "solid") return `var(--c${p.color})`;
-  const id = `fill-${p.color}-${p.shape}`;
+  const id = `fill-${p.color}-${p.shape}${p.light ? "-light" : ""}`;
   if (!defs?.isConnected) {
     defs = s("defs");
     document.body.append(s("svg", { class: "defs", width: 0, height: 0, "aria-hidden": "true", focusable: "false" }, defs));
   }
   if (!document.getElementById(id)) {
     defs.append(s("pattern", { id, width: tile, height: tile, patternUnits: "userSpaceOnUse" },
-      s("rect", { width: tile, height: tile, fill: `var(--c${p.color})` }),
-      s("path", { d: paths[p.shape], stroke: "var(--hatch)", "stroke-width": 1.2, fill: "none" })));
+      p.light ? s("rect", { width: tile, height: tile, fill: "var(--surface)" }) : null,
+      s("rect", { width: tile, height: tile, fill: `var(--c${p.color})`, "fill-opacity": p.light ? tint : 1 }),
+      s("path", { d: paths[p.shape], stroke: p.light ? `var(--c${p.color})` : "var(--hatch)", "stroke-width": 1.2, fill: "none" })));
   }
   return `url(#${id})`;
 }

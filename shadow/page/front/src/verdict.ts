@@ -9,7 +9,7 @@ import { others, paintOf, svgFill } from "./theme";
 export function verdict(data: Data): HTMLElement {
   const v = data.verdict;
   const el = h("section", { id: "verdict", "aria-labelledby": "sentence" },
-    line(data), h("h1", { class: "sentence", id: "sentence" }, ...rich(v.sentence)));
+    line(data), h("h1", { class: v.sentence.length > 100 ? "sentence long" : "sentence", id: "sentence" }, ...rich(v.sentence)));
   if (v.note) el.append(h("p", { class: "beside" }, ...rich(v.note)));
   if (v.cards.length) el.append(cards(v.cards));
   el.append(folded(data));
@@ -91,7 +91,7 @@ function folded(data: Data): HTMLElement {
   if (se.counts.length || se.refusals.length) {
     fold("counts", "Counts", h("div", null, counts(se.counts), se.refusals.length ? h("h3", null, "Not instrumented") : null, counts(se.refusals)));
   }
-  if (v.checks > 0) el.append(h("p", { class: "note", id: "checks" }, `${formatCount(v.checks)} checks were made.`));
+  if (v.checks > 0 && v.cards.length) el.append(h("p", { class: "note", id: "checks" }, `${formatCount(v.checks)} checks were made.`));
   return el;
 }
 
