@@ -38,7 +38,11 @@ func newAsset(kind, content string) asset {
 	return asset{kind: kind, hash: hex.EncodeToString(sum[:8]), content: []byte(content)}
 }
 
+//go:embed icon.svg
+var iconSVG string
+
 var (
+	icon   = newAsset("image/svg+xml", iconSVG)
 	script = newAsset("text/javascript; charset=utf-8", page.Script)
 	style  = newAsset("text/css; charset=utf-8", page.Style)
 )

@@ -140,6 +140,7 @@ func (s *Server) Handler() http.Handler {
 	for pattern, handler := range map[string]http.HandlerFunc{
 		"GET /{$}":             s.fleet,
 		"GET /jvm/{folder}":    s.jvm,
+		"GET /assets/icon.svg": icon.serve,
 		"GET /assets/page.js":  script.serve,
 		"GET /assets/page.css": style.serve,
 		"GET /state.json":      s.state,

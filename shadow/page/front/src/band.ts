@@ -123,7 +123,11 @@ export class Band {
       for (let i = 0; i < n; i++) last[i]! += s.values[Math.min(i, s.values.length - 1)] || 0;
       sums.push(last.slice());
     }
-    const lines = this.visible().filter((s) => s.line).map((s) => Float64Array.from({ length: n }, (_, i) => s.values[Math.min(i, s.values.length - 1)] ?? NaN));
+    // uPlot takes null for a gap; NaN would be the end of its scale.
+    const lines = this.visible().filter((s) => s.line).map((s) => Array.from({ length: n }, (_, i) => {
+      const v = s.values[Math.min(i, s.values.length - 1)];
+      return v === undefined || Number.isNaN(v) ? null : v;
+    }));
     return [Float64Array.from(this.x), ...sums.reverse(), ...lines] as unknown as uPlot.AlignedData;
   }
 

@@ -88,7 +88,7 @@ export class LiveBands {
         ...all.filter((s) => plan.areas(s.key)).map((s) => seriesOf(s, n, plan, false)),
         ...(plan.lines ?? []).flatMap((k) => all.filter((s) => s.key === k).map((s) => seriesOf(s, n, plan, true))),
       ];
-      const reason = (v.missing as Record<string, string> | null)?.[plan.missing];
+      const reason = series.length ? "" : (v.missing as Record<string, string> | null)?.[plan.missing];
       why.hidden = !reason;
       setText(why, reason ? `Not available: ${reason}.` : "");
       band.el.classList.toggle("without", series.length === 0);

@@ -17,6 +17,9 @@ const longestRetry = 5_000;
 // The shadow sends every second. After so long a silence the connection is dead even if
 // the network has not noticed.
 const silence = 6_000;
+// A shadow that has just started hears from its JVMs within seconds. One that it has not
+// heard of for so long is gone.
+const absence = 20_000;
 
 /** Connection listens to the snapshots of an address. */
 export class Connection<T> {
@@ -24,9 +27,11 @@ export class Connection<T> {
   private timer = 0;
   private retry = firstRetry;
   private wantsPause = false;
+  private ended = false;
+  private absent = -1; // when the shadow first did not know the JVM
   /** performance.now() of the last snapshot; negative before the first. */
   arrived = -1;
-  current: State = "connecting";
+  current: State | null = null;
 
   constructor(private readonly address: string, private readonly handlers: Handlers<T>) {
     document.addEventListener("visibilitychange", () => this.follow());
@@ -49,7 +54,7 @@ export class Connection<T> {
   }
 
   private follow(): void {
-    if (this.current === "gone") return;
+    if (this.ended) return;
     this.stop();
     if (this.wantsPause) this.enter("paused");
     else if (document.hidden) this.enter("hidden");
@@ -63,22 +68,25 @@ export class Connection<T> {
   }
 
   private enter(state: State, why = ""): void {
+    if (state === this.current && !why) return;
     this.current = state;
     this.handlers.state(state, why);
   }
 
   private open(): void {
-    if (this.current !== "reconnecting") this.enter("connecting");
+    if (this.current !== "reconnecting" && this.current !== "gone") this.enter("connecting");
     const source = new EventSource(this.address);
     this.source = source;
     source.onmessage = (e: MessageEvent<string>) => {
       this.arrived = performance.now();
       this.retry = firstRetry;
+      this.absent = -1;
       this.watch();
-      if (this.current !== "live") this.enter("live");
+      this.enter("live");
       this.handlers.data(JSON.parse(e.data) as T);
     };
     source.addEventListener("end", () => {
+      this.ended = true;
       this.stop();
       this.enter("gone");
     });
@@ -94,17 +102,15 @@ export class Connection<T> {
   }
 
   private async again(): Promise<void> {
-    const failed = this.source;
     this.stop();
-    if (this.current !== "reconnecting") this.enter("reconnecting");
+    if (this.current !== "gone") this.enter("reconnecting");
     this.timer = window.setTimeout(() => this.open(), this.retry * (0.75 + Math.random() / 2));
     this.retry = Math.min(2 * this.retry, longestRetry);
     const refusal = await refusalOf(this.address);
-    if (this.current !== "reconnecting" || failed === null) return; // it is back, or paused
-    if (refusal?.status === 404) {
-      this.stop();
-      this.enter("gone", refusal.text);
-    } else if (refusal) this.enter("reconnecting", refusal.text);
+    if (!refusal || (this.current !== "reconnecting" && this.current !== "gone")) return; // it is away, back, or paused
+    const now = performance.now();
+    if (refusal.status === 404 && this.absent < 0) this.absent = this.arrived < 0 ? now - absence : now;
+    this.enter(refusal.status === 404 && now - this.absent >= absence ? "gone" : "reconnecting", refusal.text);
   }
 }
 

@@ -51,7 +51,6 @@ export class LiveHead {
     document.documentElement.dataset["connection"] = state;
     setText(this.word, words[state]);
     setText(this.why, why);
-    this.pause.disabled = state === "gone";
     // The first connection is no news.
     if (before !== undefined && before !== state && (state !== "live" || before === "reconnecting") && state !== "hidden") announce("Connection: " + words[state]);
     this.tick();

@@ -54,8 +54,8 @@ class JVMView {
   private readonly platform = h("input", { type: "checkbox", id: "platform", onchange: () => this.showClasses() });
   private readonly classes = table<Class>("classes", "Classes of tasks", [nameOfClass, ...flowColumns<Class>((c) => c.flow)], (c) => c.name);
   private readonly executors = table<Executor>("executors", "Executors", [nameOfExecutor, workers, ...flowColumns<Executor>((e) => e.flow)], (e) => String(e.id));
-  private readonly running = table<Open>("running", "Longest running tasks now", openColumns("Runs for", "Thread"), keyOfOpen);
-  private readonly queued = table<Open>("queued", "Longest queued tasks now", openColumns("Waits for", "Submitted by"), keyOfOpen);
+  private readonly running = table<Open>("running", "Longest running tasks now", openColumns("Runs for", "Thread"), keyOfOpen, "-age");
+  private readonly queued = table<Open>("queued", "Longest queued tasks now", openColumns("Waits for", "Submitted by"), keyOfOpen, "-age");
   private readonly notes = h("ul", { class: "notes note" });
   private readonly window = h("span", { class: "quiet" });
   private last: JVM | undefined;
@@ -70,7 +70,7 @@ class JVMView {
       h("div", { class: "livegrid" }, this.bands.el, this.findings.el),
       section("Classes", this.classes.el, this.window, h("label", { class: "check" }, this.platform, "platform classes")),
       section("Executors", this.executors.el),
-      h("div", { class: "grid2" }, section("Longest running now", this.running.el), section("Longest queued now", this.queued.el)),
+      h("div", { class: "grid2 now" }, section("Longest running now", this.running.el), section("Longest queued now", this.queued.el)),
       this.notes);
   }
 
@@ -125,8 +125,8 @@ function section(title: string, content: Node, ...beside: Node[]): HTMLElement {
   return h("section", { class: "panel live" }, h("div", { class: "panel-head" }, h("h2", null, title), ...beside), content);
 }
 
-function table<T>(id: string, label: string, columns: LiveColumn<T>[], keyOf: (row: T) => string): LiveTable<T> {
-  return new LiveTable<T>({ id, label, columns, keyOf, empty: "Waiting for the shadow…" });
+function table<T>(id: string, label: string, columns: LiveColumn<T>[], keyOf: (row: T) => string, sort = ""): LiveTable<T> {
+  return new LiveTable<T>({ id, label, columns, keyOf, sort, empty: "Waiting for the shadow…" });
 }
 
 const nameOfClass: LiveColumn<Class> = {
@@ -137,7 +137,7 @@ const nameOfClass: LiveColumn<Class> = {
 const nameOfExecutor: LiveColumn<Executor> = {
   key: "name", title: "Executor", kind: "name", value: (e) => e.name, text: (e) => withoutPackages(e.name || e.class),
   tip: (e) => [e.name, e.class, e.site].filter(Boolean).join("\n"),
-  below: (e) => [e.name ? withoutPackages(e.class) : "", e.site && e.site !== e.name ? "made at " + withoutPackages(e.site) : ""].filter(Boolean).join(" · "),
+  below: (e) => (e.site ? "made at " + withoutPackages(e.site) : e.name ? withoutPackages(e.class) : ""),
 };
 
 const workers: LiveColumn<Executor> = {

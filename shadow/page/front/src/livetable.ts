@@ -40,6 +40,9 @@ export interface LiveTableOptions<T> {
   empty: string;
 }
 
+// How much a column needs, in rem: as live.css has it, and enough of a name.
+const room: Record<LiveColumn<never>["kind"], number> = { name: 16.7, number: 5.6, text: 8.7, course: 12.3 };
+
 interface Shown<T> {
   tr: HTMLTableRowElement;
   cells: Cell<T>[];
@@ -62,7 +65,9 @@ export class LiveTable<T> {
     // them a table for those who cannot see it.
     this.table = h("table", { id: o.id, "aria-label": o.label, role: "table", class: "livetable" },
       h("colgroup", null, ...o.columns.map((c) => h("col", { class: c.kind }))), this.head, this.body);
-    this.el = h("div", { class: "table" }, h("div", { class: "scroller" }, this.table), this.none);
+    this.el = h("div", { class: "table" }, h("div", { class: "scroller", tabindex: 0, role: "group", "aria-label": o.label }, this.table), this.none);
+    const needed = o.columns.reduce((sum, c) => sum + room[c.kind], 0);
+    new ResizeObserver(() => this.table.classList.toggle("folded-rows", this.el.clientWidth < needed * rem())).observe(this.el);
     this.showHead();
     this.setRows([]);
   }
@@ -195,3 +200,6 @@ export function setAttribute(el: Element, name: string, value: string | null): v
   if (value === null) el.removeAttribute(name);
   else el.setAttribute(name, value);
 }
+
+// rem is the font size of the page in pixels.
+function rem(): number { return parseFloat(getComputedStyle(document.documentElement).fontSize); }

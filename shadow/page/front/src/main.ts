@@ -25,10 +25,9 @@ start().catch((e: unknown) => {
 
 async function start(): Promise<void> {
   if (livePage()) return;
-  // The shell of "shadow serve" has no main, and says where the data is.
-  let main = document.querySelector("main");
-  if (!main) document.body.prepend((main = h("main")));
-  const { source, progress } = document.documentElement.dataset;
+  const main = document.querySelector("main");
+  if (!main) return;
+  const { source, progress } = main.dataset; // of "shadow serve"
   const own = document.getElementById("data")?.textContent ?? (source ? await loadReport(main, source, progress ?? "") : null);
   if (own) report(main, own, document.getElementById("data-b")?.textContent ?? null);
 }
