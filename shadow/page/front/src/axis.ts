@@ -236,6 +236,7 @@ class Brush {
   private dragging = false;
   private window: [number, number] = [0, 0];
   private timer = 0;
+  private pace = 90;
 
   constructor(private readonly axis: Axis, private readonly app: App) {
     this.handles = (["Begin of the window", "End of the window"] as const).map((label, i) =>
@@ -281,11 +282,14 @@ class Brush {
       this.dragging = true;
       this.window = this.snap(Math.min(t, this.anchor), Math.max(t, this.anchor));
       this.paint(this.window);
-      // The tables follow a few times a second: what is under the finger comes first.
+      // The tables follow at their own pace: what is under the finger comes first.
       this.timer ||= window.setTimeout(() => {
         this.timer = 0;
-        if (this.dragging) this.axis.set(...this.window, true);
-      }, 90);
+        if (!this.dragging) return;
+        const began = performance.now();
+        this.axis.set(...this.window, true);
+        this.pace = Math.max(90, 3 * (performance.now() - began));
+      }, this.pace);
       hideTip();
     } else if (onButton(e)) this.leave();
     else this.axis.tip(e.clientX, e.clientY, t);

@@ -4,8 +4,9 @@ import { readData } from "./columns";
 import type { Row, Tasks } from "./cube";
 import type { Data, Name } from "./data";
 import { DistributionFigure } from "./distribution";
-import { append, h, note, replace, select } from "./dom";
+import { h, note, replace, select } from "./dom";
 import { formatCount, formatNs, formatRatio, formatUnit } from "./format";
+import { addressOf, ask, storedSessions } from "./liveapi";
 import { dimensions, type Dimension, type State } from "./state";
 import { Table, type ColumnOf } from "./tables";
 import { swatch } from "./theme";
@@ -34,34 +35,36 @@ export function compareView(app: App): Shown {
   };
 }
 
-// loader lets one choose the other session, where there is a server to ask.
+const mostListed = 200;
+
+// loader lets one choose the other session, where there is a shadow to ask.
 function loader(app: App, loaded: () => void): { el: HTMLElement; start: (st: State) => void } {
   const el = h("div");
-  const served = !!app.data.session.folder && location.protocol !== "file:";
-  if (!served) {
-    if (!app.other) append(el, note("To compare two sessions, write both into one report: shadow report A B. Or open one under shadow serve and choose the other here."));
+  const { source } = document.documentElement.dataset;
+  if (!source) {
+    if (!app.other) el.append(note("To compare two sessions, write both into one page: shadow report A B -o FILE.html. Or open one of them under shadow serve, and choose the other here."));
     return { el, start: () => undefined };
   }
   const status = h("p", { class: "note", role: "status" });
   let asked = "";
+  const failed = (e: unknown) => { status.textContent = `Cannot load this: ${e instanceof Error ? e.message : String(e)}.`; };
   const start = (st: State) => {
     if (!st.with || st.with === asked) return;
     asked = st.with;
-    status.textContent = "Loading…";
-    fetch(`/sessions/${encodeURIComponent(st.with)}/data.json`, { credentials: "same-origin" })
-      .then(async (r) => {
-        if (!r.ok) throw new Error(`${r.status} ${r.statusText}`);
-        app.compare(readData(await r.text()));
-        status.textContent = "";
-        loaded();
-      })
-      .catch((e: unknown) => { status.textContent = `This session cannot be loaded: ${e instanceof Error ? e.message : String(e)}`; });
+    status.textContent = "The shadow reads the session…";
+    ask(addressOf(st.with) + "/data.json").then((r) => r.text()).then((json) => {
+      if (asked !== st.with) return;
+      app.compare(readData(json));
+      status.textContent = "";
+      loaded();
+    }).catch(failed);
   };
-  fetch("/sessions.json", { credentials: "same-origin" }).then((r) => (r.ok ? r.json() : [])).then((list: unknown) => {
-    const found = (Array.isArray(list) ? list : (list as { sessions?: unknown[] })?.sessions ?? []) as { folder?: string; name?: string; session?: string; program?: string }[];
-    const options = found.filter((s) => s.folder && s.folder !== app.data.session.folder).map((s) => ({ value: s.folder!, text: [s.program, s.name ?? s.session ?? s.folder].filter(Boolean).join(", ") }));
-    replace(el, options.length ? select("Compare with", [{ value: "", text: "choose a session" }, ...options], app.state.with, (v) => app.store.set({ with: v }), "with") : note("The store has no other session."), status);
-  }).catch(() => replace(el, note("The list of sessions cannot be loaded."), status));
+  storedSessions("", mostListed).then(({ rows }) => {
+    const others = rows.filter((s) => addressOf(s.id) + "/data.json" !== source);
+    const options = others.map((s) => ({ value: s.id, text: [s.name || s.session, s.program].filter(Boolean).join(", ") }));
+    replace(el, options.length ? select("Compare with", [{ value: "", text: "choose a session" }, ...options], app.state.with, (v) => app.store.set({ with: v }), "with")
+      : note("The store has no other session."), status);
+  }).catch(failed);
   el.append(status);
   return { el, start };
 }

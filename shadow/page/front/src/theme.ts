@@ -15,8 +15,8 @@ const light = (color: number, shape: Shape): Paint => ({ color, shape, light: tr
 const paints: Record<string, Paint> = {
   application: paint(1), main: paint(3), gc: paint(4, "bars"), compiler: paint(5, "diagonal"), vm: paint(6, "back"),
   jit: paint(5, "diagonal"), agent: paint(2, "dots"), other: paint(7, "dots"), programs: paint(8, "diagonal"),
-  running: paint(1), cpu: paint(1), base: paint(1), runnable: light(1, "diagonal"), lock: light(2, "cross"), monitor: light(2, "cross"),
-  synchronizer: light(3, "cross"), io: light(5, "lines"), sleep: light(7, "dots"), carrier: light(6, "back"), queue: light(5, "back"),
+  running: paint(1), cpu: paint(1), base: paint(1), runnable: light(1, "diagonal"), lock: light(2, "back"), monitor: light(2, "back"),
+  synchronizer: light(3, "cross"), io: light(5, "lines"), sleep: light(7, "dots"), carrier: light(3, "bars"), queue: light(5, "diagonal"),
   idle: paint(0), free: paint(0), not_known: light(7, "back"), safepoint: light(4, "bars"),
   sequential: paint(7, "back"), synchronization: paint(2, "cross"), imbalance: paint(3, "diagonal"), oversubscription: paint(6, "diagonal"),
   rest: paint(8, "dots"),
@@ -40,7 +40,9 @@ export function paintOfRank(rank: number): Paint {
 }
 
 const tile = 6;
-const tint = 0.2;
+const tint = 0.16;
+const line = 1.2;
+const lightLine = 0.8;
 const paths: Record<Exclude<Shape, "solid">, string> = {
   diagonal: "M-1 1L1-1M0 6L6 0M5 7L7 5",
   back: "M-1 5L1 7M0 0L6 6M5-1L7 1",
@@ -88,7 +90,7 @@ function pattern(p: Paint, shape: Exclude<Shape, "solid">): string | CanvasPatte
   ctx.fillRect(0, 0, tile, tile);
   ctx.globalAlpha = 1;
   ctx.strokeStyle = p.light ? colorOf(p) : token("hatch");
-  ctx.lineWidth = 1.2;
+  ctx.lineWidth = p.light ? lightLine : line;
   ctx.stroke(new Path2D(paths[shape]));
   return ctx.createPattern(c, "repeat") ?? colorOf(p);
 }
@@ -107,7 +109,7 @@ export function svgFill(p: Paint): string {
     defs.append(s("pattern", { id, width: tile, height: tile, patternUnits: "userSpaceOnUse" },
       p.light ? s("rect", { width: tile, height: tile, fill: "var(--surface)" }) : null,
       s("rect", { width: tile, height: tile, fill: `var(--c${p.color})`, "fill-opacity": p.light ? tint : 1 }),
-      s("path", { d: paths[p.shape], stroke: p.light ? `var(--c${p.color})` : "var(--hatch)", "stroke-width": 1.2, fill: "none" })));
+      s("path", { d: paths[p.shape], stroke: p.light ? `var(--c${p.color})` : "var(--hatch)", "stroke-width": p.light ? lightLine : line, fill: "none" })));
   }
   return `url(#${id})`;
 }
