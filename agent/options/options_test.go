@@ -205,18 +205,6 @@ func TestExposed(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	cases := []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"metric", "metrics", 1}, {"detial", "detail", 1}, {"kitten", "sitting", 3}}
-	for _, c := range cases {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("%q %q: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"", "bus=nats://h:1,session=a", `creds=a\,b`, "metric=wall+cpu,strict=true,task=a#b(I)V", "exclude=a;b,zzz"} {
 		f.Add(s)

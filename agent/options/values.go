@@ -11,6 +11,7 @@ import (
 	"stackagent/internal/busauth"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/taskdef"
+	"stackagent/internal/text"
 	"stackagent/internal/wire"
 )
 
@@ -28,9 +29,9 @@ func setMetric(o *Options, value string) string {
 		event, err := perfevent.Parse(word)
 		switch {
 		case !known && err != nil:
-			names := append(slices.Clone(metrics), perfevent.Names()...)
-			return fmt.Sprintf("%q is not a metric; want one or more of ", word) + strings.Join(names, ", ") +
-				" or another performance event (LLC-load-misses, r01c2), joined with '+'" + didYouMean(word, names)
+			return fmt.Sprintf("%q is not a metric; want one or more of ", word) + strings.Join(metrics, ", ") +
+				" or a performance event (instructions, LLC-load-misses, r01c2; perf list has all), joined with '+'" +
+				text.DidYouMean(word, append(slices.Clone(metrics), perfevent.Names()...))
 		case !known && !slices.ContainsFunc(o.Events, func(e perfevent.Event) bool { return e.Name == word }):
 			o.Events = append(o.Events, event)
 			list = append(list, word)
@@ -77,7 +78,7 @@ func str(field func(*Options) *string) setter {
 func boolean(field func(*Options) *bool) setter {
 	return func(o *Options, value string) string {
 		if value != "true" && value != "false" {
-			return "want true or false" + didYouMean(value, []string{"true", "false"})
+			return "want true or false" + text.DidYouMean(value, []string{"true", "false"})
 		}
 		*field(o) = value == "true"
 		return ""
@@ -91,7 +92,7 @@ func choice[T ~string](field func(*Options) *T, allowed ...T) setter {
 			for i, a := range allowed {
 				words[i] = string(a)
 			}
-			return "want " + strings.Join(words, ", ") + didYouMean(value, words)
+			return "want " + strings.Join(words, ", ") + text.DidYouMean(value, words)
 		}
 		*field(o) = T(value)
 		return ""
@@ -141,7 +142,7 @@ func setContexts(o *Options, value string) string {
 	}
 	n, err := strconv.ParseUint(value, 10, 32)
 	if err != nil || n > maxContexts {
-		return "want all, 0 (none), or N to take one in N, at most 1000000000" + didYouMean(value, []string{"all"})
+		return "want all, 0 (none), or N to take one in N, at most 1000000000" + text.DidYouMean(value, []string{"all"})
 	}
 	o.Contexts = int(n)
 	return ""
@@ -158,7 +159,7 @@ func setWait(o *Options, value string) string {
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil || d < time.Microsecond || d > time.Hour {
-		return "want a time from 1us to 1h, or off" + didYouMean(value, []string{WaitOff})
+		return "want a time from 1us to 1h, or off" + text.DidYouMean(value, []string{WaitOff})
 	}
 	o.Wait = d
 	return ""

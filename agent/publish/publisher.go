@@ -25,6 +25,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/text"
 	"stackagent/internal/wire"
 )
 
@@ -195,7 +196,7 @@ func (p *Publisher) Flush(ctx context.Context) (Undelivered, error) {
 	if u.Batches == 0 {
 		return u, nil
 	}
-	return u, fmt.Errorf("publish: %d batches (%d to %d) not acknowledged by the bus at %s: %w", u.Batches, u.First, u.Last, p.shown, err)
+	return u, fmt.Errorf("publish: %s (%d to %d) not acknowledged by the bus at %s: %w", text.PluralExact(u.Batches, "batch", "batches"), u.First, u.Last, p.shown, err)
 }
 
 // wait returns nil when ready, called with the lock held, says so.

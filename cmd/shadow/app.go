@@ -85,8 +85,10 @@ A session is a folder. "shadow run" records one; the other commands show it.`,
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &console.UsageError{Err: err} })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(verbs(env)...)
+	addHelpers(root)
+	explainArguments(root)
 	damagedFlag(root, env.Sessions)
 	return root
 }
@@ -115,7 +117,7 @@ var laterVerbs = map[string]bool{
 func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
-		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), serve.NewDeliver(env),
+		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newLicenses(env), serve.NewDeliver(env),
 		newJoin(env), newBottle(env), newPath(env), newWhatif(env), newStack(env), newScale(env), newGC(env), newLatency(env), newWaits(env),
 		tgp.NewImport(env), tgp.New(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env),
 	}

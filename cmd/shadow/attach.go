@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/sched"
@@ -52,7 +54,7 @@ unless it was started with -XX:+EnableDynamicAgentLoading.`,
 		Example: `  shadow attach 4711 -o /tmp/s --duration 30s
   shadow attach 4711 --bus nats://127.0.0.1:4222 --token-file shadow-store/token
   shadow detach 4711`,
-		Args: cobra.ExactArgs(1),
+		Args: onePID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := parsePID(args[0])
 			if err == nil {
@@ -84,7 +86,7 @@ func newDetach(env console.Env) *cobra.Command {
 the classes. The agent library stays loaded, as no JVM can unload one, and does
 nothing until you attach again.`,
 		Example: `  shadow detach 4711`,
-		Args:    cobra.ExactArgs(1),
+		Args:    onePID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := parsePID(args[0])
 			if err != nil {
@@ -103,12 +105,42 @@ nothing until you attach again.`,
 	}
 }
 
+// onePID takes exactly one argument, the process id of a JVM.
+func onePID(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return console.Usagef("missing process id: %s PID; %s", cmd.CommandPath(), candidates())
+	case 1:
+		return nil
+	}
+	return console.Usagef("want one process id, got %d arguments; attach to one JVM at a time", len(args))
+}
+
 func parsePID(s string) (int, error) {
 	pid, err := strconv.Atoi(s)
 	if err != nil || pid <= 0 {
-		return 0, console.Usagef("%q is not a process id; jps lists the JVMs", s)
+		return 0, console.Usagef("%q is not a process id; %s", s, candidates())
 	}
 	return pid, nil
+}
+
+// mostCandidates is how many JVMs a message names.
+const mostCandidates = 5
+
+// candidates names the JVMs that may be meant.
+func candidates() string {
+	list := jvmprocess.List()
+	if len(list) == 0 {
+		return "this user may look into no running JVM; as root, jps -l or ps -C java lists all"
+	}
+	var names []string
+	for _, j := range list[:min(len(list), mostCandidates)] {
+		names = append(names, strings.TrimSpace(fmt.Sprintf("%d %s", j.PID, text.Cut(j.Main, 60))))
+	}
+	if more := len(list) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more (jps -l lists all)", more))
+	}
+	return text.Plural(len(list), "JVM is", "JVMs are") + " running: " + strings.Join(names, ", ")
 }
 
 func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {

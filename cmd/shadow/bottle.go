@@ -95,7 +95,7 @@ func (f *bottleFlags) run(env console.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	window, err := f.window.of(s.Manifest.StartNs, a.From, a.To)
+	window, err := f.window.of(env, s.Manifest.StartNs, a.From, a.To)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
 	"stackagent/shadow/flame"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -24,7 +25,7 @@ func listContexts(l *listing.Flags, dir string, o summary.HotspotOptions) error 
 		return err
 	}
 	if !slices.Contains(summary.ContextOrders, o.Sort) {
-		return console.Usagef("--by context --sort %s: use one of %v", o.Sort, summary.ContextOrders)
+		return console.Usagef("--by context --sort %s: use %s", o.Sort, text.OneOf(summary.ContextOrders))
 	}
 	if o.Metric != "" {
 		return console.Usagef("--metric and --by context exclude each other: contexts have wall and CPU time")

@@ -19,6 +19,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/text"
 	"stackagent/shadow/view"
 )
 
@@ -189,13 +190,13 @@ func perfData(ctx context.Context, homes []jdk.Home) hpc.Facility {
 		return f
 	}
 	dir := filepath.Join("/tmp", "hsperfdata_"+me.Username) // always /tmp, whatever TMPDIR says
-	text, err := java(ctx, homes[0], "-XX:+PrintFlagsFinal", "-version")
+	output, err := java(ctx, homes[0], "-XX:+PrintFlagsFinal", "-version")
 	if err != nil {
-		f.Available, f.Detail = hpc.Unknown, firstLine(text, err)
+		f.Available, f.Detail = hpc.Unknown, firstLine(output, err)
 		return f
 	}
 	on := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(output) {
 		if field := strings.Fields(line); len(field) > 3 && field[1] == "UsePerfData" {
 			on = field[3] == "true"
 		}
@@ -215,6 +216,6 @@ func perfData(ctx context.Context, homes []jdk.Home) hpc.Facility {
 			live++
 		}
 	}
-	f.Available, f.Detail = hpc.Yes, fmt.Sprintf("on by default; %d files in %s now", live, dir)
+	f.Available, f.Detail = hpc.Yes, fmt.Sprintf("on by default; %s in %s now", text.PluralExact(live, "file", "files"), dir)
 	return f
 }

@@ -96,8 +96,8 @@ func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
 	default:
 		return console.Usagef("--by %s: use class, site, executor, thread or context", o.By)
 	}
-	if err := granularity.SortHotspots(nil, o.Sort); err != nil {
-		return &console.UsageError{Err: err}
+	if o.By != summary.ByContext && !slices.Contains(granularity.Orders, o.Sort) {
+		return console.Usagef("--sort %s: use %s", o.Sort, text.OneOf(granularity.Orders))
 	}
 	return nil
 }

@@ -125,7 +125,31 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"report", dir, "-o", filepath.Join(dir, "x.JPG")}, "use FILE.html, FILE.svg"},
 		{[]string{"diff", "--help"}, "not part of this version"},
 		{[]string{"attach", "x"}, "is not a process id"},
-		{[]string{"detach"}, "accepts 1 arg"},
+		{[]string{"detach"}, "missing process id: shadow detach PID; "},
+		{[]string{"attach"}, "missing process id: shadow attach PID; "},
+		{[]string{"attach", "1", "2"}, "want one process id, got 2 arguments"},
+		{[]string{"attach", "1", "--duration", "soon"}, "--duration soon: want a time such as 1.5s, 200ms or 2m"},
+		{[]string{"doctor", "all"}, `shadow doctor takes no arguments, got "all"`},
+		{[]string{"import", "jfr"}, `unknown command "jfr" for "shadow import"`},
+		{[]string{"completion"}, "missing shell: shadow completion bash, zsh, fish or powershell"},
+		{[]string{"completion", "tcsh"}, `unknown command "tcsh"`},
+		{[]string{"help", "frobnicate"}, "unknown command"},
+		{[]string{"stats", dir, "--formt", "json"}, "unknown flag: --formt (did you mean format?)"},
+		{[]string{"stats", dir, "--format"}, "--format needs a value: table|json|csv"},
+		{[]string{"tasks", dir, "--top"}, "--top needs a value: a whole number"},
+		{[]string{"tasks", dir, "--app=perhaps"}, "--app perhaps: want true or false"},
+		{[]string{"gc", dir, "--from", "-1s"}, "--from -1s: want a time since the start of the session, 0 or more"},
+		{[]string{"gc", dir, "--to", "-1s"}, "--to -1s: want a time since the start of the session, above 0"},
+		{[]string{"gc", dir, "--to", "0s"}, "--to 0s: want a time since the start of the session, above 0"},
+		{[]string{"bottle", dir, "--from", "2s", "--to", "1s"}, "--from 2s --to 1s: the end must be after the start"},
+		{[]string{"path", dir, "--from", "-1ms"}, "--from -1ms: want a time"},
+		{[]string{"whatif", dir, "--cpus", "4", "--from", "-1ms"}, "--from -1ms: want a time"},
+		{[]string{"whatif", dir, "--cpus", "-4"}, "--cpus -4: want a number above 0"},
+		{[]string{"whatif", dir, "--cpus", "many"}, "--cpus many: want a whole number"},
+		{[]string{"stack", dir, "--threads", "a,b"}, "--threads a,b: want whole numbers with commas between them, such as 1,2,4"},
+		{[]string{"stack", dir, "--region", "later"}, `--region: region "later": no such region: use whole`},
+		{[]string{"deliver", "--wait", "-1s"}, "--wait -1s: want a time above 0"},
+		{[]string{"version", "1"}, `shadow version takes no arguments, got "1"`},
 		{[]string{"attach", "1", "--bus", "nats://127.0.0.1:1", "-o", dir}, "give one of them"},
 		{[]string{"attach", "1", "--bus", "nats://127.0.0.1:1", "--switches", "perf"}, "the other side's"},
 		{[]string{"attach", "1", "--strict"}, "unknown flag"},
@@ -139,9 +163,9 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"stats", dir, "--class", "[z-a"}, "bad class pattern"},
 		{[]string{"hotspots", dir, "--format", "pprof"}, "name a file with -o"},
 		{[]string{"hotspots", dir, "--by", "moon"}, "use class, site, executor, thread or context"},
-		{[]string{"hotspots", dir, "--sort", "colour"}, "unknown sort key"},
+		{[]string{"hotspots", dir, "--sort", "colour"}, "--sort colour: use work, self, wall, cpu, count, mean, p99, max, never, threw or queue"},
 		{[]string{"hotspots", dir, "--top", "-1"}, "--top -1"},
-		{[]string{"hotspots", dir, "--top", "many"}, "invalid argument"},
+		{[]string{"hotspots", dir, "--top", "many"}, "--top many: want a whole number"},
 		{[]string{"tasks", dir, "--format", "tgp"}, "name a folder with -o"},
 		{[]string{"tasks", dir, "--format", "parquet"}, "name a file with -o"},
 		{[]string{"tasks", dir, "--class", "[z-a"}, "bad class pattern"},
@@ -155,7 +179,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"run", "--detail", "some", "--", "true"}, "--detail some"},
 		{[]string{"run", "--overflow", "explode", "--", "true"}, "--overflow explode"},
 		{[]string{"run", "--include", "a/b", "--", "true"}, "--include a/b: want globs"},
-		{[]string{"serve", "extra"}, "unknown command"},
+		{[]string{"serve", "extra"}, `shadow serve takes no arguments, got "extra"`},
 		{[]string{"serve", "--http", "here"}, "want HOST:PORT"},
 		{[]string{"serve", "--nats", "nats://x", "--listen", "127.0.0.1:1"}, "give one of them"},
 		{[]string{"doctor", "--format", "parquet"}, "use one of"},
@@ -184,6 +208,9 @@ func TestExplainedFailures(t *testing.T) {
 	}{
 		{[]string{"stats", empty + "/missing"}, "there is no "},
 		{[]string{"stats", empty}, "not a session"},
+		{[]string{"attach", "4194303"}, "process 4194303: no such process"},
+		{[]string{"join", empty + "/missing", "-o", empty + "/whole"}, "missing: no such file or directory"},
+		{[]string{"deliver", empty + "/missing"}, "shadow deliver takes the files in "},
 		{[]string{"run", "--", "true"}, "libstackagent.so: no such file"},
 		{[]string{"run", "--agent", filepath.Join(full, "file"), "--", "true"}, "is not a shared library"},
 		{[]string{"run", "--agent", lib, "-o", full, "--", "true"}, "exists and is not empty"},
@@ -227,6 +254,9 @@ func TestHelpAndVersion(t *testing.T) {
 	code, out, _ := shadow(t, nil, "--version")
 	if code != 0 || !strings.HasPrefix(out, "shadow ") {
 		t.Errorf("--version: %d, %q", code, out)
+	}
+	if code, same, errs := shadow(t, nil, "version"); code != 0 || same != out || errs != "" {
+		t.Errorf("version: %d, %q%s, want %q", code, same, errs, out)
 	}
 	for _, verb := range []string{"run", "serve", "join", "deliver", "attach", "detach", "stats", "tasks", "hotspots", "threads", "report",
 		"bottle", "stack", "scale", "gc", "doctor"} {

@@ -72,7 +72,7 @@ func graphOf(env console.Env, s *session.Session, w *windowFlags) (*graph.Sessio
 	var from, to units.MonoNs
 	if w.from > 0 || w.to > 0 {
 		start := s.Manifest.StartNs
-		span, err := w.of(start, start, start+units.MonoNs(s.Manifest.DurationNs))
+		span, err := w.of(env, start, start, start+units.MonoNs(s.Manifest.DurationNs))
 		if err != nil {
 			return nil, err
 		}

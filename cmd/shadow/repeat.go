@@ -255,7 +255,7 @@ func printPerturbation(env console.Env, file *perturbationFile, dir string) erro
 
 func perturbationColumns(runs int) []view.Column[*perturbationRow] {
 	columns := []view.Column[*perturbationRow]{
-		{Title: fmt.Sprintf("%d runs each", runs), Kind: view.Word, Show: func(q *perturbationRow) string { return q.Quantity }},
+		{Title: text.PluralExact(runs, "run", "runs") + " each", Kind: view.Word, Show: func(q *perturbationRow) string { return q.Quantity }},
 	}
 	sample := func(title string, of func(*perturbationRow) perturbation.Sample) {
 		columns = append(columns,

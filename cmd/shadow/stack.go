@@ -11,6 +11,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
+	"stackagent/internal/text"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
 	"stackagent/shadow/view/table"
@@ -83,7 +84,7 @@ func (f *stackFlags) check(runs int) error {
 		return err
 	}
 	if len(f.threads) != 0 && len(f.threads) != runs {
-		return console.Usagef("--threads has %d numbers for %d runs (the base has none)", len(f.threads), runs)
+		return console.Usagef("--threads has %s for %s (the base has none)", text.PluralExact(len(f.threads), "number", "numbers"), text.PluralExact(runs, "run", "runs"))
 	}
 	if err := positive("--threads", f.threads); err != nil {
 		return &console.UsageError{Err: err}
@@ -94,7 +95,7 @@ func (f *stackFlags) check(runs int) error {
 func (f *stackFlags) checkRegion() error {
 	var err error
 	if f.parsed, err = scaling.ParseRegion(f.region); err != nil {
-		return &console.UsageError{Err: err}
+		return console.Usagef("--region: %w", err)
 	}
 	return files.CheckFigure(f.output)
 }

@@ -15,9 +15,9 @@ import (
 // virtualText is the line of the statistics.
 func virtualText(v *virtual.Threads) string {
 	recorded := &v.Recorded
-	line := fmt.Sprintf("threads mounted %s times", units.FormatExact(int64(v.Mounts)))
+	line := "threads mounted " + text.PluralExact(v.Mounts, "time", "times")
 	if recorded.Threads > 0 {
-		line = fmt.Sprintf("%s mounted %s times (", text.PluralExact(recorded.Threads, "thread", "threads"), units.FormatExact(int64(v.Mounts)))
+		line = fmt.Sprintf("%s mounted %s (", text.PluralExact(recorded.Threads, "thread", "threads"), text.PluralExact(v.Mounts, "time", "times"))
 		if recorded.MedianMounts != nil {
 			line += fmt.Sprintf("median %s, ", units.FormatExact(int64(*recorded.MedianMounts)))
 		}
@@ -26,7 +26,7 @@ func virtualText(v *virtual.Threads) string {
 			line += fmt.Sprintf("; waited for a carrier for %s, at most %s", units.FormatNs(*recorded.ReadyNs), units.FormatNs(recorded.MostReadyNs))
 		}
 	}
-	line += fmt.Sprintf("; parked while pinned to their carrier %s times, %s in all", units.FormatExact(int64(v.Pins)), units.FormatNs(v.PinnedNs))
+	line += fmt.Sprintf("; parked while pinned to their carrier %s, %s in all", text.PluralExact(v.Pins, "time", "times"), units.FormatNs(v.PinnedNs))
 	if len(v.List) > 0 && v.List[0].Pins > 0 {
 		line += fmt.Sprintf(" (most: %s, %s)", v.List[0].Class, units.FormatNs(v.List[0].PinnedNs))
 	}

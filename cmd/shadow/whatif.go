@@ -50,7 +50,10 @@ joined together. What the record does not explain takes as long as it did.`,
 			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
 				return err
 			}
-			if f.cpus < 0 || f.cpus == 0 && !f.unpin && len(f.faster)+len(f.split)+len(f.pool)+len(f.free)+len(f.noGC) == 0 {
+			if f.cpus < 0 {
+				return console.Usagef("--cpus %d: want a number above 0", f.cpus)
+			}
+			if f.cpus == 0 && !f.unpin && len(f.faster)+len(f.split)+len(f.pool)+len(f.free)+len(f.noGC) == 0 {
 				return console.Usagef("nothing to change: use --faster, --split, --pool, --free, --no-gc, --unpin or --cpus")
 			}
 			s, err := env.Open(args[0])
@@ -136,8 +139,11 @@ func (f *whatifFlags) change(g *graph.Session) (c replay.Change, whyNot, err err
 	c = replay.Change{Faster: map[uint32]float64{}, Split: map[uint32]int{}, Pool: map[uint32]int{}, Free: map[uint32]bool{}, Pauses: map[uint32]bool{}, Unpin: f.unpin, CPUs: f.cpus}
 	for _, of := range f.faster {
 		class, value, err := parseChange(of, classes)
-		factor, parse := strconv.ParseFloat(value, 64)
-		if err = cmp.Or(err, parse); err != nil {
+		factor, wrong := strconv.ParseFloat(value, 64)
+		if err == nil && wrong != nil {
+			err = errors.New("want a number after the =")
+		}
+		if err != nil {
 			return c, nil, console.Usagef("--faster %s: %v", of, err)
 		}
 		if named(class) {
@@ -152,8 +158,11 @@ func (f *whatifFlags) change(g *graph.Session) (c replay.Change, whyNot, err err
 	}{{"--split", f.split, classes, c.Split}, {"--pool", f.pool, executorNames(g.Executors), c.Pool}} {
 		for _, of := range x.of {
 			i, value, err := parseChange(of, x.names)
-			n, parse := strconv.Atoi(value)
-			if err = cmp.Or(err, parse); err != nil {
+			n, wrong := strconv.Atoi(value)
+			if err == nil && wrong != nil {
+				err = errors.New("want a whole number after the =")
+			}
+			if err != nil {
 				return c, nil, console.Usagef("%s %s: %v", x.flag, of, err)
 			}
 			if x.flag != "--split" || named(i) {
@@ -201,7 +210,7 @@ func lockNames(g *graph.Session) []string {
 func parseChange(of string, names []string) (uint32, string, error) {
 	at := strings.LastIndexByte(of, '=')
 	if at < 0 {
-		return 0, "", fmt.Errorf("want NAME=NUMBER")
+		return 0, "", errors.New("want NAME=NUMBER")
 	}
 	i, err := find(of[:at], names)
 	return i, of[at+1:], err
@@ -222,7 +231,7 @@ func find(name string, names []string) (uint32, error) {
 		}
 	}
 	if found < 0 {
-		return 0, fmt.Errorf("nothing of this name was recorded")
+		return 0, errors.New("nothing of this name was recorded; shadow hotspots --by class and --by executor list the names")
 	}
 	return uint32(found), nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
@@ -14,15 +15,24 @@ import (
 )
 
 // windowFlags choose a stretch of a session by the time since its start.
-type windowFlags struct{ from, to time.Duration }
+type windowFlags struct {
+	from, to time.Duration
+	flags    *pflag.FlagSet
+}
 
 func (w *windowFlags) addTo(cmd *cobra.Command) {
+	w.flags = cmd.Flags()
 	cmd.Flags().DurationVar(&w.from, "from", 0, "start of the window, since the start of the session (as 1.5s)")
 	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
 }
 
 func (w *windowFlags) check() error {
-	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
+	switch {
+	case w.from < 0:
+		return console.Usagef("--from %v: want a time since the start of the session, 0 or more", w.from)
+	case w.to < 0 || w.to == 0 && w.flags.Changed("to"):
+		return console.Usagef("--to %v: want a time since the start of the session, above 0", w.to)
+	case w.to > 0 && w.to <= w.from:
 		return console.Usagef("--from %v --to %v: the end must be after the start", w.from, w.to)
 	}
 	return nil
@@ -37,8 +47,9 @@ func (w *windowFlags) String() string {
 	return text
 }
 
-// of is the window of a session that was observed from..to and started at start.
-func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
+// of is the window of a session that was observed from..to and started at start. It notes an end that
+// lies beyond the record.
+func (w *windowFlags) of(env console.Env, start, from, to units.MonoNs) (activity.Span, error) {
 	span := activity.Span{From: max(start+units.MonoNs(w.from), from), To: to}
 	if w.from == 0 {
 		span.From = from
@@ -49,6 +60,9 @@ func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
 	if span.To <= span.From {
 		return span, fmt.Errorf("%s: nothing was recorded in this time; the record ends %s after the start of the session",
 			w, units.FormatNs(units.Ns(to-start)))
+	}
+	if end := start + units.MonoNs(w.to); w.to != 0 && end > to {
+		env.Note("--to %v: the record ends %s after the start of the session, and so does what is shown", w.to, units.FormatNs(units.Ns(to-start)))
 	}
 	return span, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -158,8 +159,8 @@ func wayOf(turns []turn, from, to units.MonoNs, missing units.Ns) (way units.Mon
 func (b *builder) explainEstimates(notAvailable map[string]string) {
 	if b.ways > 0 {
 		notAvailable[switchItself] = fmt.Sprintf("perf records a switch to a thread when it is done, while the kernel charges the thread from its begin; "+
-			"%s of running time are an estimate, %s for each of %d switches on average, so that running times add up to the kernel's CPU time",
-			units.FormatNs(b.ways), units.FormatNs(b.ways/units.Ns(b.turned)), b.turned)
+			"%s of running time are an estimate, %s for each of %s on average, so that running times add up to the kernel's CPU time",
+			units.FormatNs(b.ways), units.FormatNs(b.ways/units.Ns(b.turned)), text.PluralExact(b.turned, "switch", "switches"))
 	}
 	if b.takenAway > 0 {
 		notAvailable[takenTime] = fmt.Sprintf("what the hypervisor and interrupts took from the threads is not in the records of perf; "+

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stackagent/internal/proc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -515,8 +516,8 @@ func (p *process) finish() {
 		notAvailable[NoCauses] = p.gc.why.Error()
 	}
 	if n := p.b.nameless; n > 0 {
-		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (about 20 ms): "+
-			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
+		notAvailable[NoNumbers] = fmt.Sprintf("%s of this container ended before their numbers inside were read (about 20 ms): "+
+			"they have the kernel's names (run shadow in the container, or start it with docker run --pid host)", text.PluralExact(n, "thread", "threads"))
 	}
 	p.b.explainEstimates(notAvailable)
 	if p.unsaved == 0 { // otherwise it would cover times that the record lacks

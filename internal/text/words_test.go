@@ -35,3 +35,15 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+func TestDistance(t *testing.T) {
+	cases := []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"metric", "metrics", 1}, {"detial", "detail", 1}, {"kitten", "sitting", 3}}
+	for _, c := range cases {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("%q %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

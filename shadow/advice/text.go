@@ -205,8 +205,8 @@ func (e *WaitingTasks) remedy() string {
 }
 
 func (e *TooSmall) sentence(f *Finding) string {
-	return fmt.Sprintf("%s has %s on %d processors, busy %s of the time, while a task waits a median of %s (units take %s).",
-		e.name(), text.Plural(e.Workers, "worker", "workers"), e.CPUs, units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit))
+	return fmt.Sprintf("%s has %s on %s, busy %s of the time, while a task waits a median of %s (units take %s).",
+		e.name(), text.Plural(e.Workers, "worker", "workers"), text.PluralExact(e.CPUs, "processor", "processors"), units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit))
 }
 
 func (e *TooSmall) title(*Finding) string {

@@ -87,8 +87,8 @@ func about(timed int64) string {
 }
 
 func (e *Processors) sentence(*Finding) string {
-	return fmt.Sprintf("Finished tasks used %s%.2f of %d processors on average (%s%s of CPU time in %s).",
-		about(e.Timed), float64(e.CPU)/float64(e.Duration), e.CPUs, about(e.Timed), units.FormatNs(e.CPU), units.FormatNs(e.Duration))
+	return fmt.Sprintf("Finished tasks used %s%.2f of %s on average (%s%s of CPU time in %s).",
+		about(e.Timed), float64(e.CPU)/float64(e.Duration), text.PluralExact(e.CPUs, "processor", "processors"), about(e.Timed), units.FormatNs(e.CPU), units.FormatNs(e.Duration))
 }
 
 func (e *CollectorPauses) sentence(*Finding) string {

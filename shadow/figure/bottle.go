@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"stackagent/granularity/bottle"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -238,7 +239,7 @@ func Bottles(graphs []*bottle.Graph) *Figure {
 	}
 	legend := kindLegend(&whole)
 	if n := len(graphs) - len(shown); n > 0 {
-		legend = append(legend, entry{text: fmt.Sprintf("%d more windows are not shown", n)})
+		legend = append(legend, entry{text: text.PluralExact(n, "more window is", "more windows are") + " not shown"})
 	}
 	wide, high := extent(shown)
 	legend = append(legend, entry{text: fmt.Sprintf("each is %.1f threads wide on each side, and %s high", wide, units.FormatNs(units.Ns(high)))})

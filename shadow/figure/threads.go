@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"fmt"
 	"image/color"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"stackagent/granularity"
+	"stackagent/internal/text"
 )
 
 // ThreadBar is a thread over time.
@@ -105,7 +105,7 @@ func shadeLegend(hidden int) []entry {
 		{text: "all of the time", fill: swatch(busyShades)},
 	}
 	if hidden > 0 {
-		entries = append(entries, entry{text: fmt.Sprintf("%d more threads not shown", hidden)})
+		entries = append(entries, entry{text: text.PluralExact(hidden, "more thread", "more threads") + " not shown"})
 	}
 	return entries
 }

@@ -10,6 +10,7 @@ import (
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/timeline"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -196,7 +197,7 @@ func load(p *plot.Plot, t *timeline.Timeline, cpus int, axis timeAxis, shade plo
 			_, ty := p.Transforms(&c)
 			y := ty(float64(cpus))
 			c.StrokeLine2(draw.LineStyle{Color: black, Width: 0.7, Dashes: []vg.Length{4, 3}}, c.Min.X, y, c.Max.X, y)
-			text := fmt.Sprintf("%d processors", cpus)
+			text := text.PluralExact(cpus, "processor", "processors")
 			x := c.Max.X - 2 - widthOf(text, tickSize)
 			fillBox(&c, white, x-1, y+1, c.Max.X-1, y+tickSize) // lines may be there
 			c.FillText(textStyle(tickSize, regular, left, bottom, grey), vg.Point{X: x, Y: y + 1}, text)

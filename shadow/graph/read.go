@@ -11,6 +11,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/origin"
@@ -107,7 +108,7 @@ func (r *reader) readUnits() error {
 		return err
 	}
 	if n := r.s.Manifest.Summarised.Executions; n > 0 {
-		r.missing[Summarised] = fmt.Sprintf("%d executions were not recorded one by one: their time is that of what is around them; --detail all records them", n)
+		r.missing[Summarised] = text.PluralExact(n, "execution was", "executions were") + " not recorded one by one: their time is that of what is around them; --detail all records them"
 	}
 	return reader.Each(r.addUnit)
 }

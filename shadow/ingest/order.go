@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"stackagent/internal/text"
 	"stackagent/internal/wire"
 	"stackagent/shadow/share"
 	"stackagent/shadow/store"
@@ -178,7 +179,7 @@ func (w *worker) convert() {
 	p.OSThreads = keepLast(p.OSThreads, func(t *store.OSThread) int32 { return t.OSID })
 	p.Clock = w.clock.added
 	if n := w.clock.late - late; n > 0 {
-		w.out.Note(fmt.Sprintf("batches %d-%d: %d times lie beyond the clock reading of their batch and were moved to it", p.From, p.To, n))
+		w.out.Note(fmt.Sprintf("batches %d-%d: %s beyond the clock reading of their batch and moved to it", p.From, p.To, text.PluralExact(n, "time was", "times were")))
 	}
 	if len(w.clock.knots) < 2 && !w.clock.nanoseconds() {
 		w.out.Note(fmt.Sprintf("batches %d-%d: the rate of the agent's clock is not known; their durations are in its ticks", p.From, p.To))

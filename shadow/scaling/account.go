@@ -8,6 +8,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/speedup"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 )
@@ -189,7 +190,7 @@ func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Spa
 		say("no application thread beside the main thread was at work in the region")
 	}
 	if !r.Counted && r.MostAlive > r.N {
-		say("%d application threads lived at once where %s asked for: what they wait is counted, and taken back as surplus threads in the rest", r.MostAlive, were(r.N))
+		say("%s lived at once where %s asked for: what they wait is counted, and taken back as surplus threads in the rest", text.PluralExact(r.MostAlive, "application thread", "application threads"), were(r.N))
 	}
 	if !r.Counted && r.MostAlive < r.N && r.Workers > 0 {
 		say("of %d threads asked for at most %d lived at once: the others' time is in the rest, as threads that had not begun", r.N, r.MostAlive)
@@ -198,7 +199,7 @@ func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Spa
 		say("%s: what the threads did then is unknown, in the rest", strings.ReplaceAll(d.Error(), "\n", "; "))
 	}
 	if a.Lost > 0 {
-		say("%d records of switches were lost: some of the threads' time is unknown, in the rest", a.Lost)
+		say("%s of switches lost: some of the threads' time is unknown, in the rest", text.PluralExact(a.Lost, "record", "records"))
 	}
 	if blocked := r.InState[activity.Blocked]; float64(blocked) > 0.01*float64(r.Parallel) {
 		say("for %s of the threads' waiting the source (%s) cannot say why: this time is in the rest, not in synchronization or I/O",

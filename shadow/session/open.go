@@ -65,7 +65,7 @@ func open(dir string, damaged bool) (*Session, error) {
 	}
 	folder, m, err := store.OpenSession(dir, damaged)
 	if err != nil {
-		return nil, hint(fmt.Errorf("opening a session: %w", err))
+		return nil, hint(cannotOpen(dir, err))
 	}
 	s := &Session{Dir: dir, Manifest: *m, folder: folder, unknown: map[uint32]*Class{}, counted: map[string]bool{}}
 	s.folder.Extra = m.ExtraColumns()
@@ -110,7 +110,7 @@ func locate(dir string) (string, error) {
 		return "", fmt.Errorf("opening a session: there is no %s (%w); name the folder that shadow run or serve has written", dir, fs.ErrNotExist)
 	}
 	if err != nil {
-		return "", fmt.Errorf("opening a session: %w", err)
+		return "", cannotOpen(dir, err)
 	}
 	if !info.IsDir() {
 		return "", fmt.Errorf("opening a session: %s: %w: it is a file; give the folder", dir, store.ErrNoSession)
@@ -120,7 +120,7 @@ func locate(dir string) (string, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", fmt.Errorf("opening a session: %w", err)
+		return "", cannotOpen(dir, err)
 	}
 	var found []string
 	for _, e := range entries {
@@ -132,12 +132,21 @@ func locate(dir string) (string, error) {
 	case n == 1:
 		return filepath.Join(dir, found[0]), nil
 	case n == 0:
-		return "", fmt.Errorf("opening a session: %s: %w: there is no %s in it", dir, store.ErrNoSession, store.ManifestName)
+		return "", fmt.Errorf("opening a session: %s: %w: there is no %s in it; name the folder that shadow run or serve has written", dir, store.ErrNoSession, store.ManifestName)
 	case n > maxListed:
 		found = append(found[:maxListed], "...")
 	}
 	return "", fmt.Errorf("opening a session: %s: %w: it holds several, give one of them: %s",
 		dir, store.ErrNoSession, strings.Join(found, ", "))
+}
+
+// cannotOpen says why the session in dir cannot be opened. Sessions are private, so a refusal is common, and its
+// remedy is to be the user who recorded.
+func cannotOpen(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("opening a session: %s: %w; a session is private to the user who recorded it: be that user, or root", dir, fs.ErrPermission)
+	}
+	return fmt.Errorf("opening a session: %w", err)
 }
 
 func isSession(dir string) bool {
@@ -169,7 +178,7 @@ func (s *Session) countRows() error {
 			missing += want - rows
 			gone = append(gone, missingRows(want-rows, x.table))
 		case rows > want:
-			s.warn(fmt.Sprintf("%d rows of %v are newer than the manifest: the shadow was cut off or is still writing", rows-want, x.table))
+			s.warn(fmt.Sprintf("%s newer than the manifest: the shadow was cut off or is still writing", countedRows(rows-want, x.table)))
 		}
 		*x.count = rows + x.summarised
 	}
@@ -200,7 +209,7 @@ func (s *Session) countRows() error {
 }
 
 func missingRows(n uint64, t store.Table) string {
-	return fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", n, t)
+	return countedRows(n, t) + " missing: parts of the session are damaged or gone"
 }
 
 func (s *Session) lose(rows uint64) {
@@ -274,3 +283,11 @@ func (s *Session) Creations(f func(*CreationChunk) error) error {
 
 // Duration of the session.
 func (s *Session) Duration() units.Ns { return s.Manifest.DurationNs }
+
+// countedRows counts rows of a table: "1 row of executions is".
+func countedRows(n uint64, t store.Table) string {
+	if n == 1 {
+		return fmt.Sprintf("1 row of %v is", t)
+	}
+	return fmt.Sprintf("%s rows of %v are", units.FormatExact(int64(n)), t)
+}

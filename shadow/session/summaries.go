@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stackagent/internal/loglinear"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -79,7 +80,7 @@ func (s *Session) Summaries(f func(*Summary) error) error {
 	})
 	s.warnAll(bad)
 	if executions > 0 {
-		s.warn(fmt.Sprintf("%d executions were counted, and %d of them, drawn at random, were timed%s", executions, timed, estimates))
+		s.warn(fmt.Sprintf("%s counted, and %d of them, drawn at random, timed%s", text.PluralExact(executions, "execution was", "executions were"), timed, estimates))
 	}
 	if without > 0 {
 		s.warn(fmt.Sprintf("the distribution of %d measured values of summarised executions cannot be read; counts and sums can", without))
@@ -122,7 +123,7 @@ func (s *Session) countSummarised() error {
 	s.warnAll(bad)
 	m := &s.Manifest
 	if want := m.Summarised; held.Sum() < want.Sum() {
-		s.warn(fmt.Sprintf("summaries of %d executions and creations are missing: parts of the session are damaged or gone", want.Sum()-held.Sum()))
+		s.warn(fmt.Sprintf("summaries of %s missing: parts of the session are damaged or gone", text.PluralExact(want.Sum()-held.Sum(), "execution or creation are", "executions and creations are")))
 		s.lose(want.Sum() - held.Sum())
 	}
 	m.Stored.Executions += held.Executions - m.Summarised.Executions

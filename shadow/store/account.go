@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 
+	"stackagent/internal/text"
 	"stackagent/internal/wire"
 )
 
@@ -204,7 +205,7 @@ func (a *accountant) judge(b *Balance, allowed uint64, ended bool) {
 	switch {
 	case b.Differing > 0:
 		b.State = BalanceDiffers
-		b.Why = fmt.Sprintf("%d events of %d threads are stored twice, or neither stored nor counted as lost", b.Unexplained, b.Differing)
+		b.Why = fmt.Sprintf("stored twice, or neither stored nor counted as lost: %s of %s", text.PluralExact(b.Unexplained, "event", "events"), text.PluralExact(b.Differing, "thread", "threads"))
 	case !ended:
 		b.State, b.Why = BalanceUnknown, "the JVM ended, or was left, without a word: what its threads produced last is not known"
 	case !counted:
@@ -212,14 +213,14 @@ func (a *accountant) judge(b *Balance, allowed uint64, ended bool) {
 	case b.Sum.Missing != int64(allowed):
 		b.State = BalanceDiffers
 		b.Unexplained = distance(b.Sum.Missing, int64(allowed))
-		b.Why = fmt.Sprintf("%d events are missing, %d are known to be lost", b.Sum.Missing, allowed)
+		b.Why = fmt.Sprintf("%s missing, %d known to be lost", text.PluralExact(b.Sum.Missing, "event is", "events are"), allowed)
 	case a.uncounted == 0 && !a.virtualAgrees():
 		b.State = BalanceDiffers
 		b.Unexplained = distance(int64(a.virtualProduced().Sum()), int64(a.rest.Produced.Sum()))
 		b.Why = "the threads' own counts do not add up to the agent's sums"
 	}
 	if a.damaged > 0 && b.State == BalanceDiffers {
-		b.Why += fmt.Sprintf("; %d parts of the session are damaged", a.damaged)
+		b.Why += "; " + text.PluralExact(a.damaged, "part of the session is", "parts of the session are") + " damaged"
 	}
 	if !ended {
 		reported := a.reported()

@@ -75,7 +75,7 @@ func TestBalance(t *testing.T) {
 		differ      []uint32
 		uncounted   uint64
 	}{
-		"a row twice": {func(_ *Manifest, p *Part) { p.Executions = append(p.Executions, p.Executions[0]) }, BalanceDiffers, "1 events of 1 threads", 1, []uint32{1}, 0},
+		"a row twice": {func(_ *Manifest, p *Part) { p.Executions = append(p.Executions, p.Executions[0]) }, BalanceDiffers, "1 event of 1 thread", 1, []uint32{1}, 0},
 		"a row twice and a lost": {func(_ *Manifest, p *Part) {
 			p.Executions, p.Creations = append(p.Executions, p.Executions[0]), p.Creations[1:]
 		}, BalanceDiffers, "", 1, []uint32{1}, 0},

@@ -66,6 +66,9 @@ func Join(out string, dirs []string) (*Manifest, error) {
 func openPieces(dirs []string) ([]piece, error) {
 	var pieces []piece
 	for _, dir := range dirs {
+		if _, err := os.Stat(dir); err != nil {
+			return pieces, explain("joining the pieces of a session", dir, err)
+		}
 		f, m, err := OpenSession(dir, false)
 		if err != nil {
 			return pieces, fmt.Errorf("joining the pieces of a session: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackagent/granularity/tgp"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -98,10 +99,10 @@ func (b *builder) link() {
 		b.addTo(i)
 	}
 	if missing > 0 {
-		b.note("%d nested executions name an outer task that the trace does not have; they stand as outermost", missing)
+		b.note("%s an outer task that the trace does not have; they stand as outermost", text.PluralExact(missing, "nested execution names", "nested executions name"))
 	}
 	if outside > 0 {
-		b.note("%d executions lie outside of the outer one they name, or on another thread; they stand as outermost", outside)
+		b.note("%s outside of the outer one they name, or on another thread; they stand as outermost", text.PluralExact(outside, "execution lies", "executions lie"))
 	}
 }
 
@@ -168,7 +169,7 @@ func (b *builder) findDepths() {
 		}
 	}
 	if circles > 0 {
-		b.note("%d executions are nested in themselves through others; the circle was cut", circles)
+		b.note("%s nested in themselves through others; the circle was cut", text.PluralExact(circles, "execution is", "executions are"))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"stackagent/shadow/store"
 )
 
@@ -26,9 +28,12 @@ func Write(out io.Writer, path string, f func(io.Writer) error) error {
 		}
 		return nil
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("writing %s: it is a folder; name a file", path)
+	}
 	tmp, err := Aside(path)
 	if err != nil {
-		return fmt.Errorf("making %s: %w", path, err)
+		return failed(path, err)
 	}
 	defer os.Remove(tmp.Name()) // gone already if all went well
 	defer tmp.Close()
@@ -37,12 +42,37 @@ func Write(out io.Writer, path string, f func(io.Writer) error) error {
 		return err
 	}
 	if err := errors.Join(w.Flush(), tmp.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return failed(path, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return failed(path, err)
 	}
 	return nil
+}
+
+// failed says why the file at path could not be written, and what to do. It does not name the temporary file, of which
+// the user knows nothing.
+func failed(path string, err error) error {
+	var of *fs.PathError
+	var to *os.LinkError
+	switch {
+	case errors.As(err, &of):
+		err = of.Err
+	case errors.As(err, &to):
+		err = to.Err
+	}
+	dir := filepath.Dir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("writing %s: there is no folder %s (%w); make it, or choose another file", path, dir, err)
+	case errors.Is(err, unix.ENOTDIR):
+		return fmt.Errorf("writing %s: %s is not a folder (%w); choose another file", path, dir, err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
+		return fmt.Errorf("writing %s: %s cannot be written to (%w); choose another file", path, dir, err)
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return fmt.Errorf("writing %s: %w; make space, or choose another file", path, err)
+	}
+	return fmt.Errorf("writing %s: %w", path, err)
 }
 
 // Aside creates a file beside path with the permissions that its user gives to new files (os.CreateTemp

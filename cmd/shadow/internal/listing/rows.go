@@ -74,6 +74,6 @@ func (l *Flags) TableOptions(file bool) table.Options {
 // NoteCut notes that a table was cut.
 func (l *Flags) NoteCut(cut bool) {
 	if cut && l.Format == "table" {
-		l.Env.Note("the first %d rows; --top N shows more, --format csv all", l.Limit())
+		l.Env.Note("the first %s; --top N shows more, --format csv all", text.PluralExact(l.Limit(), "row", "rows"))
 	}
 }

@@ -58,6 +58,9 @@ A shadow serve delivers the files of its own machine and user by itself.`,
 			if f.nats != "" && f.store != "" {
 				return console.Usagef("--store and --nats exclude each other")
 			}
+			if f.wait <= 0 {
+				return console.Usagef("--wait %v: want a time above 0", f.wait)
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
 			return deliver(ctx, env, f, args)
@@ -125,7 +128,7 @@ func leftFiles(paths []string) ([]string, error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, fmt.Errorf("spool file: %w", err)
+			return nil, fmt.Errorf("delivering: %w; without arguments, shadow deliver takes the files in %s", err, spool.DefaultFolder())
 		}
 		if info.IsDir() {
 			files = append(files, spool.Files(path)...)

@@ -142,7 +142,7 @@ func kindOfFile(path string) string {
 func readFile(path string, read func(io.Reader) error) error {
 	f, err := openPlain(path)
 	if err != nil {
-		return fmt.Errorf("reading a trace: %w", err)
+		return fmt.Errorf("reading a trace: %w; name a session folder, or tasks.csv and the other files of tgp", err)
 	}
 	defer f.Close()
 	return read(f)

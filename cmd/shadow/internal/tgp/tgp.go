@@ -198,8 +198,8 @@ func newTgpAggregate(env console.Env) *cobra.Command {
 				return err
 			}
 			a := in.merged
-			env.Note("merged %d of %d executions into others; %d outer tasks are not in the trace; left out %d tasks never executed",
-				a.Executions-int64(len(a.Tasks)), a.Executions, a.Missing, a.NotExecuted)
+			env.Note("merged %d of %s into others; %s not in the trace; left out %s never executed", a.Executions-int64(len(a.Tasks)),
+				text.PluralExact(a.Executions, "execution", "executions"), text.PluralExact(a.Missing, "outer task is", "outer tasks are"), text.PluralExact(a.NotExecuted, "task", "tasks"))
 			return nil
 		},
 	}
