@@ -44,6 +44,7 @@ function queryOf(tasks: Tasks, st: State, d: Dimension, index: number) {
 
 function head(app: App, d: Dimension, index: number): Shown {
   const name = app.tasks.nameAt(d, index);
+  const title = name.name.length <= 80 ? name.name : shortOf(name);
   const tiles = h("div", { class: "tiles" });
   const update = (st: State) => {
     const q = queryOf(app.tasks, st, d, index);
@@ -60,8 +61,8 @@ function head(app: App, d: Dimension, index: number): Shown {
   update(app.state);
   const filtered = button("Filter all tables by it", () => app.store.set({ view: "overview", name: "", filters: { ...app.state.filters, [d]: name.name } }), { class: "button" });
   const els = [h("section", { class: "panel" },
-    h("div", { class: "title-line" }, h("span", { class: "what" }, titleOf[d].one), h("h2", null, shortOf(name)), name.platform ? h("span", { class: "quiet" }, "of the platform") : null),
-    name.short && name.short !== name.name ? h("p", { class: "quiet full-name" }, h("code", null, name.name)) : null, tiles,
+    h("div", { class: "title-line" }, h("span", { class: "what" }, titleOf[d].one), h("h2", null, title), name.platform ? h("span", { class: "quiet" }, "of the platform") : null),
+    title !== name.name ? h("p", { class: "quiet full-name" }, h("code", null, name.name)) : null, tiles,
     h("div", { class: "foot" }, filtered, h("a", { class: "back", href: app.store.link({ view: "overview", name: "", versus: "" }) }, "All tables")))];
   return { els, update };
 }
@@ -173,7 +174,7 @@ function slowest(app: App, d: Dimension, index: number): Shown {
   const about = note();
   const name = (o: Dimension, at: number) => (at === noName ? "" : shortOf(app.tasks.nameAt(o, at)));
   const text = (o: Dimension, list: Uint16Array) => ({
-    key: o, title: titleOf[o].one.toLowerCase(), kind: "text" as const, value: (i: number) => name(o, list[i]!), cell: (i: number) => h("span", { title: app.tasks.nameAt(o, list[i]!).name }, name(o, list[i]!)),
+    key: o, title: titleOf[o].one.toLowerCase(), kind: "text" as const, width: 0, value: (i: number) => name(o, list[i]!), cell: (i: number) => h("span", { title: app.tasks.nameAt(o, list[i]!).name }, name(o, list[i]!)),
   });
   const optional = (key: string, title: string, list: Float32Array) => ({
     key, title, kind: "number" as const, value: (i: number) => (list[i]! < 0 ? NaN : list[i]!), cell: (i: number) => (list[i]! < 0 ? "–" : formatNs(list[i]!)),
@@ -182,7 +183,7 @@ function slowest(app: App, d: Dimension, index: number): Shown {
     id: "slowest", label: "The slowest", sort: "-ns", height: mostSlow, keyOf: String, empty: "No single task of these was kept for this window.",
     onRow: (i) => app.store.set(taskLink(app, i)),
     columns: [
-      { key: "start", title: "began at", kind: "name", value: (i) => sl.start[i]!, cell: (i) => h("a", { href: app.store.link(taskLink(app, i)) }, formatAt(sl.start[i]!, 1e6)) },
+      { key: "start", title: "began at", kind: "name", width: 7, value: (i) => sl.start[i]!, cell: (i) => h("a", { href: app.store.link(taskLink(app, i)) }, formatAt(sl.start[i]!, 1e6)) },
       { key: "ns", title: "wall time", kind: "number", value: (i) => sl.ns[i]!, cell: (i) => formatNs(sl.ns[i]!) },
       optional("cpu", "CPU time", sl.cpu), optional("queue", "queue time", sl.queue),
       ...(d === "class" ? [] : [text("class", sl.class)]), ...(d === "thread" ? [] : [text("thread", sl.thread)]),

@@ -280,8 +280,8 @@ export class Lanes {
     if (queue > 0) {
       ctx.setLineDash([3, 3]);
       ctx.beginPath();
-      ctx.moveTo(this.xOf(start - queue), y + look.tasks / 2);
-      ctx.lineTo(x, y + look.tasks / 2);
+      ctx.moveTo(this.xOf(start - queue), y + look.tasks);
+      ctx.lineTo(x, y + look.tasks);
       ctx.stroke();
       ctx.setLineDash([]);
     }

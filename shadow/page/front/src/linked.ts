@@ -1,6 +1,6 @@
 // The tables of classes, executors, call sites and threads. Each shows what the window and
 // the filters by the other tables leave.
-import { isDimension, shortOf, titleOf, type App } from "./app";
+import { shortOf, titleOf, type App } from "./app";
 import type { Row } from "./cube";
 import { append, button, h, replace } from "./dom";
 import { formatCount, formatExact, formatNs, formatPercent, formatUnit, plural } from "./format";
@@ -95,7 +95,8 @@ export class Linked {
         return h("span", { class: "inbar" }, bar(part, svgFill(this.d === "class" ? this.app.classPaint(r.name.name) : { color: 1, shape: "solid" })), h("span", null, formatPercent(part)));
       },
     };
-    const out: ColumnOf<Row>[] = [this.nameColumn(), share,
+    const kind: ColumnOf<Row> = { key: "kind", title: "kind", kind: "text", width: 7, value: (r) => r.name.kind, cell: (r) => r.name.kind };
+    const out: ColumnOf<Row>[] = [this.nameColumn(), ...(this.d === "thread" ? [kind] : []), share,
       number("count", "count", `Number of ${tasks.cube.many}`, (r) => r.count, (v) => formatCount(v))];
     const chosen = tasks.measureOf(st.measure);
     const measure = (m: number, full: boolean) => {
@@ -169,7 +170,7 @@ export class FiltersBar {
         () => store.set({ filters: { ...st.filters, [d]: "" } })));
     }
     this.el.append(h("span", { class: "grow" }));
-    if (st.view !== "overview" && !isDimension(st.view) && st.view !== "compare") {
+    if (st.view !== "overview" && st.view !== "compare") {
       this.el.hidden = this.el.childElementCount < 2;
       return;
     }

@@ -11,6 +11,8 @@ export interface ColumnOf<T> {
   doc?: string;
   /** name: wide, to the left; number: to the right; text: to the left; bar: wide, to the right. */
   kind: "name" | "number" | "text" | "bar";
+  /** The width of the column in em, if it is not that of its kind; 0: what is left. */
+  width?: number;
   /** What is sorted by. NaN and what is negative for "not known" go last. */
   value: (row: T) => number | string;
   cell: (row: T) => Node | string;
@@ -111,7 +113,7 @@ export class Table<T> {
       for (let k = 1; k < span; k++) row.append(this.heading(this.columns[i - span + 1 + k]!));
     }
     const grouped = this.columns.some((c) => c.group);
-    const columns = h("colgroup", null, ...this.columns.map((c) => h("col", { class: c.kind })));
+    const columns = h("colgroup", null, ...this.columns.map(column));
     replace(this.table, columns, h("thead", null, grouped && top, row), this.body);
   }
 
@@ -202,6 +204,12 @@ export class Table<T> {
     this.paint(true);
     this.rowAt(i)?.focus({ preventScroll: true });
   }
+}
+
+function column<T>(c: ColumnOf<T>): HTMLElement {
+  const col = h("col", { class: c.kind });
+  if (c.width !== undefined) col.style.width = c.width ? c.width + "em" : "auto";
+  return col;
 }
 
 function spacer(rows: number): HTMLTableRowElement | string {

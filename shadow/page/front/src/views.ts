@@ -80,5 +80,5 @@ function details(app: App, i: number): HTMLElement[] {
     ["CPU time", sl.cpu[i]! < 0 ? "not known" : formatNs(sl.cpu[i]!)], ["in the queue before", sl.queue[i]! < 0 ? "not known" : formatNs(sl.queue[i]!)],
   ];
   return [h("h2", null, "Task"), h("dl", { id: "task", class: "details" }, ...rows.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])),
-    note(sl.sampled[i] ? "It is one of the random sample." : "", " The dashed line before it is the time in the queue.")];
+    note(sl.sampled[i] ? "It is one of the random sample." : "", " The dashed line below it is its time in the queue.")];
 }

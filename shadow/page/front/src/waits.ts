@@ -1,12 +1,12 @@
 // What tasks waited for: where the time of each class went, and what was waited for longest.
 import { missing, shortOf, type App } from "./app";
 import { noName } from "./columns";
-import type { WaitRow, Waits } from "./data";
+import type { Virtual, WaitRow, Waits } from "./data";
 import { h, note, replace } from "./dom";
 import { formatCount, formatNs, plural } from "./format";
 import { stackedBar, type Part } from "./parts";
 import type { State } from "./state";
-import { Table } from "./tables";
+import { Table, type ColumnOf } from "./tables";
 import { paintOf, swatch } from "./theme";
 import type { Shown } from "./views";
 
@@ -31,7 +31,7 @@ const most = 15;
 /** waitsView makes the view. */
 export function waitsView(app: App): Shown {
   const w = app.data.waits;
-  if (!w) return { els: [h("section", { class: "panel", id: "waits" }, h("h2", null, "Waits"), missing(app.data, "waits", "What tasks waited for is"))], update: () => undefined };
+  if (!w) return { els: [h("section", { class: "panel", id: "waits" }, h("h2", null, "Waits"), missing(app.data, "waits", "What tasks waited for is")), ...virtualThreads(app)], update: () => undefined };
   const bars = h("div", { class: "wait-bars" });
   const about = note();
   const table = waitTable(w);
@@ -61,9 +61,31 @@ export function waitsView(app: App): Shown {
         h("div", { class: "legend" }, ...w.parts.map((p) => h("span", { class: "key", title: p.doc }, swatch(paintOf(p.key)), h("span", null, p.label)))), bars, about),
       h("section", { class: "panel" }, h("h2", null, "What was waited for"),
         note("Over the whole session, the longest waited for first." + (w.more > 0 ? ` ${plural(w.more, "row", "rows")} omitted.` : "")), table.el),
+      ...virtualThreads(app),
     ],
     update,
   };
+}
+
+// virtualThreads are of the whole session.
+function virtualThreads(app: App): HTMLElement[] {
+  const rows = app.data.virtual;
+  if (!rows.length) return [];
+  const figure = (key: keyof Virtual, title: string, doc: string, format: (v: number) => string): ColumnOf<Virtual> => ({
+    key, title, doc, kind: "number", value: (r) => (Number(r[key]) < 0 ? NaN : Number(r[key])), cell: (r) => (Number(r[key]) < 0 ? "–" : format(Number(r[key]))),
+  });
+  const table = new Table<Virtual>({
+    id: "table-virtual", label: "Virtual threads", sort: "-threads", keyOf: (r) => r.class,
+    columns: [
+      { key: "class", title: "class of the tasks", kind: "name", value: (r) => r.class, cell: (r) => text(r.class) },
+      figure("threads", "threads", "Virtual threads", formatCount), figure("mounts", "mounts", "How often they were put on a carrier", formatCount),
+      figure("changes", "changes", "Mounts on another carrier than before", formatCount), figure("away_ns", "away", "Not on a carrier: parked, or ready and waiting for one", formatNs),
+      figure("ready_ns", "ready", "Ready, and waiting for a carrier", formatNs), figure("most_ready_ns", "longest", "The longest wait for a carrier", formatNs),
+      figure("pins", "pins", "How often they blocked while pinned to their carrier", formatCount), figure("pinned_ns", "pinned", "Blocked while pinned", formatNs),
+    ],
+  });
+  table.setRows(rows);
+  return [h("section", { class: "panel", id: "virtual" }, h("h2", null, "Virtual threads"), note("Of the whole session, by class of their tasks."), table.el)];
 }
 
 function waitTable(w: Waits): Table<WaitRow> {
