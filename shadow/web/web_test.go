@@ -132,7 +132,7 @@ func checkShell(t *testing.T, body string) {
 	}
 }
 
-var shellElements = map[string]bool{"html": true, "head": true, "meta": true, "title": true, "link": true, "body": true, "noscript": true, "main": true, "p": true, "a": true}
+var shellElements = map[string]bool{"html": true, "head": true, "meta": true, "title": true, "link": true, "body": true, "noscript": true, "p": true, "a": true}
 
 func TestProbes(t *testing.T) {
 	s := newServer()
