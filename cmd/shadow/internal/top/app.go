@@ -34,6 +34,7 @@ type app struct {
 	env console.Env
 	Options
 	state
+	headed bool // the header of CSV has been printed
 }
 
 // Run shows the figures until the user quits or ctx ends.
@@ -153,8 +154,14 @@ func (a *app) output() error {
 		return listing.JSON(a.env.Out, a.fleet)
 	case "csv":
 		l := a.grid()
-		header, rows := l.csv()
-		return listing.CSV(a.env.Out, header, rows)
+		lines := l.csv()
+		if a.headed {
+			lines = lines[1:]
+		}
+		if a.headed = true; len(lines) == 0 {
+			return nil
+		}
+		return listing.CSV(a.env.Out, lines[0], lines[1:])
 	}
 	if _, err := fmt.Fprint(a.env.Out, a.print(a.env.Now(), table.ForWriter(a.env.Out, a.env.Getenv).Width)); err != nil {
 		return fmt.Errorf("printing: %w", err)

@@ -177,6 +177,9 @@ func TestReconnect(t *testing.T) {
 	if n := strings.Count(errs.String(), "RECONNECTING"); n != 1 {
 		t.Errorf("said %d times: %s", n, errs.String())
 	}
+	if n := strings.Count(out.String(), "program,pid"); n != 1 {
+		t.Errorf("%d headers in\n%s", n, out.String())
+	}
 }
 
 // TestKeys walks through the views as a user does.

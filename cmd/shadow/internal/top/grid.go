@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/view/table"
 )
@@ -92,28 +93,29 @@ func (l *grid) find(key string) int {
 }
 
 // csv are the header and the rows for scripts.
-func (l *grid) csv() (header []string, rows [][]string) {
-	for _, c := range l.columns {
-		if c.name != "" {
-			header = append(header, c.name)
+func (l *grid) csv() [][]string {
+	lines := make([][]string, 1+len(l.rows))
+	for i, c := range l.columns {
+		if c.name == "" {
+			continue
+		}
+		lines[0] = append(lines[0], c.name)
+		for n, r := range l.rows {
+			lines[n+1] = append(lines[n+1], r.csv(i, c.number))
 		}
 	}
-	for _, r := range l.rows {
-		var cells []string
-		for i, c := range l.columns {
-			switch {
-			case c.name == "":
-			case !c.number:
-				cells = append(cells, r.cells[i])
-			case math.IsNaN(r.numbers[i]):
-				cells = append(cells, "")
-			default:
-				cells = append(cells, strconv.FormatFloat(r.numbers[i], 'f', -1, 64))
-			}
-		}
-		rows = append(rows, cells)
+	return lines
+}
+
+// csv is a cell for scripts: a number in full, nothing where it is not known.
+func (r *row) csv(column int, number bool) string {
+	switch {
+	case !number:
+		return text.Cell(r.cells[column])
+	case math.IsNaN(r.numbers[column]):
+		return ""
 	}
-	return header, rows
+	return strconv.FormatFloat(r.numbers[column], 'f', -1, 64)
 }
 
 // optional is the value that p points to, NaN for nil.

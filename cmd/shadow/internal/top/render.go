@@ -143,7 +143,7 @@ func (s *state) head(c *canvas) {
 	c.flow("", "  ", append(cpuParts(v), recent(v.Row.Sparks.CPUs, spare))...)
 	c.flow("", "  ", "Since the start: finished "+count(t.Finished), problem("threw", t.Threw), problem("rejected", t.Rejected),
 		problem("cancelled", t.Cancelled), fmt.Sprintf("GC %s, %s", text.Plural(int64(t.GCPauses), "pause", "pauses"), span(t.GCPauseNs)),
-		problem("lost", v.Row.Lost), problem("not shown", v.Row.NotShown), "threads "+count(t.Threads))
+		problem("lost", v.Row.Lost), problem("lost batches", v.Row.LostBatches), problem("not shown", v.Row.NotShown), "threads "+count(t.Threads))
 	s.headFindings(c)
 }
 
@@ -177,12 +177,18 @@ func problem(name string, n float64) string {
 	return name + " " + count(n)
 }
 
+// leastCPU is what a kind of thread uses at least, to be worth a word.
+const leastCPU = 0.005
+
 func cpuParts(v *live.JVM) []string {
 	if v.Row.CPUs == nil {
 		return []string{"CPUs " + because(v, "cpu", notKnown)}
 	}
 	parts := []string{"CPUs " + rate(cpus(v.Row))}
 	for _, share := range v.Row.CPUs {
+		if share.Value < leastCPU {
+			continue
+		}
 		parts = append(parts, table.Clean(share.Key)+" "+rate(share.Value))
 	}
 	return parts

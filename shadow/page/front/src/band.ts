@@ -48,6 +48,7 @@ export class Band {
       h("div", { class: "band-head" }, h("h3", { title: o.doc }, o.title), this.legend),
       this.plot);
     this.plot.setAttribute("role", "img");
+    this.plot.setAttribute("aria-label", o.title);
     this.plot.style.height = o.height + "px";
   }
 

@@ -47,7 +47,7 @@ class JVMView {
   readonly el: HTMLElement;
   private readonly title = h("h1");
   private readonly what = h("span", { class: "what" });
-  private readonly ended = h("p", { class: "ended", hidden: true });
+  private readonly report: HTMLAnchorElement;
   private readonly figures = tiles.map(() => h("b", null, unknown));
   private readonly bands = new LiveBands();
   private readonly findings = new LiveFindings();
@@ -61,11 +61,10 @@ class JVMView {
   private last: JVM | undefined;
 
   constructor(folder: string) {
-    const report = addressOf(folder) + "/report";
-    this.ended.append("This JVM has ended. ", h("a", { href: report }, "Open its report"), ".");
+    setText(this.title, folder);
+    this.report = h("a", { class: "button", id: "report-now", href: addressOf(folder) + "/report" }, "Report up to now");
     this.el = h("div", { id: "jvm", "data-folder": folder },
-      h("div", { class: "title-line" }, this.title, this.what, h("a", { class: "button", id: "report-now", href: report }, "Report up to now")),
-      this.ended,
+      h("div", { class: "title-line" }, this.title, this.what, this.report),
       h("div", { class: "tiles live" }, ...tiles.map((t, i) => h("div", { class: "tile" }, this.figures[i]!, h("span", null, t.label)))),
       h("div", { class: "livegrid" }, this.bands.el, this.findings.el),
       section("Classes", this.classes.el, this.window, h("label", { class: "check" }, this.platform, "platform classes")),
@@ -80,7 +79,7 @@ class JVMView {
     setText(this.title, nameOf(r));
     setText(document.querySelector("title")!, nameOf(r) + " · live");
     setText(this.what, [`pid ${r.pid}`, r.host, v.now_ns > 0 ? "recorded for " + duration(v.now_ns / 1e6) : "", stateOf(r)].filter(Boolean).join(" · "));
-    this.ended.hidden = r.state !== "ended";
+    setText(this.report, r.state === "ended" ? "Open the report" : "Report up to now");
     tiles.forEach((t, i) => {
       setText(this.figures[i]!, t.text(v));
       this.figures[i]!.parentElement!.classList.toggle("bad", t.bad?.(v) ?? false);
