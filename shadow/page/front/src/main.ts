@@ -25,9 +25,9 @@ start().catch((e: unknown) => {
 
 async function start(): Promise<void> {
   if (livePage()) return;
-  const main = document.querySelector("main");
-  if (!main) return;
-  const { source, progress } = main.dataset; // of "shadow serve"
+  // The shell of "shadow serve" has no main, and says in its root element where the data is.
+  const main = document.querySelector("main") ?? document.body.insertBefore(h("main"), document.body.firstChild);
+  const { source, progress } = document.documentElement.dataset;
   const own = document.getElementById("data")?.textContent ?? (source ? await loadReport(main, source, progress ?? "") : null);
   if (own) report(main, own, document.getElementById("data-b")?.textContent ?? null);
 }
