@@ -302,3 +302,38 @@ func TestIntervals(t *testing.T) {
 		t.Errorf("%+v", r.Speedup)
 	}
 }
+
+// TestParts: the accounts between moments are whole, and add up to that of the region.
+func TestParts(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		in := random(rng, 1+rng.IntN(4))
+		end := in.Region[len(in.Region)-1].To
+		at := []units.MonoNs{math.MinInt64}
+		for at[len(at)-1] < end {
+			at = append(at, max(at[len(at)-1], 0)+1+units.MonoNs(rng.IntN(40)))
+		}
+		want, parts, err := ReckonParts(in, at...)
+		if err != nil || len(parts) != len(at)-1 {
+			t.Fatal(err, len(parts), len(at))
+		}
+		sum := Account{N: want.N, Workers: want.Workers, MostAlive: want.MostAlive, Slots: want.Slots, MainOnly: want.MainOnly}
+		for _, p := range parts {
+			whole(t, p)
+			sum.Duration += p.Duration
+			sum.GC += p.GC
+			sum.Sequential += p.Sequential
+			sum.Idle += p.Idle
+			sum.Parallel += p.Parallel
+			sum.Exited += p.Exited
+			sum.Late += p.Late
+			sum.Surplus += p.Surplus
+			for i, d := range p.InState {
+				sum.InState[i] += d
+			}
+		}
+		if sum != want {
+			t.Fatalf("seed %d: parts add up to %+v, want %+v", seed, sum, want)
+		}
+	}
+}

@@ -13,19 +13,41 @@ import (
 // Reckon sweeps once over the slices of in and returns the account of the run.
 // Memory depends on the number of threads, segments and pauses.
 func Reckon(in Input) (Account, error) {
+	a, _, err := ReckonParts(in)
+	return a, err
+}
+
+// ReckonParts is Reckon, and the accounts between moments in ascending order, which add up: Duration is the part of the region
+// between two of them. Of the counts of threads, parts have none.
+func ReckonParts(in Input, at ...units.MonoNs) (Account, []Account, error) {
+	s, err := swept(in, at)
+	if err != nil {
+		return Account{}, nil, err
+	}
+	var parts []Account
+	for i := 1; i < len(s.marks); i++ {
+		parts = append(parts, s.marks[i].less(s.marks[i-1]))
+	}
+	return s.total(), parts, nil
+}
+
+func swept(in Input, at []units.MonoNs) (*sweep, error) {
 	if in.N < 1 {
-		return Account{}, fmt.Errorf("account of a run: %w, not %d", ErrThreads, in.N)
+		return nil, fmt.Errorf("account of a run: %w, not %d", ErrThreads, in.N)
 	}
 	s := &sweep{in: in, slotTime: map[int]units.Ns{}, stays: make([]stay, len(in.Threads)), at: math.MinInt64}
 	s.acc.N = in.N
+	for _, t := range at {
+		s.note(change{at: t, what: mark})
+	}
 	if err := s.plan(); err != nil {
-		return Account{}, fmt.Errorf("account of a run: %w", err)
+		return nil, fmt.Errorf("account of a run: %w", err)
 	}
 	if err := in.Stream(s.add); err != nil {
-		return Account{}, fmt.Errorf("account of a run: %w", err)
+		return nil, fmt.Errorf("account of a run: %w", err)
 	}
 	s.advance(math.MaxInt64)
-	return s.total(), nil
+	return s, nil
 }
 
 // change is an event at a known time.
@@ -51,6 +73,7 @@ const (
 	threadBegins
 	slotBegins
 	threadGone // began and ended at once
+	mark       // of ReckonParts
 )
 
 // stay is a thread's current slice.
@@ -81,7 +104,8 @@ type sweep struct {
 	slots             int              // workers that exist, done or not
 	slotTime          map[int]units.Ns // in the region, by their number
 	acc               Account
-	apart             bool // an application thread is no driver, or its shifts are known
+	marks             []Account // so far, at the moments of ReckonParts
+	apart             bool      // an application thread is no driver, or its shifts are known
 }
 
 // plan lists the changes that are known: segments, pauses, lives of threads.
@@ -326,6 +350,11 @@ func (s *sweep) apply(c change) {
 	case threadGone:
 		s.live(c.thread)
 		s.die(c.thread)
+	case mark:
+		for t := range s.stays {
+			s.collect(uint32(t))
+		}
+		s.marks = append(s.marks, s.sums())
 	}
 }
 
@@ -364,18 +393,36 @@ func (s *sweep) die(t uint32) {
 	s.gone++
 }
 
-// total is the account at the end of the sweep.
-func (s *sweep) total() Account {
+// sums are the times up to now.
+func (s *sweep) sums() Account {
 	a := s.acc
 	a.GC, a.Sequential, a.Idle, a.Parallel = s.clocks[inGC], s.clocks[inSequential], s.clocks[inIdle], s.clocks[inParallel]
-	for _, seg := range s.in.Region {
-		a.Duration += seg.Len()
-	}
+	a.Duration = a.GC + a.Sequential + a.Idle + a.Parallel
 	var known units.Ns
 	for _, d := range a.InState {
 		known += d
 	}
 	a.InState[activity.Unknown] += s.aliveTime - known
+	return a
+}
+
+// less is what came after o.
+func (a Account) less(o Account) Account {
+	out := Account{N: a.N, Duration: a.Duration - o.Duration, GC: a.GC - o.GC, Sequential: a.Sequential - o.Sequential, Idle: a.Idle - o.Idle,
+		Parallel: a.Parallel - o.Parallel, Exited: a.Exited - o.Exited, Late: a.Late - o.Late, Surplus: a.Surplus - o.Surplus}
+	for i := range out.InState {
+		out.InState[i] = a.InState[i] - o.InState[i]
+	}
+	return out
+}
+
+// total is the account at the end of the sweep.
+func (s *sweep) total() Account {
+	a := s.sums()
+	a.Duration = 0
+	for _, seg := range s.in.Region {
+		a.Duration += seg.Len()
+	}
 	a.Slots = s.mostSlots()
 	a.MainOnly = a.Workers > 0 && !s.apart
 	return a

@@ -206,8 +206,3 @@ func (b *builder) lanes(t *timeline.Timeline) {
 	}
 	b.data.Lanes = to
 }
-
-func (b *builder) stack() error {
-	b.missing("stack", "not yet")
-	return nil
-}

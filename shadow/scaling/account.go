@@ -21,12 +21,15 @@ type Options struct {
 	// Workers is a glob over names of threads ("pool-1-*"): the application
 	// threads; "": those of all pools that did work.
 	Workers string
+	// Parts are moments between which Run.Parts has accounts.
+	Parts []units.MonoNs
 }
 
 // Run is the account of a session.
 type Run struct {
 	speedup.Account
-	Counted bool // the number of threads was not given but counted
+	Parts   []speedup.Account // between Options.Parts
+	Counted bool              // the number of threads was not given but counted
 	// GCWork and GCTime are the running time of the collector's threads and the
 	// sum of their heights in the bottle graph of the region, nanoseconds.
 	GCWork units.Ns
@@ -88,14 +91,14 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 		lives.endWaits(&in, &seg)
 		in.Region = append(in.Region, seg)
 	}
-	if r.Account, err = speedup.Reckon(in); err != nil {
+	if r.Account, r.Parts, err = speedup.ReckonParts(in, o.Parts...); err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
 	if o.Threads == 0 {
 		// The count is known only now, so assign the slots again.
 		r.Counted = true
 		in.N = max(r.Slots, 1)
-		if r.Account, err = speedup.Reckon(in); err != nil {
+		if r.Account, r.Parts, err = speedup.ReckonParts(in, o.Parts...); err != nil {
 			return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 		}
 	}
