@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"stackagent/granularity"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/timeline"
@@ -35,7 +34,7 @@ func (b *builder) activity() error {
 		}
 		return nil
 	}
-	end := b.axis.from + units.MonoNs(b.axis.width)*buckets
+	end := b.axis.grid(buckets).End()
 	from, to := max(a.From, b.axis.from), min(max(a.To, b.axis.from), end)
 	if to <= from {
 		for _, what := range []string{"cpu_band", "lanes", "bottle", "stack"} {
@@ -54,8 +53,7 @@ func (b *builder) activity() error {
 		}
 	}
 	b.bottle(a, graphs, ran)
-	grid := granularity.Grid{From: b.axis.from, Width: b.axis.width, N: buckets}
-	lines, err := timeline.Compute(a.Threads, a.Stream(from, to), grid, ran, mostLanes)
+	lines, err := timeline.Compute(a.Threads, a.Stream(from, to), b.axis.grid(buckets), ran, mostLanes)
 	if err != nil {
 		return err
 	}
@@ -69,10 +67,9 @@ func (b *builder) activity() error {
 
 // slotSpans are the slots of the page.
 func (b *builder) slotSpans() []span {
-	out := make([]span, b.data.Slots)
-	width := units.MonoNs(b.axis.width) * units.MonoNs(buckets/b.data.Slots)
+	out, grid := make([]span, b.data.Slots), b.axis.grid(b.data.Slots)
 	for i := range out {
-		out[i] = span{From: b.axis.from + width*units.MonoNs(i), To: b.axis.from + width*units.MonoNs(i+1)}
+		out[i] = span{From: grid.Start(i), To: grid.Start(i + 1)}
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 
+	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -75,31 +76,7 @@ func newAxis(from, to units.MonoNs) axis {
 // at is a moment as nanoseconds since the session's start.
 func (a axis) at(t units.MonoNs) float64 { return float64(t - a.from) }
 
-// bucket is the bucket of a moment; moments outside are in the first or in the last one.
-func (a axis) bucket(t units.MonoNs) int {
-	return int(min(max(0, units.Ns(t-a.from)/a.width), buckets-1))
-}
-
-// slot is the slot, of the most that there may be, of a moment at which something ended: the end of a slot is in it.
-func (a axis) slot(t units.MonoNs) int { return a.bucket(t-1) * slots / buckets }
-
-// weights are the times of a span in each slot, of at least 1 ns in all.
-func (a axis) weights(from, to units.MonoNs) []float64 {
-	out, width := make([]float64, slots), a.width*buckets/slots
-	if to <= from {
-		out[a.slot(to)] = 1
-		return out
-	}
-	first, last := a.slot(from+1), a.slot(to)
-	for i := first; i <= last; i++ {
-		begin, end := from, to // beyond the ends of the axis, too
-		if i > first {
-			begin = a.from + units.MonoNs(width)*units.MonoNs(i)
-		}
-		if i < last {
-			end = a.from + units.MonoNs(width)*units.MonoNs(i+1)
-		}
-		out[i] = float64(end - begin)
-	}
-	return out
+// grid divides the axis into parts of a whole number of buckets each.
+func (a axis) grid(parts int) granularity.Grid {
+	return granularity.Grid{From: a.from, Width: a.width * units.Ns(buckets/parts), N: parts}
 }

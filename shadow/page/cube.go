@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"stackagent/granularity"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
@@ -243,7 +244,7 @@ func union(a, b []bucket) []bucket {
 // their interval in it. Counts, sums and buckets add up exactly.
 func (f *filler) addSummary(k rowKey, weights []float64, x *summary.WorkSummary) {
 	weights = coarser(weights, f.slots)
-	counts, threw := shares(weights, x.Executions), shares(weights, x.Threw)
+	counts, threw := granularity.Divide(x.Executions, weights), granularity.Divide(x.Threw, weights)
 	for slot, n := range counts {
 		if n > 0 || threw[slot] > 0 {
 			c := f.cell(k, slot)
@@ -255,9 +256,9 @@ func (f *filler) addSummary(k rowKey, weights []float64, x *summary.WorkSummary)
 		if m := &x.Work[f.measures[i].Metric]; m.Count > 0 {
 			known := counts
 			if m.Count != x.Executions {
-				known = shares(weights, m.Count)
+				known = granularity.Divide(m.Count, weights)
 			}
-			sums, left := shares(weights, int64(m.Sum)), slices.Clone(known)
+			sums, left := granularity.Divide(int64(m.Sum), weights), slices.Clone(known)
 			for slot, n := range known {
 				if n > 0 || sums[slot] != 0 {
 					to := &f.cell(k, slot).measures[i]
@@ -286,24 +287,6 @@ func coarser(weights []float64, slots int) []float64 {
 	out := make([]float64, slots)
 	for i, w := range weights {
 		out[i*slots/len(weights)] += w
-	}
-	return out
-}
-
-// shares divides n by weights; the parts add up to n.
-func shares(weights []float64, n int64) []int64 {
-	all := 0.0
-	for _, w := range weights {
-		all += w
-	}
-	out, passed, given := make([]int64, len(weights)), 0.0, int64(0)
-	for i, w := range weights {
-		passed += w
-		until := n
-		if passed < all {
-			until = int64(math.Round(float64(n) * (passed / all)))
-		}
-		out[i], given = until-given, until
 	}
 	return out
 }

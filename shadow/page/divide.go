@@ -50,7 +50,7 @@ func (b *builder) divide() error {
 		return err
 	}
 	d := &divider{builder: b, seed: seedOf(b.sum.Session),
-		grid: granularity.Grid{From: b.axis.from, Width: b.axis.width, N: buckets}}
+		grid: b.axis.grid(buckets)}
 	d.chooseMeasures()
 	d.chooseBands()
 	parts := make([]*part, session.Workers())
@@ -181,10 +181,10 @@ func (p *part) key(class, executor, site, thread uint32) rowKey {
 func (p *part) add(x *summary.WorkItem) {
 	d := p.d
 	k := p.key(x.Class, x.Executor, x.Site, x.Thread)
-	p.cube.add(k, d.axis.slot(x.End), slots, x)
+	p.cube.add(k, d.axis.grid(slots).Ended(x.End), slots, x)
 	p.band(k.class).Add(x.Start, x.End)
 	if !x.Running {
-		p.ended[d.axis.bucket(x.End)]++
+		p.ended[d.grid.Ended(x.End)]++
 	}
 	queue := units.Ns(units.NotMeasured)
 	if d.queue >= 0 {
@@ -203,7 +203,7 @@ func (p *part) add(x *summary.WorkItem) {
 func (p *part) addSummary(x *summary.WorkSummary) {
 	d := p.d
 	k := p.key(x.Class, x.Executor, x.Site, x.Thread)
-	p.cube.addSummary(k, d.axis.weights(x.From, x.To), x)
+	p.cube.addSummary(k, d.axis.grid(slots).Weights(x.From, x.To), x)
 	p.band(k.class).Spread(x.From, x.To, x.Executions, x.Work[granularity.Wall].Sum)
 	ended := granularity.NewSeries(d.grid)
 	ended.Spread(x.From, x.To, x.Executions, 0)

@@ -3,37 +3,66 @@ package page
 import (
 	"slices"
 
+	"stackagent/granularity/waiting"
+	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/unit"
 	"stackagent/shadow/wait"
 )
 
-// mostWaitRows is how many things that were waited for have a row.
-const mostWaitRows = 500
+const (
+	mostWaitRows = 500        // things that were waited for
+	mostWaiting  = 50_000_000 // recorded executions that are looked at for their waits: it takes minutes
+)
 
 // waits fills in what tasks and threads waited for.
 func (b *builder) waits() error {
-	if b.sum.Figures == nil || b.sum.Figures.Waits == nil {
-		b.missing("waits", "the session is too large, or only some classes are shown")
+	m := &b.s.Manifest
+	switch n := unit.Recorded(m); {
+	case b.sum.Filter != nil:
+		b.missing("waits", "only some classes are shown")
 		return nil
-	}
-	a := b.sum.Figures.Waits
-	if why := a.NotAvailable[wait.NoWaits]; why != "" && a.NotAvailable[wait.NoRecord] != "" {
+	case n > mostWaiting:
+		b.missing("waits", "the session has more than "+units.FormatCount(mostWaiting)+" recorded executions")
+		return nil
+	case m.Rows[store.Waits.String()]+m.Rows[store.WaitSums.String()] == 0 && b.data.Missing["lanes"] != "":
+		why := m.NotAvailable[wait.NoWaits]
+		if why == "" {
+			why = "the session has no waits: it was recorded with wait=off, or by an older agent"
+		}
 		b.missing("waits", why)
 		return nil
 	}
-	to := &Waits{Parts: []Label{}, Rows: []WaitRow{}}
+	b.progress("reading what threads waited for")
+	a, err := wait.AnalyseOver(b.s, b.axis.grid(b.data.Slots))
+	if err != nil {
+		return err
+	}
+	for what, why := range a.NotAvailable {
+		b.missing("waits: "+what, why)
+	}
+	for _, d := range a.Damage {
+		b.data.Session.Losses = append(b.data.Session.Losses, sentence(d.Error()))
+	}
+	to := &Waits{BySlot: true}
 	for _, p := range wait.Parts {
 		to.Parts = append(to.Parts, Label{p.Name, p.Title, p.Doc})
 	}
 	for _, u := range a.ByUnit() {
 		class, ok := b.classes.index[u.Name]
 		if !ok {
-			continue
+			class = none
 		}
-		to.Class, to.Slot = append(to.Class, narrow(class)), append(to.Slot, 0)
-		for i := range wait.Parts {
-			to.Parted = append(to.Parted, float64(wait.Parts[i].Ns(u)))
+		for slot, times := range a.BySlot(u.Name) {
+			if times == (waiting.Times{}) {
+				continue
+			}
+			to.Class, to.Slot = append(to.Class, narrow(class)), append(to.Slot, uint16(slot))
+			for i := range wait.Parts {
+				to.Parted = append(to.Parted, float64(wait.Parts[i].Ns(&wait.Breakdown{Times: times})))
+			}
 		}
 	}
 	rows := a.Rows(true)

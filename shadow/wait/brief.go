@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -33,7 +34,7 @@ func ReadBrief(s *session.Session) (*Brief, error) {
 	if s.Manifest.Rows[store.Waits.String()]+s.Manifest.Rows[store.WaitSums.String()] == 0 {
 		return nil, nil
 	}
-	t, err := readTables(s, false, false)
+	t, err := readTables(s, false, false, granularity.Grid{})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/granularity"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/waiting"
 	"stackagent/hpc/sched"
@@ -46,13 +47,15 @@ const (
 )
 
 // Analyse reads a session.
-func Analyse(s *session.Session) (*Analysis, error) { return analyse(s, false) }
+func Analyse(s *session.Session) (*Analysis, error) { return analyse(s, false, granularity.Grid{}) }
 
 // AnalyseSingles reads a session for Singles, too, which needs more memory.
-func AnalyseSingles(s *session.Session) (*Analysis, error) { return analyse(s, true) }
+func AnalyseSingles(s *session.Session) (*Analysis, error) {
+	return analyse(s, true, granularity.Grid{})
+}
 
-func analyse(s *session.Session, singles bool) (*Analysis, error) {
-	t, err := readTables(s, true, singles)
+func analyse(s *session.Session, singles bool, over granularity.Grid) (*Analysis, error) {
+	t, err := readTables(s, true, singles, over)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +88,10 @@ func analyse(s *session.Session, singles bool) (*Analysis, error) {
 func (a *Analysis) line(id uint32, life activity.Span) *waiting.Line {
 	waits, work := a.of(id)
 	return waiting.NewLine(life.From, a.pauses, waits, work, waiting.Use{
-		Unit: func(u *waiting.Unit, t *waiting.Times) { a.unit(u.Class).add(1, u.Queue, t) },
+		Unit: func(u *waiting.Unit, t *waiting.Times) {
+			a.unit(u.Class).add(1, u.Queue, t)
+			a.slots.add(u.Class, u.To, t)
+		},
 		Waited: func(u *waiting.Unit, w *waiting.Wait, part waiting.Part, d units.Ns) {
 			switch {
 			case u != nil: // a pause inside the wait, too: so it is as long as the program measures
@@ -388,6 +394,10 @@ func (a *Analysis) addSums() {
 	for class, u := range a.totals {
 		a.unit(class).merge(u)
 	}
+	before := map[uint32]waiting.Times{}
+	for class, u := range a.byClass {
+		before[class] = u.Times
+	}
 	for class, times := range a.outside {
 		if u := a.byClass[class]; u != nil {
 			for part, n := range times {
@@ -414,5 +424,8 @@ func (a *Analysis) addSums() {
 		if u := a.byClass[a.inside(k.within)]; u != nil {
 			u.forWhat(k.what, u.Times.Know(k.part, s.waited, waiting.Unnamed, waiting.Unknown))
 		}
+	}
+	for class, times := range before {
+		a.slots.know(class, &times, &a.byClass[class].Times)
 	}
 }

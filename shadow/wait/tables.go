@@ -47,6 +47,7 @@ type tables struct {
 	// Beyond the limits.
 	moreWaits, moreUnits int64
 	totals               map[uint32]*Unit // of units that are not held, by class
+	slots                slots
 }
 
 // span is a part of a slice.
@@ -65,12 +66,12 @@ type sum struct {
 }
 
 // readTables reads the waits and, if wanted, the units; singles: and what only a list of single waits shows.
-func readTables(s *session.Session, work, singles bool) (*tables, error) {
+func readTables(s *session.Session, work, singles bool, over granularity.Grid) (*tables, error) {
 	reader, err := unit.NewReader(s)
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{s: s, reader: reader, singles: singles, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}}
+	t := &tables{s: s, reader: reader, singles: singles, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}, slots: slots{over, map[uint32][]waiting.Times{}}}
 	steps := []func() error{t.readObjects, t.readWaits, t.readSums}
 	if work {
 		steps = append(steps, t.readNames, t.readUnits, t.readSummaries)
@@ -151,6 +152,7 @@ func (t *tables) inside(class uint32) uint32 {
 }
 
 func (t *tables) readUnits() error {
+	t.units = make([]waiting.Unit, 0, min(unit.Recorded(&t.s.Manifest), maxUnits))
 	return t.reader.Each(func(x *unit.Unit) error {
 		id := x.Class
 		if t.names != nil {
@@ -170,6 +172,7 @@ func (t *tables) readUnits() error {
 			times.Ran(u.CPU)
 		}
 		t.total(u.Class).add(1, u.Queue, &times)
+		t.slots.add(u.Class, u.To, &times)
 		return nil
 	})
 }
@@ -208,6 +211,7 @@ func (t *tables) readSummaries() error {
 			times.Ran(cpu)
 		}
 		u.add(int64(x.Executions), queue, &times)
+		t.slots.spread(t.inside(x.Class), x.FromNs, x.Until(), &times)
 		u.Summarised += int64(x.Executions)
 		return nil
 	})
