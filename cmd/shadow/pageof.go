@@ -45,7 +45,7 @@ func pageOf(env console.Env, dir string, progress func(what string, done, total 
 	if err != nil {
 		return nil, err
 	}
-	sum, err := condense(env, s, summary.Options{Shapes: true, Advice: true, Progress: progress})
+	sum, err := condense(env, s, summary.Options{Report: true, Advice: true, Progress: progress})
 	if err != nil {
 		return nil, err
 	}

@@ -42,13 +42,15 @@ func newReport(env console.Env) *cobra.Command {
 		Use:   "report DIR...",
 		Short: "Write a self-contained HTML report, or figures as files",
 		Long: `Writes the report of a session. -o chooses what to write:
-  FILE.html            the page (default: ` + reportName + ` in the session's folder)
+  FILE.html            the page (default: ` + reportName + ` in the session's folder);
+                       with two sessions, the second one beside the first
   FILE.svg|png|pdf     the one figure named by --figures
   OUTDIR               the page and all figures as files; with several sessions,
                        a folder for each`,
 		Example: `  shadow report /tmp/s -o report.html
   shadow report /tmp/s --figures cdf -o cdf.pdf
   shadow report /tmp/s --metric alloc -o alloc.html
+  shadow report /tmp/before /tmp/after -o compared.html
   shadow report /tmp/a /tmp/b -o figures --figures cdf,box --figure-format pdf`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -99,6 +101,7 @@ func (f *reportFlags) check(dirs []string) error {
 	switch {
 	case noFigure[strings.ToLower(filepath.Ext(f.output))]:
 		return console.Usagef("-o %s: use FILE.html, FILE.svg, .png or .pdf, or the name of a folder", f.output)
+	case f.page() && len(dirs) == 2: // a comparison
 	case len(dirs) > 1 && (ext != "" || f.output == ""):
 		return console.Usagef("%d sessions need a folder: name one with -o", len(dirs))
 	case slices.Contains(figure.Formats, ext) && len(f.figures) != 1:
@@ -107,81 +110,116 @@ func (f *reportFlags) check(dirs []string) error {
 	return nil
 }
 
+// page reports whether the output is a page alone.
+func (f *reportFlags) page() bool {
+	ext := f.extension()
+	return ext == "html" || ext == "htm"
+}
+
 func (f *reportFlags) write(env console.Env, dirs []string) error {
+	if f.extension() != "" {
+		if err := files.Check(f.output); err != nil {
+			return err
+		}
+	}
+	var pages []*page.Data
 	for _, dir := range dirs {
 		s, err := env.Open(dir)
 		if err != nil {
 			return err
 		}
 		before := len(s.Warnings)
-		files, err := f.one(env, s, len(dirs) > 1)
+		made, data, err := f.one(env, s, len(dirs) > 1)
 		if err != nil {
 			return err
 		}
 		env.NoteFound(s, before)
-		for _, file := range files {
-			if _, err := fmt.Fprintln(env.Out, file); err != nil {
-				return fmt.Errorf("printing: %w", err)
-			}
+		if f.page() {
+			pages = append(pages, data)
+		}
+		if err := listed(env, made); err != nil {
+			return err
+		}
+	}
+	if len(pages) == 0 {
+		return nil
+	}
+	if err := writePage(f.output, pages...); err != nil {
+		return err
+	}
+	return listed(env, []string{f.output})
+}
+
+// listed lists files.
+func listed(env console.Env, made []string) error {
+	for _, file := range made {
+		if _, err := fmt.Fprintln(env.Out, file); err != nil {
+			return fmt.Errorf("printing: %w", err)
 		}
 	}
 	return nil
 }
 
-// one writes what is wanted of one session and lists the files.
-func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]string, error) {
-	t, err := setThresholds(f.thresholds)
+// one writes what is wanted of one session and lists the files. Of a page alone it makes the data only.
+func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]string, *page.Data, error) {
+	sum, data, err := f.read(env, s)
 	if err != nil {
-		return nil, err
-	}
-	sum, err := condense(env, s, summary.Options{Filter: f.filter, Shapes: true, Units: f.units, Advice: true, Thresholds: t})
-	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	noteNone(env, s, f.filter, len(sum.Rows))
-	if f.metric != "" {
-		if err := show(sum, f.metric, false); err != nil {
-			return nil, err
-		}
-	}
-	switch ext := f.extension(); {
-	case ext == "html" || ext == "htm":
-		return []string{f.output}, writePage(env, f.output, s, sum)
-	case ext != "":
-		return []string{f.output}, f.writeFigure(f.output, ext, sum)
+	dir, figures := f.output, true
+	switch {
+	case f.page():
+		return nil, data, nil
+	case f.extension() != "":
+		return []string{f.output}, nil, f.writeFigure(f.output, f.extension(), sum)
 	case f.output == "":
-		path := filepath.Join(s.Dir, reportName)
-		files := []string{path}
-		if err := writePage(env, path, s, sum); err != nil {
-			return nil, err
-		}
-		if len(f.figures) == 0 {
-			return files, nil
-		}
-		figures, err := report.WriteFigures(s.Dir, sum, f.figures, f.formats)
-		return append(files, figures...), err
-	}
-	dir := f.output
-	if several {
+		dir, figures = s.Dir, len(f.figures) > 0
+	case several:
 		dir = filepath.Join(dir, sum.Session)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the folder of the report: %w", err)
+		return nil, nil, fmt.Errorf("making the folder of the report: %w", err)
 	}
-	path := filepath.Join(dir, reportName)
-	if err := writePage(env, path, s, sum); err != nil {
-		return nil, err
+	made := []string{filepath.Join(dir, reportName)}
+	if err := writePage(made[0], data); err != nil || !figures {
+		return made, nil, err
 	}
-	figures, err := report.WriteFigures(dir, sum, f.figures, f.formats)
-	return append([]string{path}, figures...), err
+	more, err := report.WriteFigures(dir, sum, f.figures, f.formats)
+	return append(made, more...), nil, err
 }
 
-func writePage(env console.Env, path string, s *session.Session, sum *summary.Summary) error {
-	data, err := page.Build(s, sum, page.Options{})
+// read condenses a session and makes the data of its page, if there is to be one. It shows how far it is on a terminal.
+func (f *reportFlags) read(env console.Env, s *session.Session) (*summary.Summary, *page.Data, error) {
+	t, err := setThresholds(f.thresholds)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return files.Write(nil, path, func(w io.Writer) error { return page.Write(w, data) })
+	ext := f.extension()
+	o := summary.Options{Filter: f.filter, Report: true, Units: f.units, Advice: true, Thresholds: t}
+	o.Shapes = slices.Contains(figure.Formats, ext) || len(f.figures) > 0 || ext == "" && f.output != ""
+	if bar := env.Bar(); bar != nil {
+		o.Progress = bar.Show
+		defer bar.Clear()
+	}
+	sum, err := condense(env, s, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.metric != "" {
+		if err := show(sum, f.metric, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	if slices.Contains(figure.Formats, ext) {
+		return sum, nil, nil
+	}
+	data, err := page.Build(s, sum, page.Options{Progress: o.Progress})
+	return sum, data, err
+}
+
+func writePage(path string, sessions ...*page.Data) error {
+	return files.Write(nil, path, func(w io.Writer) error { return page.Write(w, sessions...) })
 }
 
 func (f *reportFlags) writeFigure(path, format string, s *summary.Summary) error {

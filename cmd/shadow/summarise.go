@@ -82,6 +82,9 @@ func noteNone(env console.Env, s *session.Session, f summary.Filter, shown int) 
 // waiting: on a terminal, and if it takes long.
 func condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
 	o.Replayer = graph.NewPredictor(s)
+	if o.Progress != nil { // the caller shows it
+		return summary.Build(s, o)
+	}
 	if bar := env.Bar(); bar != nil {
 		o.Progress = bar.Show
 		defer bar.Clear()

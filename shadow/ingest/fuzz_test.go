@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/wire"
-	"stackagent/shadow/report"
+	"stackagent/shadow/page"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -68,9 +68,11 @@ func readBack(t *testing.T, dir string, want store.Counts) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := report.WriteSummary(io.Discard, sum, report.Options{}); err != nil {
+	data, err := page.Build(s, sum, page.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	must(t, page.Write(io.Discard, data))
 	if err := s.Tasks(func(*session.Task) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +134,11 @@ func FuzzDamaged(f *testing.F) {
 		if err != nil {
 			return
 		}
-		must(t, report.WriteSummary(io.Discard, sum, report.Options{}))
+		data, err := page.Build(s, sum, page.Options{})
+		if err != nil {
+			return
+		}
+		must(t, page.Write(io.Discard, data))
 		_ = s.Tasks(func(*session.Task) error { return nil })
 	})
 }

@@ -1,5 +1,4 @@
-// Package report writes a session as a self-contained HTML page and as figure
-// files.
+// Package report writes the figures of a session as files.
 package report
 
 import (
@@ -142,12 +141,6 @@ func bars(s *summary.Summary) []figure.ThreadBar {
 		}
 	}
 	return out
-}
-
-// SummarisedShare is the share of executions that were not recorded one by
-// one, 0 to 1, for the template.
-func (p *data) SummarisedShare() float64 {
-	return float64(p.Tasks.Summarised) / float64(max(p.Tasks.Executions, 1))
 }
 
 // fates counts the known reasons why tasks were never executed.

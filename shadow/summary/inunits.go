@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/origin"
@@ -42,10 +41,7 @@ func (a *analysis) inUnits() (*Summary, error) {
 	if !a.opts.Shapes {
 		return sum, nil
 	}
-	if err := a.queues(sum.Figures, max(a.opts.Classes, DefaultClasses)); err != nil {
-		return nil, err
-	}
-	return sum, a.sites(sum)
+	return sum, a.queues(sum.Figures, max(a.opts.Classes, DefaultClasses))
 }
 
 // unitSource is the session with units as its executions.
@@ -64,21 +60,4 @@ func unitSource(s *session.Session, u *unit.Reader, names *origin.Names) Source 
 		name(&src, names, true)
 	}
 	return src
-}
-
-// sites fills in the rows by executor and by site.
-func (a *analysis) sites(sum *Summary) error {
-	if !unit.SubmissionsKnown(a.s) || unit.Recorded(&a.s.Manifest) > sitesLimit {
-		return nil
-	}
-	of := *a
-	of.opts = Options{Filter: a.opts.Filter, Units: true}
-	for by, rows := range map[string]*[]granularity.Hotspot{origin.ByExecutor: &sum.Executors, origin.BySite: &sum.Sites} {
-		grouped, err := of.byOrigin(by)
-		if err != nil {
-			return err
-		}
-		*rows = grouped.Rows
-	}
-	return nil
 }

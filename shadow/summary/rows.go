@@ -7,7 +7,6 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/unit"
-	"stackagent/shadow/wait"
 )
 
 // Figures is the data behind the figures of a report.
@@ -28,8 +27,6 @@ type Figures struct {
 	Queues  []ClassSeries
 	// Activity is nil where there is no scheduling record.
 	Activity *Activity
-	// Waits is what threads waited for; nil unless read from a whole session.
-	Waits *wait.Analysis
 }
 
 // Shape is a distribution to draw.

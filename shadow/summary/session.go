@@ -18,7 +18,6 @@ import (
 const (
 	adviceLimit = 2_000_000  // units and advice, unless Options.Advice: more take longer than the rest of a summary
 	unitsLimit  = 50_000_000 // units and advice for a report: a few minutes
-	sitesLimit  = 5_000_000  // rows by site and executor in a report: each takes a reading
 )
 
 // analysis is a session with what several parts of a summary need, each computed
@@ -67,18 +66,18 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	return sum, err
 }
 
-// addWaits adds what threads waited for, in a report with where their time went.
+// addWaits adds what threads waited for.
 func addWaits(sum *Summary, s *session.Session, opts Options) (err error) {
 	n := unit.Recorded(&s.Manifest)
-	if opts.Filter.Active() || n > unitsLimit || n > adviceLimit && !opts.Shapes && !opts.Advice {
+	if opts.Filter.Active() || n > unitsLimit || n > adviceLimit && !opts.report() && !opts.Advice {
 		return nil
 	}
-	if sum.Waits, err = wait.ReadBrief(s); err != nil || !opts.Shapes || sum.Figures == nil {
-		return err
-	}
-	sum.Figures.Waits, err = wait.Analyse(s)
+	sum.Waits, err = wait.ReadBrief(s)
 	return err
 }
+
+// report reports whether what a report shows beside is wanted.
+func (o *Options) report() bool { return o.Report || o.Shapes }
 
 // Virtual sums up the virtual threads of s whose class passes the filter; nil if none
 // was mounted.
@@ -120,13 +119,13 @@ func (a *analysis) build() (*Summary, error) {
 	}
 	switch n := unit.Recorded(&a.s.Manifest); {
 	case !unit.SubmissionsKnown(a.s):
-		if a.opts.Shapes && unit.SubmissionsSummarised(a.s) {
+		if a.opts.report() && unit.SubmissionsSummarised(a.s) {
 			if sum.InUnits, err = a.inUnits(); err != nil {
 				return nil, err
 			}
 		}
 	case n <= adviceLimit || a.opts.Advice && n <= unitsLimit:
-		if a.opts.Shapes {
+		if a.opts.report() {
 			if sum.InUnits, err = a.inUnits(); err != nil {
 				return nil, err
 			}

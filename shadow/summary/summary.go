@@ -25,7 +25,9 @@ type Options struct {
 	// PerThread keeps the distributions of each thread as well
 	// (Summary.ThreadRows); it doubles the memory needed.
 	PerThread bool
-	// Shapes computes what figures need (Summary.Figures).
+	// Report reads what a report shows beside: units of work (Summary.InUnits).
+	Report bool
+	// Shapes computes what figures need (Summary.Figures), those of units of work, too.
 	Shapes bool
 	// Brief reads the executions only once, for callers that show no quantiles: these
 	// are then good to 0.05 %.
@@ -109,14 +111,10 @@ type Summary struct {
 	FineIsAll bool                 `json:"-"` // Fine is about all executions
 	Figures   *Figures             `json:"-"` // nil unless Options.Shapes
 	// InUnits is the same session in units of work, for a report; nil unless
-	// Options.Shapes, or without submissions.
-	InUnits *Summary `json:"-"`
-	// Executors and Sites have the units of work by the executor that they were
-	// submitted to and by call site, for a report of a session of at most sitesLimit executions.
-	Executors []granularity.Hotspot `json:"-"`
-	Sites     []granularity.Hotspot `json:"-"`
-	facts     advice.Facts          // of Findings
-	analysis  *analysis             // what it was built from; nil: no session
+	// Options.Report or Shapes, or without submissions.
+	InUnits  *Summary     `json:"-"`
+	facts    advice.Facts // of Findings
+	analysis *analysis    // what it was built from; nil: no session
 	// By is the metric of ShowBy; Wall, which is no metric of own work: none.
 	By granularity.Metric `json:"-"`
 }

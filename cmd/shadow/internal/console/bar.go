@@ -20,6 +20,8 @@ type Bar struct {
 	mu    sync.Mutex
 	next  time.Time
 	drawn bool
+	late  *time.Timer // draws what came too soon to be drawn; nil: there is none
+	line  string
 }
 
 const (
@@ -37,17 +39,39 @@ func (e Env) Bar() *Bar {
 
 func newBar(e Env) *Bar { return &Bar{env: e, next: e.Now().Add(barFrom)} }
 
-// Show draws the progress if reading takes long, at most once per barStep.
+// Show draws the progress if reading takes long, at most once per barStep. Without a total it names what is done.
 func (b *Bar) Show(what string, done, total uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.env.Now()
-	if now.Before(b.next) || total == 0 {
-		return
+	b.line = what + " ..."
+	if total > 0 {
+		full := int(barWidth * min(done, total) / total)
+		b.line = fmt.Sprintf("%s [%-*s] %d %%", what, barWidth, stripe(full), 100*min(done, total)/total)
 	}
-	b.next, b.drawn = now.Add(barStep), true
-	full := int(barWidth * min(done, total) / total)
-	fmt.Fprintf(b.env.Err, "%sshadow: %s [%-*s] %d %%", clearLine, what, barWidth, stripe(full), 100*min(done, total)/total)
+	if early := b.next.Sub(b.env.Now()); early <= 0 {
+		b.draw()
+	} else if total == 0 && b.late == nil { // a step of which nobody hears again before its end
+		b.late = time.AfterFunc(early, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if b.late != nil {
+				b.draw()
+			}
+		})
+	}
+}
+
+func (b *Bar) draw() {
+	b.stop()
+	b.next, b.drawn = b.env.Now().Add(barStep), true
+	fmt.Fprintf(b.env.Err, "%sshadow: %s", clearLine, b.line)
+}
+
+func (b *Bar) stop() {
+	if b.late != nil {
+		b.late.Stop()
+		b.late = nil
+	}
 }
 
 func stripe(n int) string { return "=============================="[:n] }
@@ -56,6 +80,7 @@ func stripe(n int) string { return "=============================="[:n] }
 func (b *Bar) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.stop()
 	if b.drawn {
 		fmt.Fprint(b.env.Err, clearLine)
 	}

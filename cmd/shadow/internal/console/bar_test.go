@@ -32,3 +32,39 @@ func TestBar(t *testing.T) {
 		t.Errorf("at the end: %q", got)
 	}
 }
+
+// TestBarLate: a step without a figure shows by itself when it takes long, and not once it is over.
+func TestBarLate(t *testing.T) {
+	draws := func(clear bool) string {
+		var out bytes.Buffer
+		now := time.Unix(1000, 0)
+		b := newBar(Env{Err: &out, Now: func() time.Time { return now }})
+		b.next = now.Add(time.Millisecond)
+		b.Show("reading waits", 0, 0)
+		b.mu.Lock()
+		late := b.late
+		b.mu.Unlock()
+		if late == nil {
+			t.Fatal("nothing is to be drawn")
+		}
+		if clear {
+			b.Clear()
+			return out.String()
+		}
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			b.mu.Lock()
+			drawn := b.drawn
+			b.mu.Unlock()
+			if drawn {
+				break
+			}
+		}
+		return out.String()
+	}
+	if got := draws(false); !strings.HasSuffix(got, "shadow: reading waits ...") {
+		t.Errorf("drew %q", got)
+	}
+	if got := draws(true); got != "" {
+		t.Errorf("after the end: %q", got)
+	}
+}

@@ -50,6 +50,14 @@ func Write(out io.Writer, path string, f func(io.Writer) error) error {
 	return nil
 }
 
+// Check reports, before the work, whether the folder of a file is missing.
+func Check(path string) error {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return failed(path, err)
+	}
+	return nil
+}
+
 // failed says why the file at path could not be written, and what to do. It does not name the temporary file, of which
 // the user knows nothing.
 func failed(path string, err error) error {
