@@ -49,6 +49,9 @@ func (s *source) Site(id uint32) (wire.Site, bool) {
 // Clock implements drain.Source.
 func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 
+// Running implements drain.Source.
+func (s *source) Running() *wire.RunningReport { return jvmti.RunningNow() }
+
 // Meta implements drain.Source.
 func (s *source) Meta() drain.Meta {
 	s.weaver.recaller.look(time.Now())

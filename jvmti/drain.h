@@ -42,6 +42,20 @@ size_t sa_os_ids_now(sa_os_id *out, size_t max); /* how many; max: there may be 
 /* drain_await.c */
 void sa_await_records(uint64_t soft_ns, uint64_t max_ns);
 
+/* drain_now.c: what platform threads execute at the moment */
+enum { SA_OPEN_DEPTH = 6 };
+
+typedef struct {
+    uint64_t task_id, start_ticks;
+    uint32_t class_id, unused;
+} sa_open_execution;
+
+typedef struct {
+    uint32_t thread_id, n; /* of executions, the outermost first */
+    sa_open_execution executions[SA_OPEN_DEPTH];
+} sa_open_thread;
+size_t sa_open_now(sa_open_thread *out, size_t max, uint64_t *more);
+
 /* drain_running.c: what is left when recording has ended */
 
 /* What a platform thread produced; thread_id 0: all virtual threads. */

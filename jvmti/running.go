@@ -9,6 +9,9 @@ import "C"
 import (
 	"time"
 	"unsafe"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
 )
 
 // ThreadCounts is what a platform thread has produced, or lost, until now;
@@ -63,3 +66,24 @@ func FinalCounts() (threads []ThreadCounts, virtualRunning uint64) {
 func threadCounts(c *C.sa_thread_counts) ThreadCounts {
 	return ThreadCounts{uint32(c.thread_id), uint64(c.executions), uint64(c.creations), uint64(c.lost), uint64(c.running)}
 }
+
+// RunningNow is what platform threads execute at the moment; it may be called at any time.
+func RunningNow() *wire.RunningReport {
+	list := make([]C.sa_open_thread, wire.MaxRunningThreads)
+	var more C.uint64_t
+	r := &wire.RunningReport{At: Clock().Ticks}
+	n := int(C.sa_open_now(&list[0], C.size_t(len(list)), &more))
+	r.More = uint64(more)
+	for i := range list[:n] {
+		t := &list[i]
+		x := wire.RunningThread{Thread: uint32(t.thread_id), Executions: make([]wire.RunningExecution, t.n)}
+		for k := range x.Executions {
+			e := &t.executions[k]
+			x.Executions[k] = wire.RunningExecution{TaskID: uint64(e.task_id), Class: uint32(e.class_id), Start: units.Ticks(e.start_ticks)}
+		}
+		r.Threads = append(r.Threads, x)
+	}
+	return r
+}
+
+var _ = [1]struct{}{}[C.SA_OPEN_DEPTH-wire.MaxRunning]

@@ -29,6 +29,8 @@ type Source interface {
 	Contexts() (news wire.Contexts, more bool)
 	// Site looks up a site by its number in a record; false: it is none.
 	Site(id uint32) (wire.Site, bool)
+	// Running is what threads execute at the moment; nil: not known.
+	Running() *wire.RunningReport
 	// Meta returns the news since the last call. A class or thread is known
 	// here before a record that names it can be drained.
 	Meta() Meta
@@ -122,6 +124,7 @@ type Collector struct {
 	held    []byte // encoded with number seq and not yet taken by the sink
 	full    time.Time
 	sent    time.Time // when the last batch was encoded
+	told    time.Time // when the last one was that says what runs
 	empty   int       // empty batches in a row
 	asked   time.Time // when the last round of summaries began
 	round   bool      // it is not over
@@ -303,18 +306,29 @@ func (c *Collector) drop() { c.stats.Dropped += c.pending.drop() }
 // send makes batches as long as full ones can be made (all: as long as
 // anything waits) and the sink takes them.
 func (c *Collector) send(now time.Time, all bool) error {
-	for c.held == nil {
-		due := now.Sub(c.sent) >= c.cfg.Heartbeat
+	due := now.Sub(c.sent) >= c.cfg.Heartbeat
+	all = all || due // what is behind a full batch says how the tasks in it came about
+	for ; c.held == nil; due = false {
 		if !c.pending.full(c.share()) && !due && !(all && c.pending.any()) {
 			return nil
 		}
-		if err := c.emit(nil); err != nil {
+		if err := c.emit(c.reporting(now)); err != nil {
 			return err
 		}
 		c.sent = now
 		c.offer(false)
 	}
 	return nil
+}
+
+// reporting says in a batch what threads execute, if the last one that did is a heartbeat old; the first batch has no
+// names of threads yet.
+func (c *Collector) reporting(now time.Time) func(*wire.Batch) {
+	if c.seq == 0 || now.Sub(c.told) < c.cfg.Heartbeat {
+		return nil
+	}
+	c.told = now
+	return func(b *wire.Batch) { b.Running = c.src.Running() }
 }
 
 // offer gives the held batch to the sink, if there is one.

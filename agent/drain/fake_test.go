@@ -12,10 +12,11 @@ import (
 )
 
 type fakeSource struct {
-	rings  []slots
-	meta   Meta
-	ticks  uint64
-	drains int
+	running *wire.RunningReport
+	rings   []slots
+	meta    Meta
+	ticks   uint64
+	drains  int
 
 	summaries [][]wire.Summary // what each call of a round gives; empty: nothing new
 	places    []wire.SiteSum   // what the next call gives
@@ -72,6 +73,8 @@ func (s *fakeSource) Contexts() (wire.Contexts, bool) {
 func (s *fakeSource) Site(id uint32) (wire.Site, bool) {
 	return wire.Site{ID: id, Class: "Site", Line: int32(id)}, id < 1000
 }
+
+func (s *fakeSource) Running() *wire.RunningReport { return s.running }
 
 func (s *fakeSource) Clock() wire.ClockPair {
 	s.ticks++

@@ -182,6 +182,8 @@ func (r *reader) list(key string) bool {
 		}
 	case keyWaitSums:
 		b.WaitSums = listOf(r, "wait sums", (*reader).waitSum)
+	case keyRunning:
+		b.Running = r.running()
 	case keyBlockers:
 		b.Blockers = listOf(r, "blockers", (*reader).blocker)
 	default:

@@ -43,7 +43,7 @@ func TestPageNamesEveryKey(t *testing.T) {
 	}
 	for _, key := range []string{keyVersion, keySession, keySeq, keyClock, keyHello, keyClasses, keyThreads, keyOS,
 		keyPauses, keyRefusals, keyTotals, keyLast, keyExitNote, keyExecutions, keyCreations, keyProcess, keySummaries,
-		keyConstructions, keySubmissions, keyExecutors, keySites, keyFrames, keyContexts, keyContextSums, keyAccount} {
+		keyConstructions, keySubmissions, keyExecutors, keySites, keyFrames, keyContexts, keyContextSums, keyAccount, keyRunning} {
 		if !strings.Contains(string(page), "\n| `"+key+"`") {
 			t.Errorf("key %q is not on the page", key)
 		}

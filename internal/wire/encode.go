@@ -45,6 +45,8 @@ const (
 	keyWaits    = "W"
 	keyWaitSums = "S"
 	keyBlockers = "B"
+
+	keyRunning = "R"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -123,6 +125,9 @@ func checkBatch(b *Batch) error {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
 	}
+	if err := b.Running.check(); err != nil {
+		return err
+	}
 	if err := checkVirtual(b.Virtual); err != nil {
 		return err
 	}
@@ -183,6 +188,7 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		}},
 		{keyBlockers, len(b.Blockers) > 0, func() { each(w, b.Blockers, (*writer).blocker) }},
 		{keyWaitSums, len(b.WaitSums) > 0, func() { each(w, b.WaitSums, (*writer).waitSum) }},
+		{keyRunning, b.Running != nil, func() { w.running(b.Running) }},
 		{keyWaits, len(b.Waits) > 0, func() {
 			e.payload = appendPayload(e, e.payload[:0], b.Waits, Work{}, &waitsPayload)
 			w.bin(e.payload)

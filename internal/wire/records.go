@@ -166,30 +166,3 @@ func estimateRatio(n int, record func(int) (cpu units.Ns, start, end units.Ticks
 	slices.Sort(ratios)
 	return cpuRatio(ratios[len(ratios)/2])
 }
-
-// RunningReport is what platform threads were executing at a moment. It says what runs now; whether an execution
-// is a record or in a summary when it ends is another matter.
-type RunningReport struct {
-	At      units.Ticks
-	Threads []RunningThread
-	More    uint64 // threads that execute something and are not listed
-}
-
-// RunningThread has the outermost executions of a thread, at most MaxRunning.
-type RunningThread struct {
-	Thread     uint32
-	Executions []RunningExecution
-}
-
-// RunningExecution is an execution that has not ended.
-type RunningExecution struct {
-	TaskID uint64
-	Class  uint32
-	Start  units.Ticks
-}
-
-// Limits of a report.
-const (
-	MaxRunning        = 4 // executions of a thread
-	MaxRunningThreads = 1024
-)

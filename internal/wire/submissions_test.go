@@ -20,6 +20,8 @@ func complete() *Batch {
 	b.Hello.Extra = []Extra{{Name: "bytecodes", How: "woven"}, {Name: "alloc", Unit: "bytes", How: "thread-local buffer"}}
 	b.Totals.Submissions, b.Totals.Constructions, b.Totals.LostSubmissions, b.Totals.LostConstructions = 70, 80, 7, 8
 	b.Executions[0].Site, b.Executions[0].Submitted = 3, 700
+	b.Running = &RunningReport{At: 1 << 59, More: 3, Threads: []RunningThread{
+		{Thread: 4, Executions: []RunningExecution{{TaskID: 9, Class: 2, Start: 1 << 58}, {TaskID: 11, Class: 3, Start: 1 << 59}}}, {Thread: 5}}}
 	b.Creations[0].Site = 2
 	b.ExecutionWork = Work{Total: [][]int64{{5000, notMeasured}, {0, 64}}, Nested: [][]int64{{300, 0}, {0, notMeasured}}}
 	b.Constructions = []Construction{

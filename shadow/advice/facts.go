@@ -238,6 +238,9 @@ type PoolName struct {
 	Threads bool   `json:"threads,omitempty"` // no executor: threads started for tasks
 }
 
+// PoolLabel is the label of the pool that evidence is about.
+func (p PoolName) PoolLabel() string { return p.Label }
+
 // Worker is a thread of a pool: the time inside its units.
 type Worker struct {
 	From, To  units.MonoNs // the start of its first unit and the end of its last

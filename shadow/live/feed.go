@@ -4,6 +4,7 @@ import (
 	"stackagent/granularity/unit"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 )
 
 // A task is a unit of work (docs/guide.md), as far as that shows when executions end: an
@@ -40,6 +41,8 @@ func (j *jvm) feed(b *wire.Batch) {
 			j.rememberSite(c, x.TaskID, x.Site)
 		} else if c.role == unit.Loop && len(j.loops) < maxLoops {
 			j.loops[x.TaskID] = struct{}{}
+		} else if c.lambda && x.Site != 0 {
+			c.titled(j.sites[x.Site])
 		}
 	}
 	j.submissions(b.Submissions)
@@ -99,6 +102,8 @@ func (j *jvm) account(t *wire.Totals) {
 	j.totals.Executions, j.totals.Scheduling = max(1, t.Executions), t.Scheduling
 }
 
+var systemGC = units.GCCauseOf(advice.SystemGC)
+
 func (j *jvm) pause(p *wire.Pause) {
 	from, to := j.ns(p.Start), j.ns(p.End)
 	if to < from {
@@ -106,10 +111,20 @@ func (j *jvm) pause(p *wire.Pause) {
 	}
 	j.pauses++
 	j.pauseNs += to - from
+	explicit := p.Cause == systemGC
+	if b := j.at(to / second); b != nil {
+		b.pauses++
+		if explicit {
+			b.explicit++
+		}
+	}
 	for at := max(from, (j.head-seriesRing+1)*second, 0); at < to; {
 		end := min(to, (at/second+1)*second)
 		if b := j.at(at / second); b != nil {
 			b.gc += end - at
+			if explicit {
+				b.gcExplicit += end - at
+			}
 		}
 		at = end
 	}
@@ -145,6 +160,7 @@ func (j *jvm) submissions(list []wire.Submission) {
 		case x.Flags&(wire.Asked|wire.Forgotten) != 0:
 		case x.Flags&wire.Inner != 0:
 			if x.Flags&(wire.Started|wire.Rejected) == 0 && outer >= 0 {
+				j.passesOn(j.pending.slots[outer].pool, x.Executor)
 				j.pending.wrap(outer, x.TaskID)
 			}
 		case x.Flags&wire.Rejected != 0:
@@ -164,9 +180,13 @@ func (j *jvm) submitted(x *wire.Submission) int32 {
 	if c.bySite && j.siteOf(c, x.TaskID) == 0 {
 		j.rememberSite(c, x.TaskID, x.Site)
 	}
+	if c.lambda && x.Site != 0 {
+		c.titled(j.sites[x.Site])
+	}
 	f, pool := j.flowOf(x.Class, x.TaskID), j.executorFlow(x.Executor)
 	at := j.ns(x.At)
 	sec := at / second
+	f.home = pool
 	f.submit(sec, 1)
 	pool.submit(sec, 1)
 	if b := j.at(sec); b != nil {
@@ -309,7 +329,8 @@ func (j *jvm) isLoop(t *thread, task uint64) bool {
 
 // wrapper takes an execution around a task, or one of a library or of the platform without one.
 func (j *jvm) wrapper(x *wire.Execution, c *class, t *thread, h *held, around, inLoop bool, start int64) {
-	submitted := x.Submitted != 0 || inLoop
+	// What the platform runs without a submission is its own.
+	submitted := x.Submitted != 0 || inLoop && c.role != unit.Platform
 	switch {
 	case around && h.counted:
 		j.pending.unwrap(x.TaskID)

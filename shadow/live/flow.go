@@ -26,7 +26,16 @@ type flow struct {
 	counted int64 // submitted and not started, by counting: of summarised classes
 	byCount int64 // until when that is what counts: there were summaries lately
 
+	home    *flow  // of a class: the executor that its tasks were given to, or ran on, last
+	workers bool   // of an executor: it has had threads
+	label   string // in metrics; "": it has not been there
+
 	open int64 // run now, by the latest report; see opens
+
+	history [2*growSpan + 1]int64 // waiting, at the last looks
+	looks   int
+
+	lastStart, lastEnd int64 // when a task began and ended last, to the second
 
 	newest int64 // second of the newest spark
 	spark  [sparkRing]uint32
@@ -61,6 +70,9 @@ func (f *flow) at(sec int64) *window {
 // finish counts n tasks that ended in a second.
 func (f *flow) finish(sec int64, n uint64) {
 	f.finished += n
+	if n > 0 {
+		f.lastEnd = max(f.lastEnd, sec*second)
+	}
 	if sec > f.newest {
 		for s := max(f.newest+1, sec-sparkRing+1); s <= sec; s++ {
 			f.spark[s%sparkRing] = 0
@@ -125,6 +137,9 @@ func (f *flow) submit(sec int64, n uint64) {
 
 func (f *flow) start(sec int64, n uint64) {
 	f.started += n
+	if n > 0 {
+		f.lastStart = max(f.lastStart, sec*second)
+	}
 	if w := f.at(sec); w != nil {
 		w.started += uint32(n)
 	}

@@ -21,7 +21,8 @@ const (
 type bucket struct {
 	submitted, started, finished, rejected, threw uint32
 	running, queued                               float64 // nanoseconds times tasks
-	gc                                            int64   // nanoseconds
+	gc, gcExplicit                                int64   // nanoseconds; of collections that the program asked for
+	pauses, explicit                              uint32  // that ended; the same
 	lost                                          uint64
 	cpu                                           [numCPUKinds]float64 // nanoseconds
 	cpuKnown                                      float64              // nanoseconds of the second in which cpu is known
@@ -49,7 +50,9 @@ type jvm struct {
 	classFlows    []*flow
 	bySite        map[flowKey]*flow
 	restOfClasses *flow
+	flows         int // taken from the budget of all JVMs
 	executorFlows map[int64]*flow
+	behind        map[uint32]uint32 // executors that only stand before others
 	threads       map[uint32]*thread
 	virtual       []held // of virtual threads, by id modulo; nil: there were none
 	virtualOf     []uint32
@@ -91,7 +94,7 @@ type recent struct {
 const recentSeconds = 8
 
 func newJVM(l *Live, folder string) *jvm {
-	return &jvm{live: l, folder: folder, bySite: map[flowKey]*flow{}, executorFlows: map[int64]*flow{}, threadNames: map[int64]string{}, threads: map[uint32]*thread{},
+	return &jvm{live: l, folder: folder, bySite: map[flowKey]*flow{}, executorFlows: map[int64]*flow{}, behind: map[uint32]uint32{}, threadNames: map[int64]string{}, threads: map[uint32]*thread{},
 		loops: map[uint64]struct{}{}, sites: map[uint32]*store.Site{}, executors: map[uint32]*store.Executor{},
 		pending: newPending(&l.slots), early: map[uint64]uint32{}, cpu: newCPU(), findings: newFindings()}
 }
@@ -101,7 +104,8 @@ func (j *jvm) release() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.pending.reset()
-	j.live.flows.give(len(j.classFlows) + len(j.executorFlows))
+	j.live.flows.give(j.flows)
+	j.flows = 0
 }
 
 // at is the bucket of a second; nil if it is too long ago.

@@ -77,9 +77,9 @@ func (l *Live) Begin(folder string, m *store.Manifest, f *store.Folder) {
 			j.clock.add(p)
 		}
 		j.recall(f)
-		if m.Stored.Sum() > 0 {
-			j.since = max(1, int64(m.EndNs-m.StartNs))
-		}
+	}
+	if m.Stored.Sum() > 0 {
+		j.since = max(1, int64(m.EndNs-m.StartNs))
 	}
 	l.jvms[folder] = j
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"stackagent/granularity/unit"
 	"stackagent/internal/text"
@@ -38,6 +39,7 @@ type class struct {
 	jdk    bool
 	thread bool
 	named  bool   // the user named its method
+	lambda bool   // its tasks get a better name by the first place in its host that makes them
 	bySite bool   // of the JDK: its tasks are named after the place that makes them
 	site   uint32 // then: the only one so far
 	sites  bool   // there are several
@@ -91,8 +93,27 @@ func (j *jvm) describeClass(c *wire.Class) {
 	*x = class{name: name(c.Name), role: roles.RoleOf(c.Name, c.Kinds, true), jdk: jdk, flow: x.flow,
 		thread: c.Kinds&units.KindThread != 0, named: c.Kinds&units.KindCustom != 0}
 	x.bySite = jdk && x.role != unit.Loop && x.role != unit.Wrapper && !x.thread
+	x.lambda = origin.TitleOf(&session.Class{Name: c.Name, Kinds: c.Kinds}, &session.Site{Class: hostOf(c.Name), Line: 1}) != ""
 	if x.flow != nil {
 		x.flow.name = x.name
+	}
+}
+
+// hostOf is the class that a lambda is in.
+func hostOf(class string) string {
+	host, _, _ := strings.Cut(class, "$$Lambda")
+	return host
+}
+
+// titled gives the tasks of a lambda their name.
+func (c *class) titled(s *store.Site) {
+	if s == nil || s.Class != hostOf(c.name) {
+		return
+	}
+	c.lambda = false
+	c.name = name(cmp.Or(origin.TitleOf(&session.Class{Name: c.name}, s), c.name))
+	if c.flow != nil {
+		c.flow.name = c.name
 	}
 }
 
@@ -143,6 +164,7 @@ func (j *jvm) newClassFlow(key flowKey, title string) *flow {
 	if len(j.classFlows) >= maxClasses || !j.live.flows.take() {
 		return j.otherClasses()
 	}
+	j.flows++
 	f := &flow{name: title, key: key}
 	j.classFlows = append(j.classFlows, f)
 	return f
@@ -162,6 +184,9 @@ const (
 )
 
 func (j *jvm) executorFlow(id uint32) *flow {
+	if to := j.behind[id]; to != 0 {
+		id = to
+	}
 	key := flowKey{executor: int64(id)}
 	if id == 0 {
 		key.executor = noExecutor
@@ -174,10 +199,43 @@ func (j *jvm) executorFlow(id uint32) *flow {
 		if f := j.executorFlows[key.executor]; f != nil {
 			return f
 		}
+	} else {
+		j.flows++
 	}
 	f := &flow{key: key}
 	j.executorFlows[key.executor] = f
 	return f
+}
+
+// passesOn takes note that a task given to one executor was given on to another: executor from only stands before it, as the
+// objects of Executors.newSingleThreadExecutor do, and counts as the other.
+func (j *jvm) passesOn(from *flow, to uint32) {
+	id := uint32(max(0, from.key.executor))
+	if id == 0 || to == 0 || id == to || from.workers || len(j.behind) >= maxExecutors {
+		return
+	}
+	real := j.executorFlow(to)
+	if real == from || real.key.executor != int64(to) {
+		return
+	}
+	j.behind[id] = to
+	delete(j.executorFlows, from.key.executor)
+	real.include(from)
+	for _, f := range j.allClasses() {
+		if f.home == from {
+			f.home = real
+		}
+	}
+	for i := range j.pending.slots {
+		if j.pending.slots[i].pool == from {
+			j.pending.slots[i].pool = real
+		}
+	}
+	for i := range from.window {
+		if w := real.at(from.window[i].epoch * windowSeconds); w != nil {
+			w.merge(&from.window[i])
+		}
+	}
 }
 
 func (j *jvm) describeThread(t *wire.Thread) {
@@ -196,6 +254,7 @@ func (j *jvm) describeThread(t *wire.Thread) {
 	x.name, x.javaID, x.osID, x.group = name(t.Name), t.JavaID, t.OSID, t.Group
 	if id := int64(t.Executor); id != 0 {
 		x.executor = t.Executor
+		j.executorFlow(t.Executor).workers = true
 		if j.threadNames[id] == "" && len(j.threadNames) < maxThreads {
 			j.threadNames[id] = origin.SharedName(map[string]uint64{x.name: 1})
 		}

@@ -51,14 +51,15 @@ func (j *jvm) openOn(x *wire.RunningThread) {
 	at := -1
 	for i := range x.Executions {
 		role := j.class(x.Executions[i].Class).role
-		if role == unit.Loop {
+		switch role {
+		case unit.Loop:
 			j.learnLoop(x, i)
-			continue
-		}
-		if role == unit.Internal {
+		case unit.Internal:
 			return
+		case unit.Task, unit.Library, unit.Platform:
+			at = i
 		}
-		if at = i; role == unit.Task {
+		if role == unit.Task {
 			break
 		}
 	}

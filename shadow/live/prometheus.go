@@ -236,12 +236,14 @@ func bounded(flows []*flow, n int, name func(*flow) string) []metricRow {
 			rest.include(f)
 			continue
 		}
-		l := text.Cut(text.Clean(name(f), '?'), labelRunes-8)
-		if used[Label(l)] {
-			l += "#" + strconv.Itoa(i+1)
+		if f.label == "" { // it stays, whatever better name there is later
+			f.label = text.Cut(text.Clean(name(f), '?'), labelRunes-8)
+			if used[Label(f.label)] {
+				f.label += "#" + strconv.Itoa(i+1)
+			}
 		}
-		used[Label(l)] = true
-		rows = append(rows, metricRow{label: l, flow: f})
+		used[Label(f.label)] = true
+		rows = append(rows, metricRow{label: f.label, flow: f})
 	}
 	if rest.submitted+rest.started+rest.finished+rest.rejected > 0 {
 		rows = append(rows, metricRow{label: Others, flow: rest})

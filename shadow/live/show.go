@@ -316,7 +316,7 @@ func (j *jvm) showClasses(last int64, windowNs float64) (list []Class, notes []s
 		add(others, w)
 	}
 	if summarised > 0 {
-		notes = append(notes, "The agent summed up tasks of "+strconv.Itoa(summarised)+" classes that came too fast for a record each: their counts are exact, which executor they were submitted to is not known, and what waits of them is counted only.")
+		notes = append(notes, "The agent summed up tasks of "+strconv.Itoa(summarised)+" classes that came too fast for a record each: their counts are exact. They are taken to be of the executor that ran the class's tasks last, and which of them wait is not known, only how many.")
 	}
 	return list, notes
 }

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"cmp"
+
 	"stackagent/granularity/unit"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/wire"
@@ -22,9 +24,12 @@ func (j *jvm) summary(s *wire.Summary) {
 		from = max(0, to-1)
 	}
 	f := j.flowOf(s.Class, 0)
-	pool := j.executorFlow(0)
-	if t := j.threads[s.Thread]; t != nil && t.executor != 0 {
+	// What a worker ran was given to its executor. Which one the others were given to is not in a summary: it is taken to be
+	// the class's last.
+	pool := cmp.Or(f.home, j.executorFlow(0))
+	if t := j.threads[s.Thread]; t != nil && t.executor != 0 && s.Executions > 0 {
 		pool = j.executorFlow(t.executor)
+		f.home = pool
 	}
 	j.byCount(f)
 	submitted := s.Submissions - min(s.Inner, s.Submissions)

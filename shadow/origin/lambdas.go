@@ -19,6 +19,19 @@ func isLambda(c *session.Class) bool {
 	return ok && host != "" && target != "" && !unit.IsJDK(c.Name, c.Kinds) && c.Kinds&units.KindThread == 0
 }
 
+// TitleOf names the tasks of a lambda's class as reports do, by a place in its host that makes them; site nil: none is
+// known. "": the class is none of a lambda, or says as much.
+func TitleOf(c *session.Class, site *session.Site) string {
+	if !isLambda(c) {
+		return ""
+	}
+	host, target, _ := strings.Cut(c.Name, lambdaMark)
+	if site != nil && site.Class != host {
+		site = nil
+	}
+	return lambdaTitle(host, target, site)
+}
+
 // addLambdas names the tasks of the classes of lambdas.
 func (n *Names) addLambdas() {
 	made := n.lambdaSites()

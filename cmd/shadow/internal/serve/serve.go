@@ -143,6 +143,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
+	go live.figures.Run(ctx)
 	go deliverLeft(ctx, env, b, spool.DefaultFolder())
 	pageErr := f.servePage(ctx, env, in, b, live, keys)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)
