@@ -59,6 +59,7 @@ help:
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make rounds     the tests N times (N=10) beside four busy loops: finds those that depend on the speed of the machine'
 	@echo 'make page       bundles shadow/page/front into shadow/page/dist, which bin/shadow embeds; needs node and npm'
+	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
 	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd,h2 ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
@@ -100,6 +101,10 @@ $(NPM): $(FRONT)/package.json $(FRONT)/package-lock.json
 
 page: $(NPM)
 	cd $(FRONT) && npm run --silent build
+
+# Wants a machine with nothing else to do, so that no report says that it was busy.
+pictures: all
+	scripts/pictures.sh
 
 # Fetches Kafka, Spark and others from Maven Central the first time. Not part of make test.
 real: all
