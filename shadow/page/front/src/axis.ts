@@ -178,7 +178,7 @@ export class Axis {
     const width = this.stack.clientWidth;
     if (width === this.width) return;
     this.width = width;
-    gutter.left = width > 760 ? 118 : 54;
+    gutter.left = width > 1900 ? 156 : width > 760 ? 118 : 54;
     this.brush.el.style.left = gutter.left + "px";
     this.ruler.style.marginLeft = gutter.left - 6 + "px";
     this.ruler.style.marginRight = gutter.right - 6 + "px";

@@ -35,9 +35,9 @@ export function bottleView(app: App): Shown {
   const table = boxTable(app);
   const update = (st: State) => {
     const boxes = boxesOf(app, st);
-    const tall = boxes.filter((b) => b.width < 1.5).sort((a, b) => b.height - a.height)[0];
+    const tall = boxes.filter((b) => b.width < 1.5 && (b.kind === "application" || b.kind === "main")).sort((a, b) => b.height - a.height)[0];
     const whole = boxes.reduce((n, b) => n + b.height, 0);
-    lead.textContent = tall && whole && tall.height / whole > 0.1
+    lead.textContent = tall && whole && tall.height / whole > 0.25
       ? `${tall.label} ran mostly alone, for ${formatNs(tall.height)} of the ${formatNs(whole)} in which anything ran.`
       : whole ? `No thread ran alone for long. ${formatRate(boxes.reduce((n, b) => n + b.running, 0) / whole)} threads ran at the same time on average.` : "Nothing ran in this window.";
     const kinds = [...new Set(boxes.map((b) => b.kind))];

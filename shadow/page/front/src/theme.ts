@@ -14,7 +14,7 @@ const light = (color: number, shape: Shape): Paint => ({ color, shape, light: tr
 // what is the same thing has the same paint wherever it is. Work is solid, waiting is light.
 const paints: Record<string, Paint> = {
   application: paint(1), main: paint(3), gc: paint(4, "bars"), compiler: paint(5, "diagonal"), vm: paint(6, "back"),
-  jit: paint(5, "diagonal"), agent: paint(2, "dots"), other: paint(7, "dots"), programs: paint(8, "diagonal"),
+  jit: paint(5, "diagonal"), agent: paint(2, "dots"), other: light(7, "lines"), programs: paint(8, "diagonal"),
   running: paint(1), cpu: paint(1), base: paint(1), runnable: light(1, "diagonal"), lock: light(2, "back"), monitor: light(2, "back"),
   synchronizer: light(3, "cross"), io: light(5, "lines"), sleep: light(7, "dots"), carrier: light(3, "bars"), queue: light(5, "diagonal"),
   idle: paint(0), free: paint(0), not_known: light(7, "back"), safepoint: light(4, "bars"),

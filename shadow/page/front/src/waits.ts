@@ -40,8 +40,9 @@ export function waitsView(app: App): Shown {
     const classes = [...new Set(w.class)].filter((c) => only < 0 || c === only)
       .map((c) => ({ c, parts: waitParts(app, w, c, st) })).map((x) => ({ ...x, sum: sumOf(x.parts) })).filter((x) => x.sum > 0)
       .sort((a, b) => b.sum - a.sum);
-    const platform = (c: number) => !st.platform && app.tasks.nameAt("class", c).platform;
-    const shown = classes.filter((x) => !platform(x.c)).slice(0, most);
+    // If nothing but the platform ran here, it is what there is to see.
+    const own = classes.filter((x) => st.platform || !app.tasks.nameAt("class", x.c).platform);
+    const shown = (own.length ? own : classes).slice(0, most);
     const widest = Math.max(...shown.map((x) => x.sum), 1);
     replace(bars, ...shown.flatMap(({ c, parts, sum }) => {
       const name = app.tasks.nameAt("class", c);
