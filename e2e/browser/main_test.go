@@ -88,7 +88,10 @@ func (t tab) must(err error) {
 func (t tab) load(address string) {
 	t.Helper()
 	t.must(t.Go(address))
-	t.until(ready)
+	t.until(ready + ` || ` + failed)
+	if why := eval[string](t, `document.querySelector("#failed")?.innerText ?? ""`); why != "" {
+		t.Fatalf("%s: %s", address, why)
+	}
 }
 
 // until waits for a condition in the page.

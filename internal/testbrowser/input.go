@@ -16,14 +16,15 @@ type Box struct {
 	Height float64 `json:"height"`
 }
 
-// Box scrolls the first element that a CSS selector finds into sight and measures it.
+// Box scrolls the first element that a CSS selector finds into sight, unless its middle can be clicked, and measures it.
 func (t *Tab) Box(selector string) (Box, error) {
 	if err := t.Until("document.querySelector(" + strconv.Quote(selector) + ")"); err != nil {
 		return Box{}, err
 	}
 	return Eval[Box](t, `(e => {
 		const r = e.getBoundingClientRect();
-		if (r.top < 0 || r.bottom > innerHeight) e.scrollIntoView({block: "center", behavior: "instant"});
+		const hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+		if (!hit || !e.contains(hit)) e.scrollIntoView({block: "center", behavior: "instant"});
 		return e.getBoundingClientRect().toJSON();
 	})(document.querySelector(`+strconv.Quote(selector)+`))`)
 }

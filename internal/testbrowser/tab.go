@@ -114,7 +114,7 @@ func Eval[T any](t *Tab, expression string) (T, error) {
 
 // Script runs statements in the page.
 func (t *Tab) Script(script string) error {
-	return t.do(chromedp.Evaluate[chromedp.Void](script, chromedp.EvalAwaitPromise))
+	return t.do(chromedp.Evaluate[chromedp.Void](script+"\n;undefined", chromedp.EvalAwaitPromise))
 }
 
 // Until waits until a condition holds in the page.
