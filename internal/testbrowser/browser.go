@@ -14,7 +14,7 @@ import (
 
 // patience is how long a page may take for what it must do at last. It bounds no figure: on a busy machine everything
 // is late.
-const patience = 40 * time.Second
+const patience = 90 * time.Second
 
 // Browser is a running Chromium without a window.
 type Browser struct {

@@ -162,6 +162,20 @@ func (e *NeverExecuted) sentence(*Finding) string {
 	return s
 }
 
+// title is that of the advice; as a fact it has none.
+func (e *NeverExecuted) title(*Finding) string {
+	switch {
+	case !e.OfProgram:
+		return ""
+	case e.OfClass == e.Never:
+		return fmt.Sprintf("%s tasks of %s never ran", units.FormatExact(e.Never), readable(e.Class))
+	}
+	return units.FormatExact(e.Never) + " tasks never ran"
+}
+
+// The sentence says for each kind of them what to do.
+func (e *NeverExecuted) remedy() string { return "" }
+
 // why says what may have become of the program's tasks, as far as it is known.
 func (e *NeverExecuted) why() string {
 	f := e.Fates

@@ -185,6 +185,8 @@ func linkOf(f *advice.Finding) Link {
 		return Link{View: "waits"}
 	case *advice.CostlyPauses, *advice.Explicit:
 		return Link{View: "gc"}
+	case *advice.NeverExecuted:
+		return Link{View: "class", Name: e.Class}
 	}
 	if f.Class != "" {
 		return Link{View: "class", Name: f.Class}
