@@ -4,11 +4,11 @@ package browser_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +130,15 @@ func (t tab) shoot(name string) {
 	}
 }
 
+// quoted is a string as JavaScript has it.
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // every string can be written
+	}
+	return string(b)
+}
+
 // state is what the root element says of the page: data-view and so on.
 func (t tab) state(name string) string {
 	t.Helper()
@@ -139,7 +148,7 @@ func (t tab) state(name string) string {
 // shows waits for a state.
 func (t tab) shows(name, value string) {
 	t.Helper()
-	t.until(fmt.Sprintf("document.documentElement.dataset.%s === %s", name, strconv.Quote(value)))
+	t.until(fmt.Sprintf("document.documentElement.dataset.%s === %s", name, quoted(value)))
 }
 
 // address is what the browser shows of it.

@@ -16,6 +16,15 @@ const (
 	task      = "#task"
 	theme     = "#theme"
 	compare   = "#compare"
+
+	// Of the live pages; shadow/page/front/src/livepage.ts lists them.
+	connection  = "#connection"
+	fleetRow    = "#fleet tr[data-session]"
+	jvm         = "#jvm[data-folder]"
+	liveClasses = "#classes"
+	finding     = "#findings .finding"
+	reportNow   = "#report-now"
+	storedRow   = "#stored tr"
 )
 
 // rowsOf are the rows of a table in sight.

@@ -68,7 +68,7 @@ func testFirstScreen(t *testing.T, _ testjvm.Profile, address string) {
 
 // text is the text of an element, as an expression.
 func text(selector string) string {
-	return "(document.querySelector(" + strconv.Quote(selector) + ")?.innerText ?? '')"
+	return "(document.querySelector(" + quoted(selector) + ")?.innerText ?? '')"
 }
 
 // row is a line of a table: its name and the cells by the column's key.
@@ -91,7 +91,7 @@ func (r row) count(t *testing.T) int64 {
 func (t tab) table(selector string) []row {
 	t.Helper()
 	return eval[[]row](t, `(() => {
-		const table = document.querySelector(`+strconv.Quote(selector)+`);
+		const table = document.querySelector(`+quoted(selector)+`);
 		const keys = [...table.querySelectorAll("thead button[data-sort]")].map(b => b.dataset.sort);
 		return [...table.querySelectorAll("tbody tr[data-key]")].map(tr =>
 			({key: tr.dataset.key, cells: Object.fromEntries([...tr.children].map((cell, i) => [keys[i], cell.innerText.trim()]))}));
@@ -117,7 +117,7 @@ func testCounts(t *testing.T, p testjvm.Profile, address string) {
 			want[r.Class] = r.Executions
 		}
 	}
-	b.until("document.querySelectorAll(" + strconv.Quote(rowsOf(classes)) + ").length >= " + strconv.Itoa(len(want)))
+	b.until("document.querySelectorAll(" + quoted(rowsOf(classes)) + ").length >= " + strconv.Itoa(len(want)))
 	for _, r := range b.table(classes) {
 		if n := r.count(t); n > 0 { // others were created only
 			got[r.Key] = n
@@ -139,7 +139,7 @@ func testBrush(t *testing.T, _ testjvm.Profile, address string) {
 	before, all := b.table(classes), b.total(classes)
 	b.must(b.Drag(brush, 0.2, 0.6, 12))
 	b.until("document.documentElement.dataset.to")
-	b.until("document.querySelector(" + strconv.Quote(chip("window")) + ")")
+	b.until("document.querySelector(" + quoted(chip("window")) + ")")
 	from, err1 := strconv.ParseFloat(b.state("from"), 64)
 	to, err2 := strconv.ParseFloat(b.state("to"), 64)
 	if err1 != nil || err2 != nil || from <= 0 || to <= from {
@@ -167,7 +167,7 @@ func testSort(t *testing.T, _ testjvm.Profile, address string) {
 	b := open(t, address, laptop)
 	for _, want := range []string{"descending", "ascending"} {
 		b.click(sorter(classes, "count"))
-		b.until(`document.querySelector(` + strconv.Quote(sorter(classes, "count")) + `).closest("th").ariaSort === "` + want + `"`)
+		b.until(`document.querySelector(` + quoted(sorter(classes, "count")) + `).closest("th").ariaSort === "` + want + `"`)
 		var counts []int64
 		for _, r := range b.table(classes) {
 			counts = append(counts, r.count(t))
@@ -187,20 +187,20 @@ func testFilter(t *testing.T, _ testjvm.Profile, address string) {
 	all := b.total(executors)
 	rows := b.table(classes)
 	first := rows[len(rows)-1]
-	b.click(rowsOf(classes) + `[data-key=` + strconv.Quote(first.Key) + `] td:nth-child(3)`)
-	b.until("document.querySelector(" + strconv.Quote(chip("class")) + ")")
+	b.click(rowsOf(classes) + `[data-key=` + quoted(first.Key) + `] td:nth-child(3)`)
+	b.until("document.querySelector(" + quoted(chip("class")) + ")")
 	if n := b.total(executors); n != first.count(t) || n >= all {
 		t.Errorf("%d by executor with the filter, %d without; the class has %d", n, all, first.count(t))
 	}
 	b.shoot("report-filtered")
 	b.click(chip("class"))
-	b.until("!document.querySelector(" + strconv.Quote(chip("class")) + ")")
+	b.until("!document.querySelector(" + quoted(chip("class")) + ")")
 	if n := b.total(executors); n != all {
 		t.Errorf("%d by executor without the filter, %d before", n, all)
 	}
 	b.click(classFind)
-	b.must(b.Type("ship"))
-	b.until("[...document.querySelectorAll(" + strconv.Quote(rowsOf(classes)) + ")].every(r => r.innerText.includes('ship'))")
+	b.must(b.Type("thenApply"))
+	b.until("[...document.querySelectorAll(" + quoted(rowsOf(classes)) + ")].every(r => r.innerText.includes('thenApply'))")
 	if n := len(b.table(classes)); n == 0 || n >= len(rows) {
 		t.Errorf("%d classes are found by name, of %d", n, len(rows))
 	}
@@ -211,12 +211,12 @@ func testSearch(t *testing.T, _ testjvm.Profile, address string) {
 	b := open(t, address, laptop)
 	b.must(b.Type("/"))
 	b.until("document.activeElement.id === 'search'")
-	b.must(b.Type("ship"))
+	b.must(b.Type("thenApply"))
 	b.until("document.querySelectorAll('#search-results [data-i]').length")
 	b.accessible("search")
 	b.shoot("report-search")
 	b.must(b.Type(kb.Enter))
-	b.until("document.documentElement.dataset.name.includes('ship')")
+	b.until("document.documentElement.dataset.name.includes('thenApply')")
 	b.must(b.Back())
 	b.shows("view", "overview")
 }
@@ -287,12 +287,12 @@ func testDark(t *testing.T, _ testjvm.Profile, address string) {
 	b := open(t, address, laptop)
 	light := eval[string](b, background)
 	b.must(b.Media("", "prefers-color-scheme=dark", "prefers-reduced-motion=reduce"))
-	b.until(background + " !== " + strconv.Quote(light))
+	b.until(background + " !== " + quoted(light))
 	b.accessible("dark")
 	b.shoot("report-dark")
 	dark := eval[string](b, background)
 	b.click(theme)
-	b.until(background + " !== " + strconv.Quote(dark))
+	b.until(background + " !== " + quoted(dark))
 	b.must(b.Media("", "forced-colors=active"))
 	b.accessible("forced colours")
 }
@@ -399,10 +399,10 @@ func testKeyboard(t *testing.T, _ testjvm.Profile, address string) {
 	b.shoot("report-keyboard")
 	b.must(b.Type(kb.Escape))
 	b.shows("to", "")
-	b.tabTo("document.activeElement.matches(" + strconv.Quote(sorter(classes, "count")) + ")")
+	b.tabTo("document.activeElement.matches(" + quoted(sorter(classes, "count")) + ")")
 	b.must(b.Type(kb.Enter))
 	b.until(`document.activeElement.closest("th")?.ariaSort === "descending"`)
-	b.tabTo("document.activeElement.matches(" + strconv.Quote(rowsOf(classes)) + ")")
+	b.tabTo("document.activeElement.matches(" + quoted(rowsOf(classes)) + ")")
 	b.must(b.Type(kb.ArrowDown))
 	key := eval[string](b, "document.activeElement.dataset.key")
 	b.must(b.Type(kb.Enter))
@@ -426,7 +426,7 @@ func TestCompare(t *testing.T) {
 	page.fits()
 	page.shoot("compare")
 	words := eval[string](page, text(compare))
-	if !strings.Contains(words, "ship") {
+	if !strings.Contains(words, "thenApply") {
 		t.Errorf("the comparison does not name the classes of both:\n%s", words)
 	}
 }
