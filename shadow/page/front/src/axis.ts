@@ -338,7 +338,9 @@ class Brush {
       [from, to] = [from + move, to + move];
     } else if (handle === 0) from = Math.max(0, Math.min(to - slot, from + by));
     else to = Math.min(whole, Math.max(from + slot, to + by));
-    this.axis.set(...this.snap(from + slot * 0.01, to - slot * 0.01));
+    // Steps of a key are no steps for the browser's back button.
+    const [a, b] = this.snap(from + slot * 0.01, to - slot * 0.01);
+    this.app.store.set({ from: Math.round(a), to: Math.round(b) }, true);
   }
 
   // chosen is the window, or all of the session.

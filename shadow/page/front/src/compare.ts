@@ -148,9 +148,9 @@ class Pairs {
       const cell = (v: number, f = format) => (Number.isFinite(v) ? f(v) : h("span", { class: "zero" }, "–"));
       const ratio = (p: Pair) => of(p.b, b) / of(p.a, a);
       out.push(
-        { key: "a." + key, title: "A", group, kind: "number", value: (p) => of(p.a, a), cell: (p) => cell(of(p.a, a)) },
-        { key: "b." + key, title: "B", group, kind: "number", value: (p) => of(p.b, b), cell: (p) => cell(of(p.b, b)) },
-        { key: "r." + key, title: "B / A", group, kind: "number", value: (p) => (Number.isFinite(ratio(p)) ? ratio(p) : NaN), cell: (p) => cell(ratio(p), formatRatio) });
+        { key: "a." + key, title: "A", group, kind: "number", width: 5.2, value: (p) => of(p.a, a), cell: (p) => cell(of(p.a, a)) },
+        { key: "b." + key, title: "B", group, kind: "number", width: 5.2, value: (p) => of(p.b, b), cell: (p) => cell(of(p.b, b)) },
+        { key: "r." + key, title: "B / A", group, kind: "number", width: 4.4, value: (p) => (Number.isFinite(ratio(p)) ? ratio(p) : NaN), cell: (p) => cell(ratio(p), formatRatio) });
     };
     figure("count", "count", (r) => r.count, (r) => r.count, formatCount);
     const value = (v: number) => formatUnit(v, unit);

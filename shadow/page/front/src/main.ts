@@ -8,7 +8,7 @@
 //   #table-class, -executor, -site, -thread   tables; tr[data-key], th button[data-sort], section[data-table] input
 //   #drill #distribution #slowest   a class, executor, call site or thread
 //   #task                        the task that is shown in its lane
-//   #waits #bottle #stack #contexts #gc #compare   the other views
+//   #waits #virtual #bottle #stack #contexts #gc #compare   the other views
 //   [data-missing]               why something is not available
 //   #making                      while the shadow makes the report; #failed: it cannot be shown
 //   #search #search-results #theme #help #open-help
