@@ -89,6 +89,7 @@ A session is a folder. "shadow run" records one; the other commands show it.`,
 	root.AddCommand(verbs(env)...)
 	addHelpers(root)
 	explainArguments(root)
+	complete(root)
 	damagedFlag(root, env.Sessions)
 	return root
 }

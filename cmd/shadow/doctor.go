@@ -63,8 +63,8 @@ func printFacilities(l *listing.Flags, all []hpc.Facility) error {
 var facilityColumns = []view.Column[hpc.Facility]{
 	{Name: "check", Title: "check", Kind: view.Word, Doc: "what is checked", Value: func(f hpc.Facility) view.Value { return view.WordOf(f.Name) }},
 	{Name: "result", Title: "result", Kind: view.Word, Doc: "whether it is available", Value: func(f hpc.Facility) view.Value { return view.WordOf(f.Available) }},
-	{Name: "detail", Title: "detail", Kind: view.Name, Doc: "what was found", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Detail) }},
-	{Name: "remedy", Title: "remedy", Kind: view.Name, Doc: "how to enable it", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Remedy) }},
+	{Name: "detail", Title: "detail", Kind: view.Name, Wraps: true, Doc: "what was found", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Detail) }},
+	{Name: "remedy", Title: "remedy", Kind: view.Name, Wraps: true, Doc: "how to enable it", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Remedy) }},
 }
 
 // diagnose makes all checks: Java, the agent, then the machine.

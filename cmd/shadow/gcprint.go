@@ -24,7 +24,7 @@ func (f *gcFlags) print(r *gcReport) error {
 }
 
 func (f *gcFlags) table(r *gcReport) error {
-	o := table.ForWriter(f.Env.Out, f.Env.Getenv)
+	o := f.TableOptions(false)
 	p := r.Pauses
 	facts := table.New(table.Column{}, table.Column{})
 	facts.Row("collector", r.Collector)

@@ -63,7 +63,7 @@ Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
 	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.window.addTo(cmd)
 	cmd.Flags().StringVar(&f.unit, "unit", "", "the path to the end of the slowest unit of this CLASS, or of the task of this number")
-	cmd.Flags().StringVar(&f.by, "by", "class", "sum by class|site|thread|kind, or list each part")
+	cmd.Flags().StringVar(&f.by, "by", "class", "class|site|thread|kind|part: sum by it, or list each part")
 	return cmd
 }
 

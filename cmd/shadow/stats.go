@@ -105,7 +105,7 @@ func statsTable(l *listing.Flags, s *summary.Summary) error {
 	for _, f := range statsFacts(s) {
 		facts.Row(f[0], f[1])
 	}
-	o := table.ForWriter(w, l.Env.Getenv)
+	o := l.TableOptions(false)
 	if err := facts.Render(w, table.Options{}); err != nil {
 		return err
 	}

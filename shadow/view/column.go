@@ -30,6 +30,7 @@ type Column[R any] struct {
 	CSV   string         // name in CSV if it differs; Absent: not there
 	JSON  string         // name in JSON if it differs; Absent: not there
 	Stays bool           // terminal: a name that is never cut
+	Wraps bool           // terminal: a sentence that continues on the next line where there is no room
 }
 
 // Absent as the name of a column in a format leaves it out of that format.
@@ -80,7 +81,7 @@ func (u Unit) Show(v Value) string {
 // head is the column of the terminal's table.
 func (c *Column[R]) head() table.Column {
 	words := c.Kind == Name || c.Kind == Word || c.Kind == Bool
-	return table.Column{Title: c.Title, Right: !words, Flexible: c.Kind == Name && !c.Stays}
+	return table.Column{Title: c.Title, Right: !words, Flexible: c.Kind == Name && !c.Stays && !c.Wraps, Wraps: c.Wraps}
 }
 
 // onTerminal are the columns of the terminal's table, in their order.

@@ -21,6 +21,7 @@ type Column struct {
 	Title    string
 	Right    bool // numbers
 	Flexible bool // names: may be cut when the terminal is too narrow, or other columns follow
+	Wraps    bool // sentences: continue on the next line when the terminal is too narrow
 }
 
 // Table is rows of cells under columns.
@@ -31,13 +32,21 @@ type Table struct {
 
 // Options of Render.
 type Options struct {
-	Width int  // of the terminal in cells; 0: any
-	Color bool // print titles in bold
+	Width int   // of the terminal in cells; 0: any
+	Color bool  // print titles in bold
+	Notes Noter // is told which columns the terminal has no room for; nil: nobody
+}
+
+// Noter takes messages to the user.
+type Noter interface {
+	Note(format string, args ...any)
 }
 
 const (
 	gap          = 2  // blanks between columns
 	leastFlex    = 16 // a flexible column is not cut below this
+	easyFlex     = 24 // nor below this while there are more than fewNumbers columns of numbers to leave out
+	fewNumbers   = 4
 	mostFlex     = 96 // nor wider than this, where other columns follow: one long name would push them out of sight
 	ellipsis     = "…"
 	headShare    = 3 // a cut name keeps 1/3 of its room for the head, the rest for the tail
@@ -80,13 +89,20 @@ func ForWriter(w io.Writer, getenv func(string) string) Options {
 // Render prints the table.
 func (t *Table) Render(w io.Writer, o Options) error {
 	widths := t.fit(o.Width)
+	var out []string
 	p := pretty.NewWriter()
 	p.SetStyle(plain())
 	p.SuppressTrailingSpaces()
 	header, configs := make(pretty.Row, len(t.columns)), make([]pretty.ColumnConfig, len(t.columns))
 	for i, c := range t.columns {
 		header[i] = c.Title
-		configs[i] = pretty.ColumnConfig{Number: i + 1}
+		configs[i] = pretty.ColumnConfig{Number: i + 1, Hidden: widths[i] == hidden}
+		if configs[i].Hidden {
+			out = append(out, c.Title)
+		}
+		if c.Wraps && o.Width > 0 {
+			configs[i].WidthMax, configs[i].WidthMaxEnforcer = widths[i], prettytext.WrapSoft
+		}
 		if c.Right {
 			configs[i].Align, configs[i].AlignHeader = prettytext.AlignRight, prettytext.AlignRight
 		}
@@ -99,19 +115,25 @@ func (t *Table) Render(w io.Writer, o Options) error {
 	for _, row := range t.rows {
 		cells := make(pretty.Row, len(row))
 		for i, cell := range row {
-			cells[i] = Cut(cell, widths[i])
+			cells[i] = cell
+			if !t.columns[i].Wraps {
+				cells[i] = Cut(cell, widths[i])
+			}
 		}
 		p.AppendRow(cells)
 	}
-	out := p.Render()
-	if first, rest, ok := strings.Cut(out, "\n"); o.Color && titled {
-		out = ansiBold + first + ansiReset
+	printed := p.Render()
+	if first, rest, ok := strings.Cut(printed, "\n"); o.Color && titled {
+		printed = ansiBold + first + ansiReset
 		if ok {
-			out += "\n" + rest
+			printed += "\n" + rest
 		}
 	}
-	if _, err := fmt.Fprintln(w, out); err != nil {
+	if _, err := fmt.Fprintln(w, printed); err != nil {
 		return fmt.Errorf("printing the table: %w", err)
+	}
+	if len(out) > 0 && o.Notes != nil {
+		o.Notes.Note("the terminal has no room for: %s; --wide, a pipe or --format csv has all columns", strings.Join(out, ", "))
 	}
 	return nil
 }
@@ -125,34 +147,79 @@ func plain() pretty.Style {
 	return s
 }
 
-// fit gives every column its width: its widest cell, and flexible ones less
-// where the terminal has no room for all.
+// hidden is the width of a column that is left out.
+const hidden = -1
+
+// fit gives every column its width: its widest cell. Where the terminal has no room for all, names are cut, sentences
+// continue on the next line, and columns are left out, the last ones first.
 func (t *Table) fit(room int) []int {
-	widths := make([]int, len(t.columns))
-	total := 0
+	natural := make([]int, len(t.columns))
 	for i, c := range t.columns {
-		widths[i] = prettytext.StringWidth(c.Title)
+		natural[i] = prettytext.StringWidth(c.Title)
 		for _, row := range t.rows {
-			widths[i] = max(widths[i], prettytext.StringWidth(row[i]))
+			natural[i] = max(natural[i], prettytext.StringWidth(row[i]))
 		}
 		if c.Flexible && i < len(t.columns)-1 {
-			widths[i] = min(widths[i], mostFlex)
+			natural[i] = min(natural[i], mostFlex)
 		}
-		total += widths[i] + gap
 	}
-	for over := total - room; room > 0 && over > 0; over-- {
+	if room <= 0 {
+		return natural
+	}
+	for _, step := range []struct{ names, numbers int }{{easyFlex, fewNumbers}, {leastFlex, 1}} {
+		for {
+			widths, fits := t.shrink(natural, room, step.names)
+			if fits {
+				return widths
+			}
+			last := t.leastImportant(natural, step.numbers)
+			if last < 0 {
+				break
+			}
+			natural[last] = hidden
+		}
+	}
+	widths, _ := t.shrink(natural, room, leastFlex)
+	return widths
+}
+
+// shrink takes from the widest names and sentences, down to least, until the columns fit the room.
+func (t *Table) shrink(natural []int, room, least int) (widths []int, fits bool) {
+	widths = slices.Clone(natural)
+	over := -room
+	for _, w := range widths {
+		if w != hidden {
+			over += w + gap
+		}
+	}
+	for ; over > 0; over-- {
 		widest := -1
 		for i, c := range t.columns {
-			if c.Flexible && widths[i] > max(leastFlex, prettytext.StringWidth(c.Title)) && (widest < 0 || widths[i] > widths[widest]) {
+			if (c.Flexible || c.Wraps) && widths[i] > max(least, prettytext.StringWidth(c.Title)) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
 		if widest < 0 {
-			break
+			return widths, false
 		}
 		widths[widest]--
 	}
-	return widths
+	return widths, true
+}
+
+// leastImportant is the column to leave out next: the last one that is no name and not the first; -1: none, as no more
+// than keep would stay.
+func (t *Table) leastImportant(widths []int, keep int) int {
+	last, n := -1, 0
+	for i, c := range t.columns {
+		if i > 0 && c.Title != "" && !c.Flexible && !c.Wraps && widths[i] != hidden {
+			last, n = i, n+1
+		}
+	}
+	if n <= keep {
+		return -1
+	}
+	return last
 }
 
 // Cut shortens s to width cells by leaving out its middle: the end of a

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -49,6 +50,55 @@ func TestRenderFitsTheTerminal(t *testing.T) {
 	// Numbers are never cut, however narrow the terminal.
 	if tiny := render(t, sample(), Options{Width: 5}); !strings.Contains(tiny, "12,345") {
 		t.Errorf("number cut:\n%s", tiny)
+	}
+}
+
+// notes keeps what Render notes.
+type notes []string
+
+func (n *notes) Note(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
+
+// TestNarrow: a table of many columns fits a terminal of 80 cells: names are cut first, then the last columns of
+// numbers are left out, and a note says which. Names, the first column and one number stay.
+func TestNarrow(t *testing.T) {
+	tab := New(Column{Title: "class", Flexible: true}, Column{Title: "created", Right: true}, Column{Title: "executions", Right: true},
+		Column{Title: "threads", Right: true}, Column{Title: "CPU time", Right: true}, Column{Title: "mean", Right: true}, Column{Title: "p99", Right: true},
+		Column{Title: "site", Flexible: true})
+	tab.Row("com.acme.some.where.VeryLongName$Inner", "12,345", "12,345", "17", "1.25 s", "100 µs", "1.25 ms", "com.acme.some.where.Main.run (Main.java:18)")
+	for width, want := range map[int]string{200: "", 110: "", 80: "mean, p99", 70: "CPU time, mean, p99", 30: "executions, threads, CPU time, mean, p99"} {
+		var said notes
+		out := render(t, tab, Options{Width: width, Notes: &said})
+		for line := range strings.Lines(out) {
+			if n := text.StringWidth(strings.TrimRight(line, "\n")); n > max(width, 50) {
+				t.Errorf("width %d: a line of %d cells: %q", width, n, line)
+			}
+		}
+		if got := strings.Join(said, "\n"); (want == "") != (got == "") || want != "" && !strings.Contains(got, " for: "+want+"; --wide") {
+			t.Errorf("width %d: left out %q, want %q\n%s", width, got, want, out)
+		}
+		if !strings.Contains(out, "Inner") || !strings.Contains(out, ":18)") || !strings.Contains(out, "12,345") {
+			t.Errorf("width %d: a name or the first number is missing\n%s", width, out)
+		}
+	}
+}
+
+// TestWraps: a sentence continues on the next line, whole, and its table has the width of the terminal.
+func TestWraps(t *testing.T) {
+	tab := New(Column{Title: "check"}, Column{Title: "detail", Wraps: true}, Column{Title: "remedy", Wraps: true})
+	tab.Row("counters", "the kernel does not let this user read them", "set paranoid to 1, or run as root")
+	narrow, wide := render(t, tab, Options{Width: 50}), render(t, tab, Options{})
+	if strings.Count(wide, "\n") != 2 || strings.Count(narrow, "\n") < 4 || strings.Contains(narrow, "…") {
+		t.Errorf("narrow:\n%s\nwide:\n%s", narrow, wide)
+	}
+	for _, word := range strings.Fields(wide) {
+		if !strings.Contains(narrow, word) {
+			t.Errorf("%q is missing:\n%s", word, narrow)
+		}
+	}
+	for line := range strings.Lines(narrow) {
+		if n := text.StringWidth(strings.TrimRight(line, "\n")); n > 50 {
+			t.Errorf("a line of %d cells: %q", n, line)
+		}
 	}
 }
 

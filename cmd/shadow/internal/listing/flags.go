@@ -25,6 +25,7 @@ type Flags struct {
 	Env    console.Env
 	Format string
 	Top    int
+	Wide   bool // tables as wide as they are
 
 	formats []string
 }
@@ -34,6 +35,9 @@ func (l *Flags) AddTo(cmd *cobra.Command, env console.Env, top bool, formats ...
 	l.Env, l.formats = env, formats
 	cmd.Flags().StringVar(&l.Format, "format", formats[0], strings.Join(formats, "|"))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	if slices.Contains(formats, "table") {
+		cmd.Flags().BoolVar(&l.Wide, "wide", false, "on a terminal, too, print all columns and whole names, however wide")
+	}
 	if top {
 		cmd.Flags().IntVar(&l.Top, "top", 0, fmt.Sprintf("print the first N rows (default: %d in a table, all elsewhere)", DefaultTop))
 	}
@@ -60,7 +64,7 @@ func (l *Flags) Limit() int {
 
 // Render prints a table, and on stderr how many rows it leaves out.
 func (l *Flags) Render(t *table.Table, total int) error {
-	if err := t.Render(l.Env.Out, table.ForWriter(l.Env.Out, l.Env.Getenv)); err != nil {
+	if err := t.Render(l.Env.Out, l.TableOptions(false)); err != nil {
 		return err
 	}
 	if total > t.Len() {

@@ -68,7 +68,12 @@ func (l *Flags) TableOptions(file bool) table.Options {
 	if file {
 		return table.Options{}
 	}
-	return table.ForWriter(l.Env.Out, l.Env.Getenv)
+	o := table.ForWriter(l.Env.Out, l.Env.Getenv)
+	o.Notes = l.Env
+	if l.Wide {
+		o.Width = 0
+	}
+	return o
 }
 
 // NoteCut notes that a table was cut.
