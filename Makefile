@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: page pictures real predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: man page pictures real predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -58,6 +58,7 @@ help:
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make rounds     the tests N times (N=10) beside four busy loops: finds those that depend on the speed of the machine'
+	@echo 'make man        the manual pages, stackagent-shadow*.1, in MANDIR (bin/man/man1); man -M bin/man stackagent-shadow-run'
 	@echo 'make page       bundles shadow/page/front into shadow/page/dist, which bin/shadow embeds; needs node and npm'
 	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
@@ -89,6 +90,12 @@ bin/libstackagent.so: $(HELPER)
 $(HELPER): $(wildcard jvmti/java/java/lang/*.java)
 	@mkdir -p jvmti/helper
 	$(JAVAC) -g:none -Xlint:-options -source 17 -target 17 --patch-module java.base=jvmti/java -d jvmti/helper $^
+
+# Manual pages of the commands. Their names begin with stackagent-, as shadow(5) is the system's.
+MANDIR := bin/man/man1
+man: bin/shadow
+	rm -f $(MANDIR)/stackagent-shadow*.1
+	bin/shadow man $(MANDIR)
 
 # The page's bundle, which is committed: bin/shadow embeds it and needs neither node nor npm. npm itself writes the
 # stamp when it has installed what package-lock.json says.
