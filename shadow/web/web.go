@@ -97,12 +97,8 @@ func New(o Options) *Server {
 
 // Serve answers on l until ctx ends, and closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:    log.New(io.Discard, "", 0), // bad requests are no news; the handler notes panics
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
+	server := newHTTPServer(s.Handler())
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	l = netutil.LimitListener(l, maxConnections)
 	if s.o.TLS != nil {
 		l = tls.NewListener(l, s.o.TLS)
@@ -132,6 +128,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("ending the live page: %w", err)
 	}
 	return nil
+}
+
+// newHTTPServer is a server with limits.
+func newHTTPServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: log.New(io.Discard, "", 0), // bad requests are no news; the handler notes panics
+	}
 }
 
 // Handler answers requests; Serve puts it behind a server with limits.
