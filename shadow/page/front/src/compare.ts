@@ -4,7 +4,7 @@ import { readData } from "./columns";
 import type { Row, Tasks } from "./cube";
 import type { Data, Name } from "./data";
 import { DistributionFigure } from "./distribution";
-import { h, note, replace, select } from "./dom";
+import { h, note, replace, select, wide } from "./dom";
 import { formatCount, formatNs, formatRatio, formatUnit } from "./format";
 import { addressOf, ask, storedSessions } from "./liveapi";
 import { dimensions, type Dimension, type State } from "./state";
@@ -83,7 +83,7 @@ function sessions(a: Data, b: Data): HTMLElement {
   }
   const [pa, pb] = [a, b].map((d) => d.bands.pauses.by_slot.reduce((n, v) => n + v, 0));
   rows.push(["stopped for the collector", formatNs(pa!), formatNs(pb!), formatRatio(pb! / pa!)]);
-  return h("div", { class: "wide" }, h("table", { class: "legend-table" },
+  return wide("Both sessions", h("table", { class: "legend-table" },
     h("thead", null, h("tr", null, h("td"), h("th", { scope: "col", class: "number" }, "A: " + a.session.name), h("th", { scope: "col", class: "number" }, "B: " + b.session.name), h("th", { scope: "col", class: "number" }, "B / A"))),
     h("tbody", null, ...rows.map(([what, x, y, ratio]) => h("tr", null, h("th", { scope: "row" }, what), h("td", { class: "number" }, x), h("td", { class: "number" }, y), h("td", { class: "number" }, ratio.replace("n/a", "–")))))));
 }

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { buckets, lowestOf } from "./columns";
 import { boxOf, type Spread } from "./cube";
 import type { Measure } from "./data";
-import { h, s, replace } from "./dom";
+import { h, replace, s, wide } from "./dom";
 import { formatCount, formatPercent, formatUnit } from "./format";
 import { colorOf, onTheme, swatch, token, type Paint } from "./theme";
 import { hideTip, showTip, tipTable, type TipRow } from "./tip";
@@ -133,7 +133,7 @@ export class DistributionFigure {
       body.append(h("tr", null, h("th", { scope: "row" }, swatch(c.paint), c.label), ...cells.map((t) => h("td", { class: "number" }, t))));
     }
     table.append(body);
-    replace(this.table, this.curves.length ? h("div", { class: "wide" }, table) : null);
+    replace(this.table, this.curves.length ? wide("Figures of the distribution", table) : null);
   }
 
   private tip(e: PointerEvent): void {

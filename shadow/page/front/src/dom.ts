@@ -53,6 +53,11 @@ export function note(...children: Child[]): HTMLParagraphElement {
   return h("p", { class: "note" }, ...children);
 }
 
+/** wide holds what may be wider than the screen: it scrolls, also with the keyboard. */
+export function wide(label: string, content: Node): HTMLElement {
+  return h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, content);
+}
+
 /** select makes a labelled choice. */
 export function select(
   label: string, options: { value: string; text: string }[], value: string, change: (value: string) => void, id?: string,

@@ -1,6 +1,6 @@
 // Parts of a whole: a bar with a legend.
 import type { Label } from "./data";
-import { h, s } from "./dom";
+import { h, s, wide } from "./dom";
 import { formatPercent } from "./format";
 import { paintOf, svgFill, swatch } from "./theme";
 
@@ -28,7 +28,7 @@ export function partsTable(parts: Part[], whole: number, format: (v: number) => 
   const rows = parts.filter((p) => p.value > 0).map((p) => h("tr", { "data-key": p.label.key },
     h("th", { scope: "row" }, swatch(paintOf(p.label.key)), p.label.label), h("td", { class: "number" }, formatPercent(whole > 0 ? p.value / whole : 0)),
     h("td", { class: "number" }, format(p.value)), h("td", { class: "quiet" }, p.label.doc)));
-  return h("div", { class: "wide" }, h("table", { class: "legend-table" },
+  return wide("Parts", h("table", { class: "legend-table" },
     h("thead", null, h("tr", null, h("th", { scope: "col" }, "part"), h("th", { class: "number", scope: "col" }, "share"), h("th", { class: "number", scope: "col" }, of), h("th", { scope: "col" }, "what it is"))),
     h("tbody", null, ...rows)));
 }
