@@ -144,7 +144,7 @@ func locate(dir string) (string, error) {
 // remedy is to be the user who recorded.
 func cannotOpen(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("opening a session: %s: %w; a session is private to the user who recorded it: be that user, or root", dir, fs.ErrPermission)
+		return fmt.Errorf("opening a session: %s: %w; a session is private to the user who recorded it; read it as that user or as root", dir, fs.ErrPermission)
 	}
 	return fmt.Errorf("opening a session: %w", err)
 }
