@@ -9,7 +9,7 @@ export const unknown = "–";
 export function known(v: number | null, format: (v: number) => string): string { return v === null ? unknown : format(v); }
 
 /** nameOf is what a JVM is called. */
-export function nameOf(r: Row): string { return r.program || r.session; }
+export function nameOf(r: Row): string { return r.program.trim() || r.session; }
 
 /** cpusOf is the mean number of CPUs in use; null: not known. */
 export function cpusOf(r: Row): number | null {

@@ -176,5 +176,5 @@ function when(rfc3339: string): string {
   const t = new Date(rfc3339);
   if (!rfc3339 || Number.isNaN(t.getTime()) || t.getFullYear() < 1971) return "–";
   const two = (n: number) => String(n).padStart(2, "0");
-  return `${t.getFullYear()}-${two(t.getMonth() + 1)}-${two(t.getDate())} ${two(t.getHours())}:${two(t.getMinutes())}:${two(t.getSeconds())}`;
+  return `${t.getFullYear()}-${two(t.getMonth() + 1)}-${two(t.getDate())} ${two(t.getHours())}:${two(t.getMinutes())}`;
 }

@@ -41,7 +41,7 @@ export interface LiveTableOptions<T> {
 }
 
 // How much a column needs, in rem: as live.css has it, and enough of a name.
-const room: Record<LiveColumn<never>["kind"], number> = { name: 16.7, number: 5.6, text: 8.7, course: 12.3 };
+const room: Record<LiveColumn<never>["kind"], number> = { name: 14, number: 5.3, text: 8.7, course: 11 };
 
 interface Shown<T> {
   tr: HTMLTableRowElement;
@@ -171,7 +171,8 @@ class Cell<T> {
   }
 
   show(row: T): void {
-    const text = this.c.text(row);
+    let text = this.c.text(row);
+    if (this.c.kind === "name" && !text.trim()) text = "(no name)";
     if (text !== this.text) {
       this.text = text;
       setText(this.words, text);
