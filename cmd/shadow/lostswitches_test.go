@@ -46,7 +46,7 @@ func TestLostSwitches(t *testing.T) {
 			}
 		}
 		sum.Lost.Events = 0
-		if line := lossLine(sum); strings.HasPrefix(line, "Nothing was lost") != (lost == 0) {
+		if line := sum.AccountText(); strings.HasPrefix(line, "Nothing was lost") != (lost == 0) {
 			t.Errorf("%d lost switches and no events: %s", lost, line)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
 )
 
 // fakeJVM does what a JVM with the agent does: it finds its options, connects
@@ -250,7 +251,7 @@ func TestRunKilledJVM(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	code, out, errs := shadow(t, nil, "stats", dir)
-	if code != 0 || !strings.Contains(out, missingEnd) {
+	if code != 0 || !strings.Contains(out, summary.MissingEnd) {
 		t.Errorf("stats: %d, %s%s", code, out, errs)
 	}
 }

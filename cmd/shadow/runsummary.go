@@ -87,50 +87,8 @@ func runLines(s *summary.Summary) []string {
 	if s.Hidden != nil {
 		lines = append(lines, s.Hidden.Text())
 	}
-	lines = append(lines, lossLine(s))
+	lines = append(lines, s.AccountText())
 	return append(lines, s.Warnings...)
-}
-
-// lossLine says what is missing from the session, in every case.
-func lossLine(s *summary.Summary) string {
-	line := ""
-	switch l := s.Lost; {
-	case l.Events+l.Batches > 0:
-		line = "Lost: " + lostCounts(s) + "; counts and sums are too low by as much."
-	case l.Switches > 0:
-		line = "Lost: " + lostCounts(s) + "; what the threads did meanwhile is unknown."
-	}
-	switch {
-	case !s.EndSeen():
-		return strings.TrimSpace(line + " The session did not exit cleanly (" + endedText(s) + "): " + missingEnd + ".")
-	case line == "":
-		line = "Nothing was lost."
-	}
-	switch b := s.Balance; {
-	case b == nil:
-		return line
-	case b.State == store.BalanceExact:
-		return line + fmt.Sprintf(" The account is exact for each of %s.", text.PluralExact(b.Threads, "thread", "threads"))
-	default:
-		return line + " The account is " + balanceText(b) + "."
-	}
-}
-
-// missingEnd is true of every session whose last batch did not come: nobody
-// can count what was not sent.
-const missingEnd = "what happened after the last batch is missing and not counted as lost"
-
-// endedText is how a session ended, in words.
-func endedText(s *summary.Summary) string {
-	switch {
-	case s.Ended == store.EndedRunning:
-		return "still running, or the shadow was killed"
-	case s.EndSeen() && s.Incomplete.Damaged():
-		return "cleanly, but not all that was recorded is left"
-	case s.EndSeen():
-		return "cleanly" // of the program, or of a recording that was stopped
-	}
-	return s.Ended
 }
 
 // programName is the main class, or what else the session is known by.

@@ -188,7 +188,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"session", s.Session},
 		{"program", programName(s)},
 		{"JVM", jvmText(s.JVM) + processText(s.JVM)},
-		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s))},
+		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), s.EndedText())},
 		{"tasks created", createdText(s) + ", never executed: " + neverText(s)},
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
 			text.PluralExact(t.Classes, "class", "classes"), threwText(s), runningText(s))},
@@ -206,7 +206,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		facts = append(facts, [2]string{"waits", line})
 	}
 	if s.Balance != nil {
-		facts = append(facts, [2]string{"account", balanceText(s.Balance)})
+		facts = append(facts, [2]string{"account", summary.BalanceText(s.Balance)})
 	}
 	if line := summary.SummarisedText(t.Summarised, t.Executions, s.Metrics[granularity.Wall]); line != "" {
 		facts = append(facts, [2]string{"summarised", line})
@@ -254,25 +254,9 @@ func notAvailableTexts(reasons map[string]string) []string {
 }
 
 func lostText(s *summary.Summary) string {
-	line := lostCounts(s)
+	line := s.LostText()
 	if !s.EndSeen() {
-		line += "; " + missingEnd
-	}
-	return line
-}
-
-// lostCounts are the events lost, with the reasons.
-func lostCounts(s *summary.Summary) string {
-	l := s.Lost
-	line := "nothing"
-	if l.Events+l.Switches+l.Batches > 0 {
-		line = fmt.Sprintf("%s, %s", text.PluralExact(l.Events, "event", "events"), text.PluralExact(int64(l.Batches), "batch", "batches"))
-	}
-	if l.Switches > 0 {
-		line += ", " + text.PluralExact(l.Switches, "context switch", "context switches")
-	}
-	for _, reason := range slices.Sorted(maps.Keys(l.ByReason)) {
-		line += fmt.Sprintf("; %s: %s", reason, units.FormatExact(int64(l.ByReason[reason])))
+		line += "; " + summary.MissingEnd
 	}
 	return line
 }

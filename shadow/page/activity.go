@@ -170,7 +170,8 @@ var laneStates = []struct {
 	{Label{"sleep", "sleep", "for a given time, or until a time limit"}, []activity.ThreadState{activity.Sleeping}},
 	{Label{"gc", "stopped for GC", "until the collector lets the thread go on"}, []activity.ThreadState{activity.Stalled}},
 	{Label{"safepoint", "stopped by the JVM", "at a safepoint, not for the collector"}, []activity.ThreadState{activity.Safepoint}},
-	{Label{"other", "off the CPU", "the reason is not recorded, or nothing ended the wait"}, []activity.ThreadState{activity.Blocked, activity.Unended, activity.Unknown}},
+	{Label{"idle", "waiting to the end", "nothing ended the wait before the program ended, as of a pool's worker without work"}, []activity.ThreadState{activity.Unended}},
+	{Label{"other", "off the CPU", "the reason is not recorded"}, []activity.ThreadState{activity.Blocked, activity.Unknown}},
 }
 
 // lanes writes what the threads did that ran most.

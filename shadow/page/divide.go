@@ -89,7 +89,10 @@ func (d *divider) chooseMeasures() {
 	}
 	add(d.tasks.Shown())
 	add(d.tasks.Metrics.WorkMetric())
-	add(granularity.SelfWall)
+	self, wall := d.tasks.Metrics[granularity.SelfWall], d.tasks.Metrics[granularity.Wall]
+	if self.Sum != wall.Sum || self.Count != wall.Count { // else nothing is nested
+		add(granularity.SelfWall)
+	}
 	add(granularity.Wall)
 	for i, m := range d.work.Metrics {
 		known := d.tasks.Metrics[m.Metric].Count > 0

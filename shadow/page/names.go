@@ -17,6 +17,7 @@ import (
 const (
 	mostNames   = 65_000 // below NoName
 	mostThreads = 2_000  // with a name of their own; the others have that of their pool
+	mostVirtual = 100    // of them virtual: they have no lane, and most have no name
 	mostPools   = 500
 	nameWidth   = 44  // of a short name, in characters
 	nameLength  = 500 // of any name: a hostile program's may be of any length
@@ -88,11 +89,16 @@ func (b *builder) threadNames() *threadNames {
 	}
 	ran := slices.Clone(rows)
 	slices.SortStableFunc(ran, func(a, c summary.ThreadRow) int { return boolCompare(c.RunExecutions > 0, a.RunExecutions > 0) })
-	pools := map[string]uint32{}
+	pools, virtual := map[string]uint32{}, 0
+	for i := range ran {
+		if ran[i].Virtual {
+			virtual++
+		}
+	}
 	for i := range ran {
 		th := &ran[i].Thread
 		label, n := th.Label(), uint32(len(t.names))
-		if len(t.names) < mostThreads {
+		if len(t.names) < mostThreads && !(th.Virtual && virtual > mostVirtual) {
 			name := nameOf(label)
 			name.Kind, name.CPUNs = printable(th.Kind), float64(max(-1, th.CPU))
 			name.Platform = th.Kind != session.KindApplication && th.Kind != session.KindMain
@@ -116,6 +122,12 @@ func (b *builder) threadNames() *threadNames {
 // pool is the name of a thread without one of its own.
 func (t *threadNames) pool(pools map[string]uint32, th *session.Thread) uint32 {
 	pool := th.Pool()
+	if th.Virtual {
+		pool = "virtual threads " + pool
+		if th.Name == "" {
+			pool = "virtual threads"
+		}
+	}
 	n, ok := pools[pool]
 	if !ok && len(pools) == mostPools {
 		pool = "other pools"

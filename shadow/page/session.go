@@ -19,16 +19,10 @@ func (b *builder) session() {
 		Host: printable(s.JVM.Host), PID: s.JVM.PID, CPUs: s.JVM.CPUs, Started: s.Started, DurationNs: float64(s.DurationNs), Running: s.Ended == store.EndedRunning,
 	}
 	to.Losses = append(to.Losses, s.Warnings...)
-	for _, why := range slices.Sorted(maps.Keys(s.Lost.ByReason)) {
-		to.Losses = append(to.Losses, text.PluralExact(int64(s.Lost.ByReason[why]), "event", "events")+" lost: "+why)
-	}
 	if s.Incomplete != nil {
 		to.Losses = append(to.Losses, "The session is incomplete: "+s.Incomplete.Text()+".")
 	}
-	to.Account = "Nothing was lost."
-	if len(to.Losses) > 0 || s.Lost.Events+s.Lost.Batches+s.Lost.Switches > 0 || !s.EndSeen() {
-		to.Account = "Something is missing."
-	}
+	to.Account = s.AccountText()
 	for i := range s.Findings {
 		switch f := &s.Findings[i]; f.Kind {
 		case advice.Fact:
@@ -49,6 +43,7 @@ func (b *builder) session() {
 	for _, what := range slices.Sorted(maps.Keys(s.NotAvailable)) {
 		b.missing(what, s.NotAvailable[what])
 	}
+	to.Account = sentence(to.Account)
 	for _, list := range [][]string{to.Losses, to.Facts, to.Cautions} {
 		for i := range list {
 			list[i] = sentence(list[i])

@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"container/heap"
 	"hash/fnv"
 	"slices"
 
@@ -38,39 +37,45 @@ func (s *slice) compare(o *slice) int {
 // on the task and the seed alone, so that the sample does not depend on the order of reading.
 type sampler struct {
 	total   int64
-	some    worst
-	longest map[uint32]*worst // by class
+	some    best
+	longest map[uint32]*best // by class
 }
 
 func newSampler() *sampler {
-	return &sampler{some: worst{less: func(a, b *slice) bool { return cmp.Or(cmp.Compare(a.random, b.random), a.compare(b)) < 0 }}, longest: map[uint32]*worst{}}
+	return &sampler{some: best{most: allSlices + 1, compare: byNumber}, longest: map[uint32]*best{}}
 }
 
-// worst is a heap with the slice to drop at its top.
-type worst struct {
-	list []slice
-	less func(a, b *slice) bool // is a rather kept
+func byNumber(a, b slice) int { return cmp.Or(cmp.Compare(a.random, b.random), a.compare(&b)) }
+func byLength(a, b slice) int {
+	return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), a.compare(&b))
 }
 
-func (w *worst) Len() int           { return len(w.list) }
-func (w *worst) Less(i, j int) bool { return w.less(&w.list[j], &w.list[i]) }
-func (w *worst) Swap(i, j int)      { w.list[i], w.list[j] = w.list[j], w.list[i] }
-func (w *worst) Push(x any)         { w.list = append(w.list, x.(slice)) }
-func (w *worst) Pop() any {
-	last := w.list[len(w.list)-1]
-	w.list = w.list[:len(w.list)-1]
-	return last
+// best keeps the first slices of an order. It sorts now and then, which costs less than to keep an order all the time.
+type best struct {
+	most    int
+	compare func(a, b slice) int
+	list    []slice
+	full    bool // list[most-1] was the last one to keep when it was last sorted
+	last    slice
 }
 
-// keep adds a slice if it is better than the worst of most.
-func (w *worst) keep(s *slice, most int) {
-	switch {
-	case len(w.list) < most:
-		heap.Push(w, *s)
-	case w.less(s, &w.list[0]):
-		w.list[0] = *s
-		heap.Fix(w, 0)
+func (b *best) add(s *slice) {
+	if b.full && b.compare(*s, b.last) >= 0 {
+		return
 	}
+	if b.list = append(b.list, *s); len(b.list) >= 2*b.most {
+		b.cut()
+	}
+}
+
+// cut sorts and drops what is too much.
+func (b *best) cut() []slice {
+	slices.SortFunc(b.list, b.compare)
+	if len(b.list) >= b.most {
+		b.list = b.list[:b.most]
+		b.full, b.last = true, b.list[b.most-1]
+	}
+	return b.list
 }
 
 // seedOf is the seed of a session: the same page is made of it each time.
@@ -91,28 +96,30 @@ func mix(x uint64) uint64 {
 func (p *sampler) add(s slice, seed uint64) {
 	p.total++
 	s.random = mix(mix(mix(seed^uint64(s.start))^uint64(s.end)) ^ uint64(s.key.thread)<<32 ^ uint64(s.key.class))
-	p.some.keep(&s, allSlices+1)
+	if !p.some.full || s.random <= p.some.last.random { // nearly all tasks of a large session are beyond
+		p.some.add(&s)
+	}
 	p.long(&s)
 }
 
 func (p *sampler) long(s *slice) {
+	if s.key.class >= mostLongs/mostLongest { // classes are in the order of their work
+		return
+	}
 	l := p.longest[s.key.class]
 	if l == nil {
-		if len(p.longest) >= mostLongs/mostLongest {
-			return
-		}
-		l = &worst{less: func(a, b *slice) bool {
-			return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), a.compare(b)) < 0
-		}}
+		l = &best{most: mostLongest, compare: byLength}
 		p.longest[s.key.class] = l
 	}
-	l.keep(s, mostLongest)
+	if !l.full || s.end-s.start >= l.last.end-l.last.start {
+		l.add(s)
+	}
 }
 
 func (p *sampler) merge(o *sampler) {
 	p.total += o.total
 	for i := range o.some.list {
-		p.some.keep(&o.some.list[i], allSlices+1)
+		p.some.add(&o.some.list[i])
 	}
 	for _, l := range o.longest {
 		for i := range l.list {
@@ -123,15 +130,14 @@ func (p *sampler) merge(o *sampler) {
 
 // result are the slices to show, by start, and whether they are not all.
 func (p *sampler) result() (list []slice, sampled bool) {
-	list = p.some.list
+	list = p.some.cut()
 	if sampled = len(list) > allSlices; !sampled {
 		slices.SortFunc(list, func(a, b slice) int { return a.compare(&b) })
 		return list, p.total > int64(len(list))
 	}
-	slices.SortFunc(list, func(a, b slice) int { return cmp.Compare(a.random, b.random) })
 	list = list[:someSlices]
 	for _, l := range p.longest {
-		for _, s := range l.list {
+		for _, s := range l.cut() {
 			s.long = true
 			list = append(list, s)
 		}
