@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
 	"stackagent/shadow/view"
