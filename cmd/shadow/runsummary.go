@@ -10,7 +10,6 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
-	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view/table"
 )

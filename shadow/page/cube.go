@@ -373,12 +373,11 @@ func (f *filler) fold(rows int) {
 	slices.SortFunc(list, func(a, b total) int {
 		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(b.any, a.any), a.k.compare(b.k))
 	})
-	level := 3
-	if len(classes) > rows/2 {
-		level = 4
-	} else {
-		rows -= len(classes)
+	level, others := 3, len(classes)
+	if others > rows/2 {
+		level, others = 4, 1
 	}
+	rows -= others
 	kept := map[rowKey]bool{}
 	for _, t := range list[:min(rows, len(list))] {
 		kept[t.k] = true
