@@ -29,16 +29,23 @@ func (t *Tab) Box(selector string) (Box, error) {
 	})(document.querySelector(`+strconv.Quote(selector)+`))`)
 }
 
-// Click clicks into the middle of an element.
+// Click clicks an element: its middle, or if something else is there, near its left edge.
 func (t *Tab) Click(selector string) error {
-	b, err := t.Box(selector)
+	if _, err := t.Box(selector); err != nil {
+		return err
+	}
+	at, err := Eval[*Box](t, `(e => {
+		const r = e.getBoundingClientRect(), y = r.y + r.height / 2;
+		const x = [r.x + r.width / 2, r.x + Math.min(8, r.width / 4)].find(x => e.contains(document.elementFromPoint(x, y)));
+		return x === undefined ? null : {x, y};
+	})(document.querySelector(`+strconv.Quote(selector)+`))`)
 	if err != nil {
 		return err
 	}
-	if b.Width == 0 || b.Height == 0 {
-		return fmt.Errorf("%s has no size: nobody can click it", selector)
+	if at == nil {
+		return fmt.Errorf("%s: nobody can click it, as something lies over it", selector)
 	}
-	return t.do(chromedp.MouseClickXY(b.X+b.Width/2, b.Y+b.Height/2))
+	return t.do(chromedp.MouseClickXY(at.X, at.Y))
 }
 
 // Hover moves the mouse to a place in an element, in shares of its size.
