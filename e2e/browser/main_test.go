@@ -160,8 +160,10 @@ func (t tab) fits() {
 	if over := eval[[]string](t, `(() => {
 		const width = document.documentElement.clientWidth;
 		if (document.documentElement.scrollWidth <= width) return [];
-		return [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1)
-			.map(e => e.tagName + "#" + e.id + "." + e.className + " to " + e.getBoundingClientRect().right).slice(0, 8);
+		const scrolls = e => e && e !== document.documentElement && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement));
+		return ["to " + document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
+			.filter(e => e.getBoundingClientRect().right > width + 0.5 && !scrolls(e.parentElement))
+			.map(e => e.outerHTML.slice(0, 120) + " to " + e.getBoundingClientRect().right).slice(0, 8)];
 	})()`); len(over) > 0 {
 		t.Errorf("wider than the window of %d pixels: %s", eval[int](t, "document.documentElement.clientWidth"), strings.Join(over, "; "))
 	}
