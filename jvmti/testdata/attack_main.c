@@ -253,6 +253,13 @@ static void drain(void) {
     sa_os *cursor = NULL;
     uint32_t ring;
     for (size_t n; (n = sa_drain_next(&cursor, buffer, sizeof buffer, &ring)) > 0;) count_records(n);
+    static sa_open_thread open[4];
+    uint64_t rest;
+    size_t running = sa_open_now(open, 4, &rest);
+    for (size_t i = 0; i < running; i++) {
+        CHECK(open[i].thread_id != 0 && open[i].n > 0 && open[i].n <= SA_OPEN_DEPTH);
+        for (uint32_t k = 0; k < open[i].n; k++) CHECK(open[i].executions[k].start_ticks != 0 && open[i].executions[k].task_id != 0);
+    }
     bool more = true;
     while (more) {
         size_t n = sa_summaries_next(words, sizeof words / sizeof *words, &more);

@@ -106,9 +106,9 @@ func (j *jvm) growing(p *poolState) *found {
 	}
 	before, _ := f.ago(growSpan)
 	return &found{rule: "queue-grows", kind: kindAdvice, pool: p.label, title: "The queue of " + p.label + " grows",
-		text: fmt.Sprintf("%s for %s, %s more than %s ago: in the last %s, %s submitted and %s begun. Submit less, make the tasks shorter, or give the executor more threads if they mostly wait. A bounded queue fails early instead of running out of memory.",
+		text: fmt.Sprintf("%s for %s, %s more than %s ago: in the last %s, %s submitted and %s began. Submit less, make the tasks shorter, or give the executor more threads if they mostly wait. A bounded queue fails early instead of running out of memory.",
 			text.Plural(f.waiting, "task waits", "tasks wait"), p.label, units.FormatCount(f.waiting-before), units.FormatNs(units.Ns(lookSpan)), units.FormatNs(j.windowSpan()),
-			text.Plural(int64(p.all.submitted), "task was", "tasks were"), text.Plural(int64(p.all.started), "was", "were"))}
+			text.Plural(int64(p.all.submitted), "task was", "tasks were"), units.FormatCount(int64(p.all.started)))}
 }
 
 // growingClass is about a class of which only counts are known.
