@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"stackagent/internal/units"
@@ -22,22 +23,23 @@ func heap() int64 {
 }
 
 // mostMemory is what the live view of one JVM may take, whatever the JVM does: docs/live.md says so.
-const mostMemory = 24 << 20
+const mostMemory = 32 << 20
 
 // A JVM with more of everything than there is room for.
 func TestMemoryIsBounded(t *testing.T) {
 	p := newProgram(t)
 	before := heap()
+	long := strings.Repeat("n", 2*maxName)
 	for round := range 30 {
 		b := p.batch()
 		at := float64(round + 1)
 		for i := range 2000 {
 			id := uint32(100 + round*2000 + i)
-			b.Classes = append(b.Classes, wire.Class{ID: id, Name: fmt.Sprintf("com.acme.Job%d", id), Kinds: units.KindRunnable})
-			b.Threads = append(b.Threads, wire.Thread{ID: id, JavaID: int64(id), OSID: int32(id), Name: fmt.Sprintf("thread-%d", id), Group: "main", Executor: id})
+			b.Classes = append(b.Classes, wire.Class{ID: id, Name: fmt.Sprintf("com.acme.Job%d%s", id, long), Kinds: units.KindRunnable})
+			b.Threads = append(b.Threads, wire.Thread{ID: id, JavaID: int64(id), OSID: int32(id), Name: fmt.Sprintf("thread-%d%s", id, long), Group: "main", Executor: id})
 			b.OS = append(b.OS, wire.OSThread{OSID: int32(id), Name: "thread", CPU: units.Ns(id)})
-			b.Executors = append(b.Executors, wire.Executor{ID: id, Class: "Pool", MadeIn: "a", File: "b", Line: int32(id)})
-			b.Sites = append(b.Sites, wire.Site{ID: id, Class: "c", Method: "d", File: "e", Line: int32(id)})
+			b.Executors = append(b.Executors, wire.Executor{ID: id, Class: "Pool" + long, MadeIn: "a" + long, File: "b" + long, Line: int32(id)})
+			b.Sites = append(b.Sites, wire.Site{ID: id, Class: "c" + long, Method: "d" + long, File: "e" + long, Calls: "f" + long, Function: "g" + long, Line: int32(id)})
 			b.Creations = append(b.Creations, wire.Creation{TaskID: uint64(id), Class: workerClass, Site: id})
 			for k := range 3 {
 				task := p.next()

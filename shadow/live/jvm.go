@@ -61,7 +61,7 @@ type jvm struct {
 	executors     map[uint32]*store.Executor
 	made          []siteOf
 	lastThread    *thread
-	threadNames   map[int64]string // what the names of an executor's threads have in common, by executor
+	threadNames   map[int64]string // the name of its first thread, without the number, by executor
 
 	pending  pending
 	early    map[uint64]uint32 // tasks that began before their submission came

@@ -19,8 +19,8 @@ import (
 const (
 	maxClasses   = 200     // flows of classes
 	maxExecutors = 64      // flows of executors
-	maxClassIDs  = 1 << 16 // descriptions
-	maxSites     = 8192
+	maxClassIDs  = 1 << 15 // descriptions
+	maxSites     = 4096
 	maxThreads   = 16384 // that live
 	maxLoops     = 65536 // tasks that are the loops of threads
 	maxName      = 200   // characters

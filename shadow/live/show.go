@@ -390,20 +390,7 @@ func (j *jvm) executorLabel(id int64) string {
 	if e == nil {
 		return "executor " + strconv.FormatInt(id, 10)
 	}
-	names := map[string]uint64{}
-	for _, t := range j.threads {
-		if int64(t.executor) == id {
-			names[t.name]++
-		}
-	}
-	threads := ""
-	if len(names) > 0 {
-		threads = origin.SharedName(names)
-		j.threadNames[id] = threads
-	} else {
-		threads = j.threadNames[id]
-	}
-	return name(origin.LabelExecutor(e, threads))
+	return name(origin.LabelExecutor(e, j.threadNames[id]))
 }
 
 // merge adds the counts and times of w.

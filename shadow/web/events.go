@@ -52,7 +52,8 @@ type hub struct {
 
 	mu    sync.Mutex
 	feeds map[string]*feed // by folder
-	open  int
+	open  int              // watchers
+	runs  bool             // run does
 	id    uint64
 }
 
@@ -78,7 +79,9 @@ func (h *hub) watch(key string) (c chan frame, known bool) {
 	c = make(chan frame, eventQueue)
 	c <- f.newest
 	f.watchers[c] = struct{}{}
-	if h.open++; h.open == 1 {
+	h.open++
+	if !h.runs {
+		h.runs = true
 		go h.run()
 	}
 	return c, true
@@ -162,7 +165,8 @@ func (h *hub) send() bool {
 			}
 		}
 	}
-	return h.open > 0
+	h.runs = h.open > 0
+	return h.runs
 }
 
 // events streams snapshots: /events?fleet, or /events?jvm=FOLDER. Each is whole, so that a browser that comes back
