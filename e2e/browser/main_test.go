@@ -154,18 +154,20 @@ func (t tab) shows(name, value string) {
 // address is what the browser shows of it.
 func (t tab) address() string { t.Helper(); return eval[string](t, "location.href") }
 
-// fits fails if the page is wider than the window.
+// fits fails if the page can be scrolled sideways.
 func (t tab) fits() {
 	t.Helper()
 	if over := eval[[]string](t, `(() => {
-		const width = document.documentElement.clientWidth;
-		if (document.documentElement.scrollWidth <= width) return [];
-		const scrolls = e => e && e !== document.documentElement && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement));
-		return ["to " + document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
-			.filter(e => e.getBoundingClientRect().right > width + 0.5 && !scrolls(e.parentElement))
+		const y = scrollY;
+		scrollTo(1e6, y);
+		const far = scrollX, width = document.documentElement.clientWidth;
+		scrollTo(0, y);
+		if (far === 0) return [];
+		const clips = e => e && e !== document.documentElement && (getComputedStyle(e).overflowX !== "visible" || clips(e.parentElement));
+		return ["by " + far, ...[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width && !clips(e.parentElement))
 			.map(e => e.outerHTML.slice(0, 120) + " to " + e.getBoundingClientRect().right).slice(0, 8)];
 	})()`); len(over) > 0 {
-		t.Errorf("wider than the window of %d pixels: %s", eval[int](t, "document.documentElement.clientWidth"), strings.Join(over, "; "))
+		t.Errorf("wider than the window: %s", strings.Join(over, "\n\t"))
 	}
 }
 
