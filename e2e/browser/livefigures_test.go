@@ -145,16 +145,10 @@ func (s *shadowOf) start() {
 
 func (s *shadowOf) page(path string) string { return "http://" + s.address + path }
 
-// connection waits for a state of the connection.
-func (t tab) connection(state string) {
-	t.Helper()
-	t.until(fmt.Sprintf(`document.querySelector("#connection")?.dataset.state === %q`, state))
-}
-
 func TestFleet(t *testing.T) {
 	s := startShadow(t)
 	b := open(t, s.page("/"), laptop)
-	b.connection("live")
+	b.connected("live")
 	if n := eval[int](b, `document.querySelectorAll("#fleet tr[data-session]").length`); n != len(storetest.Attacks)+2 {
 		t.Errorf("%d rows", n)
 	}
@@ -210,7 +204,7 @@ func TestStored(t *testing.T) {
 func TestLiveFindings(t *testing.T) {
 	s := startShadow(t)
 	b := open(t, s.page("/jvm/orders"), laptop)
-	b.connection("live")
+	b.connected("live")
 	b.must(b.Script(`window.moved = []; new PerformanceObserver(l => l.getEntries().forEach(e => moved.push(...e.sources.map(s => s.node?.className ?? "?")))).observe({type: "layout-shift"})`))
 	f := live.Finding{Rule: "pool", Kind: "advice", Title: "Pool <b>tax</b> has one thread", Text: strings.Repeat("Give it more. ", 40)}
 	s.figures.set(func() {
@@ -226,7 +220,7 @@ func TestLiveFindings(t *testing.T) {
 		t.Errorf("the layout moved: %q", moved)
 	}
 	s.figures.set(func() { s.figures.ended = "exit" })
-	b.connection("gone")
+	b.connected("gone")
 	if text := eval[string](b, `document.querySelector("#report-now").textContent`); text != "Open the report" {
 		t.Errorf("the button says %q", text)
 	}
@@ -240,19 +234,19 @@ func TestReconnect(t *testing.T) {
 		figure = `document.querySelector(".tile b").textContent`
 		dimmed = `Number(getComputedStyle(document.querySelector("#axis")).opacity) < 1`
 	)
-	b.connection("live")
+	b.connected("live")
 	s.stop()
-	b.connection("reconnecting")
+	b.connected("reconnecting")
 	b.until(dimmed)
 	if eval[string](b, figure) == "" {
 		t.Error("the last figures are gone")
 	}
 	s.start()
-	b.connection("live")
+	b.connected("live")
 	b.until("!(" + dimmed + ")")
 	b.Forgive() // of the shadow that was away
 	b.click("#pause")
-	b.connection("paused")
+	b.connected("paused")
 	before := eval[string](b, figure)
 	time.Sleep(1500 * time.Millisecond) // more than a snapshot
 	if after := eval[string](b, figure); after != before {
@@ -262,9 +256,9 @@ func TestReconnect(t *testing.T) {
 	b.until(figure + " !== " + fmt.Sprintf("%q", before))
 	hide := `Object.defineProperty(document, "hidden", {value: %v, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`
 	b.must(b.Script(fmt.Sprintf(hide, true)))
-	b.connection("hidden")
+	b.connected("hidden")
 	b.must(b.Script(fmt.Sprintf(hide, false)))
-	b.connection("live")
+	b.connected("live")
 	b.load(s.page("/"))
 	b.must(b.Go(s.page("/jvm/quiet"))) // no session of the store
 	if text := eval[string](b, "document.body.textContent"); !strings.Contains(text, "no session has this name") {
@@ -284,11 +278,14 @@ func TestLiveLooks(t *testing.T) {
 	}
 	for name, size := range sizes {
 		for _, theme := range []string{"light", "dark"} {
+			if !full() && (name == "laptop") != (theme == "light") {
+				continue
+			}
 			b := blank(t, size)
 			b.must(b.Media("", "prefers-color-scheme="+theme))
 			for what, path := range map[string]string{"fleet": "/", "jvm": "/jvm/orders"} {
 				b.load(s.page(path))
-				b.connection("live")
+				b.connected("live")
 				b.fits()
 				b.accessible(what + ", " + name + ", " + theme)
 				b.shoot(strings.Join([]string{"live", what, name, theme}, "-"))
