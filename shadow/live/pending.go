@@ -15,7 +15,7 @@ type slot struct {
 type pending struct {
 	slots  []slot
 	free   []int32
-	ends   map[uint64]ends // by task, or by the task around it
+	ends   idTable // by task, or by the task around it
 	oldest int32
 	newest int32
 	beyond uint64 // without a slot
@@ -32,13 +32,16 @@ const (
 )
 
 func newPending(b *budget) pending {
-	return pending{ends: map[uint64]ends{}, oldest: -1, newest: -1, budget: b}
+	return pending{oldest: -1, newest: -1, budget: b}
 }
 
 // submit takes a submission and returns its slot; -1: there is no room.
 func (p *pending) submit(s slot) int32 {
 	var i int32
 	switch n := len(p.free); {
+	case s.task == 0: // no agent sends that
+		p.beyond++
+		return -1
 	case n > 0:
 		i, p.free = p.free[n-1], p.free[:n-1]
 	case len(p.slots) < maxPending && p.budget.take():
@@ -55,7 +58,7 @@ func (p *pending) submit(s slot) int32 {
 		p.oldest = i
 	}
 	p.newest = i
-	e, again := p.ends[s.task]
+	e, again := p.ends.get(s.task)
 	if again && p.slots[e.first].task != s.task { // it was known as the task around another
 		p.slots[e.first].wrapper, again = 0, false
 	}
@@ -65,8 +68,14 @@ func (p *pending) submit(s slot) int32 {
 	} else {
 		e = ends{i, i}
 	}
-	p.ends[s.task] = e
+	p.ends.set(s.task, e)
 	return i
+}
+
+// first is the first slot of a task that has one.
+func (p *pending) first(task uint64) int32 {
+	e, _ := p.ends.get(task)
+	return e.first
 }
 
 // wrap says that the task wrapper is around the submission of slot i.
@@ -75,25 +84,24 @@ func (p *pending) wrap(i int32, wrapper uint64) {
 	if s.task == 0 || s.wrapper != 0 || wrapper == s.task {
 		return
 	}
-	if _, taken := p.ends[wrapper]; taken {
+	if _, taken := p.ends.get(wrapper); taken {
 		return
 	}
 	s.wrapper = wrapper
-	p.ends[wrapper] = ends{i, i}
+	p.ends.set(wrapper, ends{i, i})
 }
 
 // take removes the oldest submission of a task, or of the one that it is around. ok is
 // false if there is none; the caller decides whether it was one of those beyond.
 func (p *pending) take(task uint64) (s slot, ok bool) {
-	e, found := p.ends[task]
+	e, found := p.ends.get(task)
 	if !found {
 		return slot{}, false
 	}
 	i := e.first
 	s = p.slots[i]
 	if s.task != task { // task is the wrapper
-		first := p.ends[s.task].first
-		if first != i {
+		if p.first(s.task) != i {
 			p.unlinkSame(i)
 		} else {
 			p.shift(s.task, i)
@@ -107,14 +115,14 @@ func (p *pending) take(task uint64) (s slot, ok bool) {
 
 // last removes the newest submission of a task: it was rejected.
 func (p *pending) last(task uint64) (s slot, ok bool) {
-	e, found := p.ends[task]
+	e, found := p.ends.get(task)
 	if !found || p.slots[e.last].task != task {
 		return slot{}, false
 	}
 	i := e.last
 	s = p.slots[i]
 	if e.first == i {
-		delete(p.ends, task)
+		p.ends.remove(task)
 	} else {
 		p.unlinkSame(i)
 	}
@@ -125,22 +133,23 @@ func (p *pending) last(task uint64) (s slot, ok bool) {
 // shift makes the next submission of a task its first.
 func (p *pending) shift(task uint64, i int32) {
 	if next := p.slots[i].next; next >= 0 {
-		p.ends[task] = ends{next, p.ends[task].last}
+		e, _ := p.ends.get(task)
+		p.ends.set(task, ends{next, e.last})
 	} else {
-		delete(p.ends, task)
+		p.ends.remove(task)
 	}
 }
 
 // unlinkSame takes slot i, which is not the first, out of those of its task.
 func (p *pending) unlinkSame(i int32) {
 	task := p.slots[i].task
-	e := p.ends[task]
+	e, _ := p.ends.get(task)
 	for at := e.first; at >= 0; at = p.slots[at].next {
 		if p.slots[at].next == i {
 			p.slots[at].next = p.slots[i].next
 			if e.last == i {
 				e.last = at
-				p.ends[task] = e
+				p.ends.set(task, e)
 			}
 			return
 		}
@@ -150,7 +159,7 @@ func (p *pending) unlinkSame(i int32) {
 func (p *pending) release(i int32) {
 	s := &p.slots[i]
 	if s.wrapper != 0 {
-		delete(p.ends, s.wrapper)
+		p.ends.remove(s.wrapper)
 	}
 	if s.older >= 0 {
 		p.slots[s.older].newer = s.newer
@@ -180,7 +189,7 @@ func (p *pending) drop(which func(*slot) bool) {
 	for i := p.oldest; i >= 0; {
 		s := p.slots[i]
 		if which(&s) {
-			if p.ends[s.task].first == i {
+			if p.first(s.task) == i {
 				p.shift(s.task, i)
 			} else {
 				p.unlinkSame(i)
@@ -193,8 +202,8 @@ func (p *pending) drop(which func(*slot) bool) {
 
 // unwrap forgets the task around a submission that has begun.
 func (p *pending) unwrap(wrapper uint64) {
-	if e, ok := p.ends[wrapper]; ok && p.slots[e.first].wrapper == wrapper {
+	if e, ok := p.ends.get(wrapper); ok && p.slots[e.first].wrapper == wrapper {
 		p.slots[e.first].wrapper = 0
-		delete(p.ends, wrapper)
+		p.ends.remove(wrapper)
 	}
 }
