@@ -1,8 +1,10 @@
 package live
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"sync"
 	"testing"
 	"time"
 
@@ -456,5 +458,65 @@ func TestDelegate(t *testing.T) {
 	v := p.view()
 	if len(v.Executors) != 1 || v.Executors[0].ID != pool || v.Executors[0].Flow.Submitted != 3 || *v.Executors[0].Flow.Queued != 2 {
 		t.Errorf("executors: %s", fmt.Sprintf("%+v", v.Executors))
+	}
+}
+
+// Batches come while others look.
+func TestConcurrently(t *testing.T) {
+	p := newProgram(t)
+	l := p.live
+	var b []*wire.Batch
+	for s := 1; s <= 30; s++ {
+		busy(p, float64(s), 50, 0.3, s%2 == 0)
+		x := p.batch()
+		x.Seq, x.Clock = uint64(1+s), wire.ClockPair{Ticks: tick(float64(s)), Mono: units.MonoNs(tick(float64(s)))}
+		b, p.b = append(b, x), nil
+	}
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for _, look := range []func(){func() { l.Fleet() }, func() { l.JVM("s") }, func() { l.WriteMetrics(&bytes.Buffer{}) }, l.Evaluate,
+		func() { l.Progress(ingest.Progress{Session: "s", Folder: "s", Ended: store.EndedRunning}) },
+		func() { l.Begin("other", &store.Manifest{}, nil) }} {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					look()
+				}
+			}
+		})
+	}
+	for _, x := range b {
+		l.Batch("s", x, true)
+		time.Sleep(time.Millisecond)
+	}
+	close(done)
+	wg.Wait()
+	if v := l.JVM("s"); v.Totals.Finished+v.Row.NotShown < 30*50 {
+		t.Errorf("%v ended, %v not shown", v.Totals.Finished, v.Row.NotShown)
+	}
+}
+
+// While others wait for the goroutine that stores, the live view takes no more than its share of it: it skips events and counts them.
+func TestPressed(t *testing.T) {
+	p := newProgram(t)
+	j := p.live.jvm("s")
+	j.spent, j.spentFrom = time.Hour, time.Now() // it has taken too much
+	busy(p, 2, 50, 0.3, false)
+	b := p.batch()
+	b.Threads = []wire.Thread{{ID: 99, JavaID: 99, Name: "late"}}
+	b.Seq, b.Clock = 2, wire.ClockPair{Ticks: tick(2), Mono: units.MonoNs(tick(2))}
+	p.live.Batch("s", b, true)
+	p.b, p.seq = nil, 2
+	v := p.view()
+	if v.Totals.Finished != 0 || v.Row.NotShown != 200 || j.threads[99] == nil {
+		t.Errorf("%v ended, %v not shown", v.Totals.Finished, v.Row.NotShown)
+	}
+	busy(p, 3, 50, 0.3, false)
+	p.send(3)
+	if v := p.view(); v.Totals.Finished != 50 {
+		t.Errorf("afterwards %v ended", v.Totals.Finished)
 	}
 }
