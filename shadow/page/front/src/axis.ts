@@ -194,7 +194,7 @@ export class Axis {
     const ticks = timeTicks(from, to, width);
     const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : to - from;
     replace(this.ruler, ...ticks.map((t) => {
-      const label = h("span", null, formatAt(t, step));
+      const label = h("span", { class: to - t < ((to - from) * 28) / width ? "last" : null }, formatAt(t, step));
       label.style.left = ((t - from) / (to - from)) * 100 + "%";
       return label;
     }));
