@@ -137,15 +137,3 @@ func hashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
-
-// Shell is the page without data, for a server that delivers script, style and data apart: it loads page.js and page.css
-// below base, and the script loads the data.
-func Shell(base, title string) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, head, html.EscapeString(ShellPolicy), html.EscapeString(title))
-	fmt.Fprintf(&b, "<link rel=\"stylesheet\" href=\"%[1]spage.css\">\n</head>\n<body>\n<main id=\"page\"><noscript><p>This page needs a browser that runs scripts.</p></noscript></main>\n<script src=\"%[1]spage.js\"></script>\n</body>\n</html>\n", html.EscapeString(base))
-	return b.Bytes()
-}
-
-// ShellPolicy is the policy of Shell: script, style and data are those of the server.
-const ShellPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
