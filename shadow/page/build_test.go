@@ -328,7 +328,102 @@ func hostile(t testing.TB) string {
 	if err := storetest.Submit(root, names); err != nil {
 		t.Fatal(err)
 	}
+	if err := storetest.Schedule(dir, names); err != nil {
+		t.Fatal(err)
+	}
 	return dir
+}
+
+// TestActivity: of threads that ran from 0 to 50 ms at once, each lane is half full, the heights of a slot add up to its length, and
+// the account of the speedup stack to N slots.
+func TestActivity(t *testing.T) {
+	m := build(t, hostile(t), summary.Options{})
+	if m.Lanes == nil || m.Bottle == nil || m.Stack == nil || m.Waits == nil {
+		t.Fatalf("missing: %v", m.Missing)
+	}
+	n := len(storetest.Attacks)
+	if len(m.Lanes.Lanes) != n || len(m.Bottle.Threads) != n {
+		t.Errorf("%d lanes and %d boxes of %d threads", len(m.Lanes.Lanes), len(m.Bottle.Threads), n)
+	}
+	full := 0
+	for i, share := range m.Lanes.Shares {
+		if i/buckets%len(laneStates) == 0 && i%buckets < buckets/2-2 && share == 255 {
+			full++
+		}
+	}
+	if want := n * (buckets/2 - 2); full != want {
+		t.Errorf("%d buckets are full of running, want %d", full, want)
+	}
+	cpu := 0.0
+	for _, s := range m.Bands.CPU {
+		cpu += float64(s.Values[10])
+	}
+	if math.Abs(cpu-float64(n)) > 0.01 {
+		t.Errorf("%g CPUs in use, want %d", cpu, n)
+	}
+	height, running := make([]float64, m.Slots), 0.0
+	for i, slot := range m.Bottle.Slot {
+		height[slot] += m.Bottle.Height[i]
+		running += m.Bottle.Running[i]
+	}
+	if math.Abs(height[3]-m.SlotNs) > float64(n) || height[m.Slots-1] != 0 || running != float64(n)*50e6 {
+		t.Errorf("heights %g and %g of %g, %g running", height[3], height[m.Slots-1], m.SlotNs, running)
+	}
+	k := len(m.Stack.Components)
+	for slot := range m.Slots {
+		sum := 0.0
+		for _, v := range m.Stack.Values[slot*k : (slot+1)*k] {
+			sum += v
+		}
+		if math.Abs(sum-float64(m.Stack.N)*m.SlotNs) > 1 {
+			t.Fatalf("slot %d: %g of %d times %g", slot, sum, m.Stack.N, m.SlotNs)
+		}
+	}
+	m.checkWaits(t)
+}
+
+// checkWaits: the parts of the wall time of each class add up to it.
+func (m *made) checkWaits(t *testing.T) {
+	t.Helper()
+	parts, walls := 0.0, 0.0
+	for _, v := range m.Waits.Parted {
+		parts += v
+	}
+	wall := slices.IndexFunc(m.Cube.Measures, func(x Measure) bool { return x.Key == "wall" })
+	for _, x := range m.totals(t) {
+		walls += x.sum[wall]
+	}
+	if !m.Waits.BySlot || math.Abs(parts-walls) > 1 || walls == 0 {
+		t.Errorf("parts of %g, wall times of %g", parts, walls)
+	}
+}
+
+// TestLarge: the page of a session whose classes come from the sums of its parts has the same counts.
+func TestLarge(t *testing.T) {
+	w, err := store.OpenWriter(t.TempDir(), "l", "l")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 100_000
+	w.SumsFrom = 1
+	w.Manifest = store.Manifest{Session: "l", StartNs: begin, EndNs: begin + length, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"}, Produced: store.Counts{Executions: n}}
+	p := &store.Part{Range: store.Range{From: 1, To: 1}, Classes: []store.Class{{ID: 1, Name: "a.Job", Kinds: "runnable"}, {ID: 2, Name: "a.Other", Kinds: "runnable"}},
+		Threads: []store.Thread{{ID: 1, JavaID: 1, Name: "one"}}}
+	for i := range n {
+		at, wall := begin+units.MonoNs(i)*2000, units.Ns(500+i%1000)
+		p.Executions = append(p.Executions, store.Execution{TaskID: uint64(i + 1), Class: uint32(1 + i%2), Thread: 1, StartNs: at, EndNs: at + units.MonoNs(wall), WallNs: wall, CPUNs: wall, SelfWallNs: wall, SelfCPUNs: wall})
+	}
+	if err := w.Commit(p); err != nil {
+		t.Fatal(err)
+	}
+	m := build(t, w.Dir(), summary.Options{SumsAbove: 1})
+	if !m.sum.FromSums {
+		t.Fatal("the summary is not from sums")
+	}
+	m.check(t)
+	if m.Cube.Classes[0].Exact[0].Error == 0 {
+		t.Error("quantiles from sums are called exact")
+	}
 }
 
 // TestHostileNames: the page has no element and no character that a name brought, and its data can be read.

@@ -77,6 +77,7 @@ func (s *Summary) Work() (*Work, error) {
 	}
 	of := *s.analysis
 	of.opts.Units = s.InUnits != nil || s.Of == text.UnitsOfWork
+	of.opts.AsRecorded = of.opts.AsRecorded || s.FromSums && !of.opts.Units // sums are by the classes that were recorded
 	return of.work()
 }
 
