@@ -33,9 +33,14 @@ const watchLoading = `new MutationObserver((_, observer) => {
 	requestAnimationFrame(() => setTimeout(() => window.loadingFree = performance.now()));
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["data-state"]})`
 
+// Before runs a script before those of the pages that are loaded from now on.
+func (t *Tab) Before(script string) error {
+	return call(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+}
+
 // Load loads an address and measures that. It can be called once for a tab.
 func (t *Tab) Load(address string) (Loading, error) {
-	if err := call(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchLoading}); err != nil {
+	if err := t.Before(watchLoading); err != nil {
 		return Loading{}, err
 	}
 	if err := t.Go(address); err != nil {

@@ -92,20 +92,14 @@ func feedText(runs [][]fed, rounds int) string {
 // served is a running `shadow serve`.
 type served struct {
 	*measure.Background
-	address, store string
-}
-
-func (c Config) serveFor(ctx context.Context, dir string) (s served, err error) {
-	s.store = filepath.Join(dir, "store")
-	s.Background, s.address, err = c.serve(ctx, s.store)
-	return s, err
+	address, page, store string // the bus, the address of the page, the folder
 }
 
 func (s served) token() string { return filepath.Join(s.store, "token") }
 
 // feed sends events to a shadow of its own.
 func (c Config) feed(ctx context.Context, dir string, jvms, events int) (f fed, err error) {
-	s, err := c.serveFor(ctx, dir)
+	s, err := c.serve(ctx, dir)
 	if err != nil {
 		return f, err
 	}
@@ -182,7 +176,7 @@ func (c Config) quiet(ctx context.Context, rounds int) (string, error) {
 }
 
 func (c Config) quietOnce(ctx context.Context, dir, classes string) (shares [3]float64, kernelUnknown string, err error) {
-	s, err := c.serveFor(ctx, dir)
+	s, err := c.serve(ctx, dir)
 	if err != nil {
 		return shares, "", err
 	}

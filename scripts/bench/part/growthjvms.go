@@ -49,8 +49,7 @@ func growthOfJVMs(ctx context.Context, c Config, _ string) (string, error) {
 func (c Config) served(ctx context.Context, n int) (v [3]float64, err error) {
 	settle, seconds := pick(c, settleSeconds, 1), pick(c, measureSeconds, 3)
 	err = c.inScratch(func(dir string) error {
-		store := filepath.Join(dir, "store")
-		server, address, err := c.serve(ctx, store)
+		server, err := c.serve(ctx, dir)
 		if err != nil {
 			return err
 		}
@@ -60,7 +59,7 @@ func (c Config) served(ctx context.Context, n int) (v [3]float64, err error) {
 		}
 		ended := make(chan result, 1)
 		go func() {
-			sent, err := replay.Send(ctx, replay.JVMs{URL: "nats://" + address, TokenFile: filepath.Join(store, "token"), N: n, Events: eventsPerSecond,
+			sent, err := replay.Send(ctx, replay.JVMs{URL: "nats://" + server.address, TokenFile: server.token(), N: n, Events: eventsPerSecond,
 				For: time.Duration(settle+seconds+2) * time.Second})
 			ended <- result{sent, err}
 		}()
@@ -77,7 +76,7 @@ func (c Config) served(ctx context.Context, n int) (v [3]float64, err error) {
 		}
 		cpu := (after - before).Seconds() / took
 		v = [3]float64{100 * cpu, cpu / float64(n*eventsPerSecond) * 1e9, float64(used.PeakBytes) / (1 << 20)}
-		s, err := tool.ReadStats(ctx, c.Bin.Shadow, filepath.Join(store, replay.Session(n-1)))
+		s, err := tool.ReadStats(ctx, c.Bin.Shadow, filepath.Join(server.store, replay.Session(n-1)))
 		if err == nil && 2*s.Tasks.Executions*uint64(n) != sent.Events {
 			err = fmt.Errorf("a session has %d executions; %d JVMs sent %d events", s.Tasks.Executions, n, sent.Events)
 		}

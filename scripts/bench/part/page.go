@@ -24,7 +24,7 @@ func Page(ctx context.Context, c Config) (string, error) {
 	for _, p := range []struct {
 		name string
 		run  func(context.Context, Config) (string, error)
-	}{{"reports", reports}, {"brush", brush}} {
+	}{{"reports", reports}, {"brush", brush}, {"live", livePage}} {
 		if !c.wants(p.name) {
 			continue
 		}
@@ -147,7 +147,7 @@ func brush(ctx context.Context, c Config) (string, error) {
 					if _, err := tab.Load(w.address + "#view=" + view); err != nil {
 						return err
 					}
-					frames, err := tab.Brush("#axis", length)
+					frames, err := tab.Brush("#brush", length)
 					if err != nil {
 						return err
 					}

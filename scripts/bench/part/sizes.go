@@ -51,51 +51,52 @@ func sizes(ctx context.Context, c Config) (string, error) {
 		"including the protocol. *On disk*: the Parquet files of the session:\n\n" + t.String(), nil
 }
 
-var busAddress = regexp.MustCompile(`nats://([^,/\s]+)`)
+var serves = regexp.MustCompile(`nats://([^,/\s]+), page (\S+/),`)
 
-// size runs s against a `shadow serve` behind a counting proxy.
-func (c Config) size(ctx context.Context, s sized, classes, dir string) (t printed, wire, disk int64, err error) {
-	store := filepath.Join(dir, "store")
-	server, address, err := c.serve(ctx, store)
+// size runs what against a `shadow serve` behind a counting proxy.
+func (c Config) size(ctx context.Context, what sized, classes, dir string) (t printed, wire, disk int64, err error) {
+	s, err := c.serve(ctx, dir)
 	if err != nil {
 		return t, 0, 0, err
 	}
 	defer func() {
-		_, stopped := server.Stop()
+		_, stopped := s.Stop()
 		err = errors.Join(err, stopped)
 	}()
-	proxy, err := measure.NewProxy(address)
+	proxy, err := measure.NewProxy(s.address)
 	if err != nil {
 		return t, 0, 0, err
 	}
 	defer proxy.Close()
-	options := fmt.Sprintf("bus=nats://%s,tokenfile=%s,session=sized,detail=%s", proxy.Addr, filepath.Join(store, "token"), s.detail)
+	options := fmt.Sprintf("bus=nats://%s,tokenfile=%s,session=sized,detail=%s", proxy.Addr, s.token(), what.detail)
 	r, err := measure.Run(ctx, measure.Command{Args: []string{c.newest().Tool("java"), "-agentpath:" + c.Bin.Agent + "=" + options, "-cp", classes,
-		"Tasks", s.load, "0", "5", strconv.Itoa(s.size)}})
+		"Tasks", what.load, "0", "5", strconv.Itoa(what.size)}})
 	if err != nil {
 		return t, 0, 0, err
 	}
 	if t, err = parseTasks(r.Stdout); err != nil {
 		return t, 0, 0, err
 	}
-	session := filepath.Join(store, "sized")
+	session := filepath.Join(s.store, "sized")
 	if err := complete(ctx, session); err != nil {
 		return t, 0, 0, err
 	}
 	return t, proxy.Sent.Load(), folderSize(session), nil
 }
 
-// serve starts `shadow serve`; address is its bus's, host:port. What JVMs of others have left in spool files is not delivered there.
-func (c Config) serve(ctx context.Context, store string) (server *measure.Background, address string, err error) {
-	server, err = measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store},
-		Env: []string{"TMPDIR=" + filepath.Dir(store)}},
+// serve starts `shadow serve` on a store in dir. What JVMs of others have left in spool files is not delivered there.
+func (c Config) serve(ctx context.Context, dir string) (s served, err error) {
+	s.store = filepath.Join(dir, "store")
+	s.Background, err = measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", s.store},
+		Env: []string{"TMPDIR=" + dir}},
 		func(line string) bool {
-			if m := busAddress.FindStringSubmatch(line); m != nil {
-				address = m[1]
+			m := serves.FindStringSubmatch(line)
+			if m != nil {
+				s.address, s.page = m[1], m[2]
 			}
-			return address != ""
+			return m != nil
 		})
-	return server, address, err
+	return s, err
 }
 
 // complete waits until the session is whole.

@@ -51,7 +51,7 @@ func (m *maker) batch(n int, last bool) *wire.Batch {
 	m.seq++
 	b := &wire.Batch{Version: wire.Version, Session: m.session, Process: m.process, Seq: m.seq, Clock: pair(at), Last: last}
 	if m.seq == 1 {
-		m.describe(b)
+		m.describe(b, at)
 	}
 	step := (at - m.last) / int64(n+1)
 	for k := range n {
@@ -62,10 +62,10 @@ func (m *maker) batch(n int, last bool) *wire.Batch {
 	return b
 }
 
-// describe says whose the batches are.
-func (m *maker) describe(b *wire.Batch) {
+// describe says whose the batches are; at is now.
+func (m *maker) describe(b *wire.Batch, at int64) {
 	b.Hello = &wire.Hello{PID: noPID, Host: "replay", JVMVersion: "25", MainClass: "com.acme.Main", GC: "G1", CPUs: 2, ClockName: "monotonic",
-		WallUnixNs: time.Now().UnixNano(), StartClock: pair(m.last), Metrics: []string{"wall", "cpu"}, Detail: "all"}
+		WallUnixNs: time.Now().UnixNano() - (at - m.last), StartClock: pair(m.last), Metrics: []string{"wall", "cpu"}, Detail: "all"}
 	for c := range uint32(classes) {
 		b.Classes = append(b.Classes, wire.Class{ID: c + 1, Name: fmt.Sprintf("com.acme.Task%d", c)})
 		b.Sites = append(b.Sites, wire.Site{ID: c + 1, Class: "com.acme.Main", Method: "submit", File: "Main.java", Line: int32(10 * (c + 1))})
