@@ -57,6 +57,28 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// The bundle has the licence of what npm published, of that version.
+func TestPageLibraries(t *testing.T) {
+	libraries, err := pageLibraries(root)
+	if err != nil || len(libraries) == 0 {
+		t.Fatalf("%d libraries (%v)", len(libraries), err)
+	}
+	bundle, err := os.ReadFile(filepath.Join(root, "shadow/page/dist/page.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range libraries {
+		if !bytes.Contains(bundle, []byte(m.path+" "+m.version)) {
+			t.Errorf("page.js does not name %s %s: if it is no longer bundled, remove it from shadow/page/front/vendor", m.path, m.version)
+		}
+		for name, text := range m.texts {
+			if noticeFile.MatchString(name) && !bytes.Contains(bundle, []byte(text)) {
+				t.Errorf("page.js has not %s of %s", name, m.path)
+			}
+		}
+	}
+}
+
 // Texts of the folders between a linked package and the module's root are collected, others are not.
 func TestCollect(t *testing.T) {
 	dir := t.TempDir()

@@ -133,10 +133,10 @@ var brushViews = []string{"overview", "lanes"}
 
 // brush measures the frames while a mouse drags a range.
 func brush(ctx context.Context, c Config) (string, error) {
-	length := pick(c, 10*time.Second, time.Second)
+	length, n := pick(c, 10*time.Second, time.Second), pick(c, brushedSlices, brushedSlices/10)
 	t := table.Table{Head: []string{"view", "frames per second", "median frame, ms", "99 % of frames within, ms", "longest, ms"}}
 	err := c.inScratch(func(dir string) error {
-		w, err := c.report(ctx, dir, pick(c, brushedSlices, brushedSlices/10))
+		w, err := c.report(ctx, dir, n)
 		if err != nil {
 			return err
 		}
@@ -174,5 +174,5 @@ func brush(ctx context.Context, c Config) (string, error) {
 		return nil
 	})
 	return fmt.Sprintf("A mouse drags the end of a range to and fro over the time axis of a report of %s executions for %v, 125 moves a second. Chromium without a GPU draws on this "+
-		"machine's processors, 60 frames a second at most.\n\n%s", table.Grouped(brushedSlices), length, t.String()), err
+		"machine's processors, 60 frames a second at most.\n\n%s", table.Grouped(int64(n)), length, t.String()), err
 }
