@@ -19,10 +19,14 @@ func (b *builder) session() {
 		Host: printable(s.JVM.Host), PID: s.JVM.PID, CPUs: s.JVM.CPUs, Started: s.Started, DurationNs: float64(s.DurationNs), Running: s.Ended == store.EndedRunning,
 	}
 	to.Losses = append(to.Losses, s.Warnings...)
+	to.Account, to.NeverAtMost = s.AccountText(), s.NeverAtMost()
 	if s.Incomplete != nil {
-		to.Losses = append(to.Losses, "The session is incomplete: "+s.Incomplete.Text()+".")
+		if s.Lost.Events+s.Lost.Switches > 0 || s.Lost.Batches > 0 {
+			to.Losses = append(to.Losses, to.Account)
+		}
+		to.Account = "This session is incomplete: " + s.Incomplete.Text() + "."
+		to.Losses = append(to.Losses, to.Account)
 	}
-	to.Account = s.AccountText()
 	for i := range s.Findings {
 		switch f := &s.Findings[i]; f.Kind {
 		case advice.Fact:

@@ -69,3 +69,6 @@ export function isDimension(view: string): view is Dimension { return (dimension
 
 /** shortOf is how a name is shown where there is little room. */
 export function shortOf(n: Name): string { return n.short || n.name; }
+
+/** atMost marks numbers of tasks that never ran, where missing records may have run some. */
+export function atMost(data: Data): string { return data.session.never_at_most ? "≤ " : ""; }

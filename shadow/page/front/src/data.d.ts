@@ -73,6 +73,8 @@ export interface Session {
   losses: string[];
   facts: string[];
   cautions: string[];
+  /** NeverAtMost: what is missing may have executed some of the tasks that count as never executed. */
+  never_at_most: boolean;
   /** created, executed, never executed, threads, ... */
   counts: Count[];
   /** what was not instrumented, by reason */

@@ -1,6 +1,6 @@
 // A class, executor, call site or thread: how its tasks are distributed, where they come from,
 // what they waited for, their stacks, and the slowest of them.
-import { isDimension, missing, shortOf, titleOf, type App } from "./app";
+import { isDimension, missing, shortOf, titleOf, type App, atMost } from "./app";
 import { Flame } from "./contexts";
 import { noName } from "./columns";
 import type { Tasks } from "./cube";
@@ -55,7 +55,7 @@ function head(app: App, d: Dimension, index: number): Shown {
     if (m && all.sum > 0) append(tiles, tile(formatPercent(m.sum / all.sum), "of the work" + (st.to > 0 ? " in the window" : "")));
     if (m) append(tiles, tile(formatUnit(m.sum, app.tasks.measures[0]!.unit), app.tasks.measures[0]!.label));
     if (whole && name.created >= 0) append(tiles, tile(formatCount(name.created), "created"));
-    if (whole && name.never > 0) append(tiles, tile(formatCount(name.never), "never executed"));
+    if (whole && name.never > 0) append(tiles, tile(atMost(app.data) + formatCount(name.never), "never executed"));
     if (d === "thread" && whole && name.cpu_ns >= 0) append(tiles, tile(formatNs(name.cpu_ns), "CPU time of the thread"));
   };
   update(app.state);

@@ -1,6 +1,6 @@
 // The tables of classes, executors, call sites and threads. Each shows what the window and
 // the filters by the other tables leave.
-import { shortOf, titleOf, type App } from "./app";
+import { shortOf, titleOf, type App, atMost } from "./app";
 import type { Row } from "./cube";
 import { append, button, h, replace } from "./dom";
 import { formatCount, formatExact, formatNs, formatPercent, formatUnit, plural } from "./format";
@@ -121,7 +121,7 @@ export class Linked {
       out.push(number("created", "created", "Tasks created, in the whole session", (r) => known(r.name.created), (v) => formatCount(v)));
     }
     if (whole && all.some((r) => r.name.never > 0)) {
-      out.push(number("never", "never run", "Tasks created and never executed, in the whole session", (r) => known(r.name.never), (v) => formatCount(v)));
+      out.push(number("never", "never run", "Tasks created and never executed, in the whole session", (r) => known(r.name.never), (v) => atMost(this.app.data) + formatCount(v)));
     }
     if (all.some((r) => r.threw > 0)) out.push(number("threw", "threw", "Ended by an exception", (r) => r.threw, (v) => formatCount(v)));
     if (this.d === "thread" && whole && all.some((r) => r.name.cpu_ns > 0)) {
