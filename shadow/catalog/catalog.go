@@ -161,7 +161,7 @@ func (c *Catalog) one(folder string) (known, bool) {
 	if k.entry.Started.IsZero() {
 		k.entry.Started = info.ModTime()
 	}
-	k.entry.Label = readLabel(dir)
+	k.entry.Label = ReadLabel(dir)
 	return k, true
 }
 

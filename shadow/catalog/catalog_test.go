@@ -118,14 +118,14 @@ func TestLabel(t *testing.T) {
 	if err := SetLabel(root, "notes", want); !errors.Is(err, store.ErrNoSession) {
 		t.Errorf("a folder that is no session: %v", err)
 	}
-	if got := readLabel(filepath.Join(dir, "a")); got != want {
+	if got := ReadLabel(filepath.Join(dir, "a")); got != want {
 		t.Errorf("after refusals: %+v", got)
 	}
 	for _, content := range []string{"", "x", `{"name":"a\u001bb"}`, `{"name":"` + strings.Repeat("x", maxLabel) + `"}`, "[]"} {
 		if err := os.WriteFile(filepath.Join(dir, "a", LabelName), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := readLabel(filepath.Join(dir, "a")); got != (Label{}) {
+		if got := ReadLabel(filepath.Join(dir, "a")); got != (Label{}) {
 			t.Errorf("%.30q: %+v", content, got)
 		}
 	}

@@ -94,8 +94,8 @@ func replace(root *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// readLabel reads the label of the session in dir; what is none counts as empty.
-func readLabel(dir string) (l Label) {
+// ReadLabel reads the label of the session in dir; what is none counts as empty.
+func ReadLabel(dir string) (l Label) {
 	f, err := os.OpenFile(filepath.Join(dir, LabelName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return Label{}

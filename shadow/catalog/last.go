@@ -103,7 +103,7 @@ func Delete(dir string) error {
 // Relabel changes the label of the session in dir; see SetLabel.
 func Relabel(dir string, change func(*Label)) error {
 	return within(dir, func(root *os.Root, folder string) error {
-		l := readLabel(dir)
+		l := ReadLabel(dir)
 		change(&l)
 		return SetLabel(root, folder, l)
 	})

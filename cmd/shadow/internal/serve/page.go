@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"stackagent/internal/busauth"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
+	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/live"
 	"stackagent/shadow/store"
@@ -93,7 +95,17 @@ type serveLive struct {
 }
 
 func newServeLive(env console.Env) *serveLive {
-	return &serveLive{env: env, figures: live.New(live.Options{Now: env.Now}), problems: map[string]error{}, logged: map[string]bool{}}
+	s := &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
+	s.figures = live.New(live.Options{Now: env.Now, Labels: s.labels})
+	return s
+}
+
+// labels are what the user calls a session.
+func (s *serveLive) labels(folder string) []string {
+	if l := catalog.ReadLabel(filepath.Join(s.root, folder)); l.Name != "" {
+		return []string{l.Name}
+	}
+	return nil
 }
 
 // Progress implements ingest.Live.
