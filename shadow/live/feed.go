@@ -1,6 +1,8 @@
 package live
 
 import (
+	"strings"
+
 	"stackagent/granularity/unit"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -209,19 +211,36 @@ func (j *jvm) submitted(x *wire.Submission) int32 {
 	if j.now < f.byCount {
 		return -1
 	}
-	i := j.pending.submit(slot{task: x.TaskID, at: at, flow: f, pool: pool, thread: x.Thread, site: x.Site})
+	s := slot{task: x.TaskID, at: at, flow: f, pool: pool, thread: x.Thread, site: x.Site, alone: j.startsThreads(x.Executor)}
+	i := j.pending.submit(s)
 	if i >= 0 {
-		f.waiting++
-		pool.waiting++
+		j.waits(&s, 1)
 	}
 	return i
 }
 
 // left takes note of a slot that has become free.
 func (j *jvm) left(s *slot) {
-	s.flow.waiting--
-	s.pool.waiting--
+	j.waits(s, -1)
 	s.flow.counted--
+}
+
+// waits counts a slot that is taken (1) or free again (-1).
+func (j *jvm) waits(s *slot, n int64) {
+	if s.alone {
+		s.flow.alone += n
+		s.pool.alone += n
+		j.alone += n
+		return
+	}
+	s.flow.waiting += n
+	s.pool.waiting += n
+}
+
+// startsThreads reports whether an executor starts a thread for each task, so that none waits for a worker.
+func (j *jvm) startsThreads(executor uint32) bool {
+	e := j.executors[executor]
+	return e != nil && strings.HasSuffix(e.Class, "ThreadPerTaskExecutor")
 }
 
 func (j *jvm) rejected(x *wire.Submission) {

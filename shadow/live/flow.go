@@ -23,6 +23,7 @@ type flow struct {
 	queueAll, runAll                                         running
 
 	waiting int64 // submissions in slots
+	alone   int64 // the same in executors that start a thread for each task: they run
 	counted int64 // submitted and not started, by counting: of summarised classes
 	byCount int64 // until when that is what counts: there were summaries lately
 

@@ -64,6 +64,7 @@ type jvm struct {
 	threadNames   map[int64]string // the name of its first thread, without the number, by executor
 
 	pending  pending
+	alone    int64             // slots of tasks that have a thread of their own
 	early    map[uint64]uint32 // tasks that began before their submission came
 	earlyAt  int64
 	ring     [seriesRing]bucket

@@ -171,15 +171,16 @@ func (j *jvm) batch(b *wire.Batch, skip bool) {
 // forget drops what waits and runs: its end was not seen.
 func (j *jvm) forget() {
 	j.pending.reset()
+	j.alone = 0
 	clear(j.early)
 	for _, f := range j.classFlows {
-		f.waiting, f.counted = 0, 0
+		f.waiting, f.alone, f.counted = 0, 0, 0
 	}
 	if f := j.restOfClasses; f != nil {
-		f.waiting, f.counted = 0, 0
+		f.waiting, f.alone, f.counted = 0, 0, 0
 	}
 	for _, f := range j.executorFlows {
-		f.waiting = 0
+		f.waiting, f.alone = 0, 0
 	}
 	for _, t := range j.threads {
 		t.held, t.open = held{}, opened{}

@@ -520,3 +520,30 @@ func TestPressed(t *testing.T) {
 		t.Errorf("afterwards %v ended", v.Totals.Finished)
 	}
 }
+
+// An executor with a thread for each task has no queue.
+func TestThreadPerTask(t *testing.T) {
+	p := newProgram(t)
+	b := p.batch()
+	b.Executors = []wire.Executor{{ID: 9, Class: "java.util.concurrent.ThreadPerTaskExecutor"}}
+	var tasks []uint64
+	for i := range 20 {
+		task := p.next()
+		tasks = append(tasks, task)
+		b.Submissions = append(b.Submissions, wire.Submission{TaskID: task, Class: jobClass, Thread: mainThread, Executor: 9, Site: jobSite, At: tick(1 + float64(i)/100)},
+			wire.Submission{TaskID: p.next(), Class: loopClass, Thread: mainThread, Executor: 9, Flags: wire.Inner | wire.Started, At: tick(1 + float64(i)/100)})
+	}
+	b.Running = &wire.RunningReport{At: tick(3)}
+	p.send(3)
+	v := p.view()
+	if *v.Totals.Running != 20 || *v.Totals.Queued != 0 || len(v.Queued) != 0 || len(v.Running) != shownOpen || v.Running[0].AgeNs != 2e9 || *v.Executors[0].Flow.Running != 20 {
+		t.Errorf("running %v, queued %v: %+v", *v.Totals.Running, *v.Totals.Queued, v.Running)
+	}
+	for i, task := range tasks[:19] { // on a virtual thread of its own, which nobody describes
+		p.batch().Executions = append(p.batch().Executions, wire.Execution{TaskID: task, Class: jobClass, Thread: uint32(1000 + i), Flags: wire.Virtual, Submitted: tick(1 + float64(i)/100), Start: tick(1.2), End: tick(3.5)})
+	}
+	p.send(4)
+	if v = p.view(); *v.Totals.Running != 1 || v.Totals.Finished != 19 || v.Executors[0].ID != 9 || v.Executors[0].Flow.Finished != 19 {
+		t.Errorf("running %v, %+v, %+v", *v.Totals.Running, v.Totals, v.Executors)
+	}
+}

@@ -102,33 +102,48 @@ func (j *jvm) learnLoop(x *wire.RunningThread, i int) {
 	}
 }
 
-// longestRunning are the first n that began.
+// longestRunning are the first n that began. Of tasks with a thread of their own it is known when they were submitted.
 func (j *jvm) longestRunning(n int) []Open {
 	list := slices.Clone(j.opens.list)
 	slices.SortFunc(list, func(a, b openTask) int { return cmp.Compare(a.start, b.start) })
 	out := []Open{}
 	for _, o := range list[:min(n, len(list))] {
-		t := ""
-		if x := j.threads[o.thread]; x != nil {
-			t = x.label()
-		}
-		out = append(out, Open{Task: taskID(o.task), Class: o.flow.name, Executor: j.executorLabel(o.pool.key.executor), Thread: t,
+		out = append(out, Open{Task: taskID(o.task), Class: o.flow.name, Executor: j.executorLabel(o.pool.key.executor), Thread: j.threadLabel(o.thread),
 			Site: j.siteTitle(o.site), SinceNs: float64(o.start), AgeNs: float64(max(0, j.opens.at-o.start))})
+	}
+	if j.alone > 0 {
+		out = append(out, j.oldestSlots(n, true)...)
+		slices.SortStableFunc(out, func(a, b Open) int { return cmp.Compare(a.SinceNs, b.SinceNs) })
+		out = out[:min(n, len(out))]
 	}
 	return out
 }
 
 // longestQueued are the first n that were submitted.
-func (j *jvm) longestQueued(n int) []Open {
+func (j *jvm) longestQueued(n int) []Open { return j.oldestSlots(n, false) }
+
+// oldestSlots are the first n submissions, of tasks with a thread of their own or of the others.
+func (j *jvm) oldestSlots(n int, alone bool) []Open {
 	out := []Open{}
 	for i := j.pending.oldest; i >= 0 && len(out) < n; i = j.pending.slots[i].newer {
 		s := &j.pending.slots[i]
-		t := ""
-		if x := j.threads[s.thread]; x != nil {
-			t = x.label()
+		if s.alone != alone {
+			continue
 		}
-		out = append(out, Open{Task: taskID(s.task), Class: s.flow.name, Executor: j.executorLabel(s.pool.key.executor), Thread: t,
-			Site: j.siteTitle(s.site), SinceNs: float64(s.at), AgeNs: float64(max(0, j.now-s.at))})
+		o := Open{Task: taskID(s.task), Class: s.flow.name, Executor: j.executorLabel(s.pool.key.executor),
+			Site: j.siteTitle(s.site), SinceNs: float64(s.at), AgeNs: float64(max(0, j.now-s.at))}
+		if !alone { // which thread runs it is not known
+			o.Thread = j.threadLabel(s.thread)
+		}
+		out = append(out, o)
 	}
 	return out
+}
+
+// threadLabel is a thread's name; "": it is not known.
+func (j *jvm) threadLabel(id uint32) string {
+	if t := j.threads[id]; t != nil {
+		return t.label()
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ type slot struct {
 	at            int64
 	flow, pool    *flow // class and executor
 	thread, site  uint32
+	alone         bool  // its executor starts a thread for each task: it runs, or waits for a carrier
 	next          int32 // the next submission of the same task, -1: none
 	older, newer  int32 // in the order of submissions
 }

@@ -181,7 +181,7 @@ func (j *jvm) executorMetrics(m *metricSet, jvm string) {
 			m.gauge("executor_queued_tasks", "Tasks that wait, those of summarised classes left out.", l, float64(f.waiting))
 		}
 		if j.opens.known {
-			m.gauge("executor_active_threads", "Threads that execute a task.", l, float64(f.open))
+			m.gauge("executor_active_threads", "Threads that execute a task.", l, float64(f.open+f.alone))
 		}
 		if n := workers[f.key.executor]; n > 0 {
 			m.gauge("executor_pool_size_threads", "Worker threads that live.", l, float64(n))
@@ -216,7 +216,7 @@ func (j *jvm) classMetrics(m *metricSet, jvm string) {
 		m.counter("stackagent_class_rejected_tasks_total", "Tasks that an executor refused.", l, float64(f.rejected))
 		m.counter("stackagent_class_failed_tasks_total", "Tasks that ended by an exception.", l, float64(f.threw))
 		if j.opens.known {
-			m.gauge("stackagent_class_running_tasks", "Tasks that run.", l, float64(f.open))
+			m.gauge("stackagent_class_running_tasks", "Tasks that run.", l, float64(f.open+f.alone))
 		}
 		if j.submissionsSeen() {
 			m.gauge("stackagent_class_queued_tasks", "Tasks that wait.", l, *j.queuedOf(f))
@@ -259,6 +259,7 @@ func (f *flow) include(o *flow) {
 	f.threw += o.threw
 	f.rejected += o.rejected
 	f.waiting += o.waiting
+	f.alone += o.alone
 	f.counted += o.counted
 	f.open += o.open
 	f.byCount = max(f.byCount, o.byCount)

@@ -64,13 +64,17 @@ func (j *jvm) openSpans() []int64 {
 	for _, o := range j.opens.list {
 		list = append(list, o.start)
 	}
-	return list
+	return append(list, j.slotSpans(true)...)
 }
 
-func (j *jvm) queuedSpans() []int64 {
+func (j *jvm) queuedSpans() []int64 { return j.slotSpans(false) }
+
+func (j *jvm) slotSpans(alone bool) []int64 {
 	list := make([]int64, 0, len(j.pending.slots))
 	for i := j.pending.oldest; i >= 0; i = j.pending.slots[i].newer {
-		list = append(list, j.pending.slots[i].at)
+		if s := &j.pending.slots[i]; s.alone == alone {
+			list = append(list, s.at)
+		}
 	}
 	return list
 }

@@ -235,7 +235,7 @@ func (j *jvm) runningNow() *float64 {
 	if !j.opens.known {
 		return nil
 	}
-	return new(float64(len(j.opens.list)) + float64(j.opens.more))
+	return new(float64(len(j.opens.list)) + float64(j.opens.more) + float64(j.alone))
 }
 
 // queuedNow sums what waits in slots, and of summarised classes by count.
@@ -243,7 +243,7 @@ func (j *jvm) queuedNow() *float64 {
 	if !j.submissionsSeen() {
 		return nil
 	}
-	n := float64(j.pending.len())
+	n := float64(j.pending.len()) - float64(j.alone)
 	for _, f := range j.allClasses() {
 		if j.now < f.byCount {
 			n += float64(max(0, f.counted-f.open))
@@ -284,7 +284,7 @@ func (j *jvm) flow(f *flow, w *window, last int64) Flow {
 	x := Flow{Submitted: float64(w.submitted), Started: float64(w.started), Finished: float64(w.finished), Threw: float64(w.threw),
 		Rejected: float64(w.rejected), Queue: w.queue.times(), Service: w.service.times(), Spark: f.points(last)}
 	if j.opens.known {
-		x.Running = new(float64(f.open))
+		x.Running = new(float64(f.open + f.alone))
 	}
 	if j.submissionsSeen() {
 		x.Queued = j.queuedOf(f)
@@ -334,6 +334,7 @@ func (j *jvm) others(rest []*flow, last int64) (*flow, *window) {
 		w := f.sum(last + 1)
 		sum.merge(&w)
 		all.waiting += f.waiting
+		all.alone += f.alone
 		all.open += f.open
 		for i, n := range f.spark {
 			all.spark[i] += n

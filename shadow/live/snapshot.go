@@ -201,7 +201,7 @@ type Open struct {
 	Task     string  `json:"task"`
 	Class    string  `json:"class"`
 	Executor string  `json:"executor"`
-	Thread   string  `json:"thread"` // that runs it, or that submitted it
+	Thread   string  `json:"thread"` // that runs it, or that submitted it; "": not known
 	Site     string  `json:"site"`   // where it was submitted; "": not known
 	SinceNs  float64 `json:"since_ns"`
 	AgeNs    float64 `json:"age_ns"` // at NowNs

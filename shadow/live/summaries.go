@@ -41,13 +41,12 @@ func (j *jvm) summary(s *wire.Summary) {
 
 // byCount makes the waiting tasks of a class known by counting only.
 func (j *jvm) byCount(f *flow) {
-	if j.now >= f.byCount && f.waiting > 0 {
+	if j.now >= f.byCount && f.waiting+f.alone > 0 {
 		j.pending.drop(func(s *slot) bool {
 			if s.flow != f {
 				return false
 			}
-			s.flow.waiting--
-			s.pool.waiting--
+			j.waits(s, -1)
 			return true
 		})
 	}

@@ -210,7 +210,7 @@ export interface Open {
   task: string;
   class: string;
   executor: string;
-  /** that runs it, or that submitted it */
+  /** that runs it, or that submitted it; "": not known */
   thread: string;
   /** where it was submitted; "": not known */
   site: string;
