@@ -20,6 +20,7 @@ type held struct {
 	outer      uint64 // 0: none
 	counted    bool   // the tasks inside are counted already
 	flow       *flow
+	own        opened
 	start, end int64
 	cpu        units.Ns
 	threw      bool
@@ -28,7 +29,7 @@ type held struct {
 // opened is the task that a thread was executing at the last report.
 type opened struct {
 	task  uint64
-	start int64
+	start units.Ticks // as nanoseconds it is another moment with each reading of the clock
 }
 
 // ns is a moment on the session's clock.
@@ -211,7 +212,7 @@ func (j *jvm) submitted(x *wire.Submission) int32 {
 	if j.now < f.byCount {
 		return -1
 	}
-	s := slot{task: x.TaskID, at: at, flow: f, pool: pool, thread: x.Thread, site: x.Site, alone: j.startsThreads(x.Executor)}
+	s := slot{task: x.TaskID, at: at, ticks: x.At, flow: f, pool: pool, thread: x.Thread, site: x.Site, alone: j.startsThreads(x.Executor)}
 	i := j.pending.submit(s)
 	if i >= 0 {
 		j.waits(&s, 1)
@@ -324,10 +325,10 @@ func (j *jvm) executions(list []wire.Execution) {
 		case c.role == unit.Wrapper || c.role == unit.Library || c.role == unit.Platform:
 			j.wrapper(x, c, t, h, around, inLoop, start)
 		case x.Submitted != 0 || inLoop || c.named:
-			j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.CPU, x.Flags&wire.Threw != 0, true)
+			j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.CPU, x.Flags&wire.Threw != 0, true, opened{x.TaskID, x.Start})
 			*h = held{outer: x.OuterTaskID, counted: true}
 		default:
-			*h = held{outer: x.OuterTaskID, flow: j.flowOf(x.Class, x.TaskID), start: start, end: j.ns(x.End), cpu: x.CPU, threw: x.Flags&wire.Threw != 0}
+			*h = held{outer: x.OuterTaskID, flow: j.flowOf(x.Class, x.TaskID), own: opened{x.TaskID, x.Start}, start: start, end: j.ns(x.End), cpu: x.CPU, threw: x.Flags&wire.Threw != 0}
 		}
 		if inLoop {
 			h.outer = 0
@@ -355,12 +356,12 @@ func (j *jvm) wrapper(x *wire.Execution, c *class, t *thread, h *held, around, i
 		j.pending.unwrap(x.TaskID)
 		h.outer = x.OuterTaskID
 	case around && h.flow != nil && submitted:
-		j.task(x, t, h.flow, h.start, h.end, h.cpu, h.threw, c.role != unit.Wrapper)
+		j.task(x, t, h.flow, h.start, h.end, h.cpu, h.threw, c.role != unit.Wrapper, h.own)
 		*h = held{outer: x.OuterTaskID, counted: true}
 	case around && h.flow != nil:
 		h.outer = x.OuterTaskID
 	case submitted && c.role != unit.Wrapper:
-		j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.CPU, x.Flags&wire.Threw != 0, true)
+		j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.CPU, x.Flags&wire.Threw != 0, true, opened{x.TaskID, x.Start})
 		*h = held{outer: x.OuterTaskID, counted: true}
 	default:
 		// What it is around was summarised, or has no record.
@@ -370,8 +371,8 @@ func (j *jvm) wrapper(x *wire.Execution, c *class, t *thread, h *held, around, i
 	}
 }
 
-// task counts a task that ended. x is its own execution, or the one around it that was submitted.
-func (j *jvm) task(x *wire.Execution, t *thread, f *flow, start, end int64, cpu units.Ns, threw, own bool) {
+// task counts a task that ended. x is its own execution, or the one around it that was submitted; o is its own.
+func (j *jvm) task(x *wire.Execution, t *thread, f *flow, start, end int64, cpu units.Ns, threw, own bool, o opened) {
 	queue := units.NotMeasured
 	if x.Submitted != 0 && x.Submitted <= x.Start {
 		queue = units.Ns(j.clock.span(uint64(x.Start - max(x.Submitted, min(x.Due, x.Start)))))
@@ -380,7 +381,7 @@ func (j *jvm) task(x *wire.Execution, t *thread, f *flow, start, end int64, cpu 
 	if t != nil && t.executor != 0 {
 		pool = j.executorFlow(t.executor)
 	}
-	if s, ok := j.pending.take(x.TaskID); ok {
+	if s, ok := j.pending.takeAt(x.TaskID, x.Submitted); ok {
 		j.left(&s)
 		if pool == nil {
 			pool = s.pool
@@ -394,7 +395,7 @@ func (j *jvm) task(x *wire.Execution, t *thread, f *flow, start, end int64, cpu 
 	if pool == nil {
 		pool = j.executorFlow(0)
 	}
-	j.ran(t, x.TaskID, f, pool, start)
+	j.ran(t, o, f, pool, start)
 	j.count(f, pool, start, end, queue, cpu, threw)
 }
 
@@ -412,8 +413,8 @@ func (j *jvm) untracked(task uint64, f *flow) {
 }
 
 // ran counts the begin of a task, unless a report of open executions has.
-func (j *jvm) ran(t *thread, task uint64, f, pool *flow, start int64) {
-	if t != nil && (t.open == opened{task, start} || t.before == opened{task, start}) {
+func (j *jvm) ran(t *thread, o opened, f, pool *flow, start int64) {
+	if t != nil && (t.open == o || t.before == o) {
 		return
 	}
 	j.began(f, pool, start)

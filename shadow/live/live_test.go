@@ -22,6 +22,7 @@ type program struct {
 	seq  uint64
 	b    *wire.Batch
 	task uint64
+	off  units.MonoNs // what the clock pairs are off
 }
 
 const start = 1_000_000 * second
@@ -73,7 +74,7 @@ func tick(seconds float64) units.Ticks { return start + units.Ticks(math.Round(s
 func (p *program) send(at float64) {
 	b := p.batch()
 	p.seq++
-	b.Seq, b.Clock = p.seq, wire.ClockPair{Ticks: tick(at), Mono: units.MonoNs(tick(at))}
+	b.Seq, b.Clock = p.seq, wire.ClockPair{Ticks: tick(at), Mono: units.MonoNs(tick(at)) + p.off}
 	p.now = time.Unix(1_800_000_000, int64(at*second))
 	p.live.Batch("s", b, false)
 	p.b = nil
@@ -257,9 +258,14 @@ func TestSameTaskAgain(t *testing.T) {
 	for i := range 3 {
 		p.batch().Submissions = append(p.batch().Submissions, wire.Submission{TaskID: 77, Class: jobClass, Thread: mainThread, Executor: pool, At: tick(1 + float64(i)/10)})
 	}
-	p.run(77, 0, jobClass, worker1, 1.2, 1.3, 1.4)
+	p.run(77, 0, jobClass, worker1, 1.1, 1.3, 1.4) // the second, out of turn
 	p.send(2)
-	if v := p.view(); *v.Totals.Queued != 2 || v.Queued[0].SinceNs != 1.1e9 {
+	if v := p.view(); *v.Totals.Queued != 2 || v.Queued[0].SinceNs != 1e9 || v.Queued[1].SinceNs != 1.2e9 {
+		t.Errorf("%v wait: %+v", *v.Totals.Queued, v.Queued)
+	}
+	p.run(77, 0, jobClass, worker1, 0.5, 2.3, 2.4) // which one is not known: the oldest
+	p.send(3)
+	if v := p.view(); *v.Totals.Queued != 1 || v.Queued[0].SinceNs != 1.2e9 {
 		t.Errorf("%v wait: %+v", *v.Totals.Queued, v.Queued)
 	}
 }
@@ -545,5 +551,27 @@ func TestThreadPerTask(t *testing.T) {
 	p.send(4)
 	if v = p.view(); *v.Totals.Running != 1 || v.Totals.Finished != 19 || v.Executors[0].ID != 9 || v.Executors[0].Flow.Finished != 19 {
 		t.Errorf("running %v, %+v, %+v", *v.Totals.Running, v.Totals, v.Executors)
+	}
+}
+
+// A reading of the clock is off by some nanoseconds: what ran at a report still began once.
+func TestRunningNowWithAnotherClock(t *testing.T) {
+	p := newProgram(t)
+	for i := range 10 {
+		p.off = units.MonoNs(i * i * 37)
+		at := 1 + float64(i)
+		p.batch().Running = &wire.RunningReport{At: tick(at), Threads: []wire.RunningThread{
+			{Thread: worker1, Executions: []wire.RunningExecution{{TaskID: 1, Class: workerClass, Start: tick(0.1)}, {TaskID: uint64(100 + i), Class: jobClass, Start: tick(at - 0.5)}}},
+			{Thread: worker2, Executions: []wire.RunningExecution{{TaskID: 2, Class: workerClass, Start: tick(0.1)}, {TaskID: uint64(200 + i), Class: futureClass, Start: tick(at - 0.5)},
+				{TaskID: uint64(300 + i), Class: otherClass, Start: tick(at - 0.4)}}}}}
+		p.send(at)
+		p.off += 11
+		p.run(uint64(100+i), 0, jobClass, worker1, at-0.6, at-0.5, at+0.1)
+		p.run(uint64(300+i), uint64(200+i), otherClass, worker2, at-0.6, at-0.4, at+0.1)
+		p.b.Executions[1].Submitted = 0
+		p.send(at + 0.2)
+	}
+	if v := p.view(); v.Totals.Started != 20 || v.Totals.Finished != 20 {
+		t.Errorf("%v began and %v ended, want 20", v.Totals.Started, v.Totals.Finished)
 	}
 }

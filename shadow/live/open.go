@@ -74,7 +74,7 @@ func (j *jvm) openOn(x *wire.RunningThread) {
 		pool = j.executorFlow(t.executor)
 	}
 	o := openTask{thread: x.Thread, task: e.TaskID, start: start, flow: f, pool: pool}
-	if t != nil && t.open != (opened{e.TaskID, start}) && t.before != (opened{e.TaskID, start}) {
+	if t != nil && t.open != (opened{e.TaskID, e.Start}) && t.before != (opened{e.TaskID, e.Start}) {
 		if s, ok := j.pending.take(e.TaskID); ok {
 			j.left(&s)
 			t.site = s.site
@@ -85,7 +85,7 @@ func (j *jvm) openOn(x *wire.RunningThread) {
 			t.site = 0
 		}
 		j.began(f, o.pool, start)
-		t.before, t.open = t.open, opened{e.TaskID, start}
+		t.before, t.open = t.open, opened{e.TaskID, e.Start}
 	}
 	if t != nil {
 		o.site = t.site

@@ -1,10 +1,13 @@
 package live
 
+import "stackagent/internal/units"
+
 // slot is a submission whose task has not begun, as far as is known.
 type slot struct {
 	task, wrapper uint64 // wrapper: the JDK's task around it, 0: none
 	at            int64
-	flow, pool    *flow // class and executor
+	ticks         units.Ticks // the same, as the agent says it
+	flow, pool    *flow       // class and executor
 	thread, site  uint32
 	alone         bool  // its executor starts a thread for each task: it runs, or waits for a carrier
 	next          int32 // the next submission of the same task, -1: none
@@ -109,6 +112,33 @@ func (p *pending) take(task uint64) (s slot, ok bool) {
 		}
 	} else {
 		p.shift(task, i)
+	}
+	p.release(i)
+	return s, true
+}
+
+// mostSame bounds the search among the submissions of one task.
+const mostSame = 512
+
+// takeAt removes the submission of a task at a moment; if it is not there, the oldest.
+func (p *pending) takeAt(task uint64, ticks units.Ticks) (s slot, ok bool) {
+	e, found := p.ends.get(task)
+	if !found {
+		return slot{}, false
+	}
+	before, i := int32(-1), e.first
+	for n := 0; i >= 0 && p.slots[i].ticks != ticks; n++ {
+		if before, i = i, p.slots[i].next; n == mostSame {
+			i = -1
+		}
+	}
+	if i < 0 || before < 0 || p.slots[i].task != task {
+		return p.take(task)
+	}
+	s = p.slots[i]
+	p.slots[before].next = s.next
+	if e.last == i {
+		p.ends.set(task, ends{e.first, before})
 	}
 	p.release(i)
 	return s, true

@@ -3,6 +3,8 @@ package live
 import (
 	"math/rand/v2"
 	"testing"
+
+	"stackagent/internal/units"
 )
 
 // waiting is what pending does, slowly.
@@ -32,7 +34,7 @@ func TestPendingIsAList(t *testing.T) {
 			id := 1 + r.Uint64N(150)
 			switch r.IntN(8) {
 			case 0, 1, 2:
-				i := p.submit(slot{task: id, at: step})
+				i := p.submit(slot{task: id, at: step, ticks: units.Ticks(step)})
 				if (i < 0) != (len(m.list) >= 200) {
 					t.Fatalf("seed %d, step %d: slot %d with %d in use", seed, step, i, len(m.list))
 				}
@@ -45,12 +47,18 @@ func TestPendingIsAList(t *testing.T) {
 						m.list[k].wrapper = 0
 					}
 				}
-				m.list = append(m.list, slot{task: id, at: step})
+				m.list = append(m.list, slot{task: id, at: step, ticks: units.Ticks(step)})
 				if wrapper := 1000 + r.Uint64N(5000); r.IntN(2) == 0 && m.find(func(s *slot) bool { return s.wrapper == wrapper }) < 0 {
 					p.wrap(i, wrapper)
 					m.list[len(m.list)-1].wrapper = wrapper
 				}
-			case 3, 4, 5:
+			case 3:
+				if len(m.list) > 0 {
+					i := r.IntN(len(m.list))
+					ticks := m.list[i].ticks
+					compare(t, "take at a moment", func(id uint64) (slot, bool) { return p.takeAt(id, ticks) }, m, m.list[i].task, i)
+				}
+			case 4, 5:
 				compare(t, "take", p.take, m, id, m.find(func(s *slot) bool { return s.task == id }))
 			case 6:
 				if len(m.list) > 0 {
