@@ -47,9 +47,9 @@ type Session struct {
 	Facts    []string `json:"facts"`
 	Cautions []string `json:"cautions"`
 	// NeverAtMost: what is missing may have executed some of the tasks that count as never executed.
-	NeverAtMost bool `json:"never_at_most"`
-	Counts   []Count  `json:"counts"`   // created, executed, never executed, threads, ...
-	Refusals []Count  `json:"refusals"` // what was not instrumented, by reason
+	NeverAtMost bool    `json:"never_at_most"`
+	Counts      []Count `json:"counts"`   // created, executed, never executed, threads, ...
+	Refusals    []Count `json:"refusals"` // what was not instrumented, by reason
 }
 
 // Count is a labelled number.
