@@ -319,7 +319,7 @@ func (j *jvm) executions(list []wire.Execution) {
 		t := j.thread(x.Thread)
 		h := j.heldOf(t, x.Thread)
 		around := h.outer != 0 && h.outer == x.TaskID
-		inLoop := x.OuterTaskID == 0 || t != nil && t.loop == x.OuterTaskID || j.isLoop(t, x.OuterTaskID)
+		inLoop := x.OuterTaskID == 0 || t != nil && t.loop == x.OuterTaskID || j.isLoop(t, x.OuterTaskID) || t != nil && t.finds(x)
 		start := j.ns(x.Start)
 		switch {
 		case c.role == unit.Wrapper || c.role == unit.Library || c.role == unit.Platform:
@@ -345,6 +345,20 @@ func (j *jvm) isLoop(t *thread, task uint64) bool {
 		t.loop = task
 	}
 	return true
+}
+
+// finds reports whether an execution shows what is the loop of a worker that was there before the shadow: what two
+// tasks that were submitted ran in, with at most a wrapper between them.
+func (t *thread) finds(x *wire.Execution) bool {
+	if t.executor == 0 || t.loop != 0 || x.Submitted == 0 {
+		return false
+	}
+	if x.OuterTaskID == t.outer[0] || x.OuterTaskID == t.outer[1] {
+		t.loop = x.OuterTaskID
+		return true
+	}
+	t.outer = [2]uint64{x.OuterTaskID, t.outer[0]}
+	return false
 }
 
 // wrapper takes an execution around a task, or one of a library or of the platform without one.

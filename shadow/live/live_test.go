@@ -575,3 +575,22 @@ func TestRunningNowWithAnotherClock(t *testing.T) {
 		t.Errorf("%v began and %v ended, want 20", v.Totals.Started, v.Totals.Finished)
 	}
 }
+
+// Workers that were there before the shadow: their loops are not known, and found.
+func TestUnknownLoops(t *testing.T) {
+	p := newProgram(t)
+	p.live.jvm("s").loops = map[uint64]struct{}{}
+	const n = 50
+	for i := range n {
+		at := 1 + float64(i)/100
+		task, future := p.submit(jobClass, at, i%2 == 0)
+		p.run(task, future, jobClass, worker1, at, at+0.001, at+0.002)
+		if i > 5 && i%2 == 1 { // the agent does not know which submission it took
+			p.b.Executions[len(p.b.Executions)-1].Submitted = 0
+		}
+	}
+	p.send(3)
+	if v := p.view(); v.Totals.Finished != n || *v.Totals.Queued != 0 {
+		t.Errorf("%v ended, %v wait", v.Totals.Finished, *v.Totals.Queued)
+	}
+}

@@ -62,8 +62,9 @@ type thread struct {
 	executor uint32
 	virtual  bool
 
-	loop uint64 // the task that is its loop, as far as known
-	held held
+	loop  uint64    // the task that is its loop, as far as known
+	outer [2]uint64 // see finds
+	held  held
 	// The tasks that it was executing at the last report, and at the one before, and where the
 	// former was submitted.
 	open, before opened
