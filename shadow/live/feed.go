@@ -267,9 +267,6 @@ func (j *jvm) rejected(x *wire.Submission) {
 	}
 }
 
-// noThread stands for threads that are not followed.
-var noThread = thread{}
-
 // thread is the thread of an id, nil if it is not followed: it is virtual, or there are too many.
 func (j *jvm) thread(id uint32) *thread {
 	if t := j.lastThread; t != nil && t.id == id {

@@ -60,7 +60,6 @@ type thread struct {
 	osID     int32
 	group    string
 	executor uint32
-	virtual  bool
 
 	loop  uint64    // the task that is its loop, as far as known
 	outer [2]uint64 // see finds

@@ -157,9 +157,8 @@ func (j *jvm) metrics(m *metricSet) {
 
 // metricRow is a flow, or the sum of several, under its label.
 type metricRow struct {
-	label   string
-	flow    *flow
-	workers int
+	label string
+	flow  *flow
 }
 
 func (j *jvm) executorMetrics(m *metricSet, jvm string) {
