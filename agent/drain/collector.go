@@ -234,10 +234,11 @@ func recovered(err *error) {
 }
 
 // Round looks at the rings once: it drains what they hold and sends every
-// batch that is full, and what there is when the heartbeat is due. It returns
-// the bytes drained.
+// batch that is full, and all there is when the heartbeat is due: what is behind a
+// full batch says how the tasks in it came about. It returns the bytes drained.
 func (c *Collector) Round(now time.Time) (int, error) {
 	total := 0
+	due := c.seq > 0 && now.Sub(c.sent) >= c.cfg.Heartbeat
 	for {
 		c.offer(false)
 		if c.held != nil && !c.impatient(now) {
@@ -247,7 +248,7 @@ func (c *Collector) Round(now time.Time) (int, error) {
 		total += n
 		if c.held != nil {
 			c.drop()
-		} else if err := c.send(now, false); err != nil {
+		} else if err := c.send(now, due && n < chunk); err != nil {
 			return total, err
 		}
 		if n < chunk {
@@ -306,9 +307,8 @@ func (c *Collector) drop() { c.stats.Dropped += c.pending.drop() }
 // send makes batches as long as full ones can be made (all: as long as
 // anything waits) and the sink takes them.
 func (c *Collector) send(now time.Time, all bool) error {
-	due := now.Sub(c.sent) >= c.cfg.Heartbeat
-	all = all || due // what is behind a full batch says how the tasks in it came about
-	for ; c.held == nil; due = false {
+	for c.held == nil {
+		due := now.Sub(c.sent) >= c.cfg.Heartbeat
 		if !c.pending.full(c.share()) && !due && !(all && c.pending.any()) {
 			return nil
 		}

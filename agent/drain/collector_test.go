@@ -312,3 +312,33 @@ func TestDroppedPauses(t *testing.T) {
 		t.Errorf("losses %+v", l)
 	}
 }
+
+// Once in a heartbeat a batch says what threads execute, and all that was read is sent.
+func TestRunningReports(t *testing.T) {
+	c, src, sink := collector(t, Config{})
+	src.running = &wire.RunningReport{At: 5, Threads: []wire.RunningThread{{Thread: 3, Executions: []wire.RunningExecution{{TaskID: 9, Class: 1, Start: 2}}}}}
+	t0 := time.Unix(1000, 0)
+	round(t, c, t0) // the greeting
+	for ms := 10; ms <= 3000; ms += 10 {
+		src.produce(0, 500)
+		round(t, c, t0.Add(time.Duration(ms)*time.Millisecond))
+	}
+	reports := 0
+	for i := range sink.batches {
+		if r := sink.batches[i].Running; r != nil {
+			reports++
+			if i == 0 || len(r.Threads) != 1 || r.Threads[0].Executions[0].TaskID != 9 {
+				t.Errorf("batch %d: %+v", i+1, r)
+			}
+		}
+	}
+	if reports != 3 {
+		t.Errorf("%d reports in 3 s", reports)
+	}
+	before := len(sink.batches)
+	src.produce(0, 40000) // more than a batch holds, and less than two
+	round(t, c, t0.Add(5*time.Second))
+	if got, n := sink.executions(), len(sink.batches)-before; got != 300*500+40000 || n < 2 {
+		t.Errorf("%d executions in %d batches more", got, n)
+	}
+}

@@ -62,6 +62,9 @@ func (j *jvm) feed(b *wire.Batch) {
 	if b.Running != nil {
 		j.opened(b.Running)
 	}
+	if b.Last { // what still ran has ended with the JVM
+		j.opened(&wire.RunningReport{At: b.Clock.Ticks})
+	}
 	j.account(&b.Totals)
 	if j.now-j.earlyAt > 10*second {
 		clear(j.early)

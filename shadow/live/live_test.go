@@ -367,7 +367,16 @@ func TestSummaries(t *testing.T) {
 // The end of the session, and what follows.
 func TestEnd(t *testing.T) {
 	p := newProgram(t)
+	p.batch().Running = &wire.RunningReport{At: tick(1), Threads: []wire.RunningThread{{Thread: worker1, Executions: []wire.RunningExecution{{TaskID: 50, Class: jobClass, Start: tick(0.5)}}}}}
+	p.send(1)
+	if v := p.view(); *v.Totals.Running != 1 {
+		t.Errorf("%v run", *v.Totals.Running)
+	}
+	p.batch().Last = true
 	p.send(2)
+	if v := p.view(); *v.Totals.Running != 0 || len(v.Running) != 0 {
+		t.Errorf("%v run after the end", *v.Totals.Running)
+	}
 	p.now = p.now.Add(silentAfter + time.Second)
 	if s := p.view().Row.State; s != "silent" {
 		t.Errorf("state: %s", s)
