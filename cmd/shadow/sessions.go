@@ -95,16 +95,16 @@ Sessions that are being recorded or read are not deleted, nor are other folders.
 With --older-than, the folders are stores: it deletes their sessions that began so long ago.`,
 		Example: `  shadow sessions rm last
   shadow sessions rm --older-than 720h --yes /var/lib/shadow`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case cmd.Flags().Changed("older-than") && age <= 0:
+				return console.Usagef("--older-than %v: use a duration above 0", age)
+			case len(args) == 0:
 				return console.Usagef("missing session folder")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if age < 0 || cmd.Flags().Changed("older-than") && age == 0 {
-				return console.Usagef("--older-than %v: use a duration above 0", age)
-			}
+		RunE: func(_ *cobra.Command, args []string) error {
 			found, err := toRemove(env, args, age)
 			if err != nil {
 				return err
@@ -255,7 +255,7 @@ itself does not change. An empty name or note removes it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, note := cmd.Flags().Changed("name"), cmd.Flags().Changed("note")
 			if !name && !note {
-				return console.Usagef("give --name or --note")
+				return console.Usagef("nothing to change: give --name, --note or both")
 			}
 			dir, err := newest(env, args)
 			if err != nil {

@@ -94,7 +94,7 @@ func TestSessionsList(t *testing.T) {
 
 func TestLast(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if code, _, errs := shadow(t, nil, "stats", "last"); code != 1 || !strings.Contains(errs, "last is the newest session") {
+	if code, _, errs := shadow(t, nil, "stats", "last"); code != 1 || !strings.Contains(errs, "there is no session here (last is the newest one") {
 		t.Errorf("without sessions: %d %s", code, errs)
 	}
 	placed(t)

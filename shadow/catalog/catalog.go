@@ -105,7 +105,10 @@ func (c *Catalog) Look() {
 func (c *Catalog) look() error {
 	entries, err := os.ReadDir(c.root)
 	if err != nil {
-		return fmt.Errorf("listing the sessions of the store: %w", err)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w: name a session's folder, or one that holds sessions", c.root, fs.ErrNotExist)
+		}
+		return fmt.Errorf("looking for sessions: %w", err)
 	}
 	seen, list := make(map[string]known, len(entries)), make([]Entry, 0, len(entries))
 	for _, e := range entries {

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"math"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,8 +18,9 @@ var nan = float32(math.NaN())
 
 // Options of New.
 type Options struct {
-	Now    func() time.Time             // nil: time.Now
-	Labels func(folder string) []string // of a session, given by the user; nil: none
+	Now    func() time.Time                 // nil: time.Now
+	Labels func(folder string) []string     // of a session, given by the user; nil: none
+	Note   func(format string, args ...any) // of a fault of the live view; nil: nobody is told
 }
 
 // Live is the live view of all JVMs whose sessions this shadow stores. It implements
@@ -57,6 +59,7 @@ func New(o Options) *Live {
 // Begin implements ingest.Follower: the session in folder is about to be stored, or goes on. What is
 // stored of it already is in f, nil if there is nothing.
 func (l *Live) Begin(folder string, m *store.Manifest, f *store.Folder) {
+	defer l.survive(folder)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sweep(l.o.Now())
@@ -82,6 +85,25 @@ func (l *Live) Begin(folder string, m *store.Manifest, f *store.Folder) {
 		j.since = max(1, int64(m.EndNs-m.StartNs))
 	}
 	l.jvms[folder] = j
+}
+
+// survive is deferred around what the goroutine that stores a session calls: a fault here costs the live view of
+// that JVM, not its session.
+func (l *Live) survive(folder string) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if j := l.jvms[folder]; j != nil {
+		j.release()
+		delete(l.jvms, folder)
+	}
+	l.more.Add(1)
+	if l.o.Note != nil {
+		l.o.Note("the live view of %s failed and is gone; its session is stored all the same: %v\n%s", folder, p, debug.Stack())
+	}
 }
 
 // evict makes room: the JVM that ended first goes. It reports whether there was one.
@@ -128,6 +150,7 @@ func (l *Live) Batch(folder string, b *wire.Batch, pressed bool) {
 	if j == nil {
 		return
 	}
+	defer l.survive(folder)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	begin := time.Now()

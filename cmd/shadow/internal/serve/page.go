@@ -96,7 +96,7 @@ type serveLive struct {
 
 func newServeLive(env console.Env) *serveLive {
 	s := &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
-	s.figures = live.New(live.Options{Now: env.Now, Labels: s.labels})
+	s.figures = live.New(live.Options{Now: env.Now, Labels: s.labels, Note: noteLines(env)})
 	return s
 }
 

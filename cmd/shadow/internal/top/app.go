@@ -83,7 +83,7 @@ func (a *app) choose(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		return fmt.Errorf("%s has no JVM with process id %d: shadow attach %d --bus records it", a.page, pid, pid)
+		return fmt.Errorf("%s has no JVM with process id %d: shadow attach %d --bus URL, with the bus of that shadow, records it", a.page, pid, pid)
 	}
 	return fmt.Errorf("%s has no live session %s: shadow top lists those that it has", a.page, table.Clean(a.JVM))
 }

@@ -133,7 +133,7 @@ func TestRemedies(t *testing.T) {
 		{"another server", serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })), "", "is no live page of a shadow"},
 		{"a hostile server", serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, hostile, 500) })), "", "refuses (500): evil?[2J?]0;x??"},
 		{"a redirect keeps the password here", elsewhere, "", "refuses (302)"},
-		{"no such process", fine, "99", "no JVM with process id 99: shadow attach 99 --bus records it"},
+		{"no such process", fine, "99", "no JVM with process id 99: shadow attach 99 --bus URL, with the bus of that shadow, records it"},
 		{"no such session", fine, hostile, "no live session evil?[2J"},
 		{"no address", "ftp://x", "", "want http://HOST:PORT"},
 		{"password in the address", "http://a:b@x", "", "--token-file"},
