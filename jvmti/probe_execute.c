@@ -68,7 +68,9 @@ static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, u
     uint64_t now = sa_ticks(&sa.clock);
     f->start_cpu_ticks = cpu_from(os, c, class_id, &now);
     f->start_ticks = now;
-    return sa_token_of(c, c->depth++);
+    uint32_t depth = c->depth;
+    __atomic_store_n(&c->depth, depth + 1, __ATOMIC_RELEASE); /* who looks from outside finds the frame whole, see read_open */
+    return sa_token_of(c, depth);
 }
 
 /* The helper sets the upper bit of a task's id at its first execution. */
