@@ -173,6 +173,6 @@ func brush(ctx context.Context, c Config) (string, error) {
 		}
 		return nil
 	})
-	return fmt.Sprintf("A mouse drags the end of a range to and fro over the time axis of a report of %s executions for %v, 125 moves a second. Chromium without a GPU draws on this "+
+	return fmt.Sprintf("A mouse drags the end of a range to and fro over the time axis of a report of %s executions, each of them a slice on a lane, for %v, 125 moves a second. Chromium without a GPU draws on this "+
 		"machine's processors, 60 frames a second at most.\n\n%s", table.Grouped(int64(n)), length, t.String()), err
 }

@@ -54,7 +54,7 @@ func livePage(ctx context.Context, c Config) (string, error) {
 }
 
 func watchText(runs [][]watched, browsers []int, rounds int) string {
-	t := table.Table{Head: []string{"browsers", "shadow, % of a core", "KiB per second to each", "lag, median ms", "99 %", "longest"}}
+	t := table.Table{Head: []string{"browsers", "shadow, % of a core", "KiB per second to each", "lag, median ms", "95 %", "longest"}}
 	for i, of := range runs {
 		var cores, rates, lags []float64
 		for _, w := range of {
@@ -62,7 +62,7 @@ func watchText(runs [][]watched, browsers []int, rounds int) string {
 		}
 		row := []string{fmt.Sprint(browsers[i]), table.Interval(stat.OfMedian(cores)), "", "", "", ""}
 		if slices.Sort(lags); len(lags) > 0 {
-			row = []string{row[0], row[1], table.Number(stat.Median(rates)), table.Number(stat.Median(lags)), table.Number(lags[len(lags)*99/100]), table.Number(slices.Max(lags))}
+			row = []string{row[0], row[1], table.Number(stat.Median(rates)), table.Number(stat.Median(lags)), table.Number(lags[len(lags)*95/100]), table.Number(slices.Max(lags))}
 		}
 		t.Add(row...)
 	}
