@@ -28,5 +28,4 @@ picture() { "$dir/pictures" "file://$dir/$1.html#$2" "docs/images/$3.png" "$4" $
 cp "$dir/orders.png" docs/images/report-orders.png
 picture pmd view=overview report-pmd 1280x860 dark
 picture pmd view=class\&name=net.sourceforge.pmd.lang.impl.MultiThreadProcessor%241 report-class 1280x1000
-picture orders view=lanes report-lanes 1280x860
 echo "pictures: docs/images/report-*.png; all six first screens are in $dir"

@@ -37,7 +37,7 @@ func run(args []string) error {
 		return err
 	}
 	if len(args) > 3 && args[3] == "dark" {
-		if err := t.Media("screen", "prefers-color-scheme", "dark"); err != nil {
+		if err := t.Media("", "prefers-color-scheme=dark"); err != nil {
 			return err
 		}
 	}
