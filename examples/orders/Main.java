@@ -1,58 +1,64 @@
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
- * Orders go through three stages on three pools: prices, tax, and what stores them. The pool for tax has one thread,
- * and everything waits for it; with the argument "even" the same work is on one pool of as many threads as processors.
- * Known answer: one task object per stage and order, each executed once; the advice is about the pool with one thread.
+ * A shop whose work is all in lambdas: stages of CompletableFutures, elements of a parallel stream and callables. Each
+ * function burns CPU time, and the JDK's classes run them.
+ * Known answer: each unit of work bears a method of Main, and each executor the name of its threads or its line.
  */
 public class Main {
-    static final ExecutorService prices = Executors.newFixedThreadPool(4, r -> new Thread(r, "prices"));
-    static final ExecutorService tax = Executors.newFixedThreadPool(1, r -> new Thread(r, "tax"));
-    static final ExecutorService storage = Executors.newFixedThreadPool(4, r -> new Thread(r, "storage"));
+    static volatile long sink;
+    static final ExecutorService pool = Executors.newFixedThreadPool(2);
 
-    static double compute(double[] lines, int rounds) {
-        double sum = 0;
-        for (int k = 0; k < rounds; k++) {
-            for (double line : lines) {
-                sum += Math.sqrt(line + k);
-            }
+    static long burn(int ms) {
+        long end = System.nanoTime() + ms * 1_000_000L, n = 0;
+        while (System.nanoTime() < end) n++;
+        return sink = n;
+    }
+
+    static long price(int order) {
+        return burn(3);
+    }
+
+    static long tax(long price) {
+        return price + burn(2);
+    }
+
+    static class Taxes {
+        final ExecutorService pool = Executors.newFixedThreadPool(1, r -> new Thread(r, "tax"));
+
+        long of(List<Long> prices) throws Exception {
+            Future<Long> sum = pool.submit(() -> { long t = 0; for (long p : prices) t += tax(p); return t; });
+            return sum.get();
         }
-        return sum;
-    }
-
-    static int stored;
-
-    static synchronized void store(double total) {
-        stored++;
-    }
-
-    static CompletableFuture<Void> order(double[] lines) {
-        return CompletableFuture.supplyAsync(() -> compute(lines, 300), prices)
-            .thenApplyAsync(price -> price + compute(lines, 1200), tax)
-            .thenAcceptAsync(Main::store, storage);
     }
 
     public static void main(String[] args) throws Exception {
-        int orders = args.length > 0 ? Integer.parseInt(args[0]) : 16000;
-        boolean even = args.length > 1 && args[1].equals("even");
-        ExecutorService pool = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
-        List<Future<?>> all = new ArrayList<>();
-        for (int i = 0; i < orders; i++) {
-            double[] lines = new Random(i).doubles(200).toArray();
-            all.add(even ? pool.submit(() -> store(compute(lines, 1500))) : order(lines));
+        int n = args.length > 0 ? Integer.parseInt(args[0]) : 20;
+        // Stages.
+        for (int i = 0; i < n; i++) {
+            final int order = i;
+            CompletableFuture.supplyAsync(() -> price(order), pool)
+                .thenApplyAsync(p -> tax(p), pool)
+                .thenAcceptAsync(Main::ship)
+                .get();
         }
-        for (Future<?> f : all) {
-            f.get();
-        }
-        for (ExecutorService e : List.of(prices, tax, storage, pool)) {
-            e.shutdown();
-        }
-        System.out.println("stored " + stored);
+        // Elements of a parallel stream.
+        List<Long> prices = IntStream.range(0, 4 * n).parallel().mapToObj(i -> price(i)).collect(Collectors.toList());
+        // A callable on a pool whose thread is called tax.
+        Taxes taxes = new Taxes();
+        long t = taxes.of(prices.subList(0, n));
+        pool.shutdown();
+        taxes.pool.shutdown();
+        System.out.println("orders " + n + " " + (t > 0));
+    }
+
+    static void ship(long total) {
+        burn(4);
     }
 }
