@@ -109,7 +109,7 @@ $(NPM): $(FRONT)/package.json $(FRONT)/package-lock.json
 page: $(NPM)
 	cd $(FRONT) && npm run --silent build
 
-# Wants a machine with nothing else to do, so that no report says that it was busy.
+# Wants a machine with nothing else to do, so that no report says that it was busy, and JDK 21 or newer.
 pictures: all
 	scripts/pictures.sh
 
