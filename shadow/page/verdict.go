@@ -20,11 +20,14 @@ func verdictOf(s *summary.Summary) Verdict {
 	v := Verdict{Cards: []Card{}, More: []Card{}}
 	var pools bool
 	v.Checks, pools = s.Checks()
-	for i := range s.Findings {
-		if f := &s.Findings[i]; f.Kind == advice.Advice {
-			if len(v.Cards) < maxCards {
+	// What a replay has confirmed comes before what may only follow from it.
+	for _, predicted := range []bool{true, false} {
+		for i := range s.Findings {
+			switch f := &s.Findings[i]; {
+			case f.Kind != advice.Advice || (f.Gain != nil) != predicted:
+			case len(v.Cards) < maxCards:
 				v.Cards = append(v.Cards, cardOf(f))
-			} else {
+			default:
 				v.More = append(v.More, cardOf(f))
 			}
 		}

@@ -42,6 +42,15 @@ func TestVerdictCards(t *testing.T) {
 	}
 }
 
+// TestPredictedFirst: a card with a predicted gain comes before one of which nobody can tell what it saves.
+func TestPredictedFirst(t *testing.T) {
+	unknown := advice.Finding{Kind: advice.Advice, Worth: 900 * milli, Evidence: &advice.SlowProducer{Thread: "tax#22"}}
+	known := advice.Finding{Kind: advice.Advice, Gain: &advice.Gain{Ns: milli, Share: 0.001}, Evidence: &advice.TooSmall{PoolName: advice.PoolName{Label: "tax"}, Workers: 1}}
+	if v := verdictOf(withFindings(1, unknown, known)); v.Sentence != "tax has one worker, and its tasks wait for it." || v.Cards[1].GainShare != -1 {
+		t.Errorf("%+v", v)
+	}
+}
+
 // TestVerdictWithoutAdvice: what takes the CPU time is said instead, and that pools were not judged.
 func TestVerdictWithoutAdvice(t *testing.T) {
 	thread := func(kind string, cpu units.Ns) summary.ThreadRow {
