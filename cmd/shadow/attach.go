@@ -131,7 +131,7 @@ const mostCandidates = 5
 func candidates() string {
 	list := jvmprocess.List()
 	if len(list) == 0 {
-		return "this user may look into no running JVM; as root, jps -l or ps -C java lists all"
+		return "no JVM runs that this user may attach to; ps -C java lists those of all users"
 	}
 	var names []string
 	for _, j := range list[:min(len(list), mostCandidates)] {

@@ -90,7 +90,7 @@ func Resolve(dir string) (string, error) {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("%w: there is no session here (last is the newest one in the folders %s* of the current directory); shadow run makes one", store.ErrNoSession, placePrefix)
+		return "", fmt.Errorf("there is no session here (last is the newest one in the folders %s* of the current directory); shadow run makes one", placePrefix)
 	}
 	return found[0].Dir, nil
 }

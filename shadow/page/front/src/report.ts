@@ -54,7 +54,7 @@ class Page {
     const help = helpDialog();
     const top = h("header", { class: "top" },
       data.session.folder && h("a", { href: "/", class: "home" }, "All sessions"),
-      h("a", { class: "brand", href: "#" }, data.session.program || data.session.name), this.nav,
+      h("a", { class: "brand", href: "#", title: data.session.program }, data.session.program.replace(/^([a-z][\w]*\.)+/, "") || data.session.name), this.nav,
       h("div", { class: "tools" }, searchBox(this.app), modeButton(), help.open));
     main.before(h("a", { class: "skip", href: "#view", onclick: (e: Event) => { e.preventDefault(); this.view.querySelector<HTMLElement>("a, button, [tabindex]")?.focus(); } }, "Skip to the figures"), top);
     main.append(this.axis.el, this.filters.el, this.view, help.dialog);
