@@ -10,11 +10,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-)
 
-// confidence is the level of all intervals.
-const confidence = 0.95
+	"stackagent/granularity/estimate"
+)
 
 // Sample is one quantity in repeated runs.
 type Sample struct {
@@ -28,19 +26,12 @@ type Sample struct {
 
 // SampleOf describes values.
 func SampleOf(values []float64) Sample {
-	s := Sample{Values: values, Mean: stat.Mean(values, nil), StdDev: math.NaN(), Half: math.NaN()}
-	if len(values) < 2 {
-		return s
+	mean := estimate.Mean(values)
+	s := Sample{Values: values, Mean: mean.Mean, StdDev: math.NaN(), Half: mean.Half()}
+	if len(values) > 1 {
+		s.StdDev = stat.StdDev(values, nil)
 	}
-	s.StdDev = stat.StdDev(values, nil)
-	n := float64(len(values))
-	s.Half = quantile(n-1) * s.StdDev / math.Sqrt(n)
 	return s
-}
-
-// quantile is the quantile of Student's t with (1 - confidence)/2 above it.
-func quantile(degrees float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile(0.5 + confidence/2)
 }
 
 // Ratio is the quotient of two means and its confidence interval.
@@ -49,41 +40,10 @@ type Ratio struct {
 	Low, High float64 // 95 %; NaN where either sample is a single value
 }
 
-// RatioOf is the mean of with divided by the mean of without. The interval comes
-// from the difference of the logarithms: the relative standard errors add up as
-// squares (delta method), with Welch's degrees of freedom. It holds for positive
-// quantities whose spread is small against their mean.
+// RatioOf is the mean of with divided by the mean of without: see estimate.Ratio.
 func RatioOf(with, without Sample) Ratio {
-	r := Ratio{Value: with.Mean / without.Mean, Low: math.NaN(), High: math.NaN()}
-	if without.Mean == 0 {
-		r.Value = math.NaN()
-	}
-	if len(with.Values) < 2 || len(without.Values) < 2 || with.Mean <= 0 || without.Mean <= 0 {
-		return r
-	}
-	a, b := relative(with), relative(without)
-	if a+b == 0 {
-		r.Low, r.High = r.Value, r.Value
-		return r
-	}
-	degrees := (a + b) * (a + b) / (a*a/float64(len(with.Values)-1) + b*b/float64(len(without.Values)-1))
-	half := quantile(degrees) * math.Sqrt(a+b)
-	r.Low, r.High = r.Value*math.Exp(-half), r.Value*math.Exp(half)
-	return r
-}
-
-// relative is the squared relative standard error of the mean.
-func relative(s Sample) float64 {
-	e := s.StdDev / math.Sqrt(float64(len(s.Values))) / s.Mean
-	return e * e
-}
-
-// number is null in JSON if f is no number.
-func number(f float64) *float64 {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil
-	}
-	return &f
+	r := estimate.Ratio(with.Values, without.Values)
+	return Ratio{Value: r.Mean, Low: r.Low, High: r.High}
 }
 
 // MarshalJSON writes null for the figures that a single run does not have.
@@ -93,7 +53,7 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 		Mean   *float64  `json:"mean"`
 		StdDev *float64  `json:"stddev"`
 		Half   *float64  `json:"ci95_half"`
-	}{s.Values, number(s.Mean), number(s.StdDev), number(s.Half)})
+	}{s.Values, estimate.Number(s.Mean), estimate.Number(s.StdDev), estimate.Number(s.Half)})
 }
 
 // MarshalJSON writes null for unknown figures.
@@ -102,5 +62,5 @@ func (r Ratio) MarshalJSON() ([]byte, error) {
 		Value *float64 `json:"ratio"`
 		Low   *float64 `json:"ci95_low"`
 		High  *float64 `json:"ci95_high"`
-	}{number(r.Value), number(r.Low), number(r.High)})
+	}{estimate.Number(r.Value), estimate.Number(r.Low), estimate.Number(r.High)})
 }

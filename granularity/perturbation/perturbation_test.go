@@ -21,25 +21,12 @@ func TestSample(t *testing.T) {
 }
 
 func TestRatio(t *testing.T) {
-	// Equal relative errors of 5 values each: Welch's degrees are 8, t(0.975, 8) = 2.306004135.
-	with, without := SampleOf([]float64{108, 109, 110, 111, 112}), SampleOf([]float64{98.1818181818, 99.0909090909, 100, 100.9090909091, 101.8181818182})
-	r := RatioOf(with, without)
-	e := with.StdDev / math.Sqrt(5) / 110
-	half := 2.306004135 * e * math.Sqrt2
-	if !near(r.Value, 1.1) || math.Abs(r.Low-1.1*math.Exp(-half)) > 1e-6 || math.Abs(r.High-1.1*math.Exp(half)) > 1e-6 {
-		t.Errorf("%+v, want 1.1 and e^±%v", r, half)
+	r := RatioOf(SampleOf([]float64{4, 4}), SampleOf([]float64{2, 2}))
+	if r != (Ratio{2, 2, 2}) {
+		t.Errorf("without spread: %+v", r)
 	}
-	same := RatioOf(SampleOf([]float64{4, 4}), SampleOf([]float64{2, 2}))
-	if same != (Ratio{2, 2, 2}) {
-		t.Errorf("without spread: %+v", same)
-	}
-	for _, r := range []Ratio{RatioOf(SampleOf([]float64{3}), SampleOf([]float64{2, 2})), RatioOf(SampleOf([]float64{0, 0}), SampleOf([]float64{2, 2}))} {
-		if !math.IsNaN(r.Low) || !math.IsNaN(r.High) {
-			t.Errorf("an interval of nothing: %+v", r)
-		}
-	}
-	if r := RatioOf(SampleOf([]float64{3}), SampleOf([]float64{0})); !math.IsNaN(r.Value) {
-		t.Errorf("something over nothing is %v", r.Value)
+	if r := RatioOf(SampleOf([]float64{3}), SampleOf([]float64{2, 2})); r.Value != 1.5 || !math.IsNaN(r.Low) || !math.IsNaN(r.High) {
+		t.Errorf("of a single run: %+v", r)
 	}
 }
 

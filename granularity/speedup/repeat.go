@@ -1,11 +1,6 @@
 package speedup
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-)
+import "stackagent/granularity/estimate"
 
 // Interval is a mean with its confidence interval at 95 %.
 type Interval struct {
@@ -14,18 +9,10 @@ type Interval struct {
 	Half float64
 }
 
-// confidence is the level of an Interval.
-const confidence = 0.95
-
-// IntervalOf is the mean of values and its confidence interval.
+// IntervalOf is the mean of values and its confidence interval: see estimate.Mean.
 func IntervalOf(values []float64) Interval {
-	if len(values) < 2 {
-		return Interval{Mean: stat.Mean(values, nil), Half: math.NaN()}
-	}
-	mean, sd := stat.MeanStdDev(values, nil)
-	n := float64(len(values))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.5 + confidence/2)
-	return Interval{Mean: mean, Half: t * sd / math.Sqrt(n)}
+	m := estimate.Mean(values)
+	return Interval{Mean: m.Mean, Half: m.Half()}
 }
 
 // Repeated is the mean of bars of the same number of threads. Means keep the
