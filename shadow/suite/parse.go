@@ -1,0 +1,323 @@
+package suite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"stackagent/internal/taskdef"
+	"stackagent/internal/text"
+)
+
+// Limits on what a file may claim.
+const (
+	maxPrograms = 1000
+	maxList     = 256
+	maxValue    = 4096 // bytes of a value
+	maxCount    = 1_000_000
+)
+
+// at is an error on a line of the file.
+func at(n *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("line %d: %w", n.Line, fmt.Errorf(format, args...))
+}
+
+// parse reads the programs of a file whose folder is dir. It walks the nodes itself: decoding into a struct would
+// expand aliases and lose the lines.
+func parse(data []byte, dir string) ([]Program, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("larger than %d bytes", maxBytes)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var document yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty: it needs programs:, a list")
+	} else if err != nil {
+		return nil, errors.New(text.OneLine(err.Error()))
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it has more than one document")
+	}
+	var programs []Program
+	err := fields(document.Content[0], "suite", map[string]setter{"programs": func(n *yaml.Node) (err error) {
+		programs, err = parsePrograms(n, dir)
+		return err
+	}})
+	if err == nil && len(programs) == 0 {
+		err = errors.New("it has no programs")
+	}
+	return programs, err
+}
+
+func parsePrograms(list *yaml.Node, dir string) ([]Program, error) {
+	if list.Kind != yaml.SequenceNode {
+		return nil, at(list, "programs: needs a list")
+	}
+	if len(list.Content) > maxPrograms {
+		return nil, at(list, "more than %d programs", maxPrograms)
+	}
+	lines := map[string]int{}
+	programs := make([]Program, 0, len(list.Content))
+	for _, n := range list.Content {
+		p := Program{Dir: dir}
+		if err := p.parse(n); err != nil {
+			return nil, err
+		}
+		if line, again := lines[p.Name]; again {
+			return nil, at(n, "the program on line %d is named %q, too", line, p.Name)
+		}
+		lines[p.Name] = n.Line
+		programs = append(programs, p)
+	}
+	return programs, nil
+}
+
+// setter takes the value of a key.
+type setter func(*yaml.Node) error
+
+// fields passes the values of a mapping to the setters of their keys.
+func fields(n *yaml.Node, what string, setters map[string]setter) error {
+	if n.Kind != yaml.MappingNode {
+		return at(n, "a %s is a list of keys with values, such as name: lucene", what)
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		set := setters[key.Value]
+		switch {
+		case key.Kind != yaml.ScalarNode || set == nil:
+			name := text.Cut(text.OneLine(key.Value), 40)
+			return at(key, "%q is no key of a %s%s", name, what, text.DidYouMean(name, keys(setters)))
+		case seen[key.Value]:
+			return at(key, "%s: is there twice", key.Value)
+		}
+		seen[key.Value] = true
+		if err := set(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func keys(setters map[string]setter) []string {
+	names := make([]string, 0, len(setters))
+	for k := range setters {
+		names = append(names, k)
+	}
+	slices.Sort(names) // of two equally near ones always the same is proposed
+	return names
+}
+
+func (p *Program) parse(n *yaml.Node) error {
+	var command, prepare *yaml.Node
+	err := fields(n, "program", map[string]setter{
+		"name":       p.setName,
+		"what":       line(&p.What),
+		"command":    func(n *yaml.Node) (err error) { command = n; p.Command, err = arguments(n); return err },
+		"prepare":    func(n *yaml.Node) (err error) { prepare = n; p.Prepare, err = arguments(n); return err },
+		"size":       line(&p.Size),
+		"small":      line(&p.Small),
+		"iterations": count(&p.Iterations),
+		"marker":     p.setMarker,
+		"requests":   line(&p.Requests),
+		"tasks":      p.setTasks,
+		"words":      p.setWords,
+		"check":      expression(&p.Check),
+		"jdk":        p.setJDK,
+		"licence":    line(&p.Licence),
+	})
+	switch {
+	case err != nil:
+		return err
+	case p.Name == "":
+		return at(n, "a program without a name:")
+	case command == nil:
+		return at(n, "%s has no command:", p.Name)
+	}
+	if problem := p.checkWords(p.Command, commandWords(p.Words)); problem != "" {
+		return at(command, "command: %s", problem)
+	}
+	if problem := p.checkWords(p.Prepare, prepareWords); problem != "" {
+		return at(prepare, "prepare: %s", problem)
+	}
+	if p.Small == "" {
+		p.Small = p.Size
+	}
+	return nil
+}
+
+// scalar is the text of a value, within limits and without characters that act on a terminal.
+func scalar(n *yaml.Node) (string, error) {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return "", at(n, "aliases are not allowed")
+	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
+		return "", at(n, "needs a text")
+	case len(n.Value) > maxValue:
+		return "", at(n, "a text of more than %d bytes", maxValue)
+	case text.Clean(n.Value, '\ufffd') != n.Value:
+		return "", at(n, "a text with line ends or hidden characters: %q", text.Cut(text.OneLine(n.Value), 40))
+	}
+	return n.Value, nil
+}
+
+func line(to *string) setter {
+	return func(n *yaml.Node) (err error) {
+		*to, err = scalar(n)
+		return err
+	}
+}
+
+func count(to *int) setter {
+	return func(n *yaml.Node) error {
+		s, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		v, err := strconv.Atoi(s)
+		if err != nil || v < 1 || v > maxCount {
+			return at(n, "%q: needs a number from 1 to %d", text.Cut(s, 40), maxCount)
+		}
+		*to = v
+		return nil
+	}
+}
+
+func expression(to **regexp.Regexp) setter {
+	return func(n *yaml.Node) error {
+		s, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		*to, err = compile(n, s)
+		return err
+	}
+}
+
+func compile(n *yaml.Node, s string) (*regexp.Regexp, error) {
+	r, err := regexp.Compile(s)
+	switch {
+	case err != nil:
+		return nil, at(n, "%w", err)
+	case s == "":
+		return nil, at(n, "an empty expression matches every line")
+	}
+	return r, nil
+}
+
+// list is a list of texts.
+func list(n *yaml.Node) ([]string, error) {
+	switch {
+	case n.Kind != yaml.SequenceNode:
+		return nil, at(n, "needs a list, such as [a, b]")
+	case len(n.Content) > maxList:
+		return nil, at(n, "a list of more than %d texts", maxList)
+	}
+	var all []string
+	for _, c := range n.Content {
+		s, err := scalar(c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// arguments is a command: a text that is split at spaces, or a list for arguments that have some.
+func arguments(n *yaml.Node) (args []string, err error) {
+	if n.Kind == yaml.SequenceNode {
+		args, err = list(n)
+	} else {
+		var s string
+		s, err = scalar(n)
+		args = strings.Fields(s)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(args) == 0 || args[0] == "":
+		return nil, at(n, "an empty command")
+	case len(args) > maxList:
+		return nil, at(n, "a command of more than %d words", maxList)
+	}
+	return args, nil
+}
+
+// A name is the name of a folder, too.
+var nameSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+func (p *Program) setName(n *yaml.Node) (err error) {
+	if p.Name, err = scalar(n); err == nil && !nameSyntax.MatchString(p.Name) {
+		err = at(n, "the name %q: use up to 64 letters, digits, '.', '_' and '-', beginning with a letter or digit", text.Cut(p.Name, 80))
+	}
+	return err
+}
+
+func (p *Program) setMarker(n *yaml.Node) error {
+	s, err := scalar(n)
+	if err != nil {
+		return err
+	}
+	kind, value, _ := strings.Cut(s, ":")
+	value = strings.TrimSpace(value)
+	p.Marker.Kind = MarkerKind(kind)
+	switch p.Marker.Kind {
+	case OutputMarker:
+		p.Marker.Line, err = compile(n, value)
+		return err
+	case TaskMarker:
+		p.Marker.Task = value
+		return checkTask(n, value)
+	}
+	return at(n, "marker %q: use output:EXPRESSION or task:CLASS#METHOD", text.Cut(s, 40))
+}
+
+func checkTask(n *yaml.Node, s string) error {
+	if problem := taskdef.Check(s); problem != "" {
+		return at(n, "task %q: %s", text.Cut(s, 80), problem)
+	}
+	return nil
+}
+
+func (p *Program) setTasks(n *yaml.Node) (err error) {
+	if p.Tasks, err = list(n); err != nil {
+		return err
+	}
+	for i, t := range p.Tasks {
+		if err := checkTask(n.Content[i], t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var jdkSyntax = regexp.MustCompile(`^(\d{1,3})(-(\d{1,3})?)?$`)
+
+// setJDK reads 17, 21- or 17-23.
+func (p *Program) setJDK(n *yaml.Node) error {
+	s, err := scalar(n)
+	if err != nil {
+		return err
+	}
+	m := jdkSyntax.FindStringSubmatch(s)
+	if m == nil {
+		return at(n, "jdk %q: use 17, 21- or 17-23", text.Cut(s, 40))
+	}
+	p.JDK.Min, _ = strconv.Atoi(m[1])
+	p.JDK.Max, _ = strconv.Atoi(m[3])
+	if m[2] == "" {
+		p.JDK.Max = p.JDK.Min
+	}
+	if p.JDK.Max > 0 && p.JDK.Max < p.JDK.Min {
+		return at(n, "jdk %s: no version is between them", s)
+	}
+	return nil
+}
