@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -47,6 +48,21 @@ func (d Dir) Threads() ([]int, error) {
 		}
 	}
 	return ids, nil
+}
+
+// Children lists the processes that this one started and that have not ended, as far as the kernel tells.
+func (d Dir) Children() []int {
+	threads, _ := d.Threads()
+	var out []int
+	for _, tid := range threads {
+		b, _ := d.Thread(tid).Read("children")
+		for word := range strings.FieldsSeq(string(b)) {
+			if id, err := strconv.Atoi(word); err == nil && id > 0 {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }
 
 // longest bounds a file that is read whole.

@@ -26,6 +26,7 @@ type Command struct {
 	Env      []string
 	In       io.Reader // an *os.File is handed through as it is
 	Out, Err io.Writer
+	Limit    time.Duration // after which it and what it started are ended; 0: there is none
 }
 
 // Result is how a command ended.
@@ -33,6 +34,8 @@ type Result struct {
 	Code   int            // its exit code; 128 + the signal's number when a signal ended it
 	Signal syscall.Signal // 0: it ended by itself
 	Wall   time.Duration
+	// TimedOut is the bound that it exceeded, so that it was ended; 0: it was not.
+	TimedOut time.Duration
 	// Usage is of it and the children it waited for; nil: the system does not
 	// report it. Its Maxrss begins, on Linux, at the peak of the process that starts
 	// the command, which is this one: 0 where the command's own was not above that.
@@ -65,6 +68,7 @@ type Process struct {
 	peak    int64 // resident memory of this process when it started the command, as Maxrss
 	signals chan os.Signal
 	done    chan struct{}
+	late    *deadline
 }
 
 // Start runs c. From here on signals are passed on to it.
@@ -77,6 +81,7 @@ func Start(c Command) (*Process, error) {
 		return nil, err
 	}
 	p.cmd, p.peak = cmd, ownPeak()
+	p.late = endAfter(c.Limit, cmd.Process.Pid)
 	go p.forward()
 	return p, nil
 }
@@ -165,6 +170,7 @@ func atTerminal() bool {
 // Wait waits for the end of the command.
 func (p *Process) Wait() (Result, error) {
 	err := p.cmd.Wait()
+	exceeded := p.late.stop()
 	close(p.done)
 	signal.Stop(p.signals)
 	wall := time.Since(p.started)
@@ -178,7 +184,7 @@ func (p *Process) Wait() (Result, error) {
 	}
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
-		return Result{Code: 128 + int(status.Signal()), Signal: status.Signal(), Wall: wall, Usage: usage}, nil
+		return Result{Code: 128 + int(status.Signal()), Signal: status.Signal(), Wall: wall, Usage: usage, TimedOut: exceeded}, nil
 	}
-	return Result{Code: state.ExitCode(), Wall: wall, Usage: usage}, nil
+	return Result{Code: state.ExitCode(), Wall: wall, Usage: usage, TimedOut: exceeded}, nil
 }

@@ -1,0 +1,61 @@
+package experiment
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// PlanName is the file of the folder that holds the plan.
+const PlanName = "plan.json"
+
+// planVersion is the version of the file that this package writes and reads.
+const planVersion = 1
+
+// Plan says what is run. Runs are comparable only if all of it but the points and the number of
+// invocations is the same.
+type Plan struct {
+	Version int `json:"version"`
+	// Kind is the verb that made the experiment.
+	Kind string `json:"kind"`
+	// Command is run, with the words in braces filled in from the point.
+	Command []string `json:"command"`
+	// Settings is what else makes runs comparable: how they are recorded.
+	Settings []string `json:"settings"`
+	// Points is what was asked for the last time, and Invocations how often each of them.
+	Points      []Point `json:"points"`
+	Invocations int     `json:"invocations"`
+	// Seed is the source of the order of the runs.
+	Seed uint64 `json:"seed"`
+	// Host is the machine on which the experiment began.
+	Host Host `json:"machine"`
+}
+
+// unlike says why runs of p and q are not comparable, or "".
+func (p *Plan) unlike(q *Plan) string {
+	differ := func(what string, a, b []string) string {
+		if slices.Equal(a, b) {
+			return ""
+		}
+		return fmt.Sprintf("its %s is %q, not %q", what, strings.Join(a, " "), strings.Join(b, " "))
+	}
+	for _, why := range []string{
+		differ("verb", []string{p.Kind}, []string{q.Kind}),
+		differ("command", p.Command, q.Command),
+		differ("settings", p.Settings, q.Settings),
+	} {
+		if why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// shuffled are the points in the order of an invocation, the same each time.
+func (p *Plan) shuffled(points []Point, invocation int) []Point {
+	out := slices.Clone(points)
+	r := rand.New(rand.NewPCG(p.Seed, uint64(invocation)))
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}

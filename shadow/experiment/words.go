@@ -1,0 +1,84 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackagent/internal/units"
+)
+
+// Factors that the words of a command are filled from.
+const (
+	Threads    = "threads"
+	GCThreads  = "gcthreads"
+	Collector  = "collector"
+	Heap       = "heap" // bytes, or a multiple such as 2x
+	JVMOptions = "jvm"
+	JDK        = "jdk"
+	Program    = "program"
+)
+
+// Collectors are the names of collectors and the JVM options that choose them.
+var Collectors = []struct{ Name, Options string }{
+	{"Serial", "-XX:+UseSerialGC"},
+	{"Parallel", "-XX:+UseParallelGC"},
+	{"G1", "-XX:+UseG1GC"},
+	{"Shenandoah", "-XX:+UseShenandoahGC"},
+	{"Z", "-XX:+UseZGC"},
+	{"Epsilon", "-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC"},
+}
+
+// CollectorOptions are the JVM options that choose a collector by its name in any case, with or without
+// GC behind it.
+func CollectorOptions(name string) (canonical, options string, err error) {
+	var known []string
+	short := strings.TrimSuffix(strings.ToLower(name), "gc")
+	for _, c := range Collectors {
+		if strings.ToLower(c.Name) == short {
+			return c.Name, c.Options, nil
+		}
+		known = append(known, c.Name)
+	}
+	return "", "", fmt.Errorf("no collector is called %q; there are %s", name, strings.Join(known, ", "))
+}
+
+// Fill puts values into the words in braces. An argument that is nothing but the word {jvm}, or {heap}, becomes
+// as many arguments as it has values, perhaps none.
+func Fill(args []string, values map[string]string, lists map[string][]string) []string {
+	var pairs []string
+	for name, value := range values {
+		pairs = append(pairs, word(name), value)
+	}
+	r := strings.NewReplacer(pairs...)
+	var out []string
+	for _, a := range args {
+		if name, ok := strings.CutPrefix(a, "{"); ok {
+			if list, ok := lists[strings.TrimSuffix(name, "}")]; ok && strings.HasSuffix(a, "}") {
+				out = append(out, list...)
+				continue
+			}
+		}
+		out = append(out, r.Replace(a))
+	}
+	return out
+}
+
+func word(factor string) string { return "{" + factor + "}" }
+
+// Mentions reports whether an argument has the word of a factor.
+func Mentions(args []string, factor string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, word(factor)) })
+}
+
+// HeapOption is the value of -Xmx for so many bytes, rounded up to KiB, which is what a JVM can tell apart.
+func HeapOption(bytes int64) string {
+	const mib = 1 << 20
+	if bytes%mib == 0 {
+		return fmt.Sprintf("%dm", bytes/mib)
+	}
+	return fmt.Sprintf("%dk", (bytes+1023)/1024)
+}
+
+// HeapText shows so many bytes to people.
+func HeapText(bytes int64) string { return units.FormatBytes(bytes) }
