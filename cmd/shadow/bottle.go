@@ -1,10 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"math"
+	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,45 +16,58 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
-	"stackagent/shadow/view"
 )
 
 // bottleFlags are the flags of shadow bottle.
 type bottleFlags struct {
 	listing.Flags
-	window windowFlags
-	every  time.Duration
-	group  string
-	output string
+	window    windowFlags
+	every     time.Duration
+	group     string
+	output    string
+	normalise bool
+	runnable  bool
+
+	several bool // sessions
 }
 
 func newBottle(env console.Env) *cobra.Command {
 	var f bottleFlags
 	cmd := &cobra.Command{
-		Use:   "bottle DIR",
+		Use:   "bottle DIR...",
 		Short: "Bottle graph: each thread's share of the time and its parallelism",
 		Long: `Shows a box for each thread. Its height is the thread's share of the time: while r
 threads run, each gets 1/r. Its width is the average number of threads running at
 the same time. Heights add up to the time in which at least one thread ran. A tall,
 narrow box is a thread that ran mostly alone: your sequential bottleneck.
 
+With several sessions, draws their graphs side by side on one scale, and adds a column
+that names the session. --normalise gives heights as a share of the first session's
+height: how much longer or shorter each configuration takes than the first.
+
+--runnable also counts threads that wait for a CPU. Use it where there are fewer CPUs
+than threads: the widths then show the program's parallelism, not the machine's.
+
 Needs the scheduling record (shadow run --switches). Also works on a session that
 is still being recorded, as far as it is stored.`,
 		Example: `  shadow bottle /tmp/s
   shadow bottle /tmp/s --from 2s --to 5s -o bottle.svg
-  shadow bottle /tmp/s --every 500ms --group kind --format csv`,
-		Args: listing.OneSession,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
+  shadow bottle /tmp/s --every 500ms --group kind --format csv
+  shadow bottle out/threads-1/run-1 out/threads-2/run-1 out/threads-4/run-1 --runnable -o bottles.svg`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return console.Usagef("missing session folder")
 			}
-			return f.run(env, args[0])
+			return f.check(len(args))
 		},
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args) },
 	}
 	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.window.addTo(cmd)
-	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length")
+	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length (one session only)")
 	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
+	cmd.Flags().BoolVar(&f.normalise, "normalise", false, "heights as a share of the first session's height")
+	cmd.Flags().BoolVar(&f.runnable, "runnable", false, "count threads that wait for a CPU as running")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 	return cmd
 }
@@ -63,20 +75,20 @@ is still being recorded, as far as it is stored.`,
 // maxWindows bounds how many graphs --every may ask for.
 const maxWindows = 100_000
 
-func (f *bottleFlags) check() error {
-	if err := f.Flags.Check(); err != nil {
+func (f *bottleFlags) check(sessions int) error {
+	f.several = sessions > 1
+	if err := errors.Join(f.Flags.Check(), checkGroup(f.group), files.CheckFigure(f.output), f.window.check()); err != nil {
 		return err
 	}
-	if err := checkGroup(f.group); err != nil {
-		return err
-	}
-	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
+	switch {
+	case f.every < 0 || f.every > 0 && f.every < time.Microsecond:
 		return console.Usagef("--every %v: use a time of 1µs or more", f.every)
+	case f.every > 0 && f.several:
+		return console.Usagef("--every divides one session into windows: name one session folder, or leave it out")
+	case f.normalise && !f.several:
+		return console.Usagef("--normalise compares with the first session: name several session folders, or leave it out")
 	}
-	if err := files.CheckFigure(f.output); err != nil {
-		return err
-	}
-	return f.window.check()
+	return nil
 }
 
 func checkGroup(group string) error {
@@ -86,164 +98,88 @@ func checkGroup(group string) error {
 	return nil
 }
 
-func (f *bottleFlags) run(env console.Env, dir string) error {
-	s, err := env.Open(dir)
-	if err != nil {
-		return err
-	}
-	a, err := openActivity(env, s)
-	if err != nil {
-		return err
-	}
-	window, err := f.window.of(env, s.Manifest.StartNs, a.From, a.To)
-	if err != nil {
-		return err
-	}
-	if f.every > 0 && int64(window.Len())/int64(f.every) >= maxWindows {
-		return console.Usagef("--every %v: more than %d windows; choose a longer time, or less with --from and --to", f.every, maxWindows)
-	}
-	windows := bottle.Windows(window.From, window.To, units.Ns(f.every))
-	graphs, err := bottle.Compute(a.Threads, a.Stream(window.From, window.To), windows...)
-	if err != nil {
-		return err
-	}
-	noteDamage(env, a)
-	for i, g := range graphs {
-		graphs[i] = g.Group(bottle.By(f.group))
+// sessionGraph is a bottle graph of a session.
+type sessionGraph struct {
+	*bottle.Graph
+	label string
+	start units.MonoNs // of the session
+	of    *session.Activity
+}
+
+func (f *bottleFlags) run(env console.Env, dirs []string) error {
+	var graphs []sessionGraph
+	labels := folderLabels(dirs)
+	for i, dir := range dirs {
+		more, err := f.graphs(env, dir)
+		if err != nil {
+			return err
+		}
+		for k := range more {
+			more[k].label = labels[i]
+		}
+		graphs = append(graphs, more...)
 	}
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, f.figure(graphs))
 	}
-	if f.Format == "table" {
-		noteAccount(env, a.Account)
+	if f.Format == "table" && !f.several {
+		noteAccount(env, graphs[0].of.Account)
 	}
-	return f.print(graphs, s.Manifest.StartNs, a)
+	return f.print(graphs)
 }
 
-func (f *bottleFlags) figure(graphs []*bottle.Graph) *figure.Figure {
-	if f.every > 0 {
-		return figure.Bottles(graphs)
+// graphs are those of the windows of a session.
+func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error) {
+	s, err := env.Open(dir)
+	if err != nil {
+		return nil, err
 	}
-	return figure.Bottle(graphs[0])
-}
-
-// bottleJSON is a bottle graph; its names are promised.
-type bottleJSON struct {
-	FromNs    units.MonoNs `json:"from_ns"`
-	ToNs      units.MonoNs `json:"to_ns"`
-	Threads   []boxJSON    `json:"threads"`
-	BusyNs    units.Ns     `json:"busy_ns"`    // at least one thread was running
-	UnknownNs units.Ns     `json:"unknown_ns"` // not observed, summed over threads
-	Lost      uint64       `json:"lost_switches"`
-	Source    string       `json:"source"`
-	// Account is of the whole record, whatever the window; null: not compared.
-	Account *sched.Account `json:"account"`
-}
-
-type boxJSON struct {
-	Name      string   `json:"name"`
-	Kind      string   `json:"kind"`
-	HeightNs  float64  `json:"height_ns"`
-	RunningNs units.Ns `json:"running_ns"`
-	Width     float64  `json:"width"`
-}
-
-func (f *bottleFlags) json(g *bottle.Graph, a *session.Activity) bottleJSON {
-	out := bottleJSON{
-		FromNs: g.From, ToNs: g.To, Threads: []boxJSON{},
-		BusyNs: g.BusyNs, UnknownNs: g.UnknownNs, Lost: a.Lost, Source: a.Source, Account: a.Account,
+	a, err := openActivity(env, s)
+	if err != nil {
+		return nil, err
 	}
-	for _, b := range f.topBoxes(g.Boxes) {
-		out.Threads = append(out.Threads, boxJSON{b.Name, b.Kind, b.HeightNs, b.RunningNs, b.Width})
+	window, err := f.window.of(env, s.Manifest.StartNs, a.From, a.To)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	if f.every > 0 && int64(window.Len())/int64(f.every) >= maxWindows {
+		return nil, console.Usagef("--every %v: more than %d windows; choose a longer time, or less with --from and --to", f.every, maxWindows)
+	}
+	stream := a.Stream(window.From, window.To)
+	if f.runnable {
+		if why := a.NotAvailable[sched.NoRunnable]; why != "" {
+			return nil, fmt.Errorf("session %s: --runnable is not available: %s", s.Manifest.Session, why)
+		}
+		stream = bottle.CountRunnable(stream)
+	}
+	windows := bottle.Windows(window.From, window.To, units.Ns(f.every))
+	graphs, err := bottle.Compute(a.Threads, stream, windows...)
+	if err != nil {
+		return nil, err
+	}
+	noteDamage(env, a)
+	var out []sessionGraph
+	for _, g := range graphs {
+		g.Runnable = f.runnable
+		out = append(out, sessionGraph{Graph: g.Group(bottle.By(f.group)), start: s.Manifest.StartNs, of: a})
+	}
+	return out, nil
 }
 
-func (f *bottleFlags) print(graphs []*bottle.Graph, start units.MonoNs, a *session.Activity) error {
+func (f *bottleFlags) figure(graphs []sessionGraph) *figure.Figure {
 	switch {
-	case f.Format == "json" && f.every > 0:
-		out := make([]bottleJSON, len(graphs))
-		for i, g := range graphs {
-			out[i] = f.json(g, a)
+	case f.several:
+		var labelled []figure.LabelledBottle
+		for _, g := range graphs {
+			labelled = append(labelled, figure.LabelledBottle{Label: g.label, Graph: g.Graph})
 		}
-		return listing.JSON(f.Env.Out, out)
-	case f.Format == "json":
-		return listing.JSON(f.Env.Out, f.json(graphs[0], a))
-	case f.Format == "csv":
-		return f.csv(graphs)
-	}
-	return f.table(graphs, start)
-}
-
-// windowBox is a box of the graph of a window.
-type windowBox struct {
-	bottle.Box
-	graph *bottle.Graph
-}
-
-// bottleColumns are the columns of a listing of boxes by group.
-func bottleColumns(group string, windows bool, start units.MonoNs) []view.Column[windowBox] {
-	since := func(of func(*bottle.Graph) units.MonoNs) func(windowBox) string {
-		return func(b windowBox) string { return units.FormatNs(units.Ns(of(b.graph) - start)) }
-	}
-	from, to := func(g *bottle.Graph) units.MonoNs { return g.From }, func(g *bottle.Graph) units.MonoNs { return g.To }
-	columns := []view.Column[windowBox]{
-		{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "start of the window", Value: func(b windowBox) view.Value { return view.IntOf(int64(b.graph.From)) }, Show: since(from)},
-		{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "end of the window", Value: func(b windowBox) view.Value { return view.IntOf(int64(b.graph.To)) }, Show: since(to)},
-		{Name: "name", Title: group, Kind: view.Name, Doc: "thread, pool or kind", Value: func(b windowBox) view.Value { return view.NameOf(b.Name) }},
-		{Name: "kind", Title: "kind", Kind: view.Word, Doc: "application, main, gc, compiler, vm or other", Value: func(b windowBox) view.Value { return view.WordOf(b.Kind) }},
-		{Name: "height_ns", Title: "share", Kind: view.Float, Unit: view.Ns, Doc: "its share of the time: while r threads run, each gets 1/r",
-			Text: func(b windowBox) string { return strconv.FormatFloat(b.HeightNs, 'f', 3, 64) },
-			Show: func(b windowBox) string { return units.FormatNs(units.Ns(math.Round(b.HeightNs))) }},
-		{Title: "of all", Kind: view.Float, Show: func(b windowBox) string { return units.FormatPercent(b.HeightNs / b.graph.HeightNs("")) }},
-		{Name: "running_ns", Title: "running", Kind: view.Int, Unit: view.Ns, Doc: "time that it ran", Value: func(b windowBox) view.Value { return view.IntOf(b.RunningNs) }},
-		{Name: "width", Title: "at once", Kind: view.Float, Unit: view.Factor, Doc: "threads that ran at once while it did",
-			Value: func(b windowBox) view.Value { return view.FloatOf(b.Width) }, Text: func(b windowBox) string { return strconv.FormatFloat(b.Width, 'g', 9, 64) }},
-	}
-	if !windows {
-		columns[0].Title, columns[1].Title = "", ""
-	}
-	if group == "kind" {
-		columns[3].Title = ""
-	}
-	return columns
-}
-
-// topBoxes are the boxes of a graph that are printed.
-func (f *bottleFlags) topBoxes(boxes []bottle.Box) []bottle.Box {
-	if n := f.Limit(); n > 0 && n < len(boxes) {
-		return boxes[:n]
-	}
-	return boxes
-}
-
-func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
-	var boxes []windowBox
-	for _, g := range graphs {
-		for _, b := range f.topBoxes(g.Boxes) {
-			boxes = append(boxes, windowBox{b, g})
+		return figure.BottleRow(labelled, f.normalise)
+	case f.every > 0:
+		var windows []*bottle.Graph
+		for _, g := range graphs {
+			windows = append(windows, g.Graph)
 		}
+		return figure.Bottles(windows)
 	}
-	return view.All(view.CSV(f.Env.Out, bottleColumns(f.group, true, 0)), boxes)
-}
-
-// table lists the boxes of each window, longest running time first.
-func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
-	var shown []windowBox
-	total := 0
-	for _, g := range graphs {
-		boxes := slices.Clone(g.Boxes)
-		slices.SortStableFunc(boxes, func(a, b bottle.Box) int { return cmp.Compare(b.RunningNs, a.RunningNs) })
-		total += len(boxes)
-		for _, b := range f.topBoxes(boxes) {
-			shown = append(shown, windowBox{b, g})
-		}
-		if f.every == 0 {
-			all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}
-			shown = append(shown, windowBox{all, g})
-			total++
-			f.Env.Note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
-		}
-	}
-	return f.Render(listing.TableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
+	return figure.Bottle(graphs[0].Graph)
 }

@@ -33,6 +33,7 @@ type Box struct {
 type Graph struct {
 	From, To units.MonoNs
 	By       By       // how threads are grouped into boxes; "": not at all
+	Runnable bool     // threads that wait for a CPU count as running: see CountRunnable
 	Boxes    []Box    // widest first; boxes of the same width by name
 	BusyNs   units.Ns // time with at least one thread running: the sum of the heights
 	// UnknownNs is the time, summed over threads, without a record of whether they
@@ -77,7 +78,7 @@ func (g *Graph) Group(by By) *Graph {
 	if by == ByThread {
 		return g
 	}
-	out := &Graph{From: g.From, To: g.To, By: by, BusyNs: g.BusyNs, UnknownNs: g.UnknownNs}
+	out := &Graph{From: g.From, To: g.To, By: by, Runnable: g.Runnable, BusyNs: g.BusyNs, UnknownNs: g.UnknownNs}
 	index := map[[2]string]int{}
 	for _, b := range g.Boxes {
 		key := [2]string{b.Kind, b.Kind}

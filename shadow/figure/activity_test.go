@@ -58,6 +58,14 @@ func crowdedBottle() *bottle.Graph {
 	return bottleOf(boxes...)
 }
 
+// severalBottles are graphs of several configurations: more than fit in a row, one with hostile names, one in which nothing ran.
+func severalBottles() []LabelledBottle {
+	few := paperBottle()
+	few.Boxes = few.Boxes[3:]
+	return []LabelledBottle{{"threads-1", few}, {"threads-4", paperBottle()}, {"threads-64/run-3 with a label that is too long for its place", crowdedBottle()},
+		{"\u202eevil", paperBottle().Group(bottle.ByKind)}, {"nothing", &bottle.Graph{To: 5}}}
+}
+
 func barOf(n int, s float64, components ...float64) speedup.Repeated {
 	b := speedup.Bar{Threads: n, Speedup: s}
 	sum := s
@@ -101,8 +109,8 @@ func activityFigures() map[string]*Figure {
 		"timeline": timelineOf(2, 0), "timeline-crowded": timelineOf(200, 30), "timeline-empty": Timeline(Times{}, nil, nil, 2),
 		"bottle": Bottle(paperBottle()), "bottle-crowded": Bottle(crowdedBottle()), "bottle-kinds": Bottle(crowdedBottle().Group(bottle.ByKind)),
 		"bottle-empty": Bottle(&bottle.Graph{To: 5}), "bottle-one": Bottle(bottleOf(bottle.Box{Name: "main#1", Kind: activity.KindMain, HeightNs: 10, Width: 1})),
-		"bottles": Bottles(windows),
-		"stack":   Stacks([]StackGroup{{Bars: lusearch}}), "stack-groups": Stacks([]StackGroup{{Label: "1 GC thread", Bars: lusearch}, {Label: "2 GC threads", Bars: negative}}),
+		"bottles": Bottles(windows), "bottle-row": BottleRow(severalBottles(), false), "bottle-row-one": BottleRow(severalBottles()[1:2], true), "bottle-row-empty": BottleRow(nil, false),
+		"stack": Stacks([]StackGroup{{Bars: lusearch}}), "stack-groups": Stacks([]StackGroup{{Label: "1 GC thread", Bars: lusearch}, {Label: "2 GC threads", Bars: negative}}),
 		"stack-empty": Stacks(nil), "mmu": MMU(curve), "collector": Collector(points),
 	}
 }

@@ -45,7 +45,7 @@ func Bottle(g *bottle.Graph) *Figure {
 	f.H = bottleHeight + h
 	f.body = func(c draw.Canvas) {
 		unit, scale := timeUnit(units.Ns(g.HeightNs("")))
-		p := newPlot("threads running at once", "time ("+unit+")")
+		p := newPlot("threads "+countedAs(g)+" at once", "time ("+unit+")")
 		bottleAxes(p, boxes, g.HeightNs("")/scale)
 		p.Add(gridLines(true, true), bottlePlotter(boxes, scale))
 		p.Draw(draw.Crop(c, margin, -bottleLabels-margin, h, -4))
@@ -67,9 +67,17 @@ func boxIs(g *bottle.Graph) string {
 	return string(g.By)
 }
 
+// countedAs says which threads count.
+func countedAs(g *bottle.Graph) string {
+	if g.Runnable {
+		return "running or runnable"
+	}
+	return "running"
+}
+
 // bottleNote says what the boxes cannot show.
 func bottleNote(g *bottle.Graph) string {
-	text := fmt.Sprintf("a thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+	text := fmt.Sprintf("a thread was %s for %s of %s", countedAs(g), units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 	if g.UnknownNs > 0 {
 		text += "; not observed: " + units.FormatNs(g.UnknownNs) + ", summed over all threads"
 	}
@@ -260,12 +268,12 @@ func Bottles(graphs []*bottle.Graph) *Figure {
 	return f
 }
 
-// extent is the widest box and the greatest height.
+// extent is the widest box that is drawn and the greatest height.
 func extent(graphs []*bottle.Graph) (wide, high float64) {
 	wide = 1
 	for _, g := range graphs {
 		high = max(high, g.HeightNs(""))
-		for _, b := range g.Boxes {
+		for _, b := range gathered(g) {
 			wide = max(wide, b.Width)
 		}
 	}
