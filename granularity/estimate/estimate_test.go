@@ -99,6 +99,24 @@ func TestRatio(t *testing.T) {
 	}
 }
 
+// By hand: the residuals are ±0.01 and 0 (b is constant), t(0.975, 2) = 4.302652730. What is common to both cancels.
+func TestPairedRatio(t *testing.T) {
+	half := 4.302652730 * 0.01 / math.Sqrt(3)
+	for _, load := range [][3]float64{{1, 1, 1}, {2, 2, 2}} {
+		a, b := []float64{2 * 0.99 * load[0], 2 * load[1], 2 * 1.01 * load[2]}, load[:]
+		r := PairedRatio(a, b)
+		if !near(r.Mean, 2, 1e-12) || !near(r.Low, 2*math.Exp(-half), 1e-9) || !near(r.High, 2*math.Exp(half), 1e-9) || r.N != 3 {
+			t.Errorf("%v over %v: %+v", a, b, r)
+		}
+	}
+	if r := PairedRatio([]float64{3, 30, 300}, []float64{2, 20, 200}); !near(r.Low, 1.5, 1e-12) || !near(r.High, 1.5, 1e-12) {
+		t.Errorf("always in the same ratio: %+v", r)
+	}
+	if r := PairedRatio([]float64{3}, []float64{2}); r.Mean != 1.5 || r.Known() {
+		t.Errorf("one run: %+v", r)
+	}
+}
+
 func mean(v []float64) float64 { return stat.Mean(v, nil) }
 
 // variance divides by n, as in the textbook.

@@ -142,6 +142,27 @@ func Ratio(a, b []float64) Interval {
 	return r
 }
 
+// PairedRatio is Ratio for two quantities of the same runs: a[i] and b[i] belong together,
+// and what makes both larger is no error of their ratio.
+func PairedRatio(a, b []float64) Interval {
+	n := min(len(a), len(b))
+	over, under := stat.Mean(a[:n], nil), stat.Mean(b[:n], nil)
+	r := unbounded(over/under, n)
+	if under == 0 {
+		r.Mean = math.NaN()
+	}
+	if n < 2 || !(over > 0) || !(under > 0) {
+		return r
+	}
+	apart := make([]float64, n)
+	for i := range apart {
+		apart[i] = a[i]/over - b[i]/under
+	}
+	half := Mean(apart).Half()
+	r.Low, r.High = r.Mean*math.Exp(-half), r.Mean*math.Exp(half)
+	return r
+}
+
 // relativeVariance is the squared relative standard error of the mean.
 func relativeVariance(values []float64) float64 {
 	mean, variance := stat.MeanVariance(values, nil)
