@@ -1,11 +1,12 @@
 package lbo
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat"
+
+	"stackagent/granularity/estimate"
 )
 
 // resamples estimate the bias of the least mean, which needs fewer than an interval.
@@ -55,27 +56,43 @@ func selection(all [][]float64, least float64) float64 {
 	return min(1, least/(2*least-sum/resamples))
 }
 
-// implausible notes points whose costs cannot be.
-func implausible(points []Point, c Clock) (notes []string) {
+// Note is what is odd about a point's costs.
+type Note struct {
+	Kind            NoteKind
+	Collector, Heap string
+	Clock           Clock
+	Bound           Bound
+	Overhead        estimate.Interval // of Cheaper
+}
+
+// NoteKind says what is odd.
+type NoteKind string
+
+const (
+	// Implausible: a run's part of the collector is not between 0 and its total. The
+	// distilled cost leaves the point out.
+	Implausible NoteKind = "implausible"
+	// Cheaper: Epsilon, which never collects, costs less than the distilled cost. So this
+	// is too high, and all overheads are too low by at least that factor.
+	Cheaper NoteKind = "epsilon_cheaper"
+)
+
+func implausible(points []Point, c Clock) (notes []Note) {
 	for i := range points {
 		p := &points[i]
 		for b := range NBounds {
 			if p.measured(c, b) && p.costs(c, b) == nil {
-				notes = append(notes, fmt.Sprintf("%s at %s, %s time: a run has a collector's part (%s) that is not between 0 and its total; the distilled cost leaves the point out",
-					p.Collector, p.Heap, c, b))
+				notes = append(notes, Note{Kind: Implausible, Collector: p.Collector, Heap: p.Heap, Clock: c, Bound: b, Overhead: unknown})
 			}
 		}
 	}
 	return notes
 }
 
-// checkEpsilon notes where Epsilon, which never collects, costs less than the distilled
-// cost: then this is too high, and all overheads are too low.
-func checkEpsilon(points []Overhead, c Clock, b Bound) (notes []string) {
+func checkEpsilon(points []Overhead, c Clock, b Bound) (notes []Note) {
 	for _, p := range points {
 		if o := p.Overheads[c][b]; p.Collector == Epsilon && o.High < 1 {
-			notes = append(notes, fmt.Sprintf("Epsilon at %s costs %.3f times (%.3f to %.3f) the distilled %s cost (%s): the true overheads are larger by at least that factor",
-				p.Heap, o.Mean, o.Low, o.High, c, b))
+			notes = append(notes, Note{Kind: Cheaper, Collector: p.Collector, Heap: p.Heap, Clock: c, Bound: b, Overhead: o})
 		}
 	}
 	return notes

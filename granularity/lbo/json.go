@@ -52,8 +52,20 @@ func (m Mean) MarshalJSON() ([]byte, error) {
 		Multiple  *float64 `json:"multiple"`
 		Programs  int      `json:"programs"`
 		clocksJSON
-		Failed string `json:"failed"`
-	}{m.Collector, m.Heap, estimate.Number(m.Multiple), m.Programs, clocksOf(m.Overheads), m.Failed})
+		Missing []Missing `json:"missing,omitempty"`
+	}{m.Collector, m.Heap, estimate.Number(m.Multiple), m.Programs, clocksOf(m.Overheads), m.Missing})
+}
+
+// MarshalJSON writes null for what is not known.
+func (n Note) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Kind      NoteKind `json:"kind"`
+		Collector string   `json:"collector"`
+		Heap      string   `json:"heap"`
+		Clock     string   `json:"clock"`
+		Bound     string   `json:"bound"`
+		overheadJSON
+	}{n.Kind, n.Collector, n.Heap, n.Clock.String(), n.Bound.String(), overheadOf(n.Overhead)})
 }
 
 // MarshalJSON writes a result as `shadow lbo --format json` prints it.
@@ -69,6 +81,6 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		Program  string     `json:"program,omitempty"`
 		Baseline baseline   `json:"baseline"`
 		Points   []Overhead `json:"points"`
-		Notes    []string   `json:"notes,omitempty"`
+		Notes    []Note     `json:"notes,omitempty"`
 	}{r.Program, baseline{cost(Wall, Plain), cost(CPU, Plain), cost(Wall, Tighter), cost(CPU, Tighter)}, r.Points, r.Notes})
 }

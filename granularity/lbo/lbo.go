@@ -99,7 +99,7 @@ type Result struct {
 	Program   string
 	Baselines [NClocks][NBounds]Baseline
 	Points    []Overhead
-	Notes     []string // what is odd about the data
+	Notes     []Note
 }
 
 // Of computes the overheads of a program.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestNoAllocation(t *testing.T) {
 		}
 	}
 	if len(r.Notes) > 0 {
-		t.Errorf("%q", r.Notes)
+		t.Errorf("%+v", r.Notes)
 	}
 }
 
@@ -183,19 +184,19 @@ func TestFailures(t *testing.T) {
 	}
 	// More for the collector than in all: a note, and no part in the distilled cost.
 	odd := Of(Program{Points: []Point{at("Serial", "2x", 2, 90, 95, nan), at("G1", "2x", 2, 100, 20, nan)}})
-	if o := odd.Points[0].Overheads[Wall][Plain]; len(odd.Notes) == 0 || !near(o.Mean, 90.0/80) {
-		t.Errorf("%+v %q", o, odd.Notes)
+	if o := odd.Points[0].Overheads[Wall][Plain]; len(odd.Notes) != 2 || odd.Notes[0].Kind != Implausible || odd.Notes[0].Collector != "Serial" || !near(o.Mean, 90.0/80) {
+		t.Errorf("%+v %+v", o, odd.Notes)
 	}
 }
 
 func TestEpsilon(t *testing.T) {
 	fine := Of(Program{Points: []Point{at("Serial", "2x", 3, 120, 20, nan), at(Epsilon, "6x", 3, 101, 0, 0)}})
 	if b := fine.Baselines[Wall][Plain]; b.Collector != "Serial" || b.Cost != 100 || len(fine.Notes) > 0 {
-		t.Errorf("%+v %q", b, fine.Notes)
+		t.Errorf("%+v %v", b, fine.Notes)
 	}
 	low := Of(Program{Points: []Point{at("Serial", "2x", 3, 120, 20, nan), at(Epsilon, "6x", 3, 80, 0, 0)}})
-	if len(low.Notes) != 2 || !strings.Contains(low.Notes[0], "0.800 times") { // wall and cpu, plain: of the tighter bound no other point knows anything
-		t.Errorf("%q", low.Notes)
+	if len(low.Notes) != 2 || low.Notes[1].Kind != Cheaper || low.Notes[1].Clock != CPU || !near(low.Notes[0].Overhead.High, 0.8) { // wall and cpu, plain: of the tighter bound no other point knows anything
+		t.Errorf("%+v", low.Notes)
 	}
 }
 
@@ -208,13 +209,13 @@ func TestMeans(t *testing.T) {
 	if len(means) != 3 {
 		t.Fatalf("%+v", means)
 	}
-	if m := means[0]; m.Failed != "b: OutOfMemoryError" || !math.IsNaN(m.Overheads[Wall][Plain].Mean) {
+	if m := means[0]; !slices.Equal(m.Missing, []Missing{{"b", "OutOfMemoryError"}}) || !math.IsNaN(m.Overheads[Wall][Plain].Mean) {
 		t.Errorf("a point at which a program fails: %+v", m)
 	}
-	if m := means[1]; m.Failed != "" || !near(m.Overheads[Wall][Plain].Mean, 1.1) || m.Programs != 2 {
+	if m := means[1]; m.Missing != nil || !near(m.Overheads[Wall][Plain].Mean, 1.1) || m.Programs != 2 {
 		t.Errorf("%+v", m)
 	}
-	if m := means[2]; m.Failed != "b: not run" {
+	if m := means[2]; !slices.Equal(m.Missing, []Missing{{"b", ""}}) {
 		t.Errorf("%+v", m)
 	}
 	// Overheads of 2 and 8 have the geometric mean 4.

@@ -1,10 +1,7 @@
 package lbo
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"stackagent/granularity/estimate"
 )
@@ -17,9 +14,15 @@ type Mean struct {
 	Multiple        float64
 	Programs        int
 	Overheads       [NClocks][NBounds]estimate.Interval
-	// Failed names the programs that cannot run there: then there are no overheads. Only
-	// points at which all programs run may be compared.
-	Failed string
+	// Missing are the programs without runs there: then there are no overheads. Only points
+	// at which all programs run may be compared.
+	Missing []Missing
+}
+
+// Missing is a program that has no runs at a point.
+type Missing struct {
+	Program string `json:"program"`
+	Failed  string `json:"failed"` // why it cannot run there; "": nobody tried
 }
 
 // Means are the geometric means over programs, in the order of the first program's
@@ -50,20 +53,18 @@ func Means(results []Result) []Mean {
 func meanAt(results []Result, points []*Overhead) Mean {
 	first := points[slices.IndexFunc(points, func(p *Overhead) bool { return p != nil })]
 	m := Mean{Collector: first.Collector, Heap: first.Heap, Multiple: first.Multiple, Programs: len(results)}
-	var failed []string
 	for i, p := range points {
 		switch {
 		case p == nil:
-			failed = append(failed, results[i].Program+": not run")
+			m.Missing = append(m.Missing, Missing{Program: results[i].Program})
 		case p.Failed != "" || p.Runs == 0:
-			failed = append(failed, fmt.Sprintf("%s: %s", results[i].Program, cmp.Or(p.Failed, "not run")))
+			m.Missing = append(m.Missing, Missing{results[i].Program, p.Failed})
 		}
 	}
-	m.Failed = strings.Join(failed, "; ")
 	for c := range NClocks {
 		for b := range NBounds {
 			m.Overheads[c][b] = unknown
-			if m.Failed != "" {
+			if len(m.Missing) > 0 {
 				continue
 			}
 			var all []estimate.Interval
