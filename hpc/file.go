@@ -79,31 +79,31 @@ func WriteJSON(path string, v any) error {
 // there are none.
 func ReadFile(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
-	b, err := readSmall(path)
+	b, err := ReadSmall(path)
 	if err != nil || b == nil {
 		return nil, err
 	}
 	return parseFile(path, b)
 }
 
-// readSmall reads a file of bounded size; nil without an error when there is none.
-func readSmall(path string) ([]byte, error) {
+// ReadSmall reads a file beside a session, of bounded size; nil without an error when there is none.
+func ReadSmall(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading counters: %w", err)
+		return nil, fmt.Errorf("reading %s: %w", filepath.Base(path), err)
 	}
 	if !info.Mode().IsRegular() { // a pipe would never answer
-		return nil, fmt.Errorf("reading counters: %s is no file (%s)", path, info.Mode().Type())
+		return nil, fmt.Errorf("reading %s: it is no file (%s)", path, info.Mode().Type())
 	}
 	if info.Size() > maxFileSize {
-		return nil, fmt.Errorf("reading counters: %s has %d bytes, at most %d are read", path, info.Size(), maxFileSize)
+		return nil, fmt.Errorf("reading %s: it has %d bytes, at most %d are read", path, info.Size(), maxFileSize)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading counters: %w", err)
+		return nil, fmt.Errorf("reading %s: %w", filepath.Base(path), err)
 	}
 	return b, nil
 }

@@ -56,7 +56,7 @@ func (u Usage) Write(dir string) error { return WriteJSON(filepath.Join(dir, Usa
 // there is none.
 func ReadUsage(dir string) (*Usage, error) {
 	path := filepath.Join(dir, UsageFileName)
-	b, err := readSmall(path)
+	b, err := ReadSmall(path)
 	if err != nil || b == nil {
 		return nil, err
 	}

@@ -291,7 +291,7 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 		remove()
 		return err
 	}
-	return conclude(ctx, env, f.runFlags, c, w, ending{dir, remove, "java", launch.Result{}})
+	return conclude(ctx, env, f.runFlags, c, w, ending{dir: dir, remove: remove, name: "java"})
 }
 
 // record attaches, waits and detaches.

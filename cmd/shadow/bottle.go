@@ -138,7 +138,7 @@ func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error
 	if err != nil {
 		return nil, err
 	}
-	window, err := f.window.of(env, s.Manifest.StartNs, a.From, a.To)
+	window, err := f.window.of(env, s, a.From, a.To)
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 		return without
 	}
 	w := activity.Span{From: s.Manifest.StartNs, To: s.Manifest.EndNs}
-	if w, err = f.window.of(env, s.Manifest.StartNs, w.From, w.To); err != nil {
+	if w, err = f.window.of(env, s, w.From, w.To); err != nil {
 		return err
 	}
 	r.FromNs, r.ToNs = w.From, w.To

@@ -33,7 +33,7 @@ func (f *gcFlags) latency(s *session.Session, r *gcReport, w activity.Span) erro
 		return nil
 	}
 	span := &w
-	if f.window == (windowFlags{}) {
+	if f.window.whole() {
 		span = nil
 	}
 	t, err := tasks.Read(s, f.class, span, false)

@@ -70,9 +70,9 @@ Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
 // graphOf makes the graph of a session and notes what it lacks.
 func graphOf(env console.Env, s *session.Session, w *windowFlags) (*graph.Session, error) {
 	var from, to units.MonoNs
-	if w.from > 0 || w.to > 0 {
+	if !w.whole() {
 		start := s.Manifest.StartNs
-		span, err := w.of(env, start, start, start+units.MonoNs(s.Manifest.DurationNs))
+		span, err := w.of(env, s, start, start+units.MonoNs(s.Manifest.DurationNs))
 		if err != nil {
 			return nil, err
 		}

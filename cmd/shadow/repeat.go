@@ -161,7 +161,9 @@ func once(ctx context.Context, env console.Env, f runFlags, args []string, into 
 func bare(env console.Env, f runFlags, args []string, into *[]measuredRun) error {
 	w := record.NewWatcher(env, f.counter)
 	defer w.End()
-	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: env.Out, Err: env.Err})
+	out, errs, done := watched(env, f.marker.recorder()) // pipes here as well, if with the agent
+	defer done()
+	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: out, Err: errs})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/marker"
 	"stackagent/shadow/store"
 )
 
@@ -31,6 +33,7 @@ type runFlags struct {
 	options                  agentFlags
 	quiet, progress, counter bool
 	repeat                   repeatFlags
+	marker                   markerFlags
 	switches                 string
 }
 
@@ -79,15 +82,13 @@ func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 	f.options = addAgentFlags(flags, verb)
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
 	record.AddSwitches(flags, &f.switches)
+	f.marker.addTo(flags)
 	flags.StringVar(&f.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
 
 // check refuses values that the agent or the scheduling record would refuse.
 func (f *runFlags) check() error {
-	if err := f.options.check(); err != nil {
-		return err
-	}
-	return record.CheckSwitches(f.switches)
+	return cmp.Or(f.options.check(), f.marker.check(), record.CheckSwitches(f.switches))
 }
 
 // agentOptions is the agent's option string for a bus of this shadow.
@@ -136,20 +137,21 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer signal.Stop(caught)
-	result, err := execute(env, f, c, w, library, args)
+	markers := f.marker.recorder()
+	result, err := execute(env, f, c, w, library, args, markers)
 	if err != nil {
 		c.Abandon()
 		remove()
 		return launch.Result{}, err
 	}
-	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result}); err != nil {
+	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result, markers}); err != nil {
 		env.Note("%s", text.OneLine(err.Error())) // the exit code stays the command's
 	}
 	return result, nil
 }
 
 // execute runs the command with the agent and waits for its end.
-func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string) (launch.Result, error) {
+func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string, markers *marker.Recorder) (launch.Result, error) {
 	isJava := launch.IsJava(args[0])
 	var children []options.Setting
 	if isJava { // for any other command the environment reaches them
@@ -161,9 +163,11 @@ func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher
 	if err != nil {
 		return launch.Result{}, err
 	}
+	out, errs, done := watched(env, markers)
+	defer done()
 	var p *launch.Process
 	err = w.Switches.Launch(func() (err error) {
-		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: env.Out, Err: env.Err})
+		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: out, Err: errs})
 		return err
 	})
 	if err != nil {
@@ -203,6 +207,9 @@ func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collec
 	if len(folders) == 1 && launch.IsJava(e.name) && e.result.Usage != nil {
 		err = errors.Join(err, hpc.UsageOf(e.result.Usage, e.result.Wall).Write(folders[0]))
 	}
+	if e.markers != nil {
+		err = errors.Join(err, storeMarkers(env, e.markers.File(), folders))
+	}
 	for _, folder := range folders {
 		err = errors.Join(err, store.SealBeside(folder, store.BesideFiles()...))
 	}
@@ -221,6 +228,8 @@ type ending struct {
 	remove func() // the folder, if it is new and empty
 	name   string // of the command
 	result launch.Result
+
+	markers *marker.Recorder // nil: none were wanted
 }
 
 func noJVM(name string) string {

@@ -21,8 +21,8 @@ import (
 type stackFlags struct {
 	listing.Flags
 	region  string
-	marker  string
 	workers string
+	iterationFlags
 	threads []int
 	output  string
 	force   bool
@@ -32,8 +32,8 @@ type stackFlags struct {
 }
 
 func (f *stackFlags) addRegion(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.region, "region", "whole", "whole | markers | last:K (markers) | last:TIME | FROM..TO (since the start, as 2s..5s)")
-	cmd.Flags().StringVar(&f.marker, "marker", "", "class whose executions are the markers (glob; default: tasks named with --task when recording)")
+	cmd.Flags().StringVar(&f.region, "region", "whole", "whole | markers (all iterations) | last:K (iterations) | last:TIME | FROM..TO (since the start, as 2s..5s)")
+	f.iterationFlags.addTo(cmd)
 	cmd.Flags().StringVar(&f.workers, "workers", "", "names of the application threads (glob; default: the pools that do the work)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 }
@@ -56,7 +56,7 @@ in the same way, as the runs do not do the same work in it.
 
 Refuses to compare runs of two programs: give --force if they do the same work.`,
 		Example: `  shadow stack /tmp/one /tmp/two /tmp/four
-  shadow stack /tmp/one /tmp/four --threads 4 --region last:3 --marker 'com.acme.Iteration'
+  shadow stack /tmp/one /tmp/four --threads 4 --iteration last:3 --iterations-of 'com.acme.Iteration'
   shadow stack /tmp/one /tmp/two -o stack.svg
   shadow stack /tmp/four`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -96,6 +96,9 @@ func (f *stackFlags) checkRegion() error {
 	var err error
 	if f.parsed, err = scaling.ParseRegion(f.region); err != nil {
 		return console.Usagef("--region: %w", err)
+	}
+	if err = f.iterationFlags.join(&f.parsed); err != nil {
+		return err
 	}
 	return files.CheckFigure(f.output)
 }
@@ -182,7 +185,7 @@ func (f *stackFlags) checkPrograms(env console.Env, baseDir string, dirs []strin
 			}
 			env.Note("%s; compared because of --force", line)
 		}
-		if why := base.OtherWork(p); why != "" && f.parsed == (scaling.Region{}) {
+		if why := base.OtherWork(p); why != "" && f.parsed.Whole() {
 			env.Note("%s: %s", table.Clean(dir), why)
 		}
 	}
@@ -250,7 +253,7 @@ func (f *stackFlags) reckon(env console.Env, dir string, threads int) (*scaling.
 	if err != nil {
 		return nil, err
 	}
-	return scaling.Reckon(s, scaling.Options{Threads: threads, Region: f.parsed, Marker: f.marker, Workers: f.workers})
+	return scaling.Reckon(s, scaling.Options{Threads: threads, Region: f.parsed, Workers: f.workers})
 }
 
 func noteRun(env console.Env, dir string, r *scaling.Run) {

@@ -14,8 +14,9 @@ import (
 	"stackagent/shadow/session"
 )
 
-// windowFlags choose a stretch of a session by the time since its start.
+// windowFlags choose a stretch of a session by the time since its start, or by iterations.
 type windowFlags struct {
+	iterationFlags
 	from, to time.Duration
 	flags    *pflag.FlagSet
 }
@@ -24,6 +25,7 @@ func (w *windowFlags) addTo(cmd *cobra.Command) {
 	w.flags = cmd.Flags()
 	cmd.Flags().DurationVar(&w.from, "from", 0, "start of the window, since the start of the session (as 1.5s)")
 	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
+	w.iterationFlags.addTo(cmd)
 }
 
 func (w *windowFlags) check() error {
@@ -34,12 +36,24 @@ func (w *windowFlags) check() error {
 		return console.Usagef("--to %v: want a time since the start of the session, above 0", w.to)
 	case w.to > 0 && w.to <= w.from:
 		return console.Usagef("--from %v --to %v: the end must be after the start", w.from, w.to)
+	case w.iteration != "" && !w.byTime():
+		return w.iterationFlags.check()
+	case w.iteration != "":
+		return console.Usagef("--iteration %s: use it without --from and --to", w.iteration)
 	}
 	return nil
 }
 
+func (w *windowFlags) byTime() bool { return w.from != 0 || w.to != 0 }
+
+// whole reports whether nothing less than the session was asked for.
+func (w *windowFlags) whole() bool { return !w.byTime() && w.iteration == "" }
+
 // String is how the window was asked for.
 func (w *windowFlags) String() string {
+	if w.iteration != "" {
+		return "--iteration " + w.iteration
+	}
 	text := fmt.Sprintf("--from %v", w.from)
 	if w.to != 0 {
 		text += fmt.Sprintf(" --to %v", w.to)
@@ -47,17 +61,24 @@ func (w *windowFlags) String() string {
 	return text
 }
 
-// of is the window of a session that was observed from..to and started at start. It notes an end that
-// lies beyond the record.
-func (w *windowFlags) of(env console.Env, start, from, to units.MonoNs) (activity.Span, error) {
-	span := activity.Span{From: max(start+units.MonoNs(w.from), from), To: to}
-	if w.from == 0 {
-		span.From = from
+// of is the window of a session that was observed from..to. It notes an end that lies beyond the record.
+func (w *windowFlags) of(env console.Env, s *session.Session, from, to units.MonoNs) (activity.Span, error) {
+	span, start := activity.Span{From: from, To: to}, s.Manifest.StartNs
+	if w.iteration != "" {
+		chosen, err := w.chosen(s)
+		if err != nil {
+			return span, err
+		}
+		// From the begin of the first to the end of the last, with what is between them.
+		span = activity.Span{From: chosen[0].From, To: chosen[len(chosen)-1].To}.Cut(span)
+	}
+	if w.from != 0 {
+		span.From = max(start+units.MonoNs(w.from), from)
 	}
 	if w.to != 0 {
 		span.To = min(start+units.MonoNs(w.to), to)
 	}
-	if span.To <= span.From {
+	if span.Len() == 0 {
 		return span, fmt.Errorf("%s: nothing was recorded in this time; the record ends %s after the start of the session",
 			w, units.FormatNs(units.Ns(to-start)))
 	}

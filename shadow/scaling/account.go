@@ -17,7 +17,6 @@ import (
 type Options struct {
 	Threads int    // that the run was meant to use; 0: count them
 	Region  Region // of the session
-	Marker  string // glob over class names; "": tasks that the user named
 	// Workers is a glob over names of threads ("pool-1-*"): the application
 	// threads; "": those of all pools that did work.
 	Workers string
@@ -52,7 +51,7 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	spans, err := o.Region.spans(s, o.Marker, activity.Span{From: a.From, To: a.To})
+	spans, err := o.Region.spans(s, activity.Span{From: a.From, To: a.To})
 	if err != nil {
 		return nil, err
 	}

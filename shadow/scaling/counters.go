@@ -26,7 +26,7 @@ func CountersOf(s *session.Session, r Region) (Counters, error) {
 		return c, err
 	}
 	why := "the run was not counted from outside (shadow run --counters)"
-	if r != (Region{}) {
+	if !r.Whole() {
 		file, why = nil, "counters cover the whole run, not a region of it"
 	}
 	if file != nil {

@@ -7,29 +7,30 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"stackagent/granularity/activity"
 	"stackagent/internal/units"
+	"stackagent/shadow/iteration"
 	"stackagent/shadow/session"
-	"stackagent/shadow/store"
 )
 
 // Region is the part of a session to account for.
 type Region struct {
-	// Markers: the executions of the marker class (Options.Marker); if Last > 0, only
-	// the last ones.
-	Markers bool
-	Last    int
+	// Iterations chooses iterations of the program; nil: it does not.
+	Iterations *iteration.Choice
+	// IterationsOf is a glob over classes whose executions are the iterations; "": see iteration.Find.
+	IterationsOf string
 	// Tail is the length of the last part; 0: not given.
 	Tail units.Ns
 	// From and To are times since the start of the session; To 0: to the end.
 	From, To units.Ns
 }
+
+// Whole reports whether the region is all of the session.
+func (r Region) Whole() bool { return r.Iterations == nil && !r.ByTime() }
 
 // ByTime reports whether the region is given by times. Two runs do not do the same work in
 // it.
@@ -37,9 +38,8 @@ func (r Region) ByTime() bool { return r.Tail > 0 || r.From > 0 || r.To > 0 }
 
 // Errors of a region.
 var (
-	ErrRegion    = errors.New("no such region: use whole, markers, last:K (the last K markers), last:TIME (as last:10s) or FROM..TO (as 2s..5s)")
-	ErrNoTime    = errors.New("its scheduling record has no time in it, as whoever recorded it was killed at once: record again")
-	ErrNoMarkers = errors.New("no executions mark a region")
+	ErrRegion = errors.New("no such region: use whole, markers (all iterations), last:K (the last K iterations), last:TIME (as last:10s) or FROM..TO (as 2s..5s)")
+	ErrNoTime = errors.New("its scheduling record has no time in it, as whoever recorded it was killed at once: record again")
 )
 
 // ParseRegion reads a region: "whole", "markers", "last:K", "last:10s", "2s..5s".
@@ -47,7 +47,7 @@ func ParseRegion(text string) (Region, error) {
 	bad := func() (Region, error) { return Region{}, fmt.Errorf("region %q: %w", text, ErrRegion) }
 	if rest, ok := strings.CutPrefix(text, "last:"); ok {
 		if n, err := strconv.Atoi(rest); err == nil && n > 0 {
-			return Region{Markers: true, Last: n}, nil
+			return Region{Iterations: &iteration.Choice{Last: n}}, nil
 		}
 		if d, err := time.ParseDuration(rest); err == nil && d > 0 {
 			return Region{Tail: units.Ns(d)}, nil
@@ -75,16 +75,16 @@ func ParseRegion(text string) (Region, error) {
 	case "", "whole":
 		return Region{}, nil
 	case "markers":
-		return Region{Markers: true}, nil
+		return Region{Iterations: &iteration.Choice{}}, nil
 	}
 	return bad()
 }
 
 // spans are the region's spans in a session observed during within, in order, without
 // overlaps.
-func (r Region) spans(s *session.Session, marker string, within activity.Span) ([]activity.Span, error) {
-	if r.Markers {
-		return markers(s, marker, r.Last, within)
+func (r Region) spans(s *session.Session, within activity.Span) ([]activity.Span, error) {
+	if r.Iterations != nil {
+		return r.iterations(s, within)
 	}
 	w := within
 	start := s.Manifest.StartNs
@@ -107,48 +107,19 @@ func (r Region) spans(s *session.Session, marker string, within activity.Span) (
 	return []activity.Span{w}, nil
 }
 
-// markers are the executions of classes matching glob, or of tasks that the user named
-// if glob is empty; if last > 0, only the last ones.
-func markers(s *session.Session, glob string, last int, within activity.Span) ([]activity.Span, error) {
-	wanted := map[uint32]bool{}
-	for _, c := range s.Classes {
-		named := c.Kinds&units.KindCustom != 0
-		if glob != "" {
-			ok, err := path.Match(glob, c.Name)
-			if err != nil {
-				return nil, fmt.Errorf("marker %q: %w", glob, err)
-			}
-			named = ok
-		}
-		if named {
-			wanted[c.ID] = true
-		}
-	}
-	found := make([][]activity.Span, session.Workers())
-	err := s.ScanExecutions(store.ExecutionClass|store.ExecutionStart|store.ExecutionEnd, func(w int, c *session.Chunk) error {
-		for i, class := range c.Class {
-			if wanted[class] && c.EndNs[i] != 0 {
-				found[w] = append(found[w], activity.Span{From: c.StartNs[i], To: c.EndNs[i]})
-			}
-		}
-		return nil
-	})
+// iterations are the times of the chosen iterations, merged where they overlap.
+func (r Region) iterations(s *session.Session, within activity.Span) ([]activity.Span, error) {
+	set, err := iteration.Find(s, r.IterationsOf)
 	if err != nil {
-		return nil, fmt.Errorf("session %s: looking for markers: %w", s.Manifest.Session, err)
+		return nil, err
 	}
-	all := slices.Concat(found...)
-	slices.SortFunc(all, func(a, b activity.Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	if last > 0 {
-		all = all[max(0, len(all)-last):]
+	chosen, err := set.Choose(*r.Iterations)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
-	return apart(s, all, within)
-}
-
-// apart merges overlapping spans and cuts them to within.
-func apart(s *session.Session, all []activity.Span, within activity.Span) ([]activity.Span, error) {
 	var out []activity.Span
-	for _, m := range all {
-		m = m.Cut(within)
+	for _, i := range chosen {
+		m := i.Span().Cut(within)
 		if n := len(out); n > 0 && m.From < out[n-1].To {
 			out[n-1].To = max(out[n-1].To, m.To)
 		} else if m.Len() > 0 {
@@ -156,8 +127,7 @@ func apart(s *session.Session, all []activity.Span, within activity.Span) ([]act
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("session %s: %w: name their class with --marker, or a method of yours when recording (shadow run --task 'CLASS#METHOD')",
-			s.Manifest.Session, ErrNoMarkers)
+		return nil, fmt.Errorf("session %s: the iterations lie outside the scheduling record", s.Manifest.Session)
 	}
 	return out, nil
 }

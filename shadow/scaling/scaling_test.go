@@ -8,6 +8,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
+	"stackagent/shadow/iteration"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
@@ -122,7 +123,7 @@ func TestRegions(t *testing.T) {
 		wantMS(t, text, reckon(t, s, Options{Region: region}).Duration, want)
 	}
 	// In the second round the second thread has nothing to do, from the begin.
-	last := reckon(t, s, Options{Threads: 2, Region: Region{Markers: true, Last: 1}})
+	last := reckon(t, s, Options{Threads: 2, Region: Region{Iterations: &iteration.Choice{Last: 1}}})
 	wantMS(t, "running in the last round", last.InState[activity.Running], 200)
 	wantMS(t, "waiting in the last round", last.InState[activity.Futex], 200)
 	for _, text := range []string{"x", "last:", "last:0", "last:-1s", "5s..2s", "a..b", "-1s..2s"} {
@@ -130,7 +131,7 @@ func TestRegions(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := Reckon(s, Options{Region: Region{Markers: true}, Marker: "nothing.*"}); !errors.Is(err, ErrNoMarkers) {
+	if _, err := Reckon(s, Options{Region: Region{Iterations: &iteration.Choice{}, IterationsOf: "nothing.*"}}); !errors.Is(err, iteration.ErrNone) {
 		t.Errorf("no markers: %v", err)
 	}
 	if _, err := Reckon(s, Options{Region: Region{From: 9e9}}); err == nil {
@@ -140,7 +141,7 @@ func TestRegions(t *testing.T) {
 
 // TestNoTime: no choice of a region helps where nothing was recorded.
 func TestNoTime(t *testing.T) {
-	if _, err := (Region{}).spans(made(t), "", activity.Span{From: zero, To: zero}); !errors.Is(err, ErrNoTime) {
+	if _, err := (Region{}).spans(made(t), activity.Span{From: zero, To: zero}); !errors.Is(err, ErrNoTime) {
 		t.Errorf("%v, want ErrNoTime", err)
 	}
 }

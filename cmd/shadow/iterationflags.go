@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/shadow/iteration"
+	"stackagent/shadow/scaling"
+	"stackagent/shadow/session"
+)
+
+// iterationFlags choose iterations of a session.
+type iterationFlags struct{ iteration, iterationsOf string }
+
+func (i *iterationFlags) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&i.iteration, "iteration", "", "K | last | last:N | warm: only these iterations")
+	i.addClass(cmd)
+}
+
+func (i *iterationFlags) addClass(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&i.iterationsOf, "iterations-of", "", "class whose executions are the iterations (glob; default: the output markers of shadow run --marker, or else the methods named with --task)")
+}
+
+func (i *iterationFlags) check() error {
+	if _, err := path.Match(i.iterationsOf, ""); err != nil {
+		return console.Usagef("--iterations-of %s: %w", i.iterationsOf, err)
+	}
+	if i.iteration == "" {
+		return nil
+	}
+	if _, err := iteration.ParseChoice(i.iteration); err != nil {
+		return console.Usagef("--iteration %s: %w", i.iteration, err)
+	}
+	return nil
+}
+
+// join makes a region of iterations of r, if they were asked for.
+func (i *iterationFlags) join(r *scaling.Region) error {
+	if err := i.check(); err != nil {
+		return err
+	}
+	if i.iteration != "" {
+		if !r.Whole() {
+			return console.Usagef("--iteration %s: use it without --region", i.iteration)
+		}
+		choice, err := iteration.ParseChoice(i.iteration)
+		if err != nil {
+			return err
+		}
+		r.Iterations = &choice
+	}
+	if r.Iterations != nil {
+		r.IterationsOf = i.iterationsOf
+	}
+	return nil
+}
+
+// chosen are the iterations asked for, at least one.
+func (i *iterationFlags) chosen(s *session.Session) ([]iteration.Iteration, error) {
+	set, err := iteration.Find(s, i.iterationsOf)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := iteration.ParseChoice(i.iteration)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := set.Choose(choice)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
+	}
+	return chosen, nil
+}
