@@ -43,13 +43,21 @@ func sessionFolder(env console.Env, dir string) (path string, remove func(), err
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return "", nil, fmt.Errorf("%s cannot be written to: %w; choose another with -o", dir, err)
 	}
+	if err := checkSpace(dir); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return dir, remove, nil
+}
+
+// checkSpace reports whether the disk of dir has too little room for a session.
+func checkSpace(dir string) error {
 	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err == nil {
+	if err := unix.Statfs(dir, &st); err == nil { // else it is not there yet
 		if free := int64(st.Bavail) * st.Bsize; free < leastSpace {
-			remove()
-			return "", nil, fmt.Errorf("no space for a session: %s free in %s, at least %s wanted; make space or choose another folder with -o",
+			return fmt.Errorf("no space for a session: %s free in %s, at least %s wanted; make space or choose another folder with -o",
 				units.FormatBytes(free), dir, units.FormatBytes(leastSpace))
 		}
 	}
-	return dir, remove, nil
+	return nil
 }

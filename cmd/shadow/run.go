@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,6 +36,7 @@ type runFlags struct {
 	repeat                   repeatFlags
 	marker                   markerFlags
 	switches                 string
+	limit                    time.Duration // after which the command is ended; 0: there is none
 }
 
 func newRun(env console.Env) *cobra.Command {
@@ -167,7 +169,7 @@ func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher
 	defer done()
 	var p *launch.Process
 	err = w.Switches.Launch(func() (err error) {
-		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: out, Err: errs})
+		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: out, Err: errs, Limit: f.limit})
 		return err
 	})
 	if err != nil {

@@ -18,22 +18,19 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
+	"stackagent/shadow/experiment"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
-)
-
-// Words that stand for numbers in the command of shadow scale.
-const (
-	threadsWord   = "{threads}"
-	gcThreadsWord = "{gcthreads}"
 )
 
 // scaleFlags are the flags of shadow scale.
 type scaleFlags struct {
 	stackFlags
-	gcThreads      []int
-	repeat, warmup int
-	run            runFlags // how each run records
+	experimentFlags
+	factorFlags
+	gcThreads []int
+	warmup    int
+	run       runFlags // how each run records
 }
 
 func newScale(env console.Env) *cobra.Command {
@@ -42,17 +39,25 @@ func newScale(env console.Env) *cobra.Command {
 		Use:   "scale --threads 1,2,4 [flags] -- COMMAND [ARGS...]",
 		Short: "Run a command with several numbers of threads and draw its speedup stacks",
 		Long: `Runs COMMAND as shadow run does, once for each number of threads, which replaces
-` + threadsWord + ` in its arguments. Compares the runs with those with one thread and writes
+{threads} in its arguments. Compares the runs with those with one thread and writes
 a folder (default ./shadow-scale-<time>): a session per run, stack.json and the
-figures. Repeated runs take turns; the figures are means with 95 % confidence
-intervals.
+figures. Repeated runs take turns, in random order; the figures are means with 95 %
+confidence intervals.
 
-With --gc-threads, also runs COMMAND with each number of collector threads, which
-replaces ` + gcThreadsWord + ` or goes into JDK_JAVA_OPTIONS as -XX:ParallelGCThreads. One more figure
-shows the collector's work and time; without ` + threadsWord + ` in COMMAND it is the only one.
-The flags of shadow run that choose what to record apply to every run.`,
+With --collector, --heap, --jvm or --jdk, each combination has stacks of its own. Heaps
+are sizes, or multiples of the smallest heap with which COMMAND completes, which is
+looked for first. With --gc-threads, also runs COMMAND with each number of collector
+threads, which replaces {gcthreads} or is given to the JVM as -XX:ParallelGCThreads. One
+more figure shows the collector's work and time; without {threads} in COMMAND it is the
+only one. JVM options take the place of {jvm}, or go behind java, or into
+JDK_JAVA_OPTIONS.
+
+A run that fails is a result: the others go on. After an interrupt, give the same command
+with -o FOLDER. More numbers, heaps or --repeat add to the folder. The flags of shadow
+run that choose what to record apply to every run.`,
 		Example: `  shadow scale --threads 1,2,4 -- java -jar app.jar --workers {threads}
   shadow scale --threads 1,2 --repeat 5 --region last:3 --task 'com.acme.Main#iteration' -o out -- java -cp c com.acme.Main {threads}
+  shadow scale --threads 1,2 --collector G1,Parallel --heap 2x,6x -o out -- java -cp c com.acme.Main {threads}
   shadow scale --threads 1,2 --gc-threads 1,2 -o out -- java -XX:+UseParallelGC -cp c com.acme.Main {threads}`,
 		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return f.scale(cmd.Context(), env, args) },
@@ -65,7 +70,9 @@ The flags of shadow run that choose what to record apply to every run.`,
 	flags.IntSliceVar(&f.gcThreads, "gc-threads", nil, "numbers of threads of the collector (default: the JVM's choice)")
 	flags.IntVar(&f.repeat, "repeat", 1, "runs with each number")
 	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
-	flags.Lookup("output").Usage = "folder for what is written, new or empty (default: ./shadow-scale-<time>)"
+	flags.Lookup("output").Usage = "folder for what is written (default ./shadow-scale-<time>)"
+	f.factorFlags.addTo(flags)
+	f.experimentFlags.addTo(flags)
 	f.run.addRecordFlags(flags, options.Run)
 	return cmd
 }
@@ -80,13 +87,10 @@ func (f *scaleFlags) check(args []string) error {
 		return err
 	case len(args) == 0:
 		return console.Usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
-	case f.repeat < 1 || f.warmup < 0:
-		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
+	case f.repeat < 1 || f.repeat > maxRepeat || f.warmup < 0:
+		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, maxRepeat)
 	}
-	if err := cmp.Or(f.checkNumbers(args), f.run.check()); err != nil {
-		return err
-	}
-	return f.Flags.Check()
+	return cmp.Or(f.checkNumbers(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.Flags.Check())
 }
 
 // checkNumbers holds the numbers of threads against the places in the command
@@ -95,8 +99,9 @@ func (f *scaleFlags) checkNumbers(args []string) error {
 	if err := errors.Join(positive("--threads", f.threads), positive("--gc-threads", f.gcThreads)); err != nil {
 		return &console.UsageError{Err: err}
 	}
-	switch varied := mentions(args, threadsWord); {
-	case mentions(args, gcThreadsWord) && len(f.gcThreads) == 0:
+	const threadsWord, gcThreadsWord = "{threads}", "{gcthreads}"
+	switch varied := experiment.Mentions(args, experiment.Threads); {
+	case experiment.Mentions(args, experiment.GCThreads) && len(f.gcThreads) == 0:
 		return console.Usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
 	case !varied && len(f.threads) > 0:
 		return console.Usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
@@ -115,67 +120,61 @@ func positive(flag string, numbers []int) error {
 	return nil
 }
 
-func mentions(args []string, word string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, word) })
+// ascending are numbers as values of a factor, without repetitions.
+func ascending(numbers []int) []string {
+	var out []string
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(numbers))) {
+		out = append(out, strconv.Itoa(n))
+	}
+	return out
 }
 
-// config is what a run varies.
-type config struct{ threads, gc int } // threads 0: the program's choice; gc 0: the JVM's
-
-func (c config) name() string {
-	var parts []string
-	if c.threads > 0 {
-		parts = append(parts, "threads-"+strconv.Itoa(c.threads))
+// points are all combinations, those with one thread among them. Heaps are those that the multiples came to.
+func (f *scaleFlags) points(others []experiment.Point) []experiment.Point {
+	threads := f.threads
+	if len(threads) > 0 {
+		threads = append([]int{1}, threads...)
 	}
-	if c.gc > 0 {
-		parts = append(parts, "gc-"+strconv.Itoa(c.gc))
-	}
-	return strings.Join(parts, "-")
-}
-
-// configs are all combinations, those with one thread among them.
-func (f *scaleFlags) configs() []config {
-	threads := []int{0}
-	if len(f.threads) > 0 {
-		threads = slices.Compact(slices.Sorted(slices.Values(append([]int{1}, f.threads...))))
-	}
-	gcs := slices.Compact(slices.Sorted(slices.Values(f.gcThreads)))
-	if len(gcs) == 0 {
-		gcs = []int{0}
-	}
-	var out []config
-	for _, gc := range gcs {
-		for _, n := range threads {
-			out = append(out, config{n, gc})
+	var out []experiment.Point
+	for _, p := range experiment.Cross(experiment.Cross(nil, experiment.Threads, ascending(threads)), experiment.GCThreads, ascending(f.gcThreads)) {
+		for _, o := range others {
+			out = append(out, slices.Concat(p, o))
 		}
 	}
 	return out
 }
 
 func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) error {
-	dir := f.output
-	if dir == "" {
-		dir = "shadow-scale-" + env.Now().Format(folderTime)
-	}
-	dir, _, err := sessionFolder(env, dir)
+	dir, err := experimentFolder(env, f.output, "scale")
 	if err != nil {
 		return err
 	}
-	configs := f.configs()
-	for round := -f.warmup; round < f.repeat; round++ {
-		for _, c := range configs {
-			if err := f.once(ctx, env, dir, c, round, args); err != nil {
-				return err
-			}
-		}
+	if _, err := findAgent(env, f.run.library); err != nil {
+		return err
 	}
-	runs, err := f.reckonAll(env, dir, configs)
+	if err := checkJava(args[0]); err != nil {
+		return err
+	}
+	others, err := f.factorFlags.points(ctx, env, &f.experimentFlags, dir, args, experiment.Point{{Factor: experiment.Threads, Value: strconv.Itoa(max(1, slices.Max(append(f.threads, 1))))}})
 	if err != nil {
 		return err
 	}
-	result := scaleResult{bars: f.bars(configs, runs)}
+	points := f.points(others)
+	r := &runner{env: env, flags: &f.experimentFlags, command: args, sets: f.sets, pinHeap: f.pinned(), agent: &f.run}
+	if err := r.open(dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.repeat}); err != nil {
+		return err
+	}
+	if err := r.work(ctx, dir, func(ctx context.Context) error { return r.x.All(ctx, f.warmup) }); err != nil {
+		return err
+	}
+	r.noteFailures(points)
+	runs, err := f.reckonAll(env, r, points)
+	if err != nil {
+		return err
+	}
+	result := scaleResult{bars: f.bars(points, runs)}
 	if len(f.gcThreads) > 0 {
-		result.collector = collectorPoints(configs, runs)
+		result.collector = collectorPoints(points, runs)
 	}
 	if err := f.write(env, dir, result); err != nil {
 		return err
@@ -183,123 +182,117 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	return f.stackFlags.print(flatBars(result.bars), result.collector)
 }
 
-// once runs the command; a round below 0 warms up and leaves no session.
-func (f *scaleFlags) once(ctx context.Context, env console.Env, dir string, c config, round int, args []string) error {
-	to := runFolder(dir, c, round)
-	if round < 0 {
-		to = filepath.Join(dir, "warmup")
-		defer os.RemoveAll(to)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("making the folder of a run: %w", err)
-	}
-	env.Note("%s, run %d", c.name(), round+1)
-	quiet := env
-	quiet.Out = env.Err // what the runs print is not what this verb prints
-	quiet.Environ = withGCThreads(env, c, args)
-	f.run.dir, f.run.quiet = to, true
-	result, err := profiled(ctx, quiet, f.run, substituted(args, c))
-	if err != nil {
-		return fmt.Errorf("%s, run %d: %w", c.name(), round+1, err)
-	}
-	if result.Code != 0 {
-		return fmt.Errorf("%s, run %d ended with exit code %d; a failed run cannot be compared; its session is %s", c.name(), round+1, result.Code, to)
-	}
-	return nil
-}
+// pointKey makes a point the key of a map.
+func pointKey(p experiment.Point) string { return p.String() }
 
-func runFolder(dir string, c config, round int) string {
-	return filepath.Join(dir, c.name(), "run-"+strconv.Itoa(round+1))
-}
+// runsOf are the accounts of the runs, by point and invocation.
+type runsOf map[string]map[int]*scaling.Run
 
-func substituted(args []string, c config) []string {
-	r := strings.NewReplacer(threadsWord, strconv.Itoa(c.threads), gcThreadsWord, strconv.Itoa(c.gc))
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = r.Replace(a)
-	}
-	return out
-}
-
-// javaOptions is where the java command looks for options of its own.
-const javaOptions = "JDK_JAVA_OPTIONS"
-
-func withGCThreads(env console.Env, c config, args []string) []string {
-	if c.gc == 0 || mentions(args, gcThreadsWord) {
-		return env.Environ
-	}
-	value := strings.TrimSpace(env.Getenv(javaOptions) + " -XX:ParallelGCThreads=" + strconv.Itoa(c.gc))
-	return append(slices.Clone(env.Environ), javaOptions+"="+value)
-}
-
-// reckonAll brings all runs to account, by configuration and round.
-func (f *scaleFlags) reckonAll(env console.Env, dir string, configs []config) (map[config][]*scaling.Run, error) {
-	out := map[config][]*scaling.Run{}
-	for _, c := range configs {
-		for round := range f.repeat {
-			at := runFolder(dir, c, round)
-			r, err := f.reckon(env, at, c.threads)
+// reckonAll brings all runs to account that did not fail.
+func (f *scaleFlags) reckonAll(env console.Env, r *runner, points []experiment.Point) (runsOf, error) {
+	out := runsOf{}
+	n := 0
+	for _, p := range points {
+		out[pointKey(p)] = map[int]*scaling.Run{}
+		threads, _ := strconv.Atoi(p.Of(experiment.Threads)) // 0: the program's choice
+		for _, result := range r.x.Of(p) {
+			if result.Failed() || result.Invocation > f.repeat {
+				continue
+			}
+			at := r.x.Path(result)
+			run, err := f.reckon(env, at, threads)
 			if err != nil {
 				return nil, err
 			}
-			noteRun(env, at, r)
-			out[c] = append(out[c], r)
+			noteRun(env, at, run)
+			out[pointKey(p)][result.Invocation] = run
+			n++
 		}
+	}
+	if n == 0 {
+		return nil, errors.New("every run failed: there is nothing to compare")
 	}
 	return out, nil
 }
 
-// gcBars are the bars of the runs with this number of collector threads.
-type gcBars struct {
-	gc   int
-	bars []stackBar
+// barGroup are the bars of the runs that differ in their numbers of threads only.
+type barGroup struct {
+	others experiment.Point
+	bars   []stackBar
 }
 
 // scaleResult is what the runs came to.
 type scaleResult struct {
-	bars      []gcBars
+	bars      []barGroup
 	collector []figure.CollectorPoint // none without --gc-threads
 }
 
-// bars compares each run with the run with one thread of the same round; there
+// bars compares each run with the run with one thread of the same invocation; there
 // are none where the program itself chose the number of threads.
-func (f *scaleFlags) bars(configs []config, runs map[config][]*scaling.Run) []gcBars {
+func (f *scaleFlags) bars(points []experiment.Point, runs runsOf) []barGroup {
 	if len(f.threads) == 0 {
 		return nil
 	}
-	var out []gcBars
-	for _, c := range configs {
-		if n := len(out); n == 0 || out[n-1].gc != c.gc {
-			out = append(out, gcBars{gc: c.gc})
+	var out []barGroup
+	for _, p := range points {
+		others := p.Without(experiment.Threads)
+		i := slices.IndexFunc(out, func(g barGroup) bool { return slices.Equal(g.others, others) })
+		if i < 0 {
+			i, out = len(out), append(out, barGroup{others: others})
 		}
-		if c.threads == 1 && len(configs) > 1 && f.others() {
+		if p.Of(experiment.Threads) == "1" && f.others1() {
 			continue
 		}
-		var bar stackBar
+		base := runs[pointKey(slices.Concat(experiment.Point{{Factor: experiment.Threads, Value: "1"}}, others))]
+		bar := stackBar{others: others}
 		var bars []speedup.Bar
-		for round, r := range runs[c] {
-			base := runs[config{1, c.gc}][round]
-			bars = append(bars, speedup.Stack(base.Account, r.Account))
-			bar.count(base, r)
+		for invocation := 1; invocation <= f.repeat; invocation++ {
+			one, r := base[invocation], runs[pointKey(p)][invocation]
+			if one == nil || r == nil {
+				continue // one of them failed
+			}
+			bars = append(bars, speedup.Stack(one.Account, r.Account))
+			bar.count(one, r)
+		}
+		if len(bars) == 0 {
+			continue
 		}
 		bar.Repeated = speedup.Repeat(bars)
-		last := &out[len(out)-1]
-		last.bars = append(last.bars, bar)
+		out[i].bars = append(out[i].bars, bar)
 	}
-	return out
+	return slices.DeleteFunc(out, func(g barGroup) bool { return len(g.bars) == 0 })
 }
 
-// others reports whether there is another number of threads than one.
-func (f *scaleFlags) others() bool {
+// others1 reports whether there is another number of threads than one.
+func (f *scaleFlags) others1() bool {
 	return slices.ContainsFunc(f.threads, func(n int) bool { return n > 1 })
 }
 
-func flatBars(groups []gcBars) []stackBar {
+func flatBars(groups []barGroup) []stackBar {
 	var out []stackBar
 	for _, g := range groups {
 		out = append(out, g.bars...)
 	}
 	return out
+}
+
+// pointLabel names a point in a figure or a table.
+func pointLabel(p experiment.Point) string {
+	var words []string
+	for _, l := range p {
+		switch n, err := strconv.Atoi(l.Value); {
+		case l.Factor == experiment.GCThreads && err == nil:
+			words = append(words, text.PluralExact(n, "GC thread", "GC threads"))
+		case l.Factor == experiment.JDK:
+			words = append(words, filepath.Base(l.Value))
+		case l.Factor == heapMultiple:
+			words = append(words, l.Value+" heap")
+		case l.Factor == experiment.Heap && p.Of(heapMultiple) != "":
+		default:
+			words = append(words, l.Value)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // write puts the stacks and the figures into dir.
@@ -309,11 +302,7 @@ func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) erro
 	}
 	var stacks []figure.StackGroup
 	for _, g := range result.bars {
-		label := ""
-		if g.gc > 0 {
-			label = text.PluralExact(g.gc, "GC thread", "GC threads")
-		}
-		stacks = append(stacks, figure.StackGroup{Label: label, Bars: repeated(g.bars)})
+		stacks = append(stacks, figure.StackGroup{Label: pointLabel(g.others), Bars: repeated(g.bars)})
 	}
 	var figures []*figure.Figure
 	if len(stacks) > 0 {
@@ -352,14 +341,19 @@ func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
 }
 
 // collectorPoints are the collector's work and time by numbers of threads.
-func collectorPoints(configs []config, runs map[config][]*scaling.Run) []figure.CollectorPoint {
+func collectorPoints(points []experiment.Point, runs runsOf) []figure.CollectorPoint {
 	var out []figure.CollectorPoint
-	for _, c := range configs {
+	for _, p := range points {
 		var work, time []float64
-		for _, r := range runs[c] {
+		for _, r := range runs[pointKey(p)] {
 			work, time = append(work, float64(r.GCWork)), append(time, r.GCTime)
 		}
-		out = append(out, figure.CollectorPoint{Threads: c.threads, GCThreads: c.gc, Work: speedup.IntervalOf(work), Time: speedup.IntervalOf(time)})
+		if len(work) == 0 {
+			continue
+		}
+		threads, _ := strconv.Atoi(p.Of(experiment.Threads)) // 0: the program's choice
+		gc, _ := strconv.Atoi(p.Of(experiment.GCThreads))
+		out = append(out, figure.CollectorPoint{Threads: threads, GCThreads: gc, Work: speedup.IntervalOf(work), Time: speedup.IntervalOf(time)})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
 	"stackagent/internal/text"
+	"stackagent/shadow/experiment"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
 	"stackagent/shadow/view/table"
@@ -208,6 +209,7 @@ type stackBar struct {
 	ratios   map[hpc.Event][]float64 // of runs with counters, over their bases
 	estimate map[hpc.Event]bool
 	absent   map[string]string // counters that there are not -> why
+	others   experiment.Point  // what else the runs have in common
 }
 
 // count takes in the counters of a run and of its base.

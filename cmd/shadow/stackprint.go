@@ -14,6 +14,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/experiment"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
@@ -47,6 +48,8 @@ type barJSON struct {
 	Rest       map[string]float64  `json:"rest"`       // parts of the component of this name
 	Confidence map[string]*float64 `json:"confidence"` // half the interval at 95 %; null: a single run
 	Counted    bool                `json:"threads_counted"`
+	// Configuration is what else the runs of the bar have in common: collector, heap, ...
+	Configuration experiment.Point `json:"configuration,omitempty"`
 	// SequentialAssumed: the base is one thread alone, its sequential part is
 	// taken to be that of the run.
 	SequentialAssumed bool `json:"sequential_assumed"`
@@ -102,7 +105,7 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 func (b *stackBar) json() barJSON {
 	out := barJSON{
 		Threads: b.Threads, Speedup: &b.Speedup.Mean, Components: map[string]*float64{}, Rest: map[string]float64{},
-		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Advice: advice.OfBar(b.Mean()), Counters: b.counters(),
+		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Configuration: b.others, Advice: advice.OfBar(b.Mean()), Counters: b.counters(),
 	}
 	if b.AtMost {
 		out.Speedup, out.AtMost = nil, out.Speedup
@@ -148,7 +151,7 @@ func runOf(b speedup.Bar) runJSON {
 }
 
 func (f *stackFlags) table(bars []stackBar) error {
-	if err := listing.Table(f.Env.Out, f.TableOptions(false), listing.Refs(bars), barColumns()); err != nil {
+	if err := listing.Table(f.Env.Out, f.TableOptions(false), listing.Refs(bars), barColumns(bars)); err != nil {
 		return err
 	}
 	var text strings.Builder
@@ -161,8 +164,12 @@ func (f *stackFlags) table(bars []stackBar) error {
 	return f.counterTable(bars)
 }
 
-func barColumns() []view.Column[*stackBar] {
-	columns := []view.Column[*stackBar]{
+func barColumns(bars []stackBar) []view.Column[*stackBar] {
+	var columns []view.Column[*stackBar]
+	if slices.ContainsFunc(bars, func(b stackBar) bool { return len(b.others) > 0 }) {
+		columns = append(columns, view.Column[*stackBar]{Title: "with", Kind: view.Name, Stays: true, Show: func(b *stackBar) string { return pointLabel(b.others) }})
+	}
+	columns = append(columns, []view.Column[*stackBar]{
 		{Title: "threads", Kind: view.Int, Value: func(b *stackBar) view.Value { return view.IntOf(int64(b.Threads)) }},
 		{Title: "speedup", Kind: view.Float, Show: func(b *stackBar) string {
 			if b.AtMost {
@@ -170,7 +177,7 @@ func barColumns() []view.Column[*stackBar] {
 			}
 			return interval(b.Speedup)
 		}},
-	}
+	}...)
 	for c := range speedup.NComponents {
 		columns = append(columns, view.Column[*stackBar]{Title: c.String(), Kind: view.Float,
 			Show: func(b *stackBar) string {
@@ -270,7 +277,7 @@ func (f *stackFlags) csv(bars []stackBar) error {
 	for p := range speedup.NParts {
 		header = append(header, "rest_"+p.String())
 	}
-	header = append(header, "at_most")
+	header = append(header, "at_most", "configuration")
 	cell := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
 	confidence := func(v speedup.Interval) string {
 		if half(v) == nil {
@@ -292,7 +299,7 @@ func (f *stackFlags) csv(bars []stackBar) error {
 		for _, v := range b.Parts {
 			row = append(row, cell(v.Mean))
 		}
-		cells = append(cells, append(row, bound))
+		cells = append(cells, append(row, bound, pointLabel(b.others)))
 	}
 	return listing.CSV(f.Env.Out, header, cells)
 }

@@ -25,6 +25,8 @@ const (
 	ResultsName = "results.json"
 	TableName   = "results.parquet"
 	lockName    = "lock"
+	// HeapFolder is where the smallest heap was looked for, an experiment of its own.
+	HeapFolder = "smallest-heap"
 )
 
 // Limits for files that somebody else may have written.
@@ -57,7 +59,8 @@ func onlyOurs(dir string) error {
 	if err != nil {
 		return fmt.Errorf("reading the folder of the experiment: %w", err)
 	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != lockName }) {
+	ours := []string{lockName, HeapFolder}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !slices.Contains(ours, e.Name()) }) {
 		return fmt.Errorf("%s exists and is not empty; choose another with -o, or remove it", dir)
 	}
 	return nil

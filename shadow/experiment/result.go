@@ -29,6 +29,9 @@ type Outcome struct {
 	Usage   hpc.Usage `json:"usage"`
 }
 
+// Failed reports whether the run failed.
+func (o *Outcome) Failed() bool { return o.Failure != Fine }
+
 // Result is a run that ended, well or not.
 type Result struct {
 	Point      Point     `json:"point"`
@@ -42,8 +45,6 @@ type Result struct {
 	Disturbed string `json:"disturbed,omitempty"`
 }
 
-// Failed reports whether the run failed.
-func (r *Result) Failed() bool { return r.Failure != Fine }
 
 // columns are those of results.parquet, which has a row for each run.
 func columns(factors []string) []view.Column[*Result] {

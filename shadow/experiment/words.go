@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackagent/internal/units"
@@ -82,3 +84,23 @@ func HeapOption(bytes int64) string {
 
 // HeapText shows so many bytes to people.
 func HeapText(bytes int64) string { return units.FormatBytes(bytes) }
+
+// ParseHeap reads a size as -Xmx takes it: 64m, 2g, 65536k.
+func ParseHeap(s string) (int64, error) {
+	digits := strings.TrimRight(s, "kKmMgGtT")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit := s[len(digits):]
+	shift := 10 * (strings.Index("kmgt", strings.ToLower(unit)) + 1)
+	if unit == "" {
+		shift = 0
+	}
+	if err != nil || n <= 0 || len(unit) > 1 || n > math.MaxInt64>>(shift+1) {
+		return 0, fmt.Errorf("%q is no size: use a number with k, m or g, as in 64m", s)
+	}
+	return n << shift, nil
+}
+
+// Multiple is a multiple of the smallest heap, rounded up to MiB.
+func Multiple(smallest int64, by float64) int64 {
+	return int64(math.Ceil(float64(smallest)*by/mib)) * mib
+}
