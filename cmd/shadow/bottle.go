@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
+	"stackagent/shadow/iteration"
 	"stackagent/shadow/session"
 )
 
@@ -23,6 +25,7 @@ type bottleFlags struct {
 	listing.Flags
 	window    windowFlags
 	every     time.Duration
+	each      bool // iteration
 	group     string
 	output    string
 	normalise bool
@@ -45,6 +48,10 @@ With several sessions, draws their graphs side by side on one scale, and adds a 
 that names the session. --normalise gives heights as a share of the first session's
 height: how much longer or shorter each configuration takes than the first.
 
+With --each-iteration, draws a graph for each iteration of a session (or for those of
+--iteration) in the same way: the first ones show classes being loaded and methods
+compiled.
+
 --runnable also counts threads that wait for a CPU. Use it where there are fewer CPUs
 than threads: the widths then show the program's parallelism, not the machine's.
 
@@ -53,6 +60,7 @@ is still being recorded, as far as it is stored.`,
 		Example: `  shadow bottle /tmp/s
   shadow bottle /tmp/s --from 2s --to 5s -o bottle.svg
   shadow bottle /tmp/s --every 500ms --group kind --format csv
+  shadow bottle /tmp/s --each-iteration --group pool -o iterations.svg
   shadow bottle out/threads-1/run-1 out/threads-2/run-1 out/threads-4/run-1 --runnable -o bottles.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -65,8 +73,9 @@ is still being recorded, as far as it is stored.`,
 	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.window.addTo(cmd)
 	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length (one session only)")
+	cmd.Flags().BoolVar(&f.each, "each-iteration", false, "one graph per iteration")
 	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
-	cmd.Flags().BoolVar(&f.normalise, "normalise", false, "heights as a share of the first session's height")
+	cmd.Flags().BoolVar(&f.normalise, "normalise", false, "heights as a share of the first graph's height")
 	cmd.Flags().BoolVar(&f.runnable, "runnable", false, "count threads that wait for a CPU as running")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 	return cmd
@@ -85,8 +94,10 @@ func (f *bottleFlags) check(sessions int) error {
 		return console.Usagef("--every %v: use a time of 1µs or more", f.every)
 	case f.every > 0 && f.several:
 		return console.Usagef("--every divides one session into windows: name one session folder, or leave it out")
-	case f.normalise && !f.several:
-		return console.Usagef("--normalise compares with the first session: name several session folders, or leave it out")
+	case f.every > 0 && f.each:
+		return console.Usagef("--every and --each-iteration: use one of them")
+	case f.normalise && !f.several && !f.each:
+		return console.Usagef("--normalise compares with the first session or iteration: name several session folders, or use --each-iteration, or leave it out")
 	}
 	return nil
 }
@@ -101,9 +112,10 @@ func checkGroup(group string) error {
 // sessionGraph is a bottle graph of a session.
 type sessionGraph struct {
 	*bottle.Graph
-	label string
-	start units.MonoNs // of the session
-	of    *session.Activity
+	label     string       // of several sessions
+	iteration int          // from 1; 0: it is not of one
+	start     units.MonoNs // of the session
+	of        *session.Activity
 }
 
 func (f *bottleFlags) run(env console.Env, dirs []string) error {
@@ -115,7 +127,9 @@ func (f *bottleFlags) run(env console.Env, dirs []string) error {
 			return err
 		}
 		for k := range more {
-			more[k].label = labels[i]
+			if f.several {
+				more[k].label = labels[i]
+			}
 		}
 		graphs = append(graphs, more...)
 	}
@@ -153,25 +167,43 @@ func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error
 		stream = bottle.CountRunnable(stream)
 	}
 	windows := bottle.Windows(window.From, window.To, units.Ns(f.every))
+	var each []iteration.Iteration
+	if f.each {
+		if each, err = f.window.apart(s, window); err != nil {
+			return nil, err
+		}
+		windows = nil
+		for _, i := range each {
+			windows = append(windows, i.Span())
+		}
+	}
 	graphs, err := bottle.Compute(a.Threads, stream, windows...)
 	if err != nil {
 		return nil, err
 	}
 	noteDamage(env, a)
 	var out []sessionGraph
-	for _, g := range graphs {
+	for i, g := range graphs {
 		g.Runnable = f.runnable
-		out = append(out, sessionGraph{Graph: g.Group(bottle.By(f.group)), start: s.Manifest.StartNs, of: a})
+		one := sessionGraph{Graph: g.Group(bottle.By(f.group)), start: s.Manifest.StartNs, of: a}
+		if f.each {
+			one.iteration = each[i].Index
+		}
+		out = append(out, one)
 	}
 	return out, nil
 }
 
 func (f *bottleFlags) figure(graphs []sessionGraph) *figure.Figure {
 	switch {
-	case f.several:
+	case f.several || f.each:
 		var labelled []figure.LabelledBottle
 		for _, g := range graphs {
-			labelled = append(labelled, figure.LabelledBottle{Label: g.label, Graph: g.Graph})
+			label := g.label
+			if f.each {
+				label = strings.TrimPrefix(fmt.Sprintf("%s, iteration %d", label, g.iteration), ", ")
+			}
+			labelled = append(labelled, figure.LabelledBottle{Label: label, Graph: g.Graph})
 		}
 		return figure.BottleRow(labelled, f.normalise)
 	case f.every > 0:

@@ -17,6 +17,7 @@ import (
 // bottleJSON is a bottle graph; its names are promised.
 type bottleJSON struct {
 	Session   string       `json:"session,omitempty"` // of several: its folder
+	Iteration int          `json:"iteration,omitempty"`
 	FromNs    units.MonoNs `json:"from_ns"`
 	ToNs      units.MonoNs `json:"to_ns"`
 	Threads   []boxJSON    `json:"threads"`
@@ -45,7 +46,7 @@ func heightOfFirst(first sessionGraph, height float64) float64 {
 
 func (f *bottleFlags) json(g, first sessionGraph) bottleJSON {
 	out := bottleJSON{
-		FromNs: g.From, ToNs: g.To, Threads: []boxJSON{}, Counts: "running",
+		Iteration: g.iteration, FromNs: g.From, ToNs: g.To, Threads: []boxJSON{}, Counts: "running",
 		BusyNs: g.BusyNs, UnknownNs: g.UnknownNs, Lost: g.of.Lost, Source: g.of.Source, Account: g.of.Account,
 	}
 	if f.several {
@@ -67,7 +68,7 @@ func (f *bottleFlags) json(g, first sessionGraph) bottleJSON {
 
 func (f *bottleFlags) print(graphs []sessionGraph) error {
 	switch {
-	case f.Format == "json" && (f.every > 0 || f.several):
+	case f.Format == "json" && (f.every > 0 || f.several || f.each):
 		out := make([]bottleJSON, len(graphs))
 		for i, g := range graphs {
 			out[i] = f.json(g, graphs[0])
@@ -110,7 +111,7 @@ func (f *bottleFlags) columns(first sessionGraph) []view.Column[graphBox] {
 		{Name: "width", Title: "at once", Kind: view.Float, Unit: view.Factor, Doc: atOnce,
 			Value: func(b graphBox) view.Value { return view.FloatOf(b.Width) }, Text: func(b graphBox) string { return strconv.FormatFloat(b.Width, 'g', 9, 64) }},
 	}
-	if f.every == 0 {
+	if f.every == 0 && !f.each {
 		columns[0].Title, columns[1].Title = "", ""
 	}
 	if f.group == "kind" {
@@ -119,6 +120,10 @@ func (f *bottleFlags) columns(first sessionGraph) []view.Column[graphBox] {
 	if f.normalise {
 		columns = slices.Insert(columns, 6, view.Column[graphBox]{Name: "height_of_first", Title: "of first", Kind: view.Float, Unit: view.Factor,
 			Doc: "share over the height of the first session's graph", Value: func(b graphBox) view.Value { return view.FloatOf(heightOfFirst(first, b.HeightNs)) }})
+	}
+	if f.each {
+		columns = slices.Insert(columns, 0, view.Column[graphBox]{Name: "iteration", Title: "iteration", Kind: view.Int, Doc: "its number, from 1",
+			Value: func(b graphBox) view.Value { return view.IntOf(b.graph.iteration) }})
 	}
 	if f.several {
 		columns = slices.Insert(columns, 0, view.Column[graphBox]{Name: "session", Title: "session", Kind: view.Name, Doc: "its folder",
@@ -156,7 +161,7 @@ func (f *bottleFlags) table(graphs []sessionGraph) error {
 		for _, b := range f.topBoxes(boxes) {
 			shown = append(shown, graphBox{b, g})
 		}
-		if f.every > 0 {
+		if f.every > 0 || f.each {
 			continue
 		}
 		all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/granularity/activity"
 	"stackagent/shadow/iteration"
 	"stackagent/shadow/scaling"
 	"stackagent/shadow/session"
@@ -58,15 +59,41 @@ func (i *iterationFlags) join(r *scaling.Region) error {
 	return nil
 }
 
-// chosen are the iterations asked for, at least one.
+// apart are the iterations asked for, or all, cut to span. Each must end before the next one begins.
+func (i *iterationFlags) apart(s *session.Session, span activity.Span) ([]iteration.Iteration, error) {
+	chosen, err := i.chosen(s)
+	if err != nil {
+		return nil, err
+	}
+	var out []iteration.Iteration
+	for _, it := range chosen {
+		cut := it.Span().Cut(span)
+		if cut.Len() == 0 {
+			continue
+		}
+		it.From, it.To = cut.From, cut.To
+		if n := len(out); n > 0 && it.From < out[n-1].To {
+			return nil, fmt.Errorf("session %s: iterations %d and %d run at the same time, so neither has figures of its own", s.Manifest.Session, out[n-1].Index, it.Index)
+		}
+		out = append(out, it)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("session %s: no iteration lies in this time", s.Manifest.Session)
+	}
+	return out, nil
+}
+
+// chosen are the iterations asked for, or all; at least one.
 func (i *iterationFlags) chosen(s *session.Session) ([]iteration.Iteration, error) {
 	set, err := iteration.Find(s, i.iterationsOf)
 	if err != nil {
 		return nil, err
 	}
-	choice, err := iteration.ParseChoice(i.iteration)
-	if err != nil {
-		return nil, err
+	var choice iteration.Choice
+	if i.iteration != "" {
+		if choice, err = iteration.ParseChoice(i.iteration); err != nil {
+			return nil, err
+		}
 	}
 	chosen, err := set.Choose(choice)
 	if err != nil {

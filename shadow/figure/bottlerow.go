@@ -13,7 +13,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// LabelledBottle is the bottle graph of a session or a configuration.
+// LabelledBottle is the bottle graph of a session, a configuration or an iteration.
 type LabelledBottle struct {
 	Label string
 	Graph *bottle.Graph
@@ -33,7 +33,7 @@ const (
 func BottleRow(all []LabelledBottle, normalise bool) *Figure {
 	f := &Figure{
 		Name: "bottles", Title: "Bottle graphs side by side, on one scale",
-		Alt: "A bottle graph for each session: the height is a thread's share of the time, the width the average number of threads running at the same time.",
+		Alt: "A bottle graph for each session or iteration: the height is a thread's share of the time, the width the average number of threads running at the same time.",
 		W:   pageWidth, H: 60,
 	}
 	shown := all[:min(len(all), bottlesMost)]

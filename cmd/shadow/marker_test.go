@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/units"
+	"stackagent/shadow/marker"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// mark puts output markers into a session, at these milliseconds since its start.
+func mark(t *testing.T, dir string, at ...units.MonoNs) {
+	t.Helper()
+	f := marker.File{Version: marker.FileVersion, End: "done"}
+	for _, n := range at {
+		f.Markers = append(f.Markers, marker.Marker{At: 1_000*ms + n*ms, Stream: "stdout", Line: "done"})
+	}
+	if err := errors.Join(f.Write(dir), store.SealBeside(dir, store.BesideFiles()...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRunMarker: the output stays as it is, and each JVM's session has the markers, sealed.
+func TestRunMarker(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	program := fakeJava(t, "jvm")
+	script := program + ` a; printf 'round 1\nerr round 2' >&2; printf 'round\0\377 3\r\n'; ` + program + " round; printf 'no round 4'; exit 7"
+	code, out, errs := shadow(t, []string{fakeVariable + "=exit 0"}, "run", "--agent", agentLibrary(t), "-q", "-o", dir,
+		"--marker", `^(err )?round`, "--marker-begin", "^args", "--", "sh", "-c", script)
+	if want := "args a\nround\x00\xff 3\r\nargs round\nno round 4"; code != 7 || out != want || errs != "round 1\nerr round 2" {
+		t.Fatalf("exit %d, stdout %q, want %q, stderr %q", code, out, want, errs)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%d entries, want 2 sessions: %v", len(entries), err)
+	}
+	for _, e := range entries {
+		one := filepath.Join(dir, e.Name())
+		f, err := marker.Read(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for _, m := range f.Markers {
+			if m.Begin {
+				m.Line = "+" + m.Line
+			}
+			got[m.Stream+" "+m.Line]++
+		}
+		for _, want := range []string{"stdout +args a", "stderr round 1", "stdout round\x00? 3", "stderr err round 2", "stdout +args round"} {
+			if got[want] != 1 {
+				t.Errorf("no marker %q in %v", want, got)
+			}
+		}
+		if len(f.Markers) != 5 {
+			t.Errorf("%d markers, want 5: %v", len(f.Markers), got)
+		}
+		if err := os.Remove(filepath.Join(one, marker.FileName)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.Open(one); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("without its markers: %v", err)
+		}
+	}
+}
+
+// TestNoMarker: without the flag the command has the shadow's own streams.
+func TestNoMarker(t *testing.T) {
+	env := console.Env{Out: os.Stdout, Err: os.Stderr}
+	out, errs, done := watched(env, (&markerFlags{}).recorder())
+	done()
+	if out != env.Out || errs != env.Err {
+		t.Error("the command's output goes through the shadow")
+	}
+	for _, args := range [][]string{{"--marker", "("}, {"--marker-begin", "x"}, {"--marker", "x", "--marker-begin", "["}} {
+		code, _, errs := shadow(t, nil, append(append([]string{"run"}, args...), "--", "true")...)
+		if code != console.ExitUsage || !strings.Contains(errs, "--marker") {
+			t.Errorf("%q: exit %d: %s", args, code, errs)
+		}
+	}
+}
+
+// TestIterationFlags: the window is that of the iterations, each graph that of one.
+func TestIterationFlags(t *testing.T) {
+	dir := recorded(t)
+	mark(t, dir, 20, 40, 60)
+	type graph struct {
+		Iteration int
+		FromNs    units.MonoNs `json:"from_ns"`
+		ToNs      units.MonoNs `json:"to_ns"`
+		BusyNs    units.Ns     `json:"busy_ns"`
+		Threads   []struct {
+			Kind  string
+			Width float64
+		}
+	}
+	graphs := func(into any, args ...string) {
+		t.Helper()
+		code, out, errs := shadow(t, nil, append([]string{"bottle", dir, "--format", "json"}, args...)...)
+		if code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, errs)
+		}
+		if err := json.NewDecoder(bytes.NewReader([]byte(out))).Decode(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var one graph
+	graphs(&one, "--iteration", "last:2")
+	if one.FromNs != 1_020*ms || one.ToNs != 1_060*ms || one.BusyNs != 25*ms || one.Iteration != 0 {
+		t.Errorf("the last two: %+v", one)
+	}
+	var each []graph
+	graphs(&each, "--each-iteration")
+	if len(each) != 3 {
+		t.Fatalf("%d graphs, want 3", len(each))
+	}
+	for i, busy := range []units.Ns{20 * ms, 20 * ms, 5 * ms} {
+		g := each[i]
+		if g.Iteration != i+1 || g.FromNs != 1_000*ms+units.MonoNs(i)*20*ms || g.ToNs != g.FromNs+20*ms || g.BusyNs != busy {
+			t.Errorf("graph %d: %+v, want %d busy", i+1, g, busy)
+		}
+		for _, b := range g.Threads { // in the first iteration each thread runs alone, in the second both
+			if want := []float64{1, 2, 1}[i]; b.Width != want {
+				t.Errorf("in iteration %d a thread of kind %s has width %g, want %g", i+1, b.Kind, b.Width, want)
+			}
+		}
+	}
+	graphs(&each, "--each-iteration", "--iteration", "2")
+	if len(each) != 1 || each[0].Iteration != 2 {
+		t.Errorf("of iteration 2: %+v", each)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"bottle", dir, "--iteration", "4"}, 1, "it has 3 iterations"},
+		{[]string{"gc", dir, "--iteration", "0"}, console.ExitUsage, "use a number from 1"},
+		{[]string{"gc", dir, "--iteration", "1", "--to", "5ms"}, console.ExitUsage, "without --from and --to"},
+		{[]string{"stack", dir, "--iteration", "1", "--region", "last:1"}, console.ExitUsage, "without --region"},
+		{[]string{"stack", dir, "--iterations-of", "["}, console.ExitUsage, "syntax error"},
+		{[]string{"bottle", dir, "--each-iteration", "--every", "5ms"}, console.ExitUsage, "use one of them"},
+		{[]string{"bottle", recorded(t), "--iteration", "1"}, 1, "shadow run --marker"},
+		{[]string{"bottle", dir, "--each-iteration", "--iterations-of", "*"}, 1, "at the same time"},
+	} {
+		if code, _, errs := shadow(t, nil, c.args...); code != c.code || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: exit %d, want %d: %s", c.args, code, c.code, errs)
+		}
+	}
+}
