@@ -48,12 +48,13 @@ func (o Overhead) MarshalJSON() ([]byte, error) {
 func (m Mean) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Collector string   `json:"collector"`
+		HeapBytes int64    `json:"heap_bytes,omitempty"`
 		Heap      string   `json:"heap"`
 		Multiple  *float64 `json:"multiple"`
 		Programs  int      `json:"programs"`
 		clocksJSON
 		Missing []Missing `json:"missing,omitempty"`
-	}{m.Collector, m.Heap, estimate.Number(m.Multiple), m.Programs, clocksOf(m.Overheads), m.Missing})
+	}{m.Collector, m.HeapBytes, m.Heap, estimate.Number(m.Multiple), m.Programs, clocksOf(m.Overheads), m.Missing})
 }
 
 // MarshalJSON writes null for what is not known.

@@ -12,6 +12,7 @@ import (
 type Mean struct {
 	Collector, Heap string
 	Multiple        float64
+	HeapBytes       int64 // 0 if it is not the same for all programs
 	Programs        int
 	Overheads       [NClocks][NBounds]estimate.Interval
 	// Missing are the programs without runs there: then there are no overheads. Only points
@@ -52,8 +53,11 @@ func Means(results []Result) []Mean {
 // meanAt is the mean at the points, one for each result; nil where it lacks the point.
 func meanAt(results []Result, points []*Overhead) Mean {
 	first := points[slices.IndexFunc(points, func(p *Overhead) bool { return p != nil })]
-	m := Mean{Collector: first.Collector, Heap: first.Heap, Multiple: first.Multiple, Programs: len(results)}
+	m := Mean{Collector: first.Collector, Heap: first.Heap, Multiple: first.Multiple, HeapBytes: first.HeapBytes, Programs: len(results)}
 	for i, p := range points {
+		if p != nil && p.HeapBytes != m.HeapBytes {
+			m.HeapBytes = 0
+		}
 		switch {
 		case p == nil:
 			m.Missing = append(m.Missing, Missing{Program: results[i].Program})
