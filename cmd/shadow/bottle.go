@@ -13,7 +13,6 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/bottle"
-	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/iteration"
@@ -161,7 +160,7 @@ func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error
 	}
 	stream := a.Stream(window.From, window.To)
 	if f.runnable {
-		if why := a.NotAvailable[sched.NoRunnable]; why != "" {
+		if why := a.NoRunnable(); why != "" {
 			return nil, fmt.Errorf("session %s: --runnable is not available: %s", s.Manifest.Session, why)
 		}
 		stream = bottle.CountRunnable(stream)

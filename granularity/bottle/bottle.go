@@ -97,6 +97,12 @@ func (g *Graph) Group(by By) *Graph {
 	return out
 }
 
+// Plus is the box of the threads of both.
+func (b Box) Plus(o Box) Box {
+	b.add(o)
+	return b
+}
+
 func (b *Box) add(o Box) {
 	b.Threads += o.Threads
 	b.HeightNs += o.HeightNs

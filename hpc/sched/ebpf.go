@@ -141,10 +141,13 @@ func explainEBPF(err error) error {
 
 func (s *ebpfSource) name() string { return "ebpf" }
 
+// NoCalls is the key in Record.NotAvailable of a source that does not see in which system call a thread waits.
+const NoCalls = "futex, io, sleeping"
+
 func (s *ebpfSource) notAvailable() map[string]string {
 	if !s.calls {
 		const why = "where the registers keep the number of the system call is not known on this architecture"
-		return map[string]string{"futex, io, sleeping": why + "; it all is blocked", NoWakers: why}
+		return map[string]string{NoCalls: why + "; it all is blocked", NoWakers: why}
 	}
 	return map[string]string{}
 }

@@ -38,6 +38,9 @@ const (
 	takenTime    = "time taken"
 )
 
+// NoReasons is the key in Record.NotAvailable of a source that does not see why a thread leaves the CPU for a short time.
+const NoReasons = "reason of short stays"
+
 // NoRunnable is the key in Record.NotAvailable of a source that does not see when a blocked thread becomes ready.
 const NoRunnable = "runnable after a wake-up"
 
@@ -148,7 +151,7 @@ func (s *perfSource) notAvailable() map[string]string {
 	const remedy = " (run shadow as root: eBPF records it)"
 	all := map[string]string{
 		NoRunnable: "perf does not record wake-ups; the wait for a CPU after one is in the state before it" + remedy,
-		"reason of short stays": fmt.Sprintf("why a thread is off the CPU is looked up in /proc once it lasts %v; shorter stays are blocked%s",
+		NoReasons: fmt.Sprintf("why a thread is off the CPU is looked up in /proc once it lasts %v; shorter stays are blocked%s",
 			time.Duration(guessAfter), remedy),
 		switchItself: "perf records a switch to a thread when it is done; the time from its begin, which the kernel charges to the thread, is running time only as far as it can be estimated" + remedy,
 		NoWakers:     "perf does not record wake-ups" + remedy,

@@ -105,7 +105,10 @@ func activityFigures() map[string]*Figure {
 		g.Boxes = g.Boxes[min(i, 6):]
 		windows = append(windows, g)
 	}
+	paper := CollectorFigures([]string{FactorThreads, FactorGCThreads, FactorCollector}, configurations())
+	heaps := CollectorFigures([]string{FactorCollector, FactorHeap}, configurationsOverHeaps())
 	return map[string]*Figure{
+		"gc-threads": paper[0], "gc-collections": paper[1], "gc-application": paper[2], "gc-heaps": heaps[0], "gc-none": CollectorFigures(nil, nil)[0],
 		"timeline": timelineOf(2, 0), "timeline-crowded": timelineOf(200, 30), "timeline-empty": Timeline(Times{}, nil, nil, 2),
 		"bottle": Bottle(paperBottle()), "bottle-crowded": Bottle(crowdedBottle()), "bottle-kinds": Bottle(crowdedBottle().Group(bottle.ByKind)),
 		"bottle-empty": Bottle(&bottle.Graph{To: 5}), "bottle-one": Bottle(bottleOf(bottle.Box{Name: "main#1", Kind: activity.KindMain, HeightNs: 10, Width: 1})),
@@ -113,6 +116,43 @@ func activityFigures() map[string]*Figure {
 		"stack": Stacks([]StackGroup{{Bars: lusearch}}), "stack-groups": Stacks([]StackGroup{{Label: "1 GC thread", Bars: lusearch}, {Label: "2 GC threads", Bars: negative}}),
 		"stack-empty": Stacks(nil), "mmu": MMU(curve), "collector": Collector(points),
 	}
+}
+
+// configurations are runs with as many threads of both kinds, as in the paper: work grows with both, time is least at two.
+func configurations() []gc.Configuration {
+	var all []gc.Configuration
+	for _, n := range []int{2, 4, 8} {
+		for _, g := range []int{1, 2, 4, 8} {
+			c := gc.Configuration{Levels: []string{fmt.Sprint(n), fmt.Sprint(g), "Parallel"}}
+			for _, off := range []float64{0.96, 1, 1.04} {
+				work := 1e8 * off * (0.8 + 0.1*float64(n)) * (1 + 0.17*float64(g))
+				app := 1e9 * off * (1 + 0.05*float64(n))
+				c.Runs = append(c.Runs, gc.Work{
+					GC:          bottle.Box{RunningNs: units.Ns(work), HeightNs: work / math.Min(float64(g), 1.5+0.05*float64(g))},
+					Application: bottle.Box{RunningNs: units.Ns(app), HeightNs: app / float64(n) * 1.2},
+					Collections: int(20*off) + 2*n, PauseNs: units.Ns(work), GCWaits: int(50 * float64(g*g) * off), ApplicationWaits: 300 * n,
+				})
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// configurationsOverHeaps are collectors of which one does not run in the smallest heap.
+func configurationsOverHeaps() []gc.Configuration {
+	var all []gc.Configuration
+	for _, collector := range []string{"G1", "ZGC"} {
+		for i, heap := range []string{"1x", "1.5x", "2x", "3x", "6x"} {
+			c := gc.Configuration{Levels: []string{collector, heap}}
+			if collector != "ZGC" || i > 0 {
+				work := 3e8/float64(i+1) + 5e7*float64(len(collector))
+				c.Runs = []gc.Work{{GC: bottle.Box{RunningNs: units.Ns(work), HeightNs: work / 1.6}}}
+			}
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // timelineOf is so many workers that do all that threads do, over ten seconds.

@@ -154,9 +154,5 @@ func nameInBox(c *draw.Canvas, b bottle.Box, shade look, x, y, width, height vg.
 	if height < bottleName || shade.pattern != plain || widthOf(name, tickSize) > width {
 		return
 	}
-	clr := white
-	if luminance(shade.clr) > 0.2 {
-		clr = black
-	}
-	c.FillText(textStyle(tickSize, regular, centre, middle, clr), vg.Point{X: x, Y: y}, name)
+	c.FillText(textStyle(tickSize, regular, centre, middle, textOn(shade.clr)), vg.Point{X: x, Y: y}, name)
 }

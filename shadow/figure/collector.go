@@ -1,18 +1,77 @@
 package figure
 
 import (
-	"fmt"
-	"image/color"
-	"math"
 	"slices"
+	"strconv"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
+	"stackagent/granularity/estimate"
+	"stackagent/granularity/gc"
 	"stackagent/granularity/speedup"
-	"stackagent/internal/units"
 )
+
+// Names of factors that the figures of collections know; any other name may be given.
+const (
+	FactorThreads   = "application threads"
+	FactorGCThreads = "GC threads"
+	FactorHeap      = "heap"
+	FactorCollector = "collector"
+)
+
+// CollectorFigures draw garbage collection and the application against what varied, as the figures 5, 6, 8, 9, 15 and 16 of the
+// bottle graph paper: values are multiples of the first configuration's, waits are absolute. Each
+// configuration has a level of each factor, in their order.
+func CollectorFigures(factors []string, all []gc.Configuration) []*Figure {
+	panel := func(label string, q gc.Quantity) Panel {
+		return Panel{Label: label, Ratio: true, Values: gc.Normalised(all, q)}
+	}
+	rate := func(label string, q gc.Quantity) Panel { return Panel{Label: label, Values: gc.Means(all, q)} }
+	collection, application := over(factors, all, FactorGCThreads, FactorHeap, FactorThreads), over(factors, all, FactorThreads, FactorGCThreads, FactorHeap)
+	return []*Figure{
+		Over(&Figure{
+			Name: "collector", Title: "Garbage collection: work and time",
+			Alt: "The running time of the collector's threads and the height of their boxes in the bottle graph, as multiples of the first configuration's.",
+		}, collection, []Panel{panel("work", gc.GCWork), panel("time", gc.GCTime)}),
+		Over(&Figure{
+			Name: "collections", Title: "Number of collections, and how often the collector's threads wait",
+			Alt: "The number of collections as a multiple of the first configuration's, and the waits of the collector's threads in a futex per millisecond of pause.",
+		}, collection, []Panel{panel("collections", gc.Collections), rate("waits per ms of pause", gc.GCWaits)}),
+		Over(&Figure{
+			Name: "application", Title: "Application: work and time without the collector's, and waits",
+			Alt: "The running time of the application's threads and the height of their boxes in the bottle graph, as multiples of the first configuration's, and their waits in a futex per millisecond.",
+		}, application, []Panel{panel("work", gc.ApplicationWork), panel("time", gc.ApplicationTime), rate("waits per ms", gc.ApplicationWaits)}),
+	}
+}
+
+// over puts the first of the wanted factors that varies on the horizontal axis, else the first factor that does.
+func over(factors []string, all []gc.Configuration, wanted ...string) Configurations {
+	varies := func(k int) bool {
+		return slices.ContainsFunc(all, func(c gc.Configuration) bool { return c.Levels[k] != all[0].Levels[k] })
+	}
+	var order []int
+	for _, name := range append(slices.Clone(wanted), factors...) {
+		if k := slices.Index(factors, name); k >= 0 && varies(k) && !slices.Contains(order, k) {
+			order = append(order, k)
+		}
+	}
+	c := Configurations{}
+	for _, k := range order {
+		c.Factors = append(c.Factors, factors[k])
+	}
+	if len(order) == 0 {
+		c.Factors = []string{"configuration"}
+	}
+	for _, one := range all {
+		levels := []string{}
+		for _, k := range order {
+			levels = append(levels, one.Levels[k])
+		}
+		if len(order) == 0 {
+			levels = []string{"the only one"}
+		}
+		c.Levels = append(c.Levels, levels)
+	}
+	return c
+}
 
 // CollectorPoint is what the collector's threads did in runs with these numbers of
 // application and collector threads, in nanoseconds.
@@ -25,99 +84,21 @@ type CollectorPoint struct {
 // Collector draws the collector's work and time against its number of threads,
 // a line for each number of application threads.
 func Collector(points []CollectorPoint) *Figure {
-	f := &Figure{
+	c := Configurations{Factors: []string{FactorGCThreads, FactorThreads}}
+	work, time := Panel{Label: "work", Time: true}, Panel{Label: "time", Time: true}
+	of := func(v speedup.Interval) estimate.Interval {
+		return estimate.Interval{Mean: v.Mean, Low: v.Mean - v.Half, High: v.Mean + v.Half}
+	}
+	for _, p := range points {
+		threads := "the program's own"
+		if p.Threads > 0 {
+			threads = strconv.Itoa(p.Threads)
+		}
+		c.Levels = append(c.Levels, []string{strconv.Itoa(p.GCThreads), threads})
+		work.Values, time.Values = append(work.Values, of(p.Work)), append(time.Values, of(p.Time))
+	}
+	return Over(&Figure{
 		Name: "collector", Title: "Garbage collection: work and time against the collector's threads",
 		Alt: "The running time of the collector's threads and their share of the time, for each number of collector and application threads.",
-		W:   pageWidth, H: 60,
-	}
-	if len(points) == 0 {
-		f.body = empty("no runs")
-		return f
-	}
-	var counts []int
-	for _, p := range points {
-		if !slices.Contains(counts, p.Threads) {
-			counts = append(counts, p.Threads)
-		}
-	}
-	slices.Sort(counts)
-	var legend []entry
-	for i, n := range counts {
-		style := curveStyle(i)
-		text := fmt.Sprintf("%d application threads", n)
-		switch n {
-		case 0:
-			text = "the program's own number of application threads"
-		case 1:
-			text = "1 application thread"
-		}
-		legend = append(legend, entry{text: text, line: &style})
-	}
-	h := legendHeight(legend, f.W-2*margin)
-	f.H = 190 + h
-	f.body = func(c draw.Canvas) {
-		width := (c.Max.X - c.Min.X) / 2
-		for i, side := range []struct {
-			label string
-			of    func(CollectorPoint) speedup.Interval
-		}{
-			{"work: running time", func(p CollectorPoint) speedup.Interval { return p.Work }},
-			{"time: height of the boxes", func(p CollectorPoint) speedup.Interval { return p.Time }},
-		} {
-			p := collectorPlot(points, counts, side.label, side.of)
-			p.Draw(draw.Crop(c, vg.Length(i)*width+margin, -vg.Length(1-i)*width-margin, h, -4))
-		}
-		low := draw.Crop(c, margin, -margin, 0, 0)
-		low.Max.Y = low.Min.Y + h
-		drawLegend(low, legend)
-	}
-	return f
-}
-
-func collectorPlot(points []CollectorPoint, counts []int, label string, of func(CollectorPoint) speedup.Interval) *plot.Plot {
-	top := 0.0
-	var gcs []int
-	for _, p := range points {
-		v := of(p)
-		top = max(top, v.Mean)
-		if !math.IsNaN(v.Half) {
-			top = max(top, v.Mean+v.Half)
-		}
-		if !slices.Contains(gcs, p.GCThreads) {
-			gcs = append(gcs, p.GCThreads)
-		}
-	}
-	slices.Sort(gcs)
-	unit, scale := timeUnit(units.Ns(top))
-	p := newPlot("GC threads", label+" ("+unit+")")
-	countAxis(p, top/scale)
-	p.X.Min, p.X.Max = -0.3, float64(len(gcs))-0.7
-	p.X.Tick.Marker = plot.TickerFunc(func(_, _ float64) []plot.Tick {
-		var ticks []plot.Tick
-		for i, n := range gcs {
-			ticks = append(ticks, plot.Tick{Value: float64(i), Label: fmt.Sprint(n)})
-		}
-		return ticks
-	})
-	p.Add(gridLines(false, true), plotter(func(c draw.Canvas, p *plot.Plot) {
-		tx, ty := p.Transforms(&c)
-		y := func(v float64) vg.Length { return ty(v / scale) }
-		for i, n := range counts {
-			var line []vg.Point
-			for _, pt := range points {
-				if pt.Threads != n {
-					continue
-				}
-				x := tx(float64(slices.Index(gcs, pt.GCThreads)))
-				v := of(pt)
-				line = append(line, vg.Point{X: x, Y: y(v.Mean)})
-				errorBar(&c, x, y, v)
-			}
-			c.StrokeLines(curveStyle(i), line)
-			for _, pt := range line {
-				c.DrawGlyph(draw.GlyphStyle{Color: color.Color(palette[i%len(palette)]), Radius: 2.2, Shape: draw.CircleGlyph{}}, pt)
-			}
-		}
-	}))
-	return p
+	}, c, []Panel{work, time})
 }

@@ -143,7 +143,7 @@ func stackPlotter(bars []speedup.Repeated, middles []float64) plotter {
 			for k, part := range b.Components {
 				box(part.Mean, stackLooks[k])
 			}
-			errorBar(&c, (x0+x1)/2+(x1-x0)*0.38, ty, b.Speedup)
+			errorBar(&c, (x0+x1)/2+(x1-x0)*0.38, ty, b.Speedup.Mean-b.Speedup.Half, b.Speedup.Mean+b.Speedup.Half)
 			// The ideal.
 			c.StrokeLine2(draw.LineStyle{Color: black, Width: 0.9, Dashes: []vg.Length{3, 2}}, x0-4, ty(float64(b.Threads)), x1+4, ty(float64(b.Threads)))
 		}
@@ -169,12 +169,12 @@ func speedupLook(b speedup.Repeated) look {
 }
 
 // errorBar draws a confidence interval, where there is one.
-func errorBar(c *draw.Canvas, x vg.Length, ty func(float64) vg.Length, v speedup.Interval) {
-	if math.IsNaN(v.Half) || v.Half == 0 {
+func errorBar(c *draw.Canvas, x vg.Length, ty func(float64) vg.Length, low, high float64) {
+	if !(low < high) { // equal, or not a number
 		return
 	}
 	line := draw.LineStyle{Color: black, Width: 0.9}
-	lo, hi := ty(v.Mean-v.Half), ty(v.Mean+v.Half)
+	lo, hi := ty(low), ty(high)
 	c.StrokeLine2(line, x, lo, x, hi)
 	c.StrokeLine2(line, x-2.5, lo, x+2.5, lo)
 	c.StrokeLine2(line, x-2.5, hi, x+2.5, hi)

@@ -7,6 +7,7 @@ import (
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
+	"stackagent/granularity/gc"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -29,12 +30,11 @@ type Run struct {
 	speedup.Account
 	Parts   []speedup.Account // between Options.Parts
 	Counted bool              // the number of threads was not given but counted
-	// GCWork and GCTime are the running time of the collector's threads and the
-	// sum of their heights in the bottle graph of the region, nanoseconds.
+	Work    gc.Work           // of the collector and of the application, in the region
+	// GCWork and GCTime are those of Work, nanoseconds.
 	GCWork units.Ns
 	GCTime float64
 	Busy   units.Ns // some thread was running
-	Pauses int      // that begin in the region
 	// Counters are of the whole run; empty if the region is a part of it.
 	Counters Counters
 	// Notes limit the figures, one sentence each.
@@ -60,11 +60,13 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 		return nil, err
 	}
 	stream, lives := a.Stream(spans[0].From, spans[len(spans)-1].To), tasks.lives()
-	graphs, err := bottle.Compute(a.Threads, lives.watch(stream), spans...)
+	futexes := gc.NewFutexes(a.Threads, spans, s.Spans())
+	graphs, err := bottle.Compute(a.Threads, futexes.Watch(lives.watch(stream)), spans...)
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
-	r := &Run{}
+	r := &Run{Work: workOf(s, a, graphs)}
+	futexes.Fill(&r.Work)
 	r.sumUp(graphs)
 	if r.Counters, err = CountersOf(s, o.Region); err != nil {
 		return nil, err
@@ -102,20 +104,15 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 		}
 	}
 	r.Unseparated = tasks.endsUnknown
-	r.note(a, s, spans)
+	r.note(a)
 	r.noteEnds(tasks)
 	return r, nil
 }
 
 func (r *Run) sumUp(graphs []*bottle.Graph) {
+	r.GCWork, r.GCTime = r.Work.GC.RunningNs, r.Work.GC.HeightNs
 	for _, g := range graphs {
 		r.Busy += g.BusyNs
-		for _, b := range g.Boxes {
-			if b.Kind == activity.KindGC {
-				r.GCWork += b.RunningNs
-				r.GCTime += b.HeightNs
-			}
-		}
 	}
 }
 
@@ -179,15 +176,8 @@ func (r *Run) noteEnds(t *tasks) {
 }
 
 // note adds the notes.
-func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Span) {
+func (r *Run) note(a *session.Activity) {
 	say := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
-	for _, p := range s.Pauses {
-		for _, span := range spans {
-			if p.StartNs >= span.From && p.StartNs < span.To {
-				r.Pauses++
-			}
-		}
-	}
 	if r.Workers == 0 {
 		say("no application thread beside the main thread was at work in the region")
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -137,6 +138,14 @@ func endedBy(s *sched.Slice) uint32 {
 // KnowsEnds reports whether the record says which thread ended a wait.
 func (a *Activity) KnowsEnds() bool {
 	return a.NotAvailable[sched.NoWakers] == "" && a.reader.HasWakers()
+}
+
+// NoRunnable says why waits for a CPU are not all known as such; "": they are.
+func (a *Activity) NoRunnable() string { return a.NotAvailable[sched.NoRunnable] }
+
+// NoFutexes says why not every wait in a futex is known as such; "": they are.
+func (a *Activity) NoFutexes() string {
+	return cmp.Or(a.NotAvailable[sched.NoReasons], a.NotAvailable[sched.NoCalls])
 }
 
 // Damage is what could not be read of the record so far; reading a stream may
