@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/hpc"
@@ -24,6 +26,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/store"
+	"stackagent/shadow/suite"
 )
 
 // experimentFlags are those of every verb that runs a command many times.
@@ -89,21 +92,66 @@ func parseJVMSet(s string) (jvmSet, error) {
 
 // runner makes the runs of an experiment.
 type runner struct {
-	env     console.Env
-	flags   *experimentFlags
-	command []string
-	always  []string // JVM options of each run
-	sets    []jvmSet
-	pinHeap bool      // -Xms is the heap as well
-	agent   *runFlags // how a session is recorded; nil: the runs are without the agent
+	env      console.Env
+	flags    *experimentFlags
+	programs []program
+	always   []string // JVM options of each run
+	sets     []jvmSet
+	pinHeap  bool      // -Xms is the heap as well
+	agent    *runFlags // how a session is recorded; nil: the runs are without the agent
+	small    bool      // programs run on their small input
 
 	x *experiment.Experiment
 }
 
+// program is one that an experiment runs.
+type program struct {
+	suite.Program
+	folder string // that was prepared for it
+}
+
+// theCommand is a command that the user gave.
+func theCommand(args []string) program {
+	args = slices.Clone(args)
+	for i, a := range args {
+		if a == word(experiment.Heap) {
+			args[i] = "-Xmx" + a
+		}
+	}
+	p := program{Program: suite.Program{Command: args, Words: map[string]string{experiment.GCThreads: "", experiment.Collector: ""}}}
+	if launch.IsJava(args[0]) && !p.Uses(experiment.JVMOptions) {
+		p.Command = slices.Insert(args, 1, word(experiment.JVMOptions))
+	}
+	return p
+}
+
+func word(name string) string { return "{" + name + "}" }
+
+// mentions reports whether a command has a word.
+func mentions(args []string, name string) bool {
+	p := suite.Program{Command: args}
+	return p.Uses(name)
+}
+
+// at is the program of a point.
+func (r *runner) at(p experiment.Point) *program {
+	name := p.Of(experiment.Program)
+	i := slices.IndexFunc(r.programs, func(p program) bool { return p.Name == name })
+	return &r.programs[i]
+}
+
 // open opens the folder, in which the runs are to be made by r.
 func (r *runner) open(dir string, plan experiment.Plan) error {
-	plan.Command = r.command
+	for _, p := range r.programs {
+		if len(plan.Command) > 0 {
+			plan.Command = append(plan.Command, ";")
+		}
+		plan.Command = append(plan.Command, p.Command...)
+	}
 	plan.Settings = append(plan.Settings, r.flags.settings()...)
+	if r.small {
+		plan.Settings = append(plan.Settings, "small input")
+	}
 	if r.agent != nil {
 		plan.Settings = append(plan.Settings, r.agent.settings()...)
 	}
@@ -127,7 +175,10 @@ func (f *runFlags) settings() []string {
 	for _, s := range f.options.settings() {
 		out = append(out, s.Key+"="+s.Value)
 	}
-	return append(out, "switches="+f.switches, "counters="+strconv.FormatBool(f.counter))
+	for _, o := range f.more {
+		out = append(out, o.Key+"="+o.Value)
+	}
+	return append(out, "marker="+f.marker.end, "switches="+f.switches, "counters="+strconv.FormatBool(f.counter))
 }
 
 // work makes the runs that do asks for. An interrupt ends it at the next run, and says how to go on.
@@ -203,28 +254,46 @@ func (r *runner) limit(p experiment.Point) time.Duration {
 
 // commandAt is the command at a point, and its environment.
 func (r *runner) commandAt(p experiment.Point) (args, environ []string, err error) {
-	args, environ = slices.Clone(r.command), slices.Clone(r.env.Environ)
-	java := launch.IsJava(args[0])
-	if jdk := p.Of(experiment.JDK); jdk != "" {
+	program, environ := r.at(p), slices.Clone(r.env.Environ)
+	v := suite.Values{Folder: program.folder, Heap: p.Of(experiment.Heap), Small: r.small, Words: map[string]string{}}
+	v.Threads, _ = strconv.Atoi(cmp.Or(p.Of(experiment.Threads), strconv.Itoa(runtime.NumCPU())))
+	jdk := p.Of(experiment.JDK)
+	if jdk != "" {
+		v.Java = filepath.Join(jdk, "bin", "java")
 		environ = append(environ, "JAVA_HOME="+jdk, "PATH="+filepath.Join(jdk, "bin")+":"+r.env.Getenv("PATH"))
-		if java {
-			args[0] = filepath.Join(jdk, "bin", "java")
+	}
+	for own := range program.Words {
+		if given := p.Of(own); given != "" {
+			v.Words[own] = given
 		}
 	}
-	jvm := slices.Clone(r.always)
-	values := map[string]string{}
-	for _, l := range p {
-		values[l.Factor] = l.Value
+	if v.JVM, err = r.jvmOptions(program, p); err != nil {
+		return nil, nil, err
 	}
-	has := func(factor string) bool { return experiment.Mentions(r.command, factor) }
-	if c := p.Of(experiment.Collector); c != "" && !has(experiment.Collector) {
+	args, err = program.Argv(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	if jdk != "" && launch.IsJava(args[0]) {
+		args[0] = v.Java
+	}
+	if !program.Uses(experiment.JVMOptions) && !launch.IsJava(program.Command[0]) && len(v.JVM) > 0 {
+		environ = append(environ, javaOptions+"="+strings.TrimSpace(r.env.Getenv(javaOptions)+" "+strings.Join(v.JVM, " ")))
+	}
+	return args, environ, nil
+}
+
+// jvmOptions are those of a run that the command has no words for.
+func (r *runner) jvmOptions(program *program, p experiment.Point) ([]string, error) {
+	jvm := slices.Clone(r.always)
+	if c := p.Of(experiment.Collector); c != "" && !program.Uses(experiment.Collector) {
 		_, options, err := experiment.CollectorOptions(c)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		jvm = append(jvm, strings.Fields(options)...)
 	}
-	if n := p.Of(experiment.GCThreads); n != "" && !has(experiment.GCThreads) {
+	if n := p.Of(experiment.GCThreads); n != "" && !program.Uses(experiment.GCThreads) {
 		jvm = append(jvm, "-XX:ParallelGCThreads="+n)
 	}
 	if o := p.Of(pointersFactor); o != "" {
@@ -233,31 +302,19 @@ func (r *runner) commandAt(p experiment.Point) (args, environ []string, err erro
 	if name := p.Of(experiment.JVMOptions); name != "" {
 		i := slices.IndexFunc(r.sets, func(s jvmSet) bool { return s.name == name })
 		if i < 0 {
-			return nil, nil, fmt.Errorf("no set of JVM options is called %q", name)
+			return nil, fmt.Errorf("no set of JVM options is called %q", name)
 		}
 		jvm = append(jvm, r.sets[i].options...)
 	}
-	lists := map[string][]string{}
 	if heap := p.Of(experiment.Heap); heap != "" {
-		option := "-Xmx" + heap
-		lists[experiment.Heap] = []string{option}
-		if !has(experiment.Heap) {
-			jvm = append(jvm, option)
+		if !program.Uses(experiment.Heap) {
+			jvm = append(jvm, "-Xmx"+heap)
 		}
 		if r.pinHeap {
 			jvm = append(jvm, "-Xms"+heap)
 		}
 	}
-	switch {
-	case has(experiment.JVMOptions):
-		lists[experiment.JVMOptions] = jvm
-	case len(jvm) > 0 && java:
-		args = slices.Insert(args, 1, jvm...)
-	case len(jvm) > 0:
-		value := strings.TrimSpace(r.env.Getenv(javaOptions) + " " + strings.Join(jvm, " "))
-		environ = append(environ, javaOptions+"="+value)
-	}
-	return experiment.Fill(args, values, lists), environ, nil
+	return jvm, nil
 }
 
 // javaOptions is where the java command looks for options of its own.
@@ -272,7 +329,12 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	out, err := experiment.NewOutput(logOf(folder), r.flags.checkLine)
+	program := r.at(p)
+	check := r.flags.checkLine
+	if check == nil {
+		check = program.Check
+	}
+	out, err := experiment.NewOutput(logOf(folder), check)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
@@ -285,10 +347,11 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 	limit := r.limit(p)
 	if r.agent != nil {
 		f := *r.agent
-		f.dir, f.quiet, f.limit = folder, true, limit
+		f.dir, f.quiet, f.limit, f.workdir = folder, true, limit, program.Dir
+		f.record(program)
 		result, err = profiled(ctx, env, f, args)
 	} else {
-		result, err = plain(env, args, limit)
+		result, err = plain(env, args, program.Dir, limit)
 	}
 	if err := errors.Join(err, out.Close()); err != nil {
 		return experiment.Outcome{}, err
@@ -302,9 +365,25 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 	return outcome, nil
 }
 
+// record adds what the program asks for to be recorded.
+func (f *runFlags) record(p *program) {
+	f.more = slices.Clone(f.more)
+	for _, t := range p.Tasks {
+		f.more = append(f.more, options.Setting{Key: "task", Value: t})
+	}
+	switch p.Marker.Kind {
+	case suite.TaskMarker:
+		f.more = append(f.more, options.Setting{Key: "task", Value: p.Marker.Task})
+	case suite.OutputMarker:
+		if f.marker.end == "" {
+			f.marker.end = p.Marker.Line.String()
+		}
+	}
+}
+
 // plain is a run without the agent and without counters.
-func plain(env console.Env, args []string, limit time.Duration) (launch.Result, error) {
-	p, err := launch.Start(launch.Command{Args: args, Env: env.Environ, In: env.In, Out: env.Out, Err: env.Err, Limit: limit})
+func plain(env console.Env, args []string, dir string, limit time.Duration) (launch.Result, error) {
+	p, err := launch.Start(launch.Command{Args: args, Env: env.Environ, In: env.In, Out: env.Out, Err: env.Err, Dir: dir, Limit: limit})
 	if err != nil {
 		return launch.Result{}, err
 	}

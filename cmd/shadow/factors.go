@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -90,10 +91,13 @@ func multipleOf(heap string) (float64, bool) {
 // compared.
 func (f *factorFlags) pinned() bool { return len(f.heaps) > 0 }
 
-// points are all combinations of what varies. To turn multiples into sizes it may have to look for the smallest
-// heap, at the point at, in a folder of its own within dir.
-func (f *factorFlags) points(ctx context.Context, env console.Env, e *experimentFlags, dir string, args []string, at experiment.Point) ([]experiment.Point, error) {
+// points are all combinations of what varies, for a program. To turn multiples into sizes it may have to look for the
+// program's smallest heap, at the point at, in a folder of its own within dir.
+func (f *factorFlags) points(ctx context.Context, r *runner, dir string, p program, at experiment.Point) ([]experiment.Point, error) {
 	points := []experiment.Point{nil}
+	if p.Name != "" {
+		points = experiment.Cross(points, experiment.Program, []string{p.Name})
+	}
 	points = experiment.Cross(points, experiment.JDK, f.jdks)
 	points = experiment.Cross(points, experiment.Collector, f.collectors)
 	var names []string
@@ -104,14 +108,15 @@ func (f *factorFlags) points(ctx context.Context, env console.Env, e *experiment
 	if len(f.heaps) == 0 {
 		return points, nil
 	}
-	if err := f.findSmallest(ctx, env, e, dir, args, at); err != nil {
+	smallest, err := f.findSmallest(ctx, r, dir, p, at)
+	if err != nil {
 		return nil, err
 	}
 	var out []experiment.Point
 	for _, p := range points {
 		for _, h := range f.heaps {
 			if m, ok := multipleOf(h); ok {
-				out = append(out, p.With(heapMultiple, h).With(experiment.Heap, experiment.HeapOption(experiment.Multiple(f.smallest, m))))
+				out = append(out, p.With(heapMultiple, h).With(experiment.Heap, experiment.HeapOption(experiment.Multiple(smallest, m))))
 			} else {
 				out = append(out, p.With(experiment.Heap, h))
 			}
@@ -120,20 +125,23 @@ func (f *factorFlags) points(ctx context.Context, env console.Env, e *experiment
 	return out, nil
 }
 
-// findSmallest looks for the smallest heap if one is needed and not known.
-func (f *factorFlags) findSmallest(ctx context.Context, env console.Env, e *experimentFlags, dir string, args []string, at experiment.Point) error {
+// findSmallest looks for the smallest heap of a program if one is needed and not known.
+func (f *factorFlags) findSmallest(ctx context.Context, of *runner, dir string, p program, at experiment.Point) (int64, error) {
 	needed := slices.ContainsFunc(f.heaps, func(h string) bool { _, ok := multipleOf(h); return ok })
 	if !needed || f.smallest > 0 {
-		return nil
+		return f.smallest, nil
+	}
+	if p.Name != "" {
+		at = at.With(experiment.Program, p.Name)
 	}
 	at = at.With(experiment.Collector, baselineCollector)
 	if len(f.jdks) > 0 {
 		at = at.With(experiment.JDK, f.jdks[0])
 	}
-	r := &runner{env: env, flags: e, command: args, always: []string{onMemoryError}}
-	within := filepath.Join(dir, experiment.HeapFolder)
+	r := &runner{env: of.env, flags: of.flags, programs: []program{p}, always: []string{onMemoryError}, small: of.small}
+	within := filepath.Join(dir, experiment.HeapFolder, p.Name)
 	if err := r.open(within, experiment.Plan{Kind: "heap", Points: []experiment.Point{at}, Invocations: f.search.tries}); err != nil {
-		return err
+		return 0, err
 	}
 	var found experiment.SmallestHeap
 	err := r.work(ctx, dir, func(ctx context.Context) (err error) {
@@ -141,12 +149,12 @@ func (f *factorFlags) findSmallest(ctx context.Context, env console.Env, e *expe
 		return err
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
+	name := cmp.Or(p.Name, "the command")
 	if found.Bytes == 0 {
-		return fmt.Errorf("there is no smallest heap to take multiples of: %s; give sizes, as --heap 512m", found.Why)
+		return 0, fmt.Errorf("%s: there is no smallest heap to take multiples of: %s; give sizes, as --heap 512m", name, found.Why)
 	}
-	f.smallest = found.Bytes
-	env.Note("the smallest heap of %s is %s: a multiple of it is a heap of the experiment", baselineCollector, experiment.HeapText(found.Bytes))
-	return nil
+	of.env.Note("%s: the smallest heap of %s is %s; the heaps are multiples of it", name, baselineCollector, experiment.HeapText(found.Bytes))
+	return found.Bytes, nil
 }

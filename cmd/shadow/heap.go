@@ -166,7 +166,7 @@ func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) err
 	if points == nil {
 		points = []experiment.Point{nil}
 	}
-	r := &runner{env: env, flags: &f.experimentFlags, command: args, always: []string{onMemoryError}}
+	r := &runner{env: env, flags: &f.experimentFlags, programs: []program{theCommand(args)}, always: []string{onMemoryError}}
 	if err := r.open(dir, experiment.Plan{Kind: "heap", Points: points, Invocations: f.tries}); err != nil {
 		return err
 	}

@@ -36,7 +36,9 @@ type runFlags struct {
 	repeat                   repeatFlags
 	marker                   markerFlags
 	switches                 string
-	limit                    time.Duration // after which the command is ended; 0: there is none
+	workdir                  string            // where the command runs; "": here
+	more                     []options.Setting // of the agent, beside those that the user gave
+	limit                    time.Duration     // after which the command is ended; 0: there is none
 }
 
 func newRun(env console.Env) *cobra.Command {
@@ -96,7 +98,7 @@ func (f *runFlags) check() error {
 // agentOptions is the agent's option string for a bus of this shadow.
 func (f *runFlags) agentOptions(url, tokenFile, spool string, more ...options.Setting) string {
 	bus := []options.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}, {Key: "spool", Value: spool}}
-	return options.String(slices.Concat(bus, f.options.settings(), more))
+	return options.String(slices.Concat(bus, f.options.settings(), f.more, more))
 }
 
 // run is the verb: prepare, run, collect, report.
@@ -169,7 +171,7 @@ func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher
 	defer done()
 	var p *launch.Process
 	err = w.Switches.Launch(func() (err error) {
-		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: out, Err: errs, Limit: f.limit})
+		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: out, Err: errs, Dir: f.workdir, Limit: f.limit})
 		return err
 	})
 	if err != nil {

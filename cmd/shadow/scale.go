@@ -100,8 +100,8 @@ func (f *scaleFlags) checkNumbers(args []string) error {
 		return &console.UsageError{Err: err}
 	}
 	const threadsWord, gcThreadsWord = "{threads}", "{gcthreads}"
-	switch varied := experiment.Mentions(args, experiment.Threads); {
-	case experiment.Mentions(args, experiment.GCThreads) && len(f.gcThreads) == 0:
+	switch varied := mentions(args, experiment.Threads); {
+	case mentions(args, experiment.GCThreads) && len(f.gcThreads) == 0:
 		return console.Usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
 	case !varied && len(f.threads) > 0:
 		return console.Usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
@@ -155,12 +155,13 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if err := checkJava(args[0]); err != nil {
 		return err
 	}
-	others, err := f.factorFlags.points(ctx, env, &f.experimentFlags, dir, args, experiment.Point{{Factor: experiment.Threads, Value: strconv.Itoa(max(1, slices.Max(append(f.threads, 1))))}})
+	r := &runner{env: env, flags: &f.experimentFlags, programs: []program{theCommand(args)}, sets: f.sets, pinHeap: f.pinned(), agent: &f.run}
+	most := experiment.Point{{Factor: experiment.Threads, Value: strconv.Itoa(slices.Max(append(f.threads, 1)))}}
+	others, err := f.factorFlags.points(ctx, r, dir, r.programs[0], most)
 	if err != nil {
 		return err
 	}
 	points := f.points(others)
-	r := &runner{env: env, flags: &f.experimentFlags, command: args, sets: f.sets, pinHeap: f.pinned(), agent: &f.run}
 	if err := r.open(dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.repeat}); err != nil {
 		return err
 	}

@@ -336,14 +336,6 @@ func TestPointJSON(t *testing.T) {
 	}
 }
 
-func TestFill(t *testing.T) {
-	got := Fill([]string{"{jvm}", "-Xmx{heap}", "x{threads}y", "{none}"},
-		map[string]string{Heap: "64m", Threads: "4"}, map[string][]string{JVMOptions: {"-a", "-b"}})
-	if want := []string{"-a", "-b", "-Xmx64m", "x4y", "{none}"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestCollectorNames(t *testing.T) {
 	for given, want := range map[string]string{"g1": "G1", "ZGC": "Z", "shenandoahgc": "Shenandoah", "Epsilon": "Epsilon"} {
 		if got, _, err := CollectorOptions(given); got != want || err != nil {

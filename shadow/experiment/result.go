@@ -45,7 +45,6 @@ type Result struct {
 	Disturbed string `json:"disturbed,omitempty"`
 }
 
-
 // columns are those of results.parquet, which has a row for each run.
 func columns(factors []string) []view.Column[*Result] {
 	type column = view.Column[*Result]

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,34 +42,6 @@ func CollectorOptions(name string) (canonical, options string, err error) {
 		known = append(known, c.Name)
 	}
 	return "", "", fmt.Errorf("no collector is called %q; there are %s", name, strings.Join(known, ", "))
-}
-
-// Fill puts values into the words in braces. An argument that is nothing but the word {jvm}, or {heap}, becomes
-// as many arguments as it has values, perhaps none.
-func Fill(args []string, values map[string]string, lists map[string][]string) []string {
-	var pairs []string
-	for name, value := range values {
-		pairs = append(pairs, word(name), value)
-	}
-	r := strings.NewReplacer(pairs...)
-	var out []string
-	for _, a := range args {
-		if name, ok := strings.CutPrefix(a, "{"); ok {
-			if list, ok := lists[strings.TrimSuffix(name, "}")]; ok && strings.HasSuffix(a, "}") {
-				out = append(out, list...)
-				continue
-			}
-		}
-		out = append(out, r.Replace(a))
-	}
-	return out
-}
-
-func word(factor string) string { return "{" + factor + "}" }
-
-// Mentions reports whether an argument has the word of a factor.
-func Mentions(args []string, factor string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, word(factor)) })
 }
 
 // HeapOption is the value of -Xmx for so many bytes, rounded up to KiB, which is what a JVM can tell apart.

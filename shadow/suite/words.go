@@ -150,13 +150,19 @@ func (p *Program) fill(v Values, values map[string]string) []string {
 			argv = append(argv, v.JVM...)
 		case a == "{folder}":
 			argv = append(argv, v.Folder)
-		case a != "" && word.FindString(a) == a:
+		case known(a, values):
 			argv = append(argv, strings.Fields(values[strings.Trim(a, "{}")])...)
 		default:
 			argv = append(argv, replace(a, values))
 		}
 	}
 	return argv
+}
+
+// known reports whether an argument is nothing but a word that has a value.
+func known(a string, values map[string]string) bool {
+	_, ok := values[strings.Trim(a, "{}")]
+	return ok && word.FindString(a) == a
 }
 
 // replace puts values into an argument. Values are not looked into for words.

@@ -26,6 +26,7 @@ type Command struct {
 	Env      []string
 	In       io.Reader // an *os.File is handed through as it is
 	Out, Err io.Writer
+	Dir      string        // where it runs; "": here
 	Limit    time.Duration // after which it and what it started are ended; 0: there is none
 }
 
@@ -98,7 +99,11 @@ func start(c Command) (*exec.Cmd, error) {
 	if len(c.Args) == 0 {
 		return nil, &NotStartedError{Reason: "no command given"}
 	}
-	path, err := exec.LookPath(c.Args[0])
+	name := c.Args[0]
+	if c.Dir != "" && strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		name = filepath.Join(c.Dir, name)
+	}
+	path, err := exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return nil, explain(c.Args[0], err)
 	}
@@ -116,7 +121,7 @@ func start(c Command) (*exec.Cmd, error) {
 }
 
 func command(c Command, path string, args []string) *exec.Cmd {
-	return &exec.Cmd{Path: path, Args: args, Env: c.Env, Stdin: c.In, Stdout: c.Out, Stderr: c.Err, WaitDelay: outputDelay}
+	return &exec.Cmd{Path: path, Args: args, Env: c.Env, Dir: c.Dir, Stdin: c.In, Stdout: c.Out, Stderr: c.Err, WaitDelay: outputDelay}
 }
 
 func explain(name string, err error) error {
