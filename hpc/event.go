@@ -23,10 +23,16 @@ const (
 	Instructions                 // retired instructions, user mode
 	Cycles                       // core cycles, user mode; their length changes with the frequency
 	RefCycles                    // reference cycles, user mode; of constant length
+	L1Loads                      // loads from the level 1 data cache, user mode, as the next ones
+	L1Misses                     // of these, those that missed it
+	LLCLoads                     // loads from the last-level cache
+	LLCMisses                    // of these, those that missed it
+	DTLBMisses                   // loads whose address was not in the data TLB
 	eventCount
 )
 
-var eventNames = [eventCount]string{"task_clock_ns", "context_switches", "page_faults", "cpu_migrations", "instructions", "cycles", "ref_cycles"}
+var eventNames = [eventCount]string{"task_clock_ns", "context_switches", "page_faults", "cpu_migrations", "instructions", "cycles", "ref_cycles",
+	"l1_loads", "l1_misses", "llc_loads", "llc_misses", "dtlb_misses"}
 
 // String is the event's name in files and columns.
 func (e Event) String() string {
@@ -53,12 +59,19 @@ func (e *Event) UnmarshalText(b []byte) error {
 // Hardware reports whether e needs a PMU.
 func (e Event) Hardware() bool { return e >= Instructions }
 
+// Cache reports whether e is an event of the caches: see CacheEvents.
+func (e Event) Cache() bool { return e >= L1Loads }
+
 // SoftwareEvents are the events that every Linux machine has.
 func SoftwareEvents() []Event {
 	return []Event{TaskClock, ContextSwitches, PageFaults, CPUMigrations}
 }
 
-// AllEvents are the software and the hardware events.
+// CacheEvents are more hardware events than most CPUs can count at once beside the others, so they are counted only if
+// they are asked for: the kernel then lets the events take turns, and counts are estimates.
+func CacheEvents() []Event { return []Event{L1Loads, L1Misses, LLCLoads, LLCMisses, DTLBMisses} }
+
+// AllEvents are the software and the hardware events, without those of the caches.
 func AllEvents() []Event {
 	return append(SoftwareEvents(), Instructions, Cycles, RefCycles)
 }
@@ -96,7 +109,11 @@ func (perfSource) Open(tid int, e Event) (Counter, error) {
 		}
 		ev.Close() // nothing is written; a failure loses nothing
 	}
-	if reason, remedy, known := explain(err, e.Hardware()); known {
+	reason, remedy, known := explain(err, e.Hardware())
+	if e.Cache() && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL)) {
+		reason, remedy, known = "this processor, or its virtual machine, does not count this event", "", true
+	}
+	if known {
 		return nil, &NotAvailableError{Event: e, Reason: reason, Remedy: remedy, Err: err}
 	}
 	return nil, fmt.Errorf("opening %s of thread %d: %w", e, tid, err)
@@ -113,6 +130,11 @@ func checkReserve(ev *perf.Event) error {
 var configurators = [eventCount]perf.Configurator{
 	perf.TaskClock, perf.ContextSwitches, perf.PageFaults, perf.CPUMigrations,
 	perf.Instructions, perf.CPUCycles, perf.RefCPUCycles,
+	loads(perf.L1D, perf.Access), loads(perf.L1D, perf.Miss), loads(perf.LL, perf.Access), loads(perf.LL, perf.Miss), loads(perf.DTLB, perf.Miss),
+}
+
+func loads(cache perf.Cache, result perf.CacheOpResult) perf.Configurator {
+	return perf.HardwareCacheCounter{Cache: cache, Op: perf.Read, Result: result}
 }
 
 // openPerf opens e on a thread. Software events happen in the kernel: without

@@ -270,7 +270,7 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 	if err != nil {
 		return err
 	}
-	w := record.NewWatcher(env, f.counter)
+	w := record.NewWatcher(env, f.counter, f.caches)
 	w.Finder.Attached = g.process
 	defer w.End()
 	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), dir, w.Finder); err != nil {

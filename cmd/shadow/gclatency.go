@@ -79,8 +79,8 @@ func percentileName(p latency.Percentile) string {
 	return strconv.FormatFloat(float64(p)/1000, 'f', -1, 64)
 }
 
-// estimate marks a figure that rests on summaries.
-func estimate(n units.Ns, relativeError float64) string {
+// marked marks a figure that rests on summaries.
+func marked(n units.Ns, relativeError float64) string {
 	text := units.FormatNs(n)
 	if relativeError > 0 {
 		return "~" + text

@@ -94,7 +94,7 @@ func latencyColumns() []view.Column[*gcLatency] {
 	for _, p := range gcQuantiles {
 		name := "p" + percentileName(p)
 		columns = append(columns, view.Column[*gcLatency]{Title: name, Kind: view.Int, Unit: view.Ns,
-			Show: func(l *gcLatency) string { return estimate(l.Quantiles[name], l.RelativeError) }})
+			Show: func(l *gcLatency) string { return marked(l.Quantiles[name], l.RelativeError) }})
 	}
 	return append(columns, view.Column[*gcLatency]{Title: "max", Kind: view.Int, Unit: view.Ns,
 		Value: func(l *gcLatency) view.Value { return view.IntOf(l.MaxNs) }})

@@ -52,7 +52,7 @@ func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
 			},
 			Show: func(r *latencyRow) string {
 				if n, ok := r.Percentiles[name]; ok {
-					return estimate(n, r.RelativeError)
+					return marked(n, r.RelativeError)
 				}
 				return "n/a"
 			}})
@@ -69,7 +69,7 @@ func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
 				if r.MaxNs == nil {
 					return "n/a"
 				}
-				return estimate(*r.MaxNs, float64(r.Timed))
+				return marked(*r.MaxNs, float64(r.Timed))
 			}},
 		view.Column[*latencyRow]{Name: "summarised", Kind: view.Int, Unit: view.Count, Doc: "tasks known by histograms", Value: func(r *latencyRow) view.Value { return view.IntOf(r.Summarised) }},
 		view.Column[*latencyRow]{Name: "relative_error", Kind: view.Float, Doc: "bounds that of the percentiles; 0: exact", Value: func(r *latencyRow) view.Value { return view.FloatOf(r.RelativeError) }},

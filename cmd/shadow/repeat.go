@@ -159,7 +159,7 @@ func once(ctx context.Context, env console.Env, f runFlags, args []string, into 
 // bare is a run without the agent. The counters from outside run as they do with
 // it, so that they are no part of the difference.
 func bare(env console.Env, f runFlags, args []string, into *[]measuredRun) error {
-	w := record.NewWatcher(env, f.counter)
+	w := record.NewWatcher(env, f.counter, f.caches)
 	defer w.End()
 	out, errs, done := watched(env, f.marker.recorder()) // pipes here as well, if with the agent
 	defer done()

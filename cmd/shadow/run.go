@@ -30,15 +30,15 @@ import (
 
 // runFlags are the flags of shadow run.
 type runFlags struct {
-	dir, library             string
-	options                  agentFlags
-	quiet, progress, counter bool
-	repeat                   repeatFlags
-	marker                   markerFlags
-	switches                 string
-	workdir                  string            // where the command runs; "": here
-	more                     []options.Setting // of the agent, beside those that the user gave
-	limit                    time.Duration     // after which the command is ended; 0: there is none
+	dir, library                     string
+	options                          agentFlags
+	quiet, progress, counter, caches bool
+	repeat                           repeatFlags
+	marker                           markerFlags
+	switches                         string
+	workdir                          string            // where the command runs; "": here
+	more                             []options.Setting // of the agent, beside those that the user gave
+	limit                            time.Duration     // after which the command is ended; 0: there is none
 }
 
 func newRun(env console.Env) *cobra.Command {
@@ -85,6 +85,7 @@ func (f *runFlags) addOutputFlags(flags *pflag.FlagSet) {
 func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 	f.options = addAgentFlags(flags, verb)
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
+	flags.BoolVar(&f.caches, "cache-counters", false, "also count loads and misses of the L1 and last-level caches and the TLB, where the machine can; counts become estimates")
 	record.AddSwitches(flags, &f.switches)
 	f.marker.addTo(flags)
 	flags.StringVar(&f.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
@@ -126,7 +127,7 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	if err != nil {
 		return launch.Result{}, err
 	}
-	w := record.NewWatcher(env, f.counter)
+	w := record.NewWatcher(env, f.counter, f.caches)
 	defer w.End()
 	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), dir, w.Finder); err != nil {
 		remove()

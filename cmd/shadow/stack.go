@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +9,6 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/speedup"
-	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/figure"
@@ -201,44 +199,12 @@ func programOf(env console.Env, dir string) (*scaling.Program, error) {
 	return scaling.ProgramOf(s)
 }
 
-// stackBar is a bar, how its number of threads is known, and the counters of its
-// runs.
+// stackBar is a bar, how its number of threads is known, and what it was made from.
 type stackBar struct {
 	speedup.Repeated
-	counted  bool
-	ratios   map[hpc.Event][]float64 // of runs with counters, over their bases
-	estimate map[hpc.Event]bool
-	absent   map[string]string // counters that there are not -> why
-	others   experiment.Point  // what else the runs have in common
-}
-
-// count takes in the counters of a run and of its base.
-func (b *stackBar) count(base, run *scaling.Run) {
-	if b.ratios == nil {
-		b.ratios, b.estimate, b.absent = map[hpc.Event][]float64{}, map[hpc.Event]bool{}, map[string]string{}
-	}
-	maps.Copy(b.absent, run.Counters.NotAvailable)
-	for _, e := range hpc.AllEvents() {
-		if v, ok := run.Counters.Ratio(base.Counters, e); ok {
-			b.ratios[e] = append(b.ratios[e], v)
-		}
-		b.estimate[e] = b.estimate[e] || run.Counters.Estimated[e] || base.Counters.Estimated[e]
-	}
-}
-
-// counterJSON is an event of the runs with so many threads, over that of the
-// runs with one thread.
-type counterJSON struct {
-	Ratio     float64 `json:"ratio"`
-	Estimated bool    `json:"estimated"` // the kernel multiplexed the counter
-}
-
-func (b *stackBar) counters() map[string]counterJSON {
-	out := map[string]counterJSON{}
-	for e, values := range b.ratios {
-		out[e.String()] = counterJSON{speedup.IntervalOf(values).Mean, b.estimate[e]}
-	}
-	return out
+	counted     bool
+	bases, runs []*scaling.Run   // a base for each run; none without a base
+	others      experiment.Point // what else the runs have in common
 }
 
 func repeated(bars []stackBar) []speedup.Repeated {

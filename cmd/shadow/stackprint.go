@@ -10,14 +10,11 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/speedup"
-	"stackagent/hpc"
-	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // stackJSON is the output of shadow stack; threads, speedup and components are promised.
@@ -56,8 +53,10 @@ type barJSON struct {
 	// Counters are events of the whole run, normalised to the base: the hardware
 	// table.
 	Counters map[string]counterJSON `json:"counters"`
-	Runs     []runJSON              `json:"runs"`
-	Advice   string                 `json:"advice"`
+	// CountersOf are those of the application's threads and of the collector's, with the work and the time of both.
+	CountersOf map[string]map[string]counterJSON `json:"counters_of"`
+	Runs       []runJSON                         `json:"runs"`
+	Advice     string                            `json:"advice"`
 }
 
 // runJSON is what a bar was computed from, nanoseconds.
@@ -79,7 +78,8 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 	case "json":
 		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
 		for _, b := range bars {
-			maps.Copy(out.NotAvailable, b.absent)
+			_, missing := b.compared()
+			maps.Copy(out.NotAvailable, missing)
 			bar := b.json()
 			if b.AtMost {
 				bar.NoSpeedup = f.noSpeedup
@@ -105,8 +105,9 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 func (b *stackBar) json() barJSON {
 	out := barJSON{
 		Threads: b.Threads, Speedup: &b.Speedup.Mean, Components: map[string]*float64{}, Rest: map[string]float64{},
-		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Configuration: b.others, Advice: advice.OfBar(b.Mean()), Counters: b.counters(),
+		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Configuration: b.others, Advice: advice.OfBar(b.Mean()),
 	}
+	out.Counters, out.CountersOf = b.counters()
 	if b.AtMost {
 		out.Speedup, out.AtMost = nil, out.Speedup
 	}
@@ -188,46 +189,6 @@ func barColumns(bars []stackBar) []view.Column[*stackBar] {
 			}})
 	}
 	return columns
-}
-
-// counterTable prints the events of the runs, normalised to one thread.
-func (f *stackFlags) counterTable(bars []stackBar) error {
-	columns, absent := []table.Column{{Title: "of one thread's"}}, map[string]string{}
-	for _, b := range bars {
-		columns = append(columns, right(text.PluralExact(b.Threads, "thread", "threads")))
-		maps.Copy(absent, b.absent)
-	}
-	t := table.New(columns...)
-	for _, e := range hpc.AllEvents() {
-		row := []string{e.String()}
-		for _, b := range bars {
-			switch c, ok := b.counters()[e.String()]; {
-			case !ok:
-				row = append(row, "")
-			case c.Estimated:
-				row = append(row, fmt.Sprintf("~%.2f", c.Ratio))
-			default:
-				row = append(row, fmt.Sprintf("%.2f", c.Ratio))
-			}
-		}
-		if strings.Join(row[1:], "") != "" {
-			t.Row(row...)
-		}
-	}
-	if t.Len() > 0 {
-		fmt.Fprintln(f.Env.Out)
-		if err := f.Render(t, t.Len()); err != nil {
-			return err
-		}
-	}
-	byReason := map[string][]string{}
-	for _, what := range slices.Sorted(maps.Keys(absent)) {
-		byReason[absent[what]] = append(byReason[absent[what]], what)
-	}
-	for _, why := range slices.Sorted(maps.Keys(byReason)) {
-		f.Env.Note("not available: %s: %s", strings.Join(byReason[why], ", "), table.Clean(why))
-	}
-	return nil
 }
 
 // collectorTable prints what the collector's threads did.

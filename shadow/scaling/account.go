@@ -68,7 +68,7 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	r := &Run{Work: workOf(s, a, graphs)}
 	futexes.Fill(&r.Work)
 	r.sumUp(graphs)
-	if r.Counters, err = CountersOf(s, o.Region); err != nil {
+	if r.Counters, err = CountersOf(s, a, o.Region); err != nil {
 		return nil, err
 	}
 	in := speedup.Input{Threads: a.Threads, Stream: stream, Pauses: s.Spans(), N: max(o.Threads, 1), Lives: lives.spans()}

@@ -1,26 +1,73 @@
 package scaling
 
 import (
+	"cmp"
+
+	"stackagent/granularity/activity"
 	"stackagent/hpc"
 	"stackagent/shadow/session"
 )
 
-// Counters are the events of a whole run, summed over its threads, counted from outside.
+// Group is a set of threads whose events are summed up.
+type Group int
+
+// The groups. All has the threads of the JVM and of the profiler, too.
+const (
+	AllThreads Group = iota
+	ApplicationThreads
+	CollectorThreads
+	NGroups
+)
+
+var groupNames = [NGroups]string{"all", "application", "gc"}
+
+// String is the group in a word.
+func (g Group) String() string { return groupNames[g] }
+
+// Events from the scheduling record, beside those that hpc counts.
+const (
+	Voluntary   = "voluntary_switches"   // the thread blocked
+	Involuntary = "involuntary_switches" // it was preempted
+)
+
+// Counted is the count of an event.
+type Counted struct {
+	Value     float64
+	Estimated bool // the kernel multiplexed the counter on some thread
+}
+
+// Counters are the events of a whole run by name, counted from outside.
 type Counters struct {
-	Events map[hpc.Event]float64
-	// Estimated has the events that the kernel multiplexed on some thread.
-	Estimated map[hpc.Event]bool
+	By [NGroups]map[string]Counted
 	// NotAvailable says why an event is missing.
 	NotAvailable map[string]string
 }
 
-// notCounted are events in the papers' tables that cannot be counted from outside.
-const notCounted = "not counted from outside by this version; shadow run --metric LLC-load-misses counts them in tasks"
+// EventNames are the events of Counters, software events first.
+func EventNames() []string {
+	var software, hardware []string
+	for _, e := range countedEvents() {
+		if e.Hardware() {
+			hardware = append(hardware, e.String())
+		} else {
+			software = append(software, e.String())
+		}
+	}
+	return append(append(software, Voluntary, Involuntary), hardware...)
+}
+
+func countedEvents() []hpc.Event { return append(hpc.AllEvents(), hpc.CacheEvents()...) }
+
+// notAsked is why the events of the caches are missing where the run was not asked to count them.
+const notAsked = "not counted: shadow run --cache-counters counts them where the machine can"
 
 // CountersOf sums up the counters of a session. They cover the whole run, so a part of it
 // has none.
-func CountersOf(s *session.Session, r Region) (Counters, error) {
-	c := Counters{Events: map[hpc.Event]float64{}, Estimated: map[hpc.Event]bool{}, NotAvailable: map[string]string{"llc_loads, llc_misses, l1": notCounted}}
+func CountersOf(s *session.Session, a *session.Activity, r Region) (Counters, error) {
+	c := Counters{NotAvailable: map[string]string{}}
+	for g := range c.By {
+		c.By[g] = map[string]Counted{}
+	}
 	file, err := hpc.ReadFile(s.Dir)
 	if err != nil {
 		return c, err
@@ -28,41 +75,78 @@ func CountersOf(s *session.Session, r Region) (Counters, error) {
 	why := "the run was not counted from outside (shadow run --counters)"
 	if !r.Whole() {
 		file, why = nil, "counters cover the whole run, not a region of it"
+		c.NotAvailable[Voluntary], c.NotAvailable[Involuntary] = why, why
+	} else {
+		c.addSwitches(a)
 	}
-	if file != nil {
-		if partial := file.Partial(); partial != "" {
-			c.NotAvailable[hpc.SomeThreads] = partial
-		}
-	}
-	for _, e := range hpc.AllEvents() {
-		if file == nil {
+	if file == nil {
+		for _, e := range countedEvents() {
 			c.NotAvailable[e.String()] = why
-			continue
 		}
-		if reason, absent := file.NotAvailable[e]; absent {
-			c.NotAvailable[e.String()] = reason
-		}
-		for i := range file.Threads {
-			t := file.Threads[i].Counts[e]
-			switch {
-			case t == nil:
-			case t.Multiplexed:
-				c.Events[e] += t.Estimate
-				c.Estimated[e] = true
-			default:
-				c.Events[e] += float64(t.Counted)
-			}
-		}
+		return c, nil
 	}
+	if partial := file.Partial(); partial != "" {
+		c.NotAvailable[hpc.SomeThreads] = partial
+	}
+	c.addFile(s, file)
 	return c, nil
 }
 
-// Ratio divides an event of a run by that of the base; false if either has none.
-func (c Counters) Ratio(base Counters, e hpc.Event) (float64, bool) {
-	n, ok := c.Events[e]
-	d, there := base.Events[e]
-	if !ok || !there || d <= 0 {
-		return 0, false
+// addSwitches adds the switches of the scheduling record.
+func (c *Counters) addSwitches(a *session.Activity) {
+	for i, t := range a.Threads {
+		c.add(groupOf(t.Kind), Voluntary, Counted{Value: float64(a.Switches[i].Voluntary)})
+		c.add(groupOf(t.Kind), Involuntary, Counted{Value: float64(a.Switches[i].Involuntary)})
 	}
-	return n / d, true
+}
+
+// addFile adds the events that hpc counted.
+func (c *Counters) addFile(s *session.Session, file *hpc.File) {
+	kinds := s.KindsByTID()
+	for _, e := range countedEvents() {
+		name, counted := e.String(), false
+		for i := range file.Threads {
+			t := &file.Threads[i]
+			n := t.Counts[e]
+			if n == nil {
+				continue
+			}
+			counted = true
+			kind, known := kinds[int32(t.TID)]
+			if !known {
+				kind = session.ServiceKind(t.Name)
+			}
+			value := Counted{Value: float64(n.Counted)}
+			if n.Multiplexed {
+				value = Counted{n.Estimate, true}
+			}
+			c.add(groupOf(kind), name, value)
+		}
+		switch reason := file.NotAvailable[e]; {
+		case reason != "":
+			c.NotAvailable[name] = reason
+		case !counted && e.Cache():
+			c.NotAvailable[name] = cmp.Or(file.NotAvailable[hpc.Instructions], notAsked)
+		}
+	}
+}
+
+func groupOf(kind string) Group {
+	switch kind {
+	case activity.KindApplication, activity.KindMain:
+		return ApplicationThreads
+	case activity.KindGC:
+		return CollectorThreads
+	}
+	return AllThreads
+}
+
+func (c *Counters) add(g Group, name string, n Counted) {
+	for _, to := range []Group{AllThreads, g} {
+		old := c.By[to][name]
+		c.By[to][name] = Counted{old.Value + n.Value, old.Estimated || n.Estimated}
+		if g == AllThreads {
+			return
+		}
+	}
 }

@@ -54,10 +54,10 @@ func madeWith(t *testing.T, change func(p *store.Part)) *session.Session {
 		return sched.Slice{Thread: th, State: s, From: zero + a*ms, To: zero + b*ms}
 	}
 	rec := &sched.Record{Source: "ebpf", PID: 7, From: zero, To: zero + 600*ms, Threads: []sched.Thread{
-		{TID: 70, Name: "java", First: zero, Last: zero + 600*ms, BeginSeen: true, EndSeen: true, CPU: units.NotMeasured},
-		{TID: 71, Name: "pool-1-thread-1", First: zero + 100*ms, Last: zero + 501*ms, BeginSeen: true, EndSeen: true, CPU: units.NotMeasured},
-		{TID: 72, Name: "pool-1-thread-2", First: zero + 100*ms, Last: zero + 501*ms, BeginSeen: true, EndSeen: true, CPU: units.NotMeasured},
-		{TID: 73, Name: "GC Thread#0", First: zero, Last: zero + 600*ms, CPU: units.NotMeasured},
+		{TID: 70, Name: "java", First: zero, Last: zero + 600*ms, BeginSeen: true, EndSeen: true, Voluntary: 3, Involuntary: 1, CPU: units.NotMeasured},
+		{TID: 71, Name: "pool-1-thread-1", First: zero + 100*ms, Last: zero + 501*ms, BeginSeen: true, EndSeen: true, Voluntary: 5, Involuntary: 1, CPU: units.NotMeasured},
+		{TID: 72, Name: "pool-1-thread-2", First: zero + 100*ms, Last: zero + 501*ms, BeginSeen: true, EndSeen: true, Voluntary: 7, Involuntary: 1, CPU: units.NotMeasured},
+		{TID: 73, Name: "GC Thread#0", First: zero, Last: zero + 600*ms, Voluntary: 11, Involuntary: 1, CPU: units.NotMeasured},
 	}}
 	all := []sched.Slice{
 		slice(0, sched.Running, 0, 100), slice(3, sched.Futex, 0, 150), slice(0, sched.Futex, 100, 501), slice(1, sched.Running, 100, 150), slice(2, sched.Running, 100, 150),

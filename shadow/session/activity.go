@@ -10,6 +10,9 @@ import (
 	"stackagent/internal/units"
 )
 
+// Switches are how often a thread left its CPU: because it blocked, or because it was preempted.
+type Switches struct{ Voluntary, Involuntary uint64 }
+
 // ErrNoActivity is a session without a scheduling record.
 var ErrNoActivity = errors.New("the session has no scheduling record")
 
@@ -18,6 +21,7 @@ var ErrNoActivity = errors.New("the session has no scheduling record")
 type Activity struct {
 	Threads  []activity.Thread
 	Java     []uint32     // by thread: the Java thread (Thread.ID) that it carried for longest; 0: none
+	Switches []Switches   // by thread
 	From, To units.MonoNs // of the observation
 	Source   string       // "ebpf", "perf"
 	Lost     uint64       // records of switches that the kernel had no room for
@@ -60,6 +64,7 @@ func (s *Session) Activity() (*Activity, error) {
 			java = carried.ID
 		}
 		a.Java = append(a.Java, java)
+		a.Switches = append(a.Switches, Switches{t.Voluntary, t.Involuntary})
 	}
 	a.waits = newEndedWaits(s, rec.Threads, a.Threads)
 	return a, nil
@@ -74,6 +79,20 @@ func (s *Session) byTID() map[int32][]*Thread {
 		}
 	}
 	return byTID
+}
+
+// KindsByTID are the kinds of the Java threads, by the thread of the operating system that carried them. If that carried several, those of
+// the application count.
+func (s *Session) KindsByTID() map[int32]string {
+	kinds := map[int32]string{}
+	for tid, threads := range s.byTID() {
+		for _, t := range threads {
+			if old := kinds[tid]; old != KindApplication && old != KindMain {
+				kinds[tid] = t.Kind
+			}
+		}
+	}
+	return kinds
 }
 
 // activityThread names a thread of the record after the Java thread that it

@@ -25,6 +25,7 @@ const scanInterval = 100 * time.Millisecond
 type Watcher struct {
 	env     console.Env
 	off     bool // do not count
+	events  []hpc.Event
 	ctx     context.Context
 	stop    context.CancelFunc
 	scanner sync.WaitGroup
@@ -46,9 +47,14 @@ type Counting struct {
 	why   error
 }
 
-func NewWatcher(env console.Env, count bool) *Watcher {
+// NewWatcher makes a watcher that counts or not, with or without the events of the caches.
+func NewWatcher(env console.Env, count, caches bool) *Watcher {
+	events := hpc.AllEvents()
+	if caches {
+		events = append(events, hpc.CacheEvents()...)
+	}
 	ctx, stop := context.WithCancel(context.Background())
-	return &Watcher{env: env, Finder: jvmprocess.NewFinder(), off: !count, ctx: ctx, stop: stop, sessions: map[string]*Counting{}}
+	return &Watcher{env: env, Finder: jvmprocess.NewFinder(), off: !count, events: events, ctx: ctx, stop: stop, sessions: map[string]*Counting{}}
 }
 
 // Progress implements ingest.Live.
@@ -156,7 +162,7 @@ func (w *Watcher) forget() {
 
 func (w *Watcher) scan(x *Counting) {
 	defer w.scanner.Done()
-	c, err := hpc.Attach(x.pid, hpc.AllEvents(), hpc.Options{})
+	c, err := hpc.Attach(x.pid, w.events, hpc.Options{})
 	w.mu.Lock()
 	x.c, x.why = c, err
 	w.mu.Unlock()
@@ -203,7 +209,7 @@ func (w *Watcher) Write(folder, dir string) error {
 	if errors.As(x.why, &na) {
 		absent[na.Event] = na.Reason
 	} else {
-		for _, e := range hpc.AllEvents() {
+		for _, e := range w.events {
 			absent[e] = text.OneLine(x.why.Error())
 		}
 	}

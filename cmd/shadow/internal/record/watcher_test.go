@@ -21,7 +21,7 @@ func TestCountedOnce(t *testing.T) {
 	}
 	const second = 1_000_000_000
 	gone := 1 << 30 // no process has this number
-	w := NewWatcher(console.Env{}, true)
+	w := NewWatcher(console.Env{}, true, false)
 	before, now := &Counting{pid: self, began: began - 60*second}, &Counting{pid: self, began: began}
 	first, later := &Counting{pid: gone, began: 5 * second}, &Counting{pid: gone, began: 90 * second}
 	w.processes = []*Counting{before, now, first, later}
@@ -44,7 +44,7 @@ func TestCountedOnce(t *testing.T) {
 // A run that starts thousands of JVMs counts in those that run: of the others it
 // keeps what it recorded for their sessions.
 func TestProcessesAreForgotten(t *testing.T) {
-	w := NewWatcher(console.Env{}, true)
+	w := NewWatcher(console.Env{}, true, false)
 	running := w.Watch(os.Getpid())
 	for i := range 2 * keptProcesses {
 		w.Watch(1<<30 + i) // no process has such a number
