@@ -121,7 +121,6 @@ func TestWrongUsage(t *testing.T) {
 		{nil, "missing command"},
 		{[]string{"frobnicate"}, "unknown command"},
 		{[]string{"hotspot"}, "is it hotspots?"},
-		{[]string{"lbo", dir}, "not part of this version"},
 		{[]string{"report", dir, "-o", filepath.Join(dir, "x.JPG")}, "use FILE.html, FILE.svg"},
 		{[]string{"diff", "--help"}, "not part of this version"},
 		{[]string{"attach", "x"}, "is not a process id"},
