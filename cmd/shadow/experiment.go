@@ -118,7 +118,7 @@ func theCommand(args []string) program {
 			args[i] = "-Xmx" + a
 		}
 	}
-	p := program{Program: suite.Program{Command: args, Words: map[string]string{experiment.GCThreads: "", experiment.Collector: ""}}}
+	p := program{Program: suite.Program{Command: args, Words: map[string]string{experiment.GCThreads: ""}}}
 	if launch.IsJava(args[0]) && !p.Uses(experiment.JVMOptions) {
 		p.Command = slices.Insert(args, 1, word(experiment.JVMOptions))
 	}
@@ -286,7 +286,7 @@ func (r *runner) commandAt(p experiment.Point) (args, environ []string, err erro
 // jvmOptions are those of a run that the command has no words for.
 func (r *runner) jvmOptions(program *program, p experiment.Point) ([]string, error) {
 	jvm := slices.Clone(r.always)
-	if c := p.Of(experiment.Collector); c != "" && !program.Uses(experiment.Collector) {
+	if c := p.Of(experiment.Collector); c != "" {
 		_, options, err := experiment.CollectorOptions(c)
 		if err != nil {
 			return nil, err

@@ -36,7 +36,7 @@ type factorFlags struct {
 }
 
 func (f *factorFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors: Serial, Parallel, G1, Shenandoah, Z, Epsilon (default: the command's own)")
+	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon (default: the command's own)")
 	flags.StringSliceVar(&f.heaps, "heap", nil, "heaps: sizes as 512m, or multiples as 2x of the smallest heap with which the command completes with "+baselineCollector)
 	f.addMore(flags)
 }

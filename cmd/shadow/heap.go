@@ -90,7 +90,7 @@ The heap takes the place of {heap} in the command, as in -Xmx{heap}; {heap} by i
 becomes the whole option. Without it, the option is put behind java. The runs are kept
 in a folder; give it again with -o to go on after an interrupt, or to add collectors.`,
 		Example: `  shadow heap -- java -jar app.jar
-  shadow heap --collector G1,Serial,Z --uncompressed -o heaps -- java -cp c com.acme.Main
+  shadow heap --collector G1,Serial,ZGC --uncompressed -o heaps -- java -cp c com.acme.Main
   shadow heap --check '^done$' -- java -XX:MaxMetaspaceSize=64m -Xmx{heap} -jar app.jar`,
 		Args: func(_ *cobra.Command, args []string) error { return f.checkAll(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args) },
@@ -98,7 +98,7 @@ in a folder; give it again with -o to go on after an interrupt, or to add collec
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
 	f.AddTo(cmd, env, false, "table", "json", "csv")
-	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors: Serial, Parallel, G1, Shenandoah, Z, Epsilon (default: the command's own)")
+	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon (default: the command's own)")
 	flags.BoolVar(&f.uncompressed, "uncompressed", false, "also look for the smallest heap without compressed pointers")
 	flags.StringVarP(&f.output, "output", "o", "", "folder of the runs (default ./shadow-heap-<time>)")
 	f.searchFlags.addTo(flags)

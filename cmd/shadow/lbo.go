@@ -63,7 +63,7 @@ are also shown as geometric means over the programs, where all of them run.
 The command runs with an agent that observes pauses only. The runs, lbo.json and the
 figures go into a folder. After an interrupt, the same command with -o FOLDER goes on.`,
 		Example: `  shadow lbo -- java -jar app.jar
-  shadow lbo --collectors G1,Parallel,Z --heaps 1.5x,2x,4x --repeat 5 -o out -- java {jvm} -cp c com.acme.Main
+  shadow lbo --collectors G1,Parallel,ZGC --heaps 1.5x,2x,4x --repeat 5 -o out -- java {jvm} -cp c com.acme.Main
   shadow lbo --marker '^iteration .* took' --iteration 5 -- java -jar bench.jar
   shadow lbo --suite suite/programs.yaml --programs lucene,pmd --iteration last -o out`,
 		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
@@ -72,7 +72,7 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
 	f.AddTo(cmd, env, false, "table", "json", "csv")
-	flags.StringSliceVar(&f.collectors, "collectors", []string{"Serial", "Parallel", "G1", "Z", "Shenandoah"}, "collectors: Serial, Parallel, G1, Shenandoah, Z, Epsilon")
+	flags.StringSliceVar(&f.collectors, "collectors", []string{"Serial", "Parallel", "G1", "ZGC", "Shenandoah"}, "collectors: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon")
 	flags.StringSliceVar(&f.heaps, "heaps", []string{"1x", "1.5x", "2x", "3x", "6x"}, "heaps: sizes as 512m, or multiples as 2x of the smallest heap with which the command completes with "+baselineCollector)
 	flags.IntVar(&f.repeat, "repeat", 10, "runs with each collector and heap")
 	f.factorFlags.addMore(flags)

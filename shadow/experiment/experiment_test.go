@@ -337,7 +337,7 @@ func TestPointJSON(t *testing.T) {
 }
 
 func TestCollectorNames(t *testing.T) {
-	for given, want := range map[string]string{"g1": "G1", "ZGC": "Z", "shenandoahgc": "Shenandoah", "Epsilon": "Epsilon"} {
+	for given, want := range map[string]string{"g1": "G1", "ZGC": "ZGC", "z": "ZGC", "shenandoahgc": "Shenandoah", "Epsilon": "Epsilon"} {
 		if got, _, err := CollectorOptions(given); got != want || err != nil {
 			t.Errorf("%s: %s, %v", given, got, err)
 		}

@@ -26,7 +26,7 @@ var Collectors = []struct{ Name, Options string }{
 	{"Parallel", "-XX:+UseParallelGC"},
 	{"G1", "-XX:+UseG1GC"},
 	{"Shenandoah", "-XX:+UseShenandoahGC"},
-	{"Z", "-XX:+UseZGC"},
+	{"ZGC", "-XX:+UseZGC"},
 	{"Epsilon", "-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC"},
 }
 
@@ -36,7 +36,7 @@ func CollectorOptions(name string) (canonical, options string, err error) {
 	var known []string
 	short := strings.TrimSuffix(strings.ToLower(name), "gc")
 	for _, c := range Collectors {
-		if strings.ToLower(c.Name) == short {
+		if strings.TrimSuffix(strings.ToLower(c.Name), "gc") == short {
 			return c.Name, c.Options, nil
 		}
 		known = append(known, c.Name)
