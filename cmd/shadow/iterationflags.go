@@ -65,22 +65,11 @@ func (i *iterationFlags) apart(s *session.Session, span activity.Span) ([]iterat
 	if err != nil {
 		return nil, err
 	}
-	var out []iteration.Iteration
-	for _, it := range chosen {
-		cut := it.Span().Cut(span)
-		if cut.Len() == 0 {
-			continue
-		}
-		it.From, it.To = cut.From, cut.To
-		if n := len(out); n > 0 && it.From < out[n-1].To {
-			return nil, fmt.Errorf("session %s: iterations %d and %d run at the same time, so neither has figures of its own", s.Manifest.Session, out[n-1].Index, it.Index)
-		}
-		out = append(out, it)
+	apart, err := iteration.Apart(chosen, span)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("session %s: no iteration lies in this time", s.Manifest.Session)
-	}
-	return out, nil
+	return apart, nil
 }
 
 // chosen are the iterations asked for, or all; at least one.

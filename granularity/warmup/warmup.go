@@ -9,15 +9,22 @@ import (
 // Within is how close to the fastest iteration a warm one is.
 const Within = 0.015
 
-// WarmFrom is the first iteration, from 0, from which on all take at most within longer than the fastest one of all; -1: there is
-// none, as the last one takes longer.
-func WarmFrom(times []float64, within float64) int {
-	if len(times) == 0 {
-		return -1
+// limit is the most that a warm iteration takes; NaN if no time is known.
+func limit(times []float64, within float64) float64 {
+	best := math.NaN()
+	for _, t := range times {
+		if math.IsNaN(best) || t < best {
+			best = t
+		}
 	}
-	limit := slices.Min(times) * (1 + within)
-	warm := len(times)
-	for warm > 0 && times[warm-1] <= limit {
+	return best * (1 + within)
+}
+
+// WarmFrom is the first iteration, from 0, from which on all take at most within longer than the fastest one of all; -1: there is
+// none, as the last one takes longer. A time that is NaN is not known, and not warm.
+func WarmFrom(times []float64, within float64) int {
+	most, warm := limit(times, within), len(times)
+	for warm > 0 && times[warm-1] <= most {
 		warm--
 	}
 	if warm == len(times) {
@@ -29,9 +36,15 @@ func WarmFrom(times []float64, within float64) int {
 // Reached is the first iteration, from 0, that takes at most within longer than the fastest one, whatever follows; -1: there are
 // none.
 func Reached(times []float64, within float64) int {
-	best := math.Inf(1)
-	for _, t := range times {
-		best = min(best, t)
+	most := limit(times, within)
+	return slices.IndexFunc(times, func(t float64) bool { return t <= most })
+}
+
+// Settled is the first of the iterations that stand for the warm program: those from WarmFrom, or where it never got warm the
+// second half.
+func Settled(times []float64, within float64) int {
+	if warm := WarmFrom(times, within); warm >= 0 {
+		return warm
 	}
-	return slices.IndexFunc(times, func(t float64) bool { return t <= best*(1+within) })
+	return (len(times) + 1) / 2
 }

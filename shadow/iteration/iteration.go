@@ -132,3 +132,35 @@ func noneSummarised(s *session.Session, wanted map[uint32]string) error {
 		return nil
 	})
 }
+
+// ErrTogether are iterations of which two run at the same time.
+var ErrTogether = errors.New("run at the same time, so neither has figures of its own: name another class with --iterations-of")
+
+// Apart cuts iterations to span. Each must end before the next one begins.
+func Apart(all []Iteration, span activity.Span) ([]Iteration, error) {
+	var out []Iteration
+	for _, i := range all {
+		cut := i.Span().Cut(span)
+		if cut.Len() == 0 {
+			continue
+		}
+		i.From, i.To = cut.From, cut.To
+		if n := len(out); n > 0 && i.From < out[n-1].To {
+			return nil, fmt.Errorf("iterations %d and %d %w", out[n-1].Index, i.Index, ErrTogether)
+		}
+		out = append(out, i)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no iteration lies in this time")
+	}
+	return out, nil
+}
+
+// Windows are stretches of equal length in a session, at most so many, in place of iterations; what is left at the end is none.
+func Windows(s *session.Session, every units.Ns, most int) []Iteration {
+	var out []Iteration
+	for from := s.Manifest.StartNs; from+units.MonoNs(every) <= s.Manifest.EndNs && len(out) < most; from += units.MonoNs(every) {
+		out = append(out, Iteration{Index: len(out) + 1, From: from, To: from + units.MonoNs(every)})
+	}
+	return out
+}
