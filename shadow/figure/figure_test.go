@@ -110,6 +110,7 @@ func someFigures() map[string]*Figure {
 	}
 	maps.Copy(figs, activityFigures())
 	maps.Copy(figs, lboFigures())
+	maps.Copy(figs, componentFigures())
 	return figs
 }
 
