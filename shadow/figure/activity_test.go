@@ -8,6 +8,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
+	"stackagent/granularity/estimate"
 	"stackagent/granularity/gc"
 	"stackagent/granularity/speedup"
 	"stackagent/granularity/timeline"
@@ -83,6 +84,26 @@ func twice(n int, s float64, components ...float64) speedup.Repeated {
 	return speedup.Repeat(append(a.Bars, b.Bars...))
 }
 
+// warmCurve is an exponential warm-up; of every fifth iteration nothing is known.
+func warmCurve(n, runs int) WarmCurve {
+	w := WarmCurve{What: "time", Of: "iteration", Runs: runs, Warm: -1, Limit: 101.5e6, Within: 0.015}
+	for i := range n {
+		t := 1e8 * (1 + 3*math.Pow(2, -float64(i)))
+		if w.Warm < 0 && t <= w.Limit {
+			w.Warm = i
+		}
+		p := WarmPoint{Compiler: 0.5 * math.Pow(2, -float64(i)), GC: 0.03}
+		for r := range runs {
+			p.Each = append(p.Each, t+1e6*float64(r))
+		}
+		if p.Time = estimate.Mean(p.Each); i%5 == 4 {
+			p = WarmPoint{Time: estimate.Mean(nil), Compiler: math.NaN(), GC: math.NaN()}
+		}
+		w.Points = append(w.Points, p)
+	}
+	return w
+}
+
 func activityFigures() map[string]*Figure {
 	lusearch := []speedup.Repeated{barOf(2, 1.6, 0.15, 0.05, 0.1), barOf(4, 2, 0.7, 0.3, 0.25, 0.1), barOf(8, 2.6, 2.2, 0.9, 0.7, 0.3, 0.1, 0.2)}
 	negative := []speedup.Repeated{barOf(2, 2.3, 0.1, -0.2, 0.05), twice(4, 3.1, 0.2, 0.1, 0.05, 0, 0, 0.3)}
@@ -115,6 +136,7 @@ func activityFigures() map[string]*Figure {
 		"bottles": Bottles(windows), "bottle-row": BottleRow(severalBottles(), false), "bottle-row-one": BottleRow(severalBottles()[1:2], true), "bottle-row-empty": BottleRow(nil, false),
 		"stack": Stacks([]StackGroup{{Bars: lusearch}}), "stack-groups": Stacks([]StackGroup{{Label: "1 GC thread", Bars: lusearch}, {Label: "2 GC threads", Bars: negative}}),
 		"stack-empty": Stacks(nil), "mmu": MMU(curve), "collector": Collector(points),
+		"warmup": Warmup(warmCurve(12, 3)), "warmup-one": Warmup(warmCurve(1, 1)), "warmup-many": Warmup(warmCurve(300, 1)), "warmup-empty": Warmup(WarmCurve{}),
 	}
 }
 

@@ -126,6 +126,9 @@ func limitStyle() draw.LineStyle {
 	return draw.LineStyle{Color: red, Width: 1, Dashes: []vg.Length{4, 2}}
 }
 
+// crowded reports whether points are too close to be told apart.
+func crowded(w WarmCurve) bool { return len(w.Points) > 80 }
+
 // warmAxis numbers the points from 1.
 func warmAxis(p *plot.Plot, n int) {
 	p.X.Min, p.X.Max = 0.5, float64(n)+0.5
@@ -168,7 +171,9 @@ func warmTimes(w WarmCurve, most float64) *plot.Plot {
 			}
 			line = append(line, vg.Point{X: x, Y: y(pt.Time.Mean)})
 			errorBar(&c, x, y, max(pt.Time.Low, 0), pt.Time.High)
-			c.DrawGlyph(draw.GlyphStyle{Color: black, Radius: 2, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y(pt.Time.Mean)})
+			if !crowded(w) {
+				c.DrawGlyph(draw.GlyphStyle{Color: black, Radius: 2, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y(pt.Time.Mean)})
+			}
 		}
 		c.StrokeLines(wholeStyle(), line)
 	}))
@@ -180,13 +185,17 @@ func warmSharePlot(w WarmCurve, most float64) *plot.Plot {
 	p := newPlot("", "CPU time (%)")
 	countAxis(p, 100*most)
 	warmAxis(p, len(w.Points))
+	half := 0.35
+	if crowded(w) {
+		half = 0.5 // gaps would be all that one sees
+	}
 	p.Add(gridLines(false, true), plotter(func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		for i, pt := range w.Points {
 			if math.IsNaN(pt.Compiler + pt.GC) {
 				continue
 			}
-			x0, x1 := tx(float64(i)+0.65), tx(float64(i)+1.35)
+			x0, x1 := tx(float64(i)+1-half), tx(float64(i)+1+half)
 			between := ty(100 * pt.Compiler)
 			lookOfKind(activity.KindCompiler).fill(&c, x0, ty(0), x1, between)
 			lookOfKind(activity.KindGC).fill(&c, x0, between, x1, ty(100*(pt.Compiler+pt.GC)))
