@@ -29,6 +29,16 @@ func TestMeanOfSleep(t *testing.T) {
 	}
 }
 
+// The sleep data have the standard deviation 1.229995.
+func TestVariation(t *testing.T) {
+	if v := Variation(sleep); !near(v, 1.229995/1.58, 1e-6) {
+		t.Errorf("%v", v)
+	}
+	if v := Variation([]float64{3}); !math.IsNaN(v) {
+		t.Errorf("of one value: %v", v)
+	}
+}
+
 func TestFewValues(t *testing.T) {
 	for name, i := range map[string]Interval{"mean": Mean([]float64{7}), "geometric": GeometricMean([]float64{7}),
 		"bootstrap": Bootstrap([]float64{7}, mean, 1)} {

@@ -74,6 +74,15 @@ func Mean(values []float64) Interval {
 	return Interval{Mean: mean, Low: mean - half, High: mean + half, N: len(values)}
 }
 
+// Variation is the standard deviation of values over their mean; NaN for fewer than two.
+func Variation(values []float64) float64 {
+	if len(values) < 2 {
+		return math.NaN()
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	return sd / mean
+}
+
 // quantile is the quantile of Student's t with (1 - Confidence)/2 above it.
 func quantile(degrees float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile(0.5 + Confidence/2)

@@ -83,6 +83,7 @@ var rules = []rule{
 	{"shadow/advice/evidence", []string{"shadow/advice", "shadow/origin", "shadow/unit", "shadow/virtual", "shadow/session", "shadow/store", "hpc/sched", "granularity/...", "internal/wire", "internal/units"}},
 	{"shadow/graph", []string{"shadow/origin", "shadow/session", "shadow/store", "shadow/unit", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/latency", []string{"shadow/origin", "shadow/session", "shadow/store", "shadow/summary", "shadow/unit", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
+	{"shadow/nominal", []string{"shadow/iteration", "shadow/session", "shadow/summary", "hpc", "granularity/...", "internal/units"}},
 	{"shadow/wait", []string{"shadow/origin", "shadow/unit", "shadow/session", "shadow/store", "hpc/sched", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/summary", []string{"shadow/advice/...", "shadow/origin", "shadow/unit", "shadow/virtual", "shadow/wait", "shadow/session", "shadow/store", "hpc", "granularity/...", "internal/byid", "internal/taskdef", "internal/text", "internal/wire", "internal/units"}},
 	{"shadow/check", []string{"shadow/session", "shadow/store", "shadow/summary", "shadow/unit", "hpc", "internal/perfevent", "internal/units"}},

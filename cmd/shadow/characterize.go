@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/shadow/figure"
+	"stackagent/shadow/nominal"
+	"stackagent/shadow/store"
+)
+
+// characterizeFlags are the flags of shadow characterize.
+type characterizeFlags struct {
+	listing.Flags
+	program    string
+	components bool
+	output     string
+}
+
+func newCharacterize(env console.Env) *cobra.Command {
+	var f characterizeFlags
+	cmd := &cobra.Command{
+		Use:   "characterize NAME=DIR...",
+		Short: "Statistics of a set of programs: ranked, scored, principal components",
+		Long: `Takes statistics of each program from its sessions and compares the programs. DIR is a
+session, or a folder with the sessions of several runs; naming a program again adds
+runs. A statistic of several runs is their mean.
+
+The table has a row for each statistic. The score in brackets says where the program
+stands in the set: 10 is the highest value, 1 the lowest. For more than 6 programs it
+has only the scores, beside the least, the median and the largest value.
+--program shows one program: its values with 95 % intervals, ranks and what they mean.
+--components shows the principal components: which statistics tell these programs
+apart, and where each program lies. They use the statistics that all programs have.
+
+Three-letter codes that DaCapo Chopin also has stand for the same quantity
+(Blackburn and others, Rethinking Java Performance Analysis).`,
+		Example: `  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2
+  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 --program kafka
+  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 -o components.svg`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return console.Usagef("missing programs: give NAME=DIR for each")
+			}
+			return f.check()
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			programs, err := readPrograms(env, args)
+			if err != nil {
+				return err
+			}
+			return f.show(env, programs)
+		},
+	}
+	f.AddTo(cmd, env, false, "table", "json", "csv")
+	cmd.Flags().StringVar(&f.program, "program", "", "only this program, with intervals and ranks")
+	cmd.Flags().BoolVar(&f.components, "components", false, "the principal components instead of the statistics (table and CSV)")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the scatter plots of the principal components to FILE.svg|png|pdf")
+	return cmd
+}
+
+func (f *characterizeFlags) check() error {
+	if err := errors.Join(f.Flags.Check(), files.CheckFigure(f.output)); err != nil {
+		return err
+	}
+	if f.components && f.program != "" {
+		return console.Usagef("--components and --program: use one of them")
+	}
+	return nil
+}
+
+// show prints or draws what was asked for.
+func (f *characterizeFlags) show(env console.Env, programs []nominal.Program) error {
+	set, err := nominal.Characterise(programs)
+	if err != nil {
+		return err
+	}
+	if f.program != "" && !slices.Contains(set.Programs, f.program) {
+		return console.Usagef("--program %s: not among the programs: %s", f.program, strings.Join(set.Programs, ", "))
+	}
+	if (f.output != "" || f.components) && set.Components == nil {
+		return errors.New(set.NoComponents)
+	}
+	switch {
+	case f.output != "":
+		return files.WriteFigure(env, f.output, figure.Components(set.Programs, set.Components))
+	case f.Format == "json":
+		return listing.JSON(env.Out, set)
+	case f.components:
+		return f.printComponents(set)
+	}
+	return f.printStatistics(env, set)
+}
+
+// readPrograms reads the sessions of NAME=DIR arguments.
+func readPrograms(env console.Env, args []string) ([]nominal.Program, error) {
+	var programs []nominal.Program
+	for _, arg := range args {
+		name, dir, ok := strings.Cut(arg, "=")
+		if !ok || name == "" || dir == "" {
+			return nil, console.Usagef("%q: give NAME=DIR: a name for the program, and the folder of its sessions", arg)
+		}
+		runs, err := readRuns(env, dir)
+		if err != nil {
+			return nil, fmt.Errorf("program %s: %w", name, err)
+		}
+		i := slices.IndexFunc(programs, func(p nominal.Program) bool { return p.Name == name })
+		if i < 0 {
+			i = len(programs)
+			programs = append(programs, nominal.Program{Name: name})
+		}
+		programs[i].Runs = append(programs[i].Runs, runs...)
+	}
+	return programs, nil
+}
+
+// readRuns takes the statistics of all sessions in a folder.
+func readRuns(env console.Env, dir string) ([]nominal.Run, error) {
+	dir, err := env.Resolve(dir)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := sessionsBelow(dir)
+	if err != nil {
+		return nil, err
+	}
+	var runs []nominal.Run
+	for _, d := range dirs {
+		s, err := env.Open(d)
+		if err != nil {
+			return nil, err
+		}
+		before := len(s.Warnings)
+		run, err := nominal.Gather(s)
+		if err != nil {
+			return nil, err
+		}
+		env.NoteFound(s, before)
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// Bounds of the search for sessions in a folder.
+const (
+	deepestSession = 4
+	mostSessions   = 1000
+)
+
+// sessionsBelow lists the sessions in a folder: itself, or those below it. If there are
+// none, it lists the folder, and opening it says what is wrong.
+func sessionsBelow(dir string) ([]string, error) {
+	var found []string
+	root := filepath.Clean(dir)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if path == root {
+				return fs.SkipAll // opening says why
+			}
+			return err
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if _, err := os.Lstat(filepath.Join(path, store.ManifestName)); err == nil {
+			if found = append(found, path); len(found) > mostSessions {
+				return fmt.Errorf("more than %d sessions in %s: name fewer", mostSessions, dir)
+			}
+			return fs.SkipDir
+		}
+		if rel, _ := filepath.Rel(root, path); strings.Count(rel, string(filepath.Separator)) >= deepestSession-1 {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for sessions: %w", err)
+	}
+	if len(found) == 0 {
+		found = []string{dir}
+	}
+	return found, nil
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/nominal"
+	"stackagent/shadow/view"
+	"stackagent/shadow/view/table"
+)
+
+// fewPrograms are so many that the table has room for their values.
+const fewPrograms = 6
+
+// statisticCell is a statistic of a program.
+type statisticCell struct {
+	row     *nominal.Row
+	program string
+	cell    *nominal.Cell
+}
+
+func (f *characterizeFlags) printStatistics(env console.Env, set *nominal.Set) error {
+	var cells []*statisticCell
+	for r := range set.Rows {
+		for i, name := range set.Programs {
+			row := &set.Rows[r]
+			if f.program != "" && f.program != name || f.Format == "table" && row.Cells[i].Why != "" {
+				continue
+			}
+			cells = append(cells, &statisticCell{row, name, &row.Cells[i]})
+		}
+	}
+	f.Top = len(cells) // all
+	if f.Format == "csv" {
+		return listing.Rows(&f.Flags, cells, statisticColumns())
+	}
+	noteMissing(env, set, f.program)
+	if f.program != "" {
+		return listing.Rows(&f.Flags, cells, statisticColumns())
+	}
+	t := matrix(set)
+	return f.Render(t, t.Len())
+}
+
+// figureText is a value with three or four digits.
+func figureText(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return ""
+	case a >= 1000:
+		return units.FormatCount(int64(math.Round(v)))
+	case v == math.Trunc(v):
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+func optional(v float64, known bool) view.Value {
+	if !known || math.IsNaN(v) || math.IsInf(v, 0) {
+		return view.Null
+	}
+	return view.FloatOf(v)
+}
+
+func rankOrScore(n int) view.Value {
+	if n == 0 {
+		return view.Null
+	}
+	return view.IntOf(n)
+}
+
+// statisticColumns are those of the listing with a row for each statistic of a program.
+func statisticColumns() []view.Column[*statisticCell] {
+	type c = *statisticCell
+	bound := func(name string, of func(c) float64) view.Column[c] {
+		return view.Column[c]{Name: name, Kind: view.Float, Optional: true, Value: func(s c) view.Value { return optional(of(s), s.cell.Why == "") }}
+	}
+	ranged := func(title string, of func(*nominal.Row) float64) view.Column[c] {
+		return view.Column[c]{Title: title, Kind: view.Float, Show: func(s c) string { return figureText(of(s.row)) }}
+	}
+	low, high := bound("low", func(s c) float64 { return s.cell.Value.Low }), bound("high", func(s c) float64 { return s.cell.Value.High })
+	low.Doc, high.Doc = "of the 95 % interval of the mean over the runs", "of the 95 % interval"
+	return []view.Column[c]{
+		{Name: "program", Kind: view.Name, Doc: "as named on the command line", Value: func(s c) view.Value { return view.NameOf(s.program) }},
+		{Name: "code", Title: "code", Kind: view.Word, Doc: "the statistic", Value: func(s c) view.Value { return view.WordOf(s.row.Code) }},
+		{Name: "name", Title: "statistic", Kind: view.Word, Doc: "in words", Value: func(s c) view.Value { return view.WordOf(s.row.Name) }},
+		{Name: "value", Title: "value", Kind: view.Float, Optional: true, Doc: "mean over the runs",
+			Value: func(s c) view.Value { return optional(s.cell.Value.Mean, s.cell.Why == "") }, Show: func(s c) string { return figureText(s.cell.Value.Mean) }},
+		{Title: "± 95 %", Kind: view.Float, Show: func(s c) string { return figureText(s.cell.Value.Half()) }},
+		{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of the value", Value: func(s c) view.Value { return view.WordOf(s.row.Unit) },
+			Text: func(s c) string { return s.row.Unit }}, // a percent sign is no formula
+		low, high,
+		{Name: "runs", Kind: view.Int, Doc: "with a value", Value: func(s c) view.Value { return view.IntOf(s.cell.Value.N) }},
+		{Name: "rank", Title: "rank", Kind: view.Int, Optional: true, Doc: "among the programs; 1 is the largest value",
+			Value: func(s c) view.Value { return rankOrScore(s.cell.Place.Rank) }, Show: func(s c) string { return fmt.Sprintf("%d/%d", s.cell.Place.Rank, s.cell.Place.Of) }},
+		{Name: "of", Kind: view.Int, Doc: "programs with a value", Value: func(s c) view.Value { return view.IntOf(s.cell.Place.Of) }},
+		{Name: "score", Title: "score", Kind: view.Int, Optional: true, Doc: "10 is the highest, 1 the lowest", Value: func(s c) view.Value { return rankOrScore(s.cell.Place.Score) }},
+		ranged("min", func(r *nominal.Row) float64 { v, _, _ := r.Range(); return v }),
+		ranged("median", func(r *nominal.Row) float64 { _, v, _ := r.Range(); return v }),
+		ranged("max", func(r *nominal.Row) float64 { _, _, v := r.Range(); return v }),
+		{Title: "a high value means", Kind: view.Word, Wraps: true, Show: func(s c) string { return s.row.High }},
+		{Name: "not_available", Kind: view.Word, Doc: "why there is no value", Value: func(s c) view.Value { return view.NameOf(s.cell.Why) }},
+	}
+}
+
+// matrix has a row for each statistic that any program has, and a column for each
+// program.
+func matrix(set *nominal.Set) *table.Table {
+	few := len(set.Programs) <= fewPrograms
+	columns := []table.Column{{Title: "code"}, {Title: "statistic"}, {Title: "unit"}}
+	if !few {
+		columns = append(columns, right("min"), right("median"), right("max"))
+	}
+	for _, name := range set.Programs {
+		columns = append(columns, right(table.Clean(name)))
+	}
+	t := table.New(columns...)
+	for i := range set.Rows {
+		r := &set.Rows[i]
+		if !r.Known() {
+			continue
+		}
+		cells := []string{r.Code, r.Name, r.Unit}
+		if !few {
+			low, median, high := r.Range()
+			cells = append(cells, figureText(low), figureText(median), figureText(high))
+		}
+		for k := range r.Cells {
+			c := &r.Cells[k]
+			switch {
+			case c.Why != "":
+				cells = append(cells, "n/a")
+			case few:
+				cells = append(cells, fmt.Sprintf("%s [%d]", figureText(c.Value.Mean), c.Place.Score))
+			default:
+				cells = append(cells, strconv.Itoa(c.Place.Score))
+			}
+		}
+		t.Row(cells...)
+	}
+	return t
+}
+
+// noteMissing says which statistics are not available, and why: what has the same reason together.
+func noteMissing(env console.Env, set *nominal.Set, program string) {
+	byReason := map[string][]string{}
+	for _, r := range set.Rows {
+		reasons := map[string][]string{}
+		for i, c := range r.Cells {
+			if c.Why != "" && (program == "" || program == set.Programs[i]) {
+				reasons[c.Why] = append(reasons[c.Why], set.Programs[i])
+			}
+		}
+		for why, names := range reasons {
+			what := r.Code
+			if len(names) < len(set.Programs) && program == "" {
+				what += " (" + strings.Join(names, ", ") + ")"
+			}
+			byReason[why] = append(byReason[why], what)
+		}
+	}
+	whys := slices.SortedFunc(maps.Keys(byReason), func(a, b string) int { return cmp.Compare(byReason[a][0], byReason[b][0]) })
+	for _, why := range whys {
+		env.Note("not available: %s: %s", text.OneLine(strings.Join(byReason[why], ", ")), text.OneLine(why))
+	}
+}
+
+// shownComponents are those of the table; the rest explains little.
+const shownComponents = 4
+
+// componentCell is a statistic's weight in a component, or a program's place on it.
+type componentCell struct {
+	component int // from 1
+	explained float64
+	kind      string // "statistic" or "program"
+	of        string
+	value     float64
+}
+
+func (f *characterizeFlags) printComponents(set *nominal.Set) error {
+	if f.Format == "csv" {
+		cells := componentCells(set)
+		f.Top = len(cells)
+		return listing.Rows(&f.Flags, listing.Refs(cells), componentColumns())
+	}
+	c, env := set.Components, f.Env
+	n := min(len(c.Explained), shownComponents)
+	t := table.New(table.Column{Title: "component"}, right("variance"), right("so far"), table.Column{Title: "statistics with the largest weights", Wraps: true})
+	soFar := 0.0
+	for k := range n {
+		soFar += c.Explained[k]
+		t.Row(fmt.Sprintf("PC%d", k+1), units.FormatPercent(c.Explained[k]), units.FormatPercent(math.Round(soFar*1e9)/1e9), weights(set, k))
+	}
+	if err := f.Render(t, t.Len()); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Out)
+	columns := []table.Column{{Title: "program", Flexible: true}}
+	for k := range n {
+		columns = append(columns, right(fmt.Sprintf("PC%d", k+1)))
+	}
+	t = table.New(columns...)
+	for i, name := range set.Programs {
+		cells := []string{table.Clean(name)}
+		for k := range n {
+			cells = append(cells, fmt.Sprintf("%.2f", c.Scores[i][k]))
+		}
+		t.Row(cells...)
+	}
+	env.Note("%d of %d statistics: those that all programs have, and in which they differ", len(c.Used), len(set.Rows))
+	return f.Render(t, t.Len())
+}
+
+// weights are the statistics that matter most in a component.
+func weights(set *nominal.Set, k int) string {
+	const most = 5
+	loadings := set.Components.Loadings[k]
+	order := make([]int, len(loadings))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(loadings[b]), math.Abs(loadings[a])) })
+	var words []string
+	for _, j := range order[:min(most, len(order))] {
+		words = append(words, fmt.Sprintf("%s %+.2f", set.Rows[set.Components.Used[j]].Code, loadings[j]))
+	}
+	return strings.Join(words, ", ")
+}
+
+func componentCells(set *nominal.Set) (cells []componentCell) {
+	for k, share := range set.Components.Explained {
+		for j, used := range set.Components.Used {
+			cells = append(cells, componentCell{k + 1, share, "statistic", set.Rows[used].Code, set.Components.Loadings[k][j]})
+		}
+		for i, name := range set.Programs {
+			cells = append(cells, componentCell{k + 1, share, "program", name, set.Components.Scores[i][k]})
+		}
+	}
+	return cells
+}
+
+func componentColumns() []view.Column[*componentCell] {
+	type c = *componentCell
+	return []view.Column[c]{
+		{Name: "component", Kind: view.Int, Doc: "from 1", Value: func(x c) view.Value { return view.IntOf(x.component) }},
+		{Name: "explained", Kind: view.Float, Doc: "share of the variance", Value: func(x c) view.Value { return view.FloatOf(x.explained) }},
+		{Name: "kind", Kind: view.Word, Doc: "statistic or program", Value: func(x c) view.Value { return view.WordOf(x.kind) }},
+		{Name: "of", Kind: view.Name, Doc: "the statistic's code, or the program's name", Value: func(x c) view.Value { return view.NameOf(x.of) }},
+		{Name: "value", Kind: view.Float, Doc: "the statistic's weight, or the program's place", Value: func(x c) view.Value { return view.FloatOf(x.value) }},
+	}
+}
