@@ -208,18 +208,28 @@ func checkPerturbed(t *testing.T, f *perturbed) {
 	}
 }
 
-// A run that fails ends the series with its exit code: it cannot be compared.
-func TestRepeatStopsAtAFailure(t *testing.T) {
+// TestRepeatWithFailures: a run that fails does not end the series; the exit code is its own, and it is not compared.
+func TestRepeatWithFailures(t *testing.T) {
 	testjvm.Shared(t)
 	o := testjvm.Example(t, "exit")
 	cmd := o.Command(t, testjvm.JDKs(t)[0])
-	cmd.Agent = []string{"--repeat", "3", "--baseline"}
+	cmd.Agent = []string{"--repeat", "2", "--baseline"}
 	p := cmd.Profile(t)
 	if o.Exit == 0 || p.Exit != o.Exit {
 		t.Errorf("exit %d, the program's %d", p.Exit, o.Exit)
 	}
-	if _, err := os.Stat(filepath.Join(p.Dir, "run-2")); err == nil {
-		t.Error("it went on after a failure")
+	var results []struct {
+		Failure string
+		Code    int `json:"exit_code"`
+	}
+	b, err := os.ReadFile(filepath.Join(p.Dir, "results.json"))
+	if err != nil || json.Unmarshal(b, &results) != nil || len(results) != 4 {
+		t.Fatalf("%v, %d results of 4: %s", err, len(results), b)
+	}
+	for _, r := range results {
+		if r.Failure != "exit code" || r.Code != o.Exit {
+			t.Errorf("%+v, want the program's exit code %d", r, o.Exit)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(p.Dir, "perturbation.json")); err == nil {
 		t.Error("a comparison of failures")

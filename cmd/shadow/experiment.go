@@ -40,12 +40,15 @@ type experimentFlags struct {
 	checkLine *regexp.Regexp
 }
 
-// attempts is how often a disturbed run is made at most.
-const attempts = 3
+// What counts as a disturbance, and how often a disturbed run is made at most.
+const (
+	others   = 0.05
+	attempts = 3
+)
 
 func (f *experimentFlags) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.timeout, "timeout", 0, "end a run after this time and count it as failed (default: ten times the longest run so far and 10s; 30m for the first)")
-	flags.Float64Var(&f.others, "others", 0.05, "make a run anew, at most twice, if other programs, interrupts or the hypervisor took more than this share of the CPU time; 0: never")
+	flags.Float64Var(&f.others, "others", others, "make a run anew, at most twice, if other programs, interrupts or the hypervisor took more than this share of the CPU time; 0: never")
 	flags.BoolVar(&f.again, "again", false, "make runs anew that failed when the folder was written")
 	flags.StringVar(&f.check, "check", "", "a run without a line of output that matches this regular expression has failed")
 }
@@ -181,13 +184,14 @@ func (f *runFlags) settings() []string {
 	return append(out, "marker="+f.marker.end, "switches="+f.switches, "counters="+strconv.FormatBool(f.counter))
 }
 
-// work makes the runs that do asks for. An interrupt ends it at the next run, and says how to go on.
-func (r *runner) work(ctx context.Context, dir string, do func(context.Context) error) error {
+// work makes the runs of an experiment in dir that do asks for, and closes it. An interrupt ends it with the run that
+// is under way, and the error says how to go on.
+func work(ctx context.Context, x *experiment.Experiment, dir string, do func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	err := do(ctx)
 	interrupted := ctx.Err() != nil
-	err = errors.Join(err, r.x.Close())
+	err = errors.Join(err, x.Close())
 	if interrupted {
 		return fmt.Errorf("interrupted; what has ended is in %s: the same command with -o %s goes on from there", dir, text.ShellWord(dir))
 	}

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os/signal"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
@@ -19,6 +18,7 @@ import (
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/experiment"
 	"stackagent/shadow/threads"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
@@ -84,14 +84,11 @@ func nsText(v float64) string    { return units.FormatNs(units.Ns(math.Round(v))
 func countText(v float64) string { return units.FormatCount(int64(math.Round(v))) }
 func bytesText(v float64) string { return units.FormatBytes(int64(math.Round(v))) }
 
-func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
+func measuredOf(u *hpc.Usage, counters *hpc.File) measuredRun {
 	m := measuredRun{}
-	if r.Usage != nil {
-		u := hpc.UsageOf(r.Usage, r.Wall)
-		for _, q := range quantities {
-			if v := q.of(&u); !math.IsNaN(v) {
-				m[q.name] = v
-			}
+	for _, q := range quantities {
+		if v := q.of(u); !math.IsNaN(v) {
+			m[q.name] = v
 		}
 	}
 	if counters == nil {
@@ -110,62 +107,109 @@ func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
 	return m
 }
 
-// repeat runs the command several times with the agent, and in turns without it.
+// agentFactor tells the runs without the agent apart, where runs with it have no factor.
+const (
+	agentFactor = "agent"
+	noAgent     = "none"
+)
+
+var withoutAgent = experiment.Point{{Factor: agentFactor, Value: noAgent}}
+
+// repeat runs the command several times with the agent, and as often without it if that is asked for. The order is
+// random: what warms up, or slows down, does so for both.
 func repeat(ctx context.Context, env console.Env, f runFlags, args []string) error {
-	dir, remove, err := sessionFolder(env, f.dir)
+	dir := f.dir
+	if dir == "" {
+		dir = "shadow-" + env.Now().Format(folderTime)
+	}
+	if err := checkSpace(dir); err != nil {
+		return err
+	}
+	if _, err := findAgent(env, f.library); err != nil {
+		return err
+	}
+	if err := checkJava(args[0]); err != nil {
+		return err
+	}
+	points := []experiment.Point{nil}
+	if f.repeat.baseline {
+		points = append(points, withoutAgent)
+	}
+	var firstFailure launch.Result
+	run := func(ctx context.Context, folder string, p experiment.Point, _ int) (experiment.Outcome, error) {
+		result, err := f.once(ctx, env, folder, args, len(p) == 0)
+		if err != nil {
+			return experiment.Outcome{}, err
+		}
+		if result.Code != 0 && firstFailure.Code == 0 {
+			firstFailure = result
+		}
+		return endOf(result).Outcome(), nil
+	}
+	plan := experiment.Plan{Kind: "run", Command: args, Settings: f.settings(), Points: points, Invocations: f.repeat.times}
+	x, err := experiment.Open(dir, plan, experiment.Options{Launch: run, Others: others, Attempts: 1})
 	if err != nil {
 		return err
 	}
-	defer remove() // only if nothing came of it
-	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	defer stop()
-	var with, without []measuredRun
-	for i := 1; i <= f.repeat.times && ctx.Err() == nil; i++ {
-		// Who goes first changes: what warms up, or slows down, does so for both.
-		for _, agent := range []bool{i%2 == 1, i%2 == 0} {
-			switch {
-			case agent:
-				one := f
-				one.dir = filepath.Join(dir, fmt.Sprintf("run-%d", i))
-				err = once(ctx, env, one, args, &with)
-			case f.repeat.baseline:
-				err = bare(env, f, args, &without)
-			}
-			if err != nil {
+	if err := work(ctx, x, dir, func(ctx context.Context) error { return x.All(ctx, 0) }); err != nil {
+		return err
+	}
+	for _, r := range x.Results() {
+		if r.Disturbed != "" && !f.quiet {
+			env.Note("%s: %s", r.Folder, r.Disturbed)
+		}
+	}
+	if f.repeat.baseline {
+		with, err := measuredAt(x, nil)
+		if err != nil {
+			return err
+		}
+		without, err := measuredAt(x, withoutAgent)
+		if err != nil {
+			return err
+		}
+		if len(with) > 0 && len(without) > 0 { // else every run of a kind failed
+			if err := comparePerturbation(env, f, args, dir, with, without); err != nil {
 				return err
 			}
 		}
 	}
-	if !f.repeat.baseline {
-		return ctx.Err()
-	}
-	return comparePerturbation(env, f, args, dir, with, without)
+	return failed(firstFailure)
 }
 
-// once is a run with the agent.
-func once(ctx context.Context, env console.Env, f runFlags, args []string, into *[]measuredRun) error {
-	result, err := profiled(ctx, env, f, args)
-	if err != nil {
-		return err
+// once is one run, whose output is the command's own.
+func (f runFlags) once(ctx context.Context, env console.Env, folder string, args []string, agent bool) (launch.Result, error) {
+	if !agent {
+		return bare(env, f, args, folder)
 	}
-	counters, err := hpc.ReadFile(f.dir)
-	if err != nil {
-		env.Note("%s", text.OneLine(err.Error()))
+	f.dir = folder
+	return profiled(ctx, env, f, args)
+}
+
+// measuredAt are the quantities of the runs of a point that did not fail.
+func measuredAt(x *experiment.Experiment, p experiment.Point) ([]measuredRun, error) {
+	var out []measuredRun
+	for _, r := range x.Of(p) {
+		if r.Failed() {
+			continue
+		}
+		counters, err := hpc.ReadFile(x.Path(r))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, measuredOf(&r.Usage, counters))
 	}
-	*into = append(*into, measuredOf(result, counters))
-	return failed(result)
+	return out, nil
 }
 
 // bare is a run without the agent. The counters from outside run as they do with
 // it, so that they are no part of the difference.
-func bare(env console.Env, f runFlags, args []string, into *[]measuredRun) error {
+func bare(env console.Env, f runFlags, args []string, folder string) (launch.Result, error) {
 	w := record.NewWatcher(env, f.counter, f.caches)
 	defer w.End()
-	out, errs, done := watched(env, f.marker.recorder()) // pipes here as well, if with the agent
-	defer done()
-	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: out, Err: errs})
+	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: env.Out, Err: env.Err})
 	if err != nil {
-		return err
+		return launch.Result{}, err
 	}
 	var x *record.Counting
 	if launch.IsJava(args[0]) {
@@ -173,11 +217,17 @@ func bare(env console.Env, f runFlags, args []string, into *[]measuredRun) error
 	}
 	result, err := p.Wait()
 	if err != nil {
-		return err
+		return launch.Result{}, err
 	}
 	w.End()
-	*into = append(*into, measuredOf(result, w.Snapshot(x)))
-	return failed(result)
+	counters := w.Snapshot(x)
+	if counters == nil {
+		return result, nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return launch.Result{}, fmt.Errorf("making the folder of a run: %w", err)
+	}
+	return result, counters.Write(folder)
 }
 
 // failed makes an error of a command that did not end well: its runs are not
@@ -207,9 +257,6 @@ type perturbationFile struct {
 
 func comparePerturbation(env console.Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
 	n := min(len(with), len(without))
-	if n == 0 {
-		return fmt.Errorf("interrupted before one run of each kind ended")
-	}
 	var names []string
 	for _, q := range quantities {
 		names = append(names, q.name)

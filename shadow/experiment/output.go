@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -71,6 +72,9 @@ var refusals = []string{
 	"Conflicting collector combinations",
 }
 
+// What it says before it gives up for want of heap.
+var tooSmall = []string{"Too small maximum heap", "Invalid maximum heap size", "GC triggered before VM initialization completed"}
+
 func (o *Output) see() {
 	line := strings.TrimSpace(string(o.line))
 	o.line = o.line[:0]
@@ -113,6 +117,9 @@ type End struct {
 	Usage    hpc.Usage
 }
 
+// Outcome judges a run whose output was not looked at.
+func (e End) Outcome() Outcome { return new(Output).Outcome(e) }
+
 // Outcome judges the run, after Close.
 func (o *Output) Outcome(e End) Outcome {
 	out := Outcome{Code: e.Code, Usage: e.Usage}
@@ -126,14 +133,14 @@ func (o *Output) Outcome(e End) Outcome {
 	case e.Code != 0 && o.memory != "":
 		return fail(OutOfMemory, o.memory)
 	case e.Code == 1 && o.jvm != "":
-		if strings.HasPrefix(o.jvm, "Too small maximum heap") || strings.HasPrefix(o.jvm, "Invalid maximum heap size") {
+		if slices.ContainsFunc(tooSmall, func(s string) bool { return strings.HasPrefix(o.jvm, s) }) {
 			return fail(OutOfMemory, o.jvm)
 		}
 		return fail(NoJVM, o.jvm)
 	case e.Signal != "":
 		return fail(Signal, e.Signal)
 	case e.Code != 0:
-		return fail(ExitCode, fmt.Sprintf("exit code %d: %s", e.Code, o.last))
+		return fail(ExitCode, fmt.Sprintf("%d; its last line: %s", e.Code, o.last))
 	case o.check != nil && !o.checked:
 		return fail(Check, fmt.Sprintf("no line of its output matches %s; its last: %s", o.check, o.last))
 	}

@@ -36,7 +36,7 @@ func TestOutcome(t *testing.T) {
 		"reason follows": {"Error occurred during initialization of VM\nOption -XX:+UseShenandoahGC not supported\n", End{Code: 1}, nil, NoJVM, "Option -XX:+UseShenandoahGC not supported"},
 		"tiny heap":      {"Error occurred during initialization of VM\nToo small maximum heap\n", End{Code: 1}, nil, OutOfMemory, "Too small maximum heap"},
 		"signal":         {"", End{Code: 137, Signal: "killed"}, nil, Signal, "killed"},
-		"exit code":      {"bye\n\n", End{Code: 2}, nil, ExitCode, "exit code 2: bye"},
+		"exit code":      {"bye\n\n", End{Code: 2}, nil, ExitCode, "2; its last line: bye"},
 		"hostile":        {"a\x1b[2J" + strings.Repeat("ö", 5000) + "\n", End{Code: 2}, nil, ExitCode, ""},
 	} {
 		path := filepath.Join(t.TempDir(), OutputName)
