@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,8 @@ func TestScaleCommand(t *testing.T) {
 // main does before.
 func scaleCommand(t *testing.T, a *testjvm.Attempt, java []string, workers, alone string) {
 	t.Helper()
-	line := append([]string{"scale", "--threads", "1,2", "--switches", "ebpf", "--format", "json", "-o", filepath.Join(t.TempDir(), "out"), "--"}, java...)
+	folder := filepath.Join(t.TempDir(), "out")
+	line := append([]string{"scale", "--threads", "1,2", "--switches", "ebpf", "--others", "0", "--format", "json", "-o", folder, "--"}, java...)
 	cmd := exec.Command(testjvm.Shadow(t), line...)
 	var printed strings.Builder
 	cmd.Stderr = &printed
@@ -45,10 +47,14 @@ func scaleCommand(t *testing.T, a *testjvm.Attempt, java []string, workers, alon
 	if err != nil || json.Unmarshal(out, &all) != nil || len(all.Bars) != 1 {
 		t.Fatalf("shadow scale: %v: %s\n%s", err, out, printed.String())
 	}
-	_, second, found := strings.Cut(printed.String(), "threads-2, run 1")
-	if !found {
-		t.Fatalf("no second run: %s", printed.String())
+	printedBy := func(threads string) []byte {
+		b, err := os.ReadFile(filepath.Join(folder, threads, "run-1.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
 	}
+	second := string(printedBy("threads-2"))
 	own, first := printedLines(second), printedLines(strings.SplitN(second, "worker", 2)[0])
 	if alone == "main" { // its first line
 		own["alone"] = first[alone]
