@@ -23,6 +23,7 @@ import (
 type characterizeFlags struct {
 	listing.Flags
 	program    string
+	statistic  string
 	components bool
 	output     string
 }
@@ -40,6 +41,7 @@ The table has a row for each statistic. The score in brackets says where the pro
 stands in the set: 10 is the highest value, 1 the lowest. For more than 6 programs it
 has only the scores, beside the least, the median and the largest value.
 --program shows one program: its values with 95 % intervals, ranks and what they mean.
+--statistic shows one statistic: the programs by rank.
 --components shows the principal components: which statistics tell these programs
 apart, and where each program lies. They use the statistics that all programs have.
 
@@ -47,6 +49,7 @@ Three-letter codes that DaCapo Chopin also has stand for the same quantity
 (Blackburn and others, Rethinking Java Performance Analysis).`,
 		Example: `  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2
   shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 --program kafka
+  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 --statistic GCP
   shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 -o components.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -64,6 +67,7 @@ Three-letter codes that DaCapo Chopin also has stand for the same quantity
 	}
 	f.AddTo(cmd, env, false, "table", "json", "csv")
 	cmd.Flags().StringVar(&f.program, "program", "", "only this program, with intervals and ranks")
+	cmd.Flags().StringVar(&f.statistic, "statistic", "", "only the statistic with this code, the programs by rank")
 	cmd.Flags().BoolVar(&f.components, "components", false, "the principal components instead of the statistics (table and CSV)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the scatter plots of the principal components to FILE.svg|png|pdf")
 	return cmd
@@ -73,8 +77,15 @@ func (f *characterizeFlags) check() error {
 	if err := errors.Join(f.Flags.Check(), files.CheckFigure(f.output)); err != nil {
 		return err
 	}
-	if f.components && f.program != "" {
-		return console.Usagef("--components and --program: use one of them")
+	if f.components && f.program+f.statistic != "" || f.program != "" && f.statistic != "" {
+		return console.Usagef("--program, --statistic and --components: use one of them")
+	}
+	if _, ok := nominal.Find(f.statistic); !ok && f.statistic != "" {
+		var codes []string
+		for _, x := range nominal.Statistics() {
+			codes = append(codes, x.Code)
+		}
+		return console.Usagef("--statistic %s: use one of %s", f.statistic, strings.Join(codes, ", "))
 	}
 	return nil
 }

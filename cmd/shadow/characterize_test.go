@@ -114,6 +114,11 @@ func TestCharacterizeTables(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "1/3") || !strings.Contains(out, "works in the kernel") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
+	code, out, errs = shadow(t, nil, append([]string{"characterize", "--statistic", "PKP"}, args...)...)
+	rows := strings.Split(strings.TrimSpace(out), "\n")
+	if code != 0 || len(rows) != 4 || !strings.HasPrefix(rows[1], "b ") || !strings.HasPrefix(rows[2], "c ") || !strings.HasPrefix(rows[3], "a ") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
 	code, out, errs = shadow(t, nil, append([]string{"characterize", "--format", "csv"}, args...)...)
 	if code != 0 || !strings.HasPrefix(out, "program,code,name,value,unit,low,high,runs,rank,of,score,not_available\n") || !strings.Contains(out, "\nc,PCU,CPU use,75,%,,,1,1,3,10,\n") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
@@ -123,8 +128,8 @@ func TestCharacterizeTables(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 	code, out, _ = shadow(t, nil, append([]string{"characterize", "--components", "--format", "csv"}, args...)...)
-	if rows := strings.Count(out, "\n"); code != 0 || rows != 1+2*(2+3) { // components, statistics and programs
-		t.Errorf("exit code %d, %d rows\n%s", code, rows, out)
+	if n := strings.Count(out, "\n"); code != 0 || n != 1+2*(2+3) { // components, statistics and programs
+		t.Errorf("exit code %d, %d rows\n%s", code, n, out)
 	}
 	file := filepath.Join(t.TempDir(), "pca.svg")
 	code, _, errs = shadow(t, nil, append([]string{"characterize", "-o", file}, args...)...)
@@ -136,13 +141,14 @@ func TestCharacterizeTables(t *testing.T) {
 func TestCharacterizeRefuses(t *testing.T) {
 	args := threePrograms(t)
 	for want, given := range map[string][]string{
-		"missing programs":   {},
-		"give NAME=DIR":      {"/tmp/s"},
-		"not among":          append([]string{"--program", "x"}, args...),
-		"use one of them":    append([]string{"--program", "a", "--components"}, args...),
-		"there is no":        {"a=" + filepath.Join(t.TempDir(), "none")},
-		"at least 3":         {"--components", args[0], args[1]},
-		"there is no manife": {"a=" + t.TempDir()},
+		"missing programs":                {},
+		"give NAME=DIR":                   {"/tmp/s"},
+		"not among":                       append([]string{"--program", "x"}, args...),
+		"use one of them":                 append([]string{"--program", "a", "--components"}, args...),
+		"there is no":                     {"a=" + filepath.Join(t.TempDir(), "none")},
+		"--statistic XYZ: use one of ARA": append([]string{"--statistic", "XYZ"}, args...),
+		"at least 3":                      {"--components", args[0], args[1]},
+		"there is no manife":              {"a=" + t.TempDir()},
 	} {
 		code, out, errs := shadow(t, nil, append([]string{"characterize"}, given...)...)
 		if code == 0 || out != "" || !strings.Contains(errs, want) {

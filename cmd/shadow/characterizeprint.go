@@ -29,26 +29,38 @@ type statisticCell struct {
 }
 
 func (f *characterizeFlags) printStatistics(env console.Env, set *nominal.Set) error {
-	var cells []*statisticCell
-	for r := range set.Rows {
-		for i, name := range set.Programs {
-			row := &set.Rows[r]
-			if f.program != "" && f.program != name || f.Format == "table" && row.Cells[i].Why != "" {
-				continue
-			}
-			cells = append(cells, &statisticCell{row, name, &row.Cells[i]})
-		}
-	}
+	cells := f.cells(set)
 	f.Top = len(cells) // all
 	if f.Format == "csv" {
-		return listing.Rows(&f.Flags, cells, statisticColumns())
+		return listing.Rows(&f.Flags, cells, f.columns())
 	}
-	noteMissing(env, set, f.program)
-	if f.program != "" {
-		return listing.Rows(&f.Flags, cells, statisticColumns())
+	f.noteMissing(env, set)
+	if f.program != "" || f.statistic != "" {
+		return listing.Rows(&f.Flags, cells, f.columns())
 	}
 	t := matrix(set)
 	return f.Render(t, t.Len())
+}
+
+// cells are those that were asked for; a table has only those with a value.
+func (f *characterizeFlags) cells(set *nominal.Set) (cells []*statisticCell) {
+	for r := range set.Rows {
+		for i, name := range set.Programs {
+			row := &set.Rows[r]
+			if f.shows(row.Code, name) && (f.Format == "csv" || row.Cells[i].Why == "") {
+				cells = append(cells, &statisticCell{row, name, &row.Cells[i]})
+			}
+		}
+	}
+	if f.statistic != "" {
+		slices.SortStableFunc(cells, func(a, b *statisticCell) int { return cmp.Compare(a.cell.Place.Rank, b.cell.Place.Rank) })
+	}
+	return cells
+}
+
+// shows reports whether a statistic of a program was asked for.
+func (f *characterizeFlags) shows(code, program string) bool {
+	return (f.program == "" || f.program == program) && (f.statistic == "" || f.statistic == code)
 }
 
 // figureText is a value with three or four digits.
@@ -78,8 +90,8 @@ func rankOrScore(n int) view.Value {
 	return view.IntOf(n)
 }
 
-// statisticColumns are those of the listing with a row for each statistic of a program.
-func statisticColumns() []view.Column[*statisticCell] {
+// columns are those of the listing with a row for each statistic of a program. The table has what differs.
+func (f *characterizeFlags) columns() []view.Column[*statisticCell] {
 	type c = *statisticCell
 	bound := func(name string, of func(c) float64) view.Column[c] {
 		return view.Column[c]{Name: name, Kind: view.Float, Optional: true, Value: func(s c) view.Value { return optional(of(s), s.cell.Why == "") }}
@@ -89,8 +101,8 @@ func statisticColumns() []view.Column[*statisticCell] {
 	}
 	low, high := bound("low", func(s c) float64 { return s.cell.Value.Low }), bound("high", func(s c) float64 { return s.cell.Value.High })
 	low.Doc, high.Doc = "of the 95 % interval of the mean over the runs", "of the 95 % interval"
-	return []view.Column[c]{
-		{Name: "program", Kind: view.Name, Doc: "as named on the command line", Value: func(s c) view.Value { return view.NameOf(s.program) }},
+	columns := []view.Column[c]{
+		{Name: "program", Title: "program", Kind: view.Name, Doc: "as named on the command line", Value: func(s c) view.Value { return view.NameOf(s.program) }},
 		{Name: "code", Title: "code", Kind: view.Word, Doc: "the statistic", Value: func(s c) view.Value { return view.WordOf(s.row.Code) }},
 		{Name: "name", Title: "statistic", Kind: view.Word, Doc: "in words", Value: func(s c) view.Value { return view.WordOf(s.row.Name) }},
 		{Name: "value", Title: "value", Kind: view.Float, Optional: true, Doc: "mean over the runs",
@@ -110,6 +122,16 @@ func statisticColumns() []view.Column[*statisticCell] {
 		{Title: "a high value means", Kind: view.Word, Wraps: true, Show: func(s c) string { return s.row.High }},
 		{Name: "not_available", Kind: view.Word, Doc: "why there is no value", Value: func(s c) view.Value { return view.NameOf(s.cell.Why) }},
 	}
+	same := []string{"program"}
+	if f.statistic != "" {
+		same = []string{"min", "median", "max", "a high value means"}
+	}
+	for i := range columns {
+		if slices.Contains(same, columns[i].Title) {
+			columns[i].Title = ""
+		}
+	}
+	return columns
 }
 
 // matrix has a row for each statistic that any program has, and a column for each
@@ -151,18 +173,18 @@ func matrix(set *nominal.Set) *table.Table {
 }
 
 // noteMissing says which statistics are not available, and why: what has the same reason together.
-func noteMissing(env console.Env, set *nominal.Set, program string) {
+func (f *characterizeFlags) noteMissing(env console.Env, set *nominal.Set) {
 	byReason := map[string][]string{}
 	for _, r := range set.Rows {
 		reasons := map[string][]string{}
 		for i, c := range r.Cells {
-			if c.Why != "" && (program == "" || program == set.Programs[i]) {
+			if c.Why != "" && f.shows(r.Code, set.Programs[i]) {
 				reasons[c.Why] = append(reasons[c.Why], set.Programs[i])
 			}
 		}
 		for why, names := range reasons {
 			what := r.Code
-			if len(names) < len(set.Programs) && program == "" {
+			if len(names) < len(set.Programs) && f.program == "" {
 				what += " (" + strings.Join(names, ", ") + ")"
 			}
 			byReason[why] = append(byReason[why], what)

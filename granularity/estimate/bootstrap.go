@@ -18,97 +18,44 @@ const resamples = 10_000
 // two values, and where the statistic is not finite for a resample. With few values
 // (fewer than ten, say) any bootstrap is too narrow: use Mean or Ratio if they apply.
 func Bootstrap(values []float64, statistic func([]float64) float64, seed uint64) Interval {
-	sample := make([]float64, 0, len(values))
-	of := func(picks [][]int, out []float64) {
-		sample = sample[:0]
-		for _, i := range picks[0] {
-			sample = append(sample, values[i])
-		}
-		out[0] = statistic(sample)
+	b := unbounded(statistic(slices.Clone(values)), len(values))
+	if len(values) < 2 {
+		return b
 	}
-	return Stratified([]int{len(values)}, 1, of, seed)[0]
+	b.Low, b.High = bca(b.Mean, draw(values, statistic, seed), acceleration(values, statistic), Confidence)
+	return b
 }
 
-// Stratified is Bootstrap for k statistics of several independent samples of the given
-// sizes. Each resample draws from each sample by itself. The statistics get the places
-// of the values drawn, by sample, and write to out. N is the size of the smallest
-// sample; there are no bounds if it is below 2.
-func Stratified(sizes []int, k int, statistics func(picks [][]int, out []float64), seed uint64) []Interval {
-	picks := make([][]int, len(sizes))
-	for s, n := range sizes {
-		picks[s] = make([]int, n)
-		for i := range picks[s] {
-			picks[s][i] = i
-		}
-	}
-	out := make([]float64, k)
-	statistics(picks, out)
-	all := make([]Interval, k)
-	for j, v := range out {
-		all[j] = unbounded(v, slices.Min(sizes))
-	}
-	if slices.Min(sizes) < 2 {
-		return all
-	}
-	acceleration := accelerations(picks, out, statistics)
-	drawn := draw(picks, out, statistics, seed)
-	for j := range all {
-		all[j].Low, all[j].High = bca(all[j].Mean, drawn[j], acceleration[j], Confidence)
-	}
-	return all
-}
-
-// draw returns the statistics of the resamples, by statistic, sorted.
-func draw(picks [][]int, out []float64, statistics func([][]int, []float64), seed uint64) [][]float64 {
+// draw returns the statistics of the resamples, sorted.
+func draw(values []float64, statistic func([]float64) float64, seed uint64) []float64 {
 	random := rand.New(rand.NewPCG(seed, 0))
-	drawn := make([][]float64, len(out))
-	for range resamples {
-		for _, p := range picks {
-			for i := range p {
-				p[i] = random.IntN(len(p))
-			}
+	drawn, sample := make([]float64, resamples), make([]float64, len(values))
+	for r := range drawn {
+		for i := range sample {
+			sample[i] = values[random.IntN(len(values))]
 		}
-		statistics(picks, out)
-		for j, v := range out {
-			drawn[j] = append(drawn[j], v)
-		}
+		drawn[r] = statistic(sample)
 	}
-	for _, d := range drawn {
-		slices.Sort(d)
-	}
+	slices.Sort(drawn)
 	return drawn
 }
 
-// accelerations are the skewness terms of BCa, from the influence of each value: the
-// statistics without it. Values of several samples count by the size of their sample.
-func accelerations(picks [][]int, out []float64, statistics func([][]int, []float64)) []float64 {
-	cubes, squares := make([]float64, len(out)), make([]float64, len(out))
-	for s, whole := range picks {
-		n := len(whole)
-		without := make([][]float64, len(out)) // by statistic and value left out
-		for i := range whole {
-			picks[s] = slices.Delete(slices.Clone(whole), i, i+1)
-			statistics(picks, out)
-			for j, v := range out {
-				without[j] = append(without[j], v)
-			}
-		}
-		picks[s] = whole
-		for j, w := range without {
-			mean := stat.Mean(w, nil)
-			for _, v := range w {
-				u := float64(n-1) / float64(n) * (mean - v)
-				cubes[j] += u * u * u
-				squares[j] += u * u
-			}
-		}
+// acceleration is the skewness term of BCa, from the influence of each value: the
+// statistics without it (Efron and Tibshirani 1993, equation 14.15).
+func acceleration(values []float64, statistic func([]float64) float64) float64 {
+	without := make([]float64, len(values))
+	for i := range values {
+		without[i] = statistic(slices.Delete(slices.Clone(values), i, i+1))
 	}
-	for j := range cubes {
-		if squares[j] > 0 {
-			cubes[j] /= 6 * math.Pow(squares[j], 1.5)
-		}
+	mean, cubes, squares := stat.Mean(without, nil), 0.0, 0.0
+	for _, v := range without {
+		squares += square(mean - v)
+		cubes += square(mean-v) * (mean - v)
 	}
-	return cubes
+	if squares == 0 {
+		return 0
+	}
+	return cubes / (6 * math.Pow(squares, 1.5))
 }
 
 // bca returns the bounds of the estimate, given its sorted resamples.

@@ -139,26 +139,14 @@ func variance(v []float64) float64 { return stat.Moment(2, v, nil) }
 var spatial = []float64{48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41}
 
 func TestBootstrapOfTheTextbook(t *testing.T) {
-	picks := [][]int{make([]int, len(spatial))}
-	for i := range picks[0] {
-		picks[0][i] = i
+	if v := variance(spatial); !near(v, 171.5, 0.05) {
+		t.Fatalf("variance %v", v)
 	}
-	of := func(picks [][]int, out []float64) {
-		sample := make([]float64, 0, len(spatial))
-		for _, i := range picks[0] {
-			sample = append(sample, spatial[i])
-		}
-		out[0] = variance(sample)
-	}
-	out := make([]float64, 1)
-	if of(picks, out); !near(out[0], 171.5, 0.05) {
-		t.Fatalf("variance %v", out[0])
-	}
-	a := accelerations(picks, out, of)[0]
+	a := acceleration(spatial, variance)
 	if !near(a, 0.061, 0.0005) {
 		t.Errorf("acceleration %v", a)
 	}
-	low, high := bca(171.5, draw(picks, out, of, 1)[0], a, 0.90)
+	low, high := bca(171.5, draw(spatial, variance, 1), a, 0.90)
 	// 2000 resamples leave a standard error of 2 to 3 in the book's bounds.
 	if !near(low, 115.8, 6) || !near(high, 259.6, 6) {
 		t.Errorf("%.1f to %.1f, the book has 115.8 to 259.6", low, high)
@@ -194,29 +182,6 @@ func TestBootstrapWithoutBounds(t *testing.T) {
 	undefined := func(v []float64) float64 { return 1 / variance(v) } // of equal values
 	if b := Bootstrap([]float64{1, 2, 3}, undefined, 1); b.Known() || math.IsNaN(b.Mean) {
 		t.Errorf("not finite for some resamples: %+v", b)
-	}
-}
-
-// Two samples drawn by themselves: the difference of means has the sum of the variances.
-func TestStratified(t *testing.T) {
-	random := rand.New(rand.NewPCG(11, 0))
-	a, b := normal(random, 60, 10, 1), normal(random, 90, 4, 2)
-	difference := func(picks [][]int, out []float64) {
-		var sum [2]float64
-		for s, values := range [][]float64{a, b} {
-			for _, i := range picks[s] {
-				sum[s] += values[i] / float64(len(values))
-			}
-		}
-		out[0], out[1] = sum[0]-sum[1], sum[1]-sum[0]
-	}
-	got := Stratified([]int{len(a), len(b)}, 2, difference, 5)
-	half := 1.959964 * math.Sqrt(variance(a)/60+variance(b)/90)
-	if d := mean(a) - mean(b); !near(got[0].Low, d-half, 0.08*half) || !near(got[0].High, d+half, 0.08*half) || got[0].N != 60 {
-		t.Errorf("%+v, want %v ± %v", got[0], d, half)
-	}
-	if got[1].Mean != -got[0].Mean || !near(got[1].High, -got[0].Low, 0.02*half) {
-		t.Errorf("mirrored: %+v and %+v", got[0], got[1])
 	}
 }
 

@@ -172,7 +172,11 @@ func TestDeviation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := rowOf(t, set, "PSD").Cells; math.Abs(c[0].Value.Mean-10) > 1e-9 || !strings.Contains(c[1].Why, "--repeat") {
+	many, _ := Characterise([]Program{{Name: "a", Runs: runsOf("PSD", 9, 10, 11, 9, 10, 11, 9, 10, 11, 10)}})
+	if v := rowOf(t, many, "PSD").Cells[0].Value; !v.Known() || !v.Contains(v.Mean) || v.N != 10 || v.High > 12 || v.Low < 4 {
+		t.Errorf("ten runs: %+v", v)
+	}
+	if c := rowOf(t, set, "PSD").Cells; math.Abs(c[0].Value.Mean-10) > 1e-9 || c[0].Value.Known() || c[0].Value.N != 3 || !strings.Contains(c[1].Why, "--repeat") {
 		t.Errorf("%+v", c)
 	}
 }

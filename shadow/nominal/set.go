@@ -119,15 +119,23 @@ func (p *Program) cell(x *Statistic) Cell {
 		runs = append(runs, r[x.Code])
 	}
 	if x.over != nil {
-		return cellOf([]Value{x.over(runs)})
+		return x.over(runs)
 	}
 	return cellOf(runs)
 }
 
 // cellOf is the mean of the values that are known.
 func cellOf(values []Value) Cell {
-	var known []float64
-	why := "no run"
+	known, why := numbers(values)
+	if len(known) == 0 {
+		return Cell{Value: estimate.Mean(nil), Why: why}
+	}
+	return Cell{Value: estimate.Mean(known)}
+}
+
+// numbers are the values that are known, and why another is not.
+func numbers(values []Value) (known []float64, why string) {
+	why = "no run"
 	for _, v := range values {
 		if v.Why == "" {
 			known = append(known, v.Number)
@@ -135,9 +143,5 @@ func cellOf(values []Value) Cell {
 			why = v.Why
 		}
 	}
-	c := Cell{Value: estimate.Mean(known)}
-	if len(known) == 0 {
-		c.Why = why
-	}
-	return c
+	return known, why
 }

@@ -2,6 +2,7 @@ package nominal
 
 import (
 	"fmt"
+	"math"
 
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
@@ -91,18 +92,23 @@ func executionTime(f *facts) Value {
 	return NotAvailable(noDuration)
 }
 
+// enoughRuns are so many that a bootstrap of their deviation is not far too narrow.
+const enoughRuns = 10
+
 // deviation is that of several runs.
-func deviation(runs []Value) Value {
-	var times []float64
-	for _, r := range runs {
-		if r.Why == "" {
-			times = append(times, r.Number)
-		}
+func deviation(runs []Value) Cell {
+	times, why := numbers(runs)
+	if len(times) == 1 {
+		why = "one run has no deviation (shadow run --repeat)"
 	}
 	if len(times) < 2 {
-		return NotAvailable("one run has no deviation (shadow run --repeat)")
+		return Cell{Value: estimate.Mean(nil), Why: why}
 	}
-	return Number(100 * estimate.Variation(times))
+	percent := func(times []float64) float64 { return 100 * estimate.Variation(times) }
+	if len(times) < enoughRuns {
+		return Cell{Value: estimate.Interval{Mean: percent(times), Low: math.NaN(), High: math.NaN(), N: len(times)}}
+	}
+	return Cell{Value: estimate.Bootstrap(times, percent, 1)}
 }
 
 func warmUp(f *facts) Value {

@@ -22,8 +22,8 @@ type Statistic struct {
 	// Needs says what other runs the statistic needs; "": one session has it.
 	Needs string `json:"needs,omitempty"`
 
-	of   func(*facts) Value       // a session; nil: it needs other runs
-	over func(runs []Value) Value // all runs; nil: the mean
+	of   func(*facts) Value      // a session; nil: it needs other runs
+	over func(runs []Value) Cell // all runs; nil: the mean
 }
 
 // Statistics are all statistics, by group: allocation, garbage collection, performance,
