@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,29 @@ func TestCollectorByThreadNames(t *testing.T) {
 	}
 	if got := collector(nil, nil, "-Xmx1g -XX:+UseEpsilonGC"); got != "Epsilon" {
 		t.Errorf("by JAVA_TOOL_OPTIONS: %s", got)
+	}
+}
+
+// The last option that says the largest heap counts; what belongs to the program does not.
+func TestMaxHeap(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		env  map[string]string
+		want int64
+	}{
+		{"java -Xmx64m Main", nil, 64 << 20},
+		{"java -Xms1g -XX:MaxHeapSize=3G -cp a:b Main -Xmx1m", nil, 3 << 30},
+		{"java -jar app.jar -Xmx1m", nil, 0},
+		{"java -Xmx1g -Xmx536870912 Main", nil, 512 << 20},
+		{"java -Xmx2g Main", map[string]string{"JAVA_TOOL_OPTIONS": "-Xmx1g", "JDK_JAVA_OPTIONS": "-Xmx5g"}, 2 << 30},
+		{"java Main", map[string]string{"JAVA_TOOL_OPTIONS": "-agentpath:x -Xmx100K"}, 100 << 10},
+		{"java -Xmx2g Main", map[string]string{"_JAVA_OPTIONS": "-Xmx3g"}, 3 << 30},
+		{"java --add-opens a/b=c -Xmx7m Main", nil, 7 << 20},
+		{"java -Xmx Main", nil, 0}, {"java -Xmx-5m Main", nil, 0}, {"java -Xmx9999999999999t Main", nil, 0}, {"", nil, 0},
+	} {
+		if got := maxHeap(optionWords(strings.Fields(tt.args), func(name string) string { return tt.env[name] })); got != tt.want {
+			t.Errorf("%s with %v: %d, want %d", tt.args, tt.env, got, tt.want)
+		}
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/granularity/estimate"
 	"stackagent/granularity/latency"
 	"stackagent/internal/units"
-	"stackagent/shadow/figure"
 	"stackagent/shadow/summary"
 
 	tasks "stackagent/shadow/latency"
@@ -47,11 +47,17 @@ metered   from start to end, as if requests had arrived at a steady rate: a paus
           delays those that had to wait for it. --metered names the windows of time
           over which the starts are made steady; whole is the whole run.
 
+With several sessions the figure has a panel for each kind of latency. Curves are named by
+collector and largest heap (-Xmx) where these tell the sessions apart, else by folder. Folders
+DIR/run-1, DIR/run-2, ... are repeated runs: one curve of all their tasks, with a band from the
+least to the greatest of the runs.
+
 --class matches Java names of classes. If no execution has such a class, it matches
 the names of units of work, as shadow hotspots --units shows them.`,
 		Example: `  shadow latency /tmp/s --class com.acme.Request
   shadow latency before after --class 'com.acme.*' --metered 10ms,100ms,whole
-  shadow latency before after --class com.acme.Request -o latency.svg`,
+  shadow latency before after --class com.acme.Request -o latency.svg
+  shadow latency out/G1/run-1 out/G1/run-2 out/ZGC/run-1 out/ZGC/run-2 --class com.acme.Request -o latency.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return console.Usagef("missing session folder")
@@ -113,23 +119,27 @@ func meteredWindow(word string) (units.Ns, error) {
 // latencyRow is a distribution of latencies; times are nanoseconds.
 type latencyRow struct {
 	Session       string              `json:"session"`
+	Configuration string              `json:"configuration"` // of the session: what tells it apart from the others
 	Class         string              `json:"class"`
 	Kind          string              `json:"kind"`   // "simple", "response", "metered"
 	Window        string              `json:"window"` // of metered latency
 	Count         int64               `json:"count"`
 	Summarised    int64               `json:"summarised"` // of them, known by histograms
 	Percentiles   map[string]units.Ns `json:"percentiles"`
+	MeanNs        *float64            `json:"mean_ns"`         // exact unless Timed
 	MaxNs         *units.Ns           `json:"max_ns"`          // exact; with Timed that of the timed ones
 	Timed         int64               `json:"timed,omitempty"` // of Count, if the others are estimated from these
 	RelativeError float64             `json:"relative_error"`  // of the percentiles; 0: exact
 	NotAvailable  string              `json:"not_available,omitempty"`
 
 	distribution *latency.Distribution
+	run          int // the session's place among the arguments
 }
 
 func (f *latencyFlags) run(env console.Env, dirs []string) error {
 	var rows []*latencyRow
-	for _, dir := range dirs {
+	c := newConfigurations(dirs)
+	for i, dir := range dirs {
 		s, err := env.Open(dir)
 		if err != nil {
 			return err
@@ -146,7 +156,16 @@ func (f *latencyFlags) run(env console.Env, dirs []string) error {
 		if why := t.NoMetered(); why != "" && f.asked && len(f.windows) > 0 {
 			return fmt.Errorf("session %s: no metered latency of %s: %s, or use --metered none", s.Manifest.Session, f.class, why)
 		}
-		rows = append(rows, f.rows(s.Manifest.Session, t)...)
+		c.know(i, s.Manifest.JVM)
+		of := f.rows(s.Manifest.Session, t)
+		for _, r := range of {
+			r.run = i
+		}
+		rows = append(rows, of...)
+	}
+	names := c.labels()
+	for _, r := range rows {
+		r.Configuration = names[r.run]
 	}
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, latencyFigure(f.class, rows))
@@ -190,17 +209,7 @@ func (r *latencyRow) describe(d *latency.Distribution) {
 	if n := d.Max(); n.Measured() {
 		r.MaxNs = &n
 	}
-}
-
-// latencyFigure draws the rows that there are.
-func latencyFigure(class string, rows []*latencyRow) *figure.Figure {
-	var curves []figure.LatencyCurve
-	for _, r := range rows {
-		if r.distribution != nil {
-			curves = append(curves, figure.LatencyCurve{Session: r.Session, Kind: r.kind(), Count: r.Count, RelativeError: r.RelativeError, Points: r.distribution.Curve()})
-		}
-	}
-	return figure.Latency(class, curves)
+	r.MeanNs = estimate.Number(d.Mean())
 }
 
 // kind is the kind with its window.

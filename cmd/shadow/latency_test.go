@@ -95,7 +95,7 @@ func TestLatencyRecorded(t *testing.T) {
 	}
 	gcAgrees(t, dir, latencies(t, dir, "--class", "com.acme.Job")["simple"])
 	code, out, errs := shadow(t, nil, "latency", dir, dir, "--class", "com.acme.Job", "--format", "csv", "--metered", "1ms")
-	if want := "session,class,kind,window,count,p50_ns,p90_ns,p99_ns,p99.9_ns,p99.99_ns,p99.999_ns,max_ns,summarised,relative_error,not_available,timed\n"; code != 0 || !strings.HasPrefix(out, want) || strings.Count(out, "\n") != 7 {
+	if want := "session,class,kind,window,count,p50_ns,p90_ns,p99_ns,p99.9_ns,p99.99_ns,p99.999_ns,max_ns,summarised,relative_error,not_available,timed,mean_ns,configuration\n"; code != 0 || !strings.HasPrefix(out, want) || strings.Count(out, "\n") != 7 {
 		t.Errorf("two sessions: exit code %d\n%s%s", code, out, errs)
 	}
 	for _, ending := range []string{"svg", "png", "pdf"} {

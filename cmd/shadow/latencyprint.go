@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/latency"
 	"stackagent/shadow/view"
@@ -11,6 +13,9 @@ func (f *latencyFlags) print(rows []*latencyRow) error {
 		return listing.JSON(f.Env.Out, rows)
 	}
 	if err := listing.Rows(&f.Flags, rows, latencyColumnsOf(rows)); err != nil || f.Format != "table" {
+		return err
+	}
+	if err := f.compare(rows); err != nil {
 		return err
 	}
 	said := map[string]bool{}
@@ -75,5 +80,12 @@ func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
 		view.Column[*latencyRow]{Name: "relative_error", Kind: view.Float, Doc: "bounds that of the percentiles; 0: exact", Value: func(r *latencyRow) view.Value { return view.FloatOf(r.RelativeError) }},
 		view.Column[*latencyRow]{Name: "not_available", Kind: view.Name, Doc: "why there are no figures", Value: func(r *latencyRow) view.Value { return view.NameOf(r.NotAvailable) }},
 		view.Column[*latencyRow]{Name: "timed", Kind: view.Int, Unit: view.Count, Doc: "tasks that were timed, if the others are estimated from them; else 0", Value: func(r *latencyRow) view.Value { return view.IntOf(r.Timed) }},
+		view.Column[*latencyRow]{Name: "mean_ns", Kind: view.Float, Unit: view.Ns, Doc: "mean, exact unless timed", Text: func(r *latencyRow) string {
+			if r.MeanNs == nil {
+				return ""
+			}
+			return strconv.FormatFloat(*r.MeanNs, 'f', 1, 64)
+		}},
+		view.Column[*latencyRow]{Name: "configuration", Kind: view.Name, Doc: "what tells the session apart: collector and heap, or its folder", Value: func(r *latencyRow) view.Value { return view.NameOf(r.Configuration) }},
 	)
 }

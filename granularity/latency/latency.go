@@ -149,6 +149,55 @@ func (d *Distribution) Curve() []Point {
 	return out
 }
 
+// Mean is the mean latency, nanoseconds; NaN of none.
+func (d *Distribution) Mean() float64 {
+	sum := float64(d.rough.Sum())
+	for _, n := range d.exact {
+		sum += float64(n)
+	}
+	return sum / float64(d.Count())
+}
+
+// Merge is the distribution of the latencies of several, such as repeated runs.
+func Merge(all []*Distribution) *Distribution {
+	m := &Distribution{}
+	for _, d := range all {
+		m.coarse = m.coarse || d.coarse
+		m.rough.Merge(&d.rough)
+		m.exact = append(m.exact, d.exact...)
+	}
+	if m.coarse {
+		for _, n := range m.exact {
+			m.rough.Add(n)
+		}
+		m.exact = nil
+	}
+	slices.Sort(m.exact)
+	return m
+}
+
+// Band is the least and the greatest value of several distributions at each point of a curve.
+func Band(all []*Distribution, curve []Point) (low, high []units.Ns) {
+	for _, p := range curve {
+		lo, hi := units.NotMeasured, units.NotMeasured
+		for _, d := range all {
+			n := d.rough.Len() + len(d.exact)
+			if n == 0 {
+				continue
+			}
+			at := d.rank(min(max(n-int(p.Above*float64(n)), 1), n))
+			if p.Above*float64(n) < 1 {
+				at = d.Max()
+			}
+			if hi = max(hi, at); !lo.Measured() || at < lo {
+				lo = at
+			}
+		}
+		low, high = append(low, lo), append(high, hi)
+	}
+	return low, high
+}
+
 // Windows are the windows of a study of metered latency: 1 ms, 10 ms, ... below the
 // time from the first start to the last.
 func Windows(events []Event) []units.Ns {

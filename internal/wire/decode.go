@@ -275,7 +275,7 @@ func (r *reader) clock(field string) (c ClockPair) {
 }
 
 func (r *reader) hello() *Hello {
-	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsAll)
+	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsWaits, helloFieldsAll)
 	h := &Hello{
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
@@ -305,9 +305,12 @@ func (r *reader) hello() *Hello {
 	if fields >= helloFieldsTasks {
 		h.Tasks = listOf(r, "hello.tasks", (*reader).str)
 	}
-	if fields >= helloFieldsAll {
+	if fields >= helloFieldsWaits {
 		h.WaitLimit = units.Ns(r.int("hello.wait limit"))
 		h.WaitSources = listOf(r, "hello.wait sources", (*reader).str)
+	}
+	if fields >= helloFieldsAll {
+		h.MaxHeapBytes = r.int("hello.max heap")
 	}
 	end()
 	return h

@@ -271,7 +271,8 @@ const (
 	helloFields, helloFieldsDetail    = 15, 16
 	helloFieldsExtra                  = 17 // where there are extra metrics
 	helloFieldsTasks                  = 18 // where the user defined tasks
-	helloFieldsAll                    = 20 // where waits are recorded
+	helloFieldsWaits                  = 20 // where waits are recorded
+	helloFieldsAll                    = 21 // where the command line says the largest heap
 )
 
 func (w *writer) totals(t Totals) {
@@ -316,8 +317,10 @@ func (w *writer) totals(t Totals) {
 func (w *writer) hello(h *Hello) {
 	n := helloFieldsDetail
 	switch {
-	case h.WaitLimit > 0:
+	case h.MaxHeapBytes > 0:
 		n = helloFieldsAll
+	case h.WaitLimit > 0:
+		n = helloFieldsWaits
 	case len(h.Tasks) > 0:
 		n = helloFieldsTasks
 	case len(h.Extra) > 0:
@@ -355,8 +358,11 @@ func (w *writer) hello(h *Hello) {
 	if n >= helloFieldsTasks {
 		each(w, h.Tasks, func(w *writer, s *string) { w.str(*s) })
 	}
-	if n >= helloFieldsAll {
+	if n >= helloFieldsWaits {
 		w.int(int64(h.WaitLimit))
 		each(w, h.WaitSources, func(w *writer, s *string) { w.str(*s) })
+	}
+	if n >= helloFieldsAll {
+		w.int(h.MaxHeapBytes)
 	}
 }

@@ -40,7 +40,7 @@ func TestHelloWaits(t *testing.T) {
 	b := empty()
 	b.Hello = &Hello{Tasks: []string{"a#b"}}
 	roundTrip(t, b)
-	b.Hello = &Hello{WaitLimit: 50_000, WaitSources: []string{"park", "sleep"}}
+	b.Hello = &Hello{WaitLimit: 50_000, WaitSources: []string{"park", "sleep"}, MaxHeapBytes: 64 << 20}
 	roundTrip(t, b)
 }
 

@@ -68,6 +68,7 @@ type Hello struct {
 	Tasks        []string          // option task, as the user gave its values; empty also where the agent does not say
 	WaitLimit    units.Ns          // option wait: shorter waits are only summed up; 0: no waits are recorded
 	WaitSources  []string          // the kinds of waits that are recorded; of others NotAvailable has "waits: KIND"
+	MaxHeapBytes int64             // the largest heap by the JVM's options (-Xmx); 0: they do not say
 }
 
 // Totals are running sums since the start of the session, so that

@@ -109,6 +109,7 @@ func someFigures() map[string]*Figure {
 		"box-one":          Box(Time("CPU time", text.Executions), []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
 	}
 	maps.Copy(figs, activityFigures())
+	maps.Copy(figs, latencyFigures())
 	maps.Copy(figs, lboFigures())
 	maps.Copy(figs, componentFigures())
 	return figs

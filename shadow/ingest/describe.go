@@ -47,7 +47,7 @@ func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 func describeJVM(m *store.Manifest, h *wire.Hello) {
 	m.JVM = store.JVM{
 		PID: h.PID, Host: h.Host, Version: h.JVMVersion, Name: h.JVMName, Home: h.JavaHome,
-		MainClass: h.MainClass, GC: h.GC, CPUs: h.CPUs, AgentVersion: h.AgentVersion,
+		MainClass: h.MainClass, GC: h.GC, MaxHeapBytes: max(h.MaxHeapBytes, 0), CPUs: h.CPUs, AgentVersion: h.AgentVersion,
 		Clock: h.ClockName, CPUClock: h.CPUClock, StartTicks: uint64(h.StartClock.Ticks),
 	}
 	if h.StartClock.Mono != 0 {

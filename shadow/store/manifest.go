@@ -135,6 +135,7 @@ type JVM struct {
 	Home         string `json:"home"`
 	MainClass    string `json:"main_class"`
 	GC           string `json:"gc"`
+	MaxHeapBytes int64  `json:"max_heap_bytes,omitempty"` // by the JVM's options; 0: they do not say
 	CPUs         int    `json:"cpus"`
 	AgentVersion string `json:"agent_version"`
 	Clock        string `json:"clock"`     // "tsc" or "monotonic"
