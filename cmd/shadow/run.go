@@ -23,6 +23,7 @@ import (
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
+	"stackagent/shadow/deopt"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/marker"
 	"stackagent/shadow/store"
@@ -35,6 +36,7 @@ type runFlags struct {
 	quiet, progress, counter, caches bool
 	repeat                           repeatFlags
 	marker                           markerFlags
+	deopts                           bool
 	switches                         string
 	workdir                          string            // where the command runs; "": here
 	more                             []options.Setting // of the agent, beside those that the user gave
@@ -87,7 +89,10 @@ func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
 	flags.BoolVar(&f.caches, "cache-counters", false, "also count loads and misses of the L1 and last-level caches and the TLB, where the machine can; counts become estimates")
 	record.AddSwitches(flags, &f.switches)
-	f.marker.addTo(flags)
+	if verb == options.Run {
+		f.marker.addTo(flags)
+		flags.BoolVar(&f.deopts, "deopts", false, "have the JVM log its deoptimisations, for shadow warmup (needs java itself after --, JDK 20 or newer)")
+	}
 	flags.StringVar(&f.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
 
@@ -142,17 +147,19 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer signal.Stop(caught)
-	markers := f.marker.recorder()
-	result, err := execute(env, f, c, w, library, args, markers)
+	end := ending{dir: dir, remove: remove, name: args[0], markers: f.marker.recorder()}
+	log := f.deoptLog(env, c, args[0])
+	end.result, err = execute(env, f, c, w, library, withDeopts(args, log), end.markers)
 	if err != nil {
 		c.Abandon()
 		remove()
 		return launch.Result{}, err
 	}
-	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result, markers}); err != nil {
+	end.deopts = readDeopts(env, log)
+	if err := conclude(ctx, env, f, c, w, end); err != nil {
 		env.Note("%s", text.OneLine(err.Error())) // the exit code stays the command's
 	}
-	return result, nil
+	return end.result, nil
 }
 
 // execute runs the command with the agent and waits for its end.
@@ -212,6 +219,9 @@ func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collec
 	if len(folders) == 1 && launch.IsJava(e.name) && e.result.Usage != nil {
 		err = errors.Join(err, hpc.UsageOf(e.result.Usage, e.result.Wall).Write(folders[0]))
 	}
+	if len(folders) == 1 && e.deopts != nil {
+		err = errors.Join(err, e.deopts.Write(folders[0]))
+	}
 	if e.markers != nil {
 		err = errors.Join(err, storeMarkers(env, e.markers.File(), folders))
 	}
@@ -235,6 +245,7 @@ type ending struct {
 	result launch.Result
 
 	markers *marker.Recorder // nil: none were wanted
+	deopts  *deopt.File      // nil: not logged
 }
 
 func noJVM(name string) string {

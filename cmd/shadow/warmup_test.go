@@ -34,7 +34,7 @@ func TestWarmup(t *testing.T) {
 			JIT      mean `json:"jit_share"`
 			GC       mean `json:"gc_share"`
 			Tasks    mean
-			Deopts   mean `json:"deoptimizations"`
+			Deopts   mean `json:"deopts"`
 		}
 		Runs []struct {
 			Warm       verdict

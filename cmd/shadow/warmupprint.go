@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -24,6 +25,7 @@ type warmupJSON struct {
 	Warm       warmVerdictJSON `json:"warm"`        // by the means over the runs
 	Iterations []warmStepJSON  `json:"iterations"`  // means over the runs
 	Classes    []warmClassJSON `json:"classes"`
+	Deopts     []warmDeopt     `json:"deopts"`
 	Runs       []warmRunJSON   `json:"runs"`
 }
 
@@ -43,7 +45,7 @@ type warmStepJSON struct {
 	GC        estimates.Interval `json:"gc_share"`
 	Stopped   estimates.Interval `json:"stopped_share"`
 	Tasks     estimates.Interval `json:"tasks"`
-	Deopts    estimates.Interval `json:"deoptimizations"`
+	Deopts    estimates.Interval `json:"deopts"`
 }
 
 type warmClassJSON struct {
@@ -75,7 +77,7 @@ type warmIterationJSON struct {
 	GC      *units.Ns    `json:"gc_ns"`
 	Stopped units.Ns     `json:"stopped_ns"`
 	Tasks   int64        `json:"tasks"`
-	Deopts  *int64       `json:"deoptimizations"`
+	Deopts  *int64       `json:"deopts"`
 }
 
 func verdictJSON(v warmup.Verdict) warmVerdictJSON {
@@ -90,7 +92,7 @@ func verdictJSON(v warmup.Verdict) warmVerdictJSON {
 }
 
 func (f *warmupFlags) json(w *warmRuns) warmupJSON {
-	out := warmupJSON{Within: f.share, ComparedBy: f.compared(), Warm: verdictJSON(w.verdict), Iterations: f.steps(w), Classes: []warmClassJSON{}}
+	out := warmupJSON{Within: f.share, ComparedBy: f.compared(), Warm: verdictJSON(w.verdict), Iterations: f.steps(w), Classes: []warmClassJSON{}, Deopts: w.deopts()}
 	for _, c := range w.classes {
 		out.Classes = append(out.Classes, warmClassJSON{c.Class, c.ColdCount, c.Count, estimates.Number(c.ColdMean), estimates.Number(c.WarmMean), c.Lost})
 	}
@@ -152,7 +154,7 @@ func (f *warmupFlags) print(w *warmRuns) error {
 	if _, err := fmt.Fprintf(f.Env.Out, "\n%s\n", strings.Join(f.sentences(w), "\n")); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	return f.classTable(w)
+	return errors.Join(f.classTable(w), f.deoptTable(w))
 }
 
 // stepColumns are the columns of iterations.
@@ -189,7 +191,7 @@ func (f *warmupFlags) stepColumns(w *warmRuns) []view.Column[*warmStepJSON] {
 	add("gc_share", "GC", view.Share, "the collector's share of it", func(s step) estimates.Interval { return s.GC })
 	add("stopped_share", "stopped", view.Share, "share of the time in pauses", func(s step) estimates.Interval { return s.Stopped })
 	add("tasks", "tasks", view.Plain, "executions that ended in it", func(s step) estimates.Interval { return s.Tasks })
-	add("deoptimizations", "deopts", view.Plain, "compiled code thrown away", func(s step) estimates.Interval { return s.Deopts })
+	add("deopts", "deopts", view.Plain, "compiled code thrown away", func(s step) estimates.Interval { return s.Deopts })
 	return columns
 }
 

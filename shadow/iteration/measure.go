@@ -3,6 +3,7 @@ package iteration
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"stackagent/granularity/activity"
@@ -10,6 +11,7 @@ import (
 	"stackagent/granularity/gc"
 	"stackagent/granularity/warmup"
 	"stackagent/internal/units"
+	"stackagent/shadow/deopt"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
@@ -24,7 +26,14 @@ type Measured struct {
 	Across int64
 	// Summarised are executions of fast classes, which are not in the counts of tasks: they are known by their sums.
 	Summarised   uint64
+	Deopts       []Deopt // those that lie in an iteration
 	NotAvailable map[string]string
+}
+
+// Deopt is a deoptimisation.
+type Deopt struct {
+	In             int // iteration, from 0
+	Method, Reason string
 }
 
 // Measure measures the iterations of a session, each of which must end before the next one begins.
@@ -35,6 +44,9 @@ func Measure(s *session.Session, list []Iteration) (*Measured, error) {
 			CPU: units.NotMeasured, Compiler: units.NotMeasured, GC: units.NotMeasured, Deopts: -1})
 	}
 	m.stops(s)
+	if err := m.deopts(s); err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
+	}
 	if err := m.running(s); err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
@@ -65,6 +77,36 @@ func (m *Measured) stops(s *session.Session) {
 			m.Run[i].Stopped += p.Cut(activity.Span{From: m.Run[i].From, To: m.Run[i].To}).Len()
 		}
 	}
+}
+
+// deopts adds the deoptimisations.
+func (m *Measured) deopts(s *session.Session) error {
+	file, err := deopt.Read(s.Dir)
+	if err != nil {
+		return err
+	}
+	if file == nil {
+		m.NotAvailable["deoptimisations"] = "not recorded; shadow run --deopts does, with JDK 20 or newer"
+		return nil
+	}
+	until := units.MonoNs(math.MaxInt64)
+	if n := len(file.Events); file.Dropped > 0 && n > 0 {
+		until = file.Events[n-1].At
+	}
+	for i := range m.Run {
+		if it := &m.Run[i]; it.From >= file.From && it.To <= until {
+			it.Deopts = 0
+		} else {
+			m.NotAvailable["deoptimisations of some iterations"] = "there were too many to keep them all"
+		}
+	}
+	for _, e := range file.Events {
+		if k := m.at(e.At); k >= 0 && m.Run[k].Deopts >= 0 {
+			m.Run[k].Deopts++
+			m.Deopts = append(m.Deopts, Deopt{k, e.Method, e.Reason})
+		}
+	}
+	return nil
 }
 
 // running adds what the threads ran.

@@ -13,7 +13,7 @@ import (
 // and seals; see SealBeside. sampleFiles are those of an imported trace; an
 // export may write files of these names anywhere.
 var (
-	besideFiles = []string{"counters.json", "usage.json", "markers.json"}
+	besideFiles = []string{"counters.json", "usage.json", "markers.json", "deopts.json"}
 	sampleFiles = []string{"cs.csv", "cpu.csv"}
 )
 

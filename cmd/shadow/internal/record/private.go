@@ -130,5 +130,8 @@ func (p privateFolder) remove() {
 // Token is the file with the bus's secret, for agents of this user.
 func (c *Collector) Token() string { return c.private.token() }
 
+// DeoptLog is a file to which the command's JVM may log its deoptimisations. It lasts until Finish.
+func (c *Collector) DeoptLog() string { return filepath.Join(string(c.private), "deopts.log") }
+
 // Spool is where agents keep what the bus does not take.
 func (c *Collector) Spool() string { return c.private.spool() }

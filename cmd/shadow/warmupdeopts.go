@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/shadow/view"
+)
+
+// warmDeopt is how often the JVM left the compiled code of a method for a reason, in all runs.
+type warmDeopt struct {
+	Method string `json:"method"`
+	Reason string `json:"reason"` // in HotSpot's words
+	Cold   int    `json:"cold"`   // before the program is warm
+	Warm   int    `json:"warm"`
+}
+
+// deopts counts deoptimisations by method and reason, the most frequent first.
+func (w *warmRuns) deopts() []warmDeopt {
+	out := []warmDeopt{}
+	index := map[[2]string]int{}
+	for _, r := range w.runs {
+		for _, d := range r.Deopts {
+			key := [2]string{d.Method, d.Reason}
+			i, ok := index[key]
+			if !ok {
+				i = len(out)
+				index[key] = i
+				out = append(out, warmDeopt{Method: d.Method, Reason: d.Reason})
+			}
+			if d.In < w.settled {
+				out[i].Cold++
+			} else {
+				out[i].Warm++
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b warmDeopt) int {
+		return cmp.Or(cmp.Compare(b.Cold+b.Warm, a.Cold+a.Warm), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Reason, b.Reason))
+	})
+	return out
+}
+
+// deoptTable lists the methods that were deoptimised most.
+func (f *warmupFlags) deoptTable(w *warmRuns) error {
+	all := w.deopts()
+	if len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintf(f.Env.Out, "\nDeoptimisations before %s %d (cold) and from there on (warm):\n", f.one(), w.settled+1)
+	shown := all
+	if limit := f.Limit(); limit > 0 && limit < len(all) {
+		shown = all[:limit]
+	}
+	return f.Render(listing.TableOf(shown, []view.Column[warmDeopt]{
+		{Title: "method", Kind: view.Name, Value: func(d warmDeopt) view.Value { return view.NameOf(d.Method) }},
+		{Title: "reason", Kind: view.Name, Value: func(d warmDeopt) view.Value { return view.NameOf(d.Reason) }},
+		{Title: "cold", Kind: view.Int, Unit: view.Count, Value: func(d warmDeopt) view.Value { return view.IntOf(d.Cold) }},
+		{Title: "warm", Kind: view.Int, Unit: view.Count, Value: func(d warmDeopt) view.Value { return view.IntOf(d.Warm) }},
+	}), len(all))
+}
