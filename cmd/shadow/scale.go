@@ -180,6 +180,9 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if err := f.write(env, dir, result); err != nil {
 		return err
 	}
+	if len(f.threads) > 0 && len(result.bars) == 0 {
+		return errors.New("no two runs can be compared: those with one thread or all others failed")
+	}
 	return f.stackFlags.print(flatBars(result.bars), result.collector)
 }
 
