@@ -213,6 +213,14 @@ func residentMemory(f *facts) Value {
 	return Number(float64(*f.usage.MaxResident) / megabyte)
 }
 
+// remedy is the flag that has an event counted, if there is one.
+func remedy(e hpc.Event) string {
+	if e > hpc.RefCycles {
+		return " (shadow run --cache-counters)"
+	}
+	return ""
+}
+
 // per divides two events, counted in all threads, and multiplies by factor.
 func per(factor float64, event, by hpc.Event) func(*facts) Value {
 	return func(f *facts) Value {
@@ -232,7 +240,7 @@ func per(factor float64, event, by hpc.Event) func(*facts) Value {
 				}
 			}
 			if !counted {
-				return NotAvailable(fmt.Sprintf("%s were not counted", e))
+				return NotAvailable(fmt.Sprintf("%s were not counted%s", e, remedy(e)))
 			}
 		}
 		if total[1] == 0 {
