@@ -47,10 +47,10 @@ confidence intervals.
 With --collector, --heap, --jvm or --jdk, each combination has stacks of its own. Heaps
 are sizes, or multiples of the smallest heap with which COMMAND completes, which is
 looked for first. With --gc-threads, also runs COMMAND with each number of collector
-threads, which replaces {gcthreads} or is given to the JVM as -XX:ParallelGCThreads. One
-more figure shows the collector's work and time; without {threads} in COMMAND it is the
-only one. JVM options take the place of {jvm}, or go behind java, or into
-JDK_JAVA_OPTIONS.
+threads, which replaces {gcthreads} or is given to the JVM as -XX:ParallelGCThreads. More
+figures then show work and time of the collector and of the application; without
+{threads} in COMMAND there are only these. JVM options take the place of {jvm}, or go
+behind java, or into JDK_JAVA_OPTIONS.
 
 A run that fails is a result: the others go on. After an interrupt, give the same command
 with -o FOLDER. More numbers, heaps or --repeat add to the folder. The flags of shadow
@@ -107,8 +107,8 @@ func (f *scaleFlags) checkNumbers(args []string) error {
 		return console.Usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
 	case varied && len(f.threads) == 0:
 		return console.Usagef("the command has %s: give the numbers with --threads 1,2,4", threadsWord)
-	case !varied && len(f.gcThreads) == 0:
-		return console.Usagef("nothing varies: put %s into the command and give --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
+	case !varied && !f.moreThanThreads():
+		return console.Usagef("nothing varies: put %s into the command and give --threads 1,2,4, or vary the collector's with --gc-threads 1,2, or --collector, --heap, --jvm or --jdk", threadsWord)
 	}
 	return nil
 }
@@ -174,8 +174,8 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 		return err
 	}
 	result := scaleResult{bars: f.bars(points, runs)}
-	if len(f.gcThreads) > 0 {
-		result.collector = collectorPoints(points, runs)
+	if f.moreThanThreads() {
+		result.factors, result.collector = configurationsOf(points, runs)
 	}
 	if err := f.write(env, dir, result); err != nil {
 		return err
@@ -228,7 +228,8 @@ type barGroup struct {
 // scaleResult is what the runs came to.
 type scaleResult struct {
 	bars      []barGroup
-	collector []figure.CollectorPoint // none without --gc-threads
+	factors   []string
+	collector []configuration // none where only the number of threads varies
 }
 
 // bars compares each run with the run with one thread of the same invocation; there
@@ -265,6 +266,11 @@ func (f *scaleFlags) bars(points []experiment.Point, runs runsOf) []barGroup {
 		out[i].bars = append(out[i].bars, bar)
 	}
 	return slices.DeleteFunc(out, func(g barGroup) bool { return len(g.bars) == 0 })
+}
+
+// moreThanThreads reports whether anything varies beside the program's number of threads.
+func (f *scaleFlags) moreThanThreads() bool {
+	return len(f.gcThreads)+len(f.collectors)+len(f.heaps)+len(f.jvms)+len(f.jdks) > 0
 }
 
 // others1 reports whether there is another number of threads than one.
@@ -313,7 +319,7 @@ func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) erro
 		figures = append(figures, figure.Stacks(stacks))
 	}
 	if len(result.collector) > 0 {
-		figures = append(figures, figure.Collector(result.collector))
+		figures = append(figures, figure.CollectorFigures(result.factors, pure(result.collector))...)
 	}
 	files, err := figure.WriteAll(dir, figures, []string{"svg", "png"})
 	if err != nil {
@@ -342,22 +348,4 @@ func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
 		return fmt.Errorf("writing the stacks: %w", err)
 	}
 	return os.Rename(file.Name(), filepath.Join(dir, stackName))
-}
-
-// collectorPoints are the collector's work and time by numbers of threads.
-func collectorPoints(points []experiment.Point, runs runsOf) []figure.CollectorPoint {
-	var out []figure.CollectorPoint
-	for _, p := range points {
-		var work, time []float64
-		for _, r := range runs[pointKey(p)] {
-			work, time = append(work, float64(r.GCWork)), append(time, r.GCTime)
-		}
-		if len(work) == 0 {
-			continue
-		}
-		threads, _ := strconv.Atoi(p.Of(experiment.Threads)) // 0: the program's choice
-		gc, _ := strconv.Atoi(p.Of(experiment.GCThreads))
-		out = append(out, figure.CollectorPoint{Threads: threads, GCThreads: gc, Work: speedup.IntervalOf(work), Time: speedup.IntervalOf(time)})
-	}
-	return out
 }

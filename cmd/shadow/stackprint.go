@@ -13,7 +13,6 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/figure"
 	"stackagent/shadow/view"
 )
 
@@ -21,17 +20,7 @@ import (
 type stackJSON struct {
 	Bars         []barJSON         `json:"bars"`
 	NotAvailable map[string]string `json:"not_available"`
-	Collector    []collectorJSON   `json:"collector,omitempty"` // of shadow scale --gc-threads
-}
-
-// collectorJSON is what the collector's threads did in the runs with one number
-// of application threads (0: the program's choice) and of collector threads, nanoseconds.
-type collectorJSON struct {
-	Threads    int                 `json:"threads"`
-	GCThreads  int                 `json:"gc_threads"`
-	WorkNs     float64             `json:"work_ns"` // their running time
-	TimeNs     float64             `json:"time_ns"` // height of their boxes
-	Confidence map[string]*float64 `json:"confidence"`
+	Collector    []collectorJSON   `json:"collector,omitempty"` // of shadow scale, where more than threads vary
 }
 
 type barJSON struct {
@@ -73,7 +62,7 @@ type runJSON struct {
 	AtOnce       int                 `json:"at_once"`
 }
 
-func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) error {
+func (f *stackFlags) print(bars []stackBar, collector []configuration) error {
 	switch f.Format {
 	case "json":
 		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
@@ -87,8 +76,7 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 			out.Bars = append(out.Bars, bar)
 		}
 		for _, c := range collector {
-			out.Collector = append(out.Collector, collectorJSON{c.Threads, c.GCThreads, c.Work.Mean, c.Time.Mean,
-				map[string]*float64{"work_ns": half(c.Work), "time_ns": half(c.Time)}})
+			out.Collector = append(out.Collector, c.json())
 		}
 		return listing.JSON(f.Env.Out, out)
 	case "csv":
@@ -189,37 +177,6 @@ func barColumns(bars []stackBar) []view.Column[*stackBar] {
 			}})
 	}
 	return columns
-}
-
-// collectorTable prints what the collector's threads did.
-func (f *stackFlags) collectorTable(points []figure.CollectorPoint) error {
-	if len(points) == 0 {
-		return nil
-	}
-	if _, err := fmt.Fprintln(f.Env.Out); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return listing.Table(f.Env.Out, f.TableOptions(false), points, collectorColumns)
-}
-
-var collectorColumns = []view.Column[figure.CollectorPoint]{
-	{Title: "threads", Kind: view.Int, Value: func(c figure.CollectorPoint) view.Value {
-		if c.Threads == 0 {
-			return view.Null // the program's choice
-		}
-		return view.IntOf(int64(c.Threads))
-	}},
-	{Title: "GC threads", Kind: view.Int, Value: func(c figure.CollectorPoint) view.Value { return view.IntOf(int64(c.GCThreads)) }},
-	{Title: "work", Kind: view.Int, Show: func(c figure.CollectorPoint) string { return intervalNs(c.Work) }},
-	{Title: "time", Kind: view.Int, Show: func(c figure.CollectorPoint) string { return intervalNs(c.Time) }},
-}
-
-func intervalNs(v speedup.Interval) string {
-	mean := units.FormatNs(units.Ns(v.Mean))
-	if half(v) == nil {
-		return mean
-	}
-	return mean + " ± " + units.FormatNs(units.Ns(v.Half))
 }
 
 // interval prints a mean and half its confidence interval.

@@ -111,14 +111,6 @@ func activityFigures() map[string]*Figure {
 	for _, w := range []units.Ns{1e6, 3e6, 1e7, 3e7, 1e8, 3e8, 1e9} {
 		curve = append(curve, gc.Utilization{Window: w, Min: max(0, 1-8e6/float64(w)) * 0.95})
 	}
-	var points []CollectorPoint
-	for _, n := range []int{1, 2, 4} {
-		for _, g := range []int{1, 2, 4} {
-			work, time := 1e8*(1+0.2*float64(n)+0.15*float64(g)), 1e8/float64(g)+2e7*float64(n)
-			points = append(points, CollectorPoint{Threads: n, GCThreads: g,
-				Work: speedup.IntervalOf([]float64{work * 0.98, work, work * 1.02}), Time: speedup.IntervalOf([]float64{time})})
-		}
-	}
 	windows := []*bottle.Graph{}
 	for i := range 8 {
 		g := paperBottle()
@@ -135,7 +127,7 @@ func activityFigures() map[string]*Figure {
 		"bottle-empty": Bottle(&bottle.Graph{To: 5}), "bottle-one": Bottle(bottleOf(bottle.Box{Name: "main#1", Kind: activity.KindMain, HeightNs: 10, Width: 1})),
 		"bottles": Bottles(windows), "bottle-row": BottleRow(severalBottles(), false), "bottle-row-one": BottleRow(severalBottles()[1:2], true), "bottle-row-empty": BottleRow(nil, false),
 		"stack": Stacks([]StackGroup{{Bars: lusearch}}), "stack-groups": Stacks([]StackGroup{{Label: "1 GC thread", Bars: lusearch}, {Label: "2 GC threads", Bars: negative}}),
-		"stack-empty": Stacks(nil), "mmu": MMU(curve), "collector": Collector(points),
+		"stack-empty": Stacks(nil), "mmu": MMU(curve),
 		"warmup": Warmup(warmCurve(12, 3)), "warmup-one": Warmup(warmCurve(1, 1)), "warmup-many": Warmup(warmCurve(300, 1)), "warmup-empty": Warmup(WarmCurve{}),
 	}
 }

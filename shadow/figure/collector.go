@@ -2,11 +2,8 @@ package figure
 
 import (
 	"slices"
-	"strconv"
 
-	"stackagent/granularity/estimate"
 	"stackagent/granularity/gc"
-	"stackagent/granularity/speedup"
 )
 
 // Names of factors that the figures of collections know; any other name may be given.
@@ -71,34 +68,4 @@ func over(factors []string, all []gc.Configuration, wanted ...string) Configurat
 		c.Levels = append(c.Levels, levels)
 	}
 	return c
-}
-
-// CollectorPoint is what the collector's threads did in runs with these numbers of
-// application and collector threads, in nanoseconds.
-type CollectorPoint struct {
-	Threads, GCThreads int              // Threads 0: as many as the program chose
-	Work               speedup.Interval // running time of the collector's threads: the area of their boxes
-	Time               speedup.Interval // height of their boxes in the bottle graph
-}
-
-// Collector draws the collector's work and time against its number of threads,
-// a line for each number of application threads.
-func Collector(points []CollectorPoint) *Figure {
-	c := Configurations{Factors: []string{FactorGCThreads, FactorThreads}}
-	work, time := Panel{Label: "work", Time: true}, Panel{Label: "time", Time: true}
-	of := func(v speedup.Interval) estimate.Interval {
-		return estimate.Interval{Mean: v.Mean, Low: v.Mean - v.Half, High: v.Mean + v.Half}
-	}
-	for _, p := range points {
-		threads := "the program's own"
-		if p.Threads > 0 {
-			threads = strconv.Itoa(p.Threads)
-		}
-		c.Levels = append(c.Levels, []string{strconv.Itoa(p.GCThreads), threads})
-		work.Values, time.Values = append(work.Values, of(p.Work)), append(time.Values, of(p.Time))
-	}
-	return Over(&Figure{
-		Name: "collector", Title: "Garbage collection: work and time against the collector's threads",
-		Alt: "The running time of the collector's threads and their share of the time, for each number of collector and application threads.",
-	}, c, []Panel{work, time})
 }
