@@ -155,14 +155,19 @@ func (d *lboDrawing) plot(clock lbo.Clock, label string, width vg.Length) *plot.
 	p.Y.Tick.Marker = plot.TickerFunc(overheadTicks)
 	p.Add(gridLines(false, true), plotter(func(c draw.Canvas, p *plot.Plot) {
 		for i, name := range d.collectors {
-			d.curve(&c, p, clock, name, d.styles[i])
+			// Side by side, intervals do not hide each other.
+			aside := lboAside * (vg.Length(i) - vg.Length(len(d.collectors)-1)/2)
+			d.curve(&c, p, clock, name, d.styles[i], aside)
 		}
 	}))
 	return p
 }
 
+// lboAside is how far the points of two collectors at a heap are apart.
+const lboAside vg.Length = 2
+
 // curve draws a collector's line, which ends where it could not run.
-func (d *lboDrawing) curve(c *draw.Canvas, p *plot.Plot, clock lbo.Clock, name string, style draw.LineStyle) {
+func (d *lboDrawing) curve(c *draw.Canvas, p *plot.Plot, clock lbo.Clock, name string, style draw.LineStyle, aside vg.Length) {
 	tx, ty := p.Transforms(c)
 	var line []vg.Point
 	bar := draw.LineStyle{Color: style.Color, Width: 0.9}
@@ -174,7 +179,7 @@ func (d *lboDrawing) curve(c *draw.Canvas, p *plot.Plot, clock lbo.Clock, name s
 			continue
 		}
 		o := d.points[i].Overheads[clock]
-		at := vg.Point{X: tx(math.Log10(x)), Y: ty(math.Log10(o.Mean))}
+		at := vg.Point{X: tx(math.Log10(x)) + aside, Y: ty(math.Log10(o.Mean))}
 		line = append(line, at)
 		c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: 2, Shape: draw.CircleGlyph{}}, at)
 		if o.Known() && o.Low > 0 && o.High > o.Low {
