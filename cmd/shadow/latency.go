@@ -23,6 +23,7 @@ import (
 // latencyFlags are the flags of shadow latency.
 type latencyFlags struct {
 	listing.Flags
+	window  windowFlags
 	class   string
 	metered string
 	asked   bool // --metered was given
@@ -56,7 +57,7 @@ least to the greatest of the runs.
 the names of units of work, as shadow hotspots --units shows them.`,
 		Example: `  shadow latency /tmp/s --class com.acme.Request
   shadow latency before after --class 'com.acme.*' --metered 10ms,100ms,whole
-  shadow latency before after --class com.acme.Request -o latency.svg
+  shadow latency before after --class com.acme.Request --iteration last -o latency.svg
   shadow latency out/G1/run-1 out/G1/run-2 out/ZGC/run-1 out/ZGC/run-2 --class com.acme.Request -o latency.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -74,13 +75,14 @@ the names of units of work, as shadow hotspots --units shows them.`,
 	}
 	f.AddTo(cmd, env, false, "table", "json", "csv")
 	cmd.Flags().StringVar(&f.class, "class", "", "the tasks: classes, or units of work, whose name matches this glob")
+	f.window.addTo(cmd)
 	cmd.Flags().StringVar(&f.metered, "metered", "100ms,whole", "windows of metered latency: times, whole; or none")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the percentile figure to FILE.svg|png|pdf")
 	return cmd
 }
 
 func (f *latencyFlags) check() error {
-	if err := errors.Join(f.Flags.Check(), files.CheckFigure(f.output)); err != nil {
+	if err := errors.Join(f.Flags.Check(), f.window.check(), files.CheckFigure(f.output)); err != nil {
 		return err
 	}
 	if f.class == "" {
@@ -145,11 +147,18 @@ func (f *latencyFlags) run(env console.Env, dirs []string) error {
 			return err
 		}
 		before := len(s.Warnings)
-		t, err := tasks.Read(s, f.class, nil, true)
+		span, err := f.window.span(env, s)
+		if err != nil {
+			return err
+		}
+		t, err := tasks.Read(s, f.class, span, true)
 		if err != nil {
 			return err
 		}
 		env.NoteFound(s, before)
+		if t.Count() == 0 && span != nil {
+			return fmt.Errorf("session %s: no task that matches %s starts in %s", s.Manifest.Session, f.class, &f.window)
+		}
 		if t.Count() == 0 {
 			return fmt.Errorf("session %s: no execution of a class, and no unit of work, matches %s; shadow hotspots %s lists them", s.Manifest.Session, f.class, dir)
 		}

@@ -137,11 +137,19 @@ func TestIterationFlags(t *testing.T) {
 	if len(each) != 1 || each[0].Iteration != 2 {
 		t.Errorf("of iteration 2: %+v", each)
 	}
+	// Of the jobs three start in the first 20 ms, after 2, 13 and 19, and two in the next.
+	for choice, want := range map[string]string{"1": ",simple,,3,", "2": ",simple,,2,", "last:3": ",simple,,5,"} {
+		code, out, errs := shadow(t, nil, "latency", dir, "--class", "com.acme.Job", "--iteration", choice, "--format", "csv")
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("latency in iteration %s: exit %d: %s%s", choice, code, out, errs)
+		}
+	}
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
+		{[]string{"latency", dir, "--class", "com.acme.Job", "--iteration", "3"}, 1, "starts in --iteration 3"},
 		{[]string{"bottle", dir, "--iteration", "4"}, 1, "it has 3 iterations"},
 		{[]string{"gc", dir, "--iteration", "0"}, console.ExitUsage, "use a number from 1"},
 		{[]string{"gc", dir, "--iteration", "1", "--to", "5ms"}, console.ExitUsage, "without --from and --to"},

@@ -10,6 +10,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/granularity/activity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/graph"
@@ -69,16 +70,14 @@ Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
 
 // graphOf makes the graph of a session and notes what it lacks.
 func graphOf(env console.Env, s *session.Session, w *windowFlags) (*graph.Session, error) {
-	var from, to units.MonoNs
-	if !w.whole() {
-		start := s.Manifest.StartNs
-		span, err := w.of(env, s, start, start+units.MonoNs(s.Manifest.DurationNs))
-		if err != nil {
-			return nil, err
-		}
-		from, to = span.From, span.To
+	span, err := w.span(env, s)
+	if err != nil {
+		return nil, err
 	}
-	g, err := graph.Of(s, from, to)
+	if span == nil {
+		span = &activity.Span{} // all
+	}
+	g, err := graph.Of(s, span.From, span.To)
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,15 @@ func (w *windowFlags) of(env console.Env, s *session.Session, from, to units.Mon
 	return span, nil
 }
 
+// span is the window of a session; nil: the whole of it.
+func (w *windowFlags) span(env console.Env, s *session.Session) (*activity.Span, error) {
+	if w.whole() {
+		return nil, nil
+	}
+	span, err := w.of(env, s, s.Manifest.StartNs, s.Manifest.EndNs)
+	return &span, err
+}
+
 // openActivity opens the scheduling record and notes what is missing in it.
 func openActivity(env console.Env, s *session.Session) (*session.Activity, error) {
 	a, err := s.Activity()
