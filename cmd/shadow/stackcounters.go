@@ -99,7 +99,7 @@ func ratioText(c scaling.Compared) string {
 	case c.Estimated:
 		return fmt.Sprintf("~%.2f", c.Ratio.Mean)
 	case c.Ratio.Known():
-		return fmt.Sprintf("%.2f ± %.2f", c.Ratio.Mean, c.Ratio.Half())
+		return fmt.Sprintf("%.2f (%.3g to %.3g)", c.Ratio.Mean, c.Ratio.Low, c.Ratio.High)
 	}
 	return fmt.Sprintf("%.2f", c.Ratio.Mean)
 }

@@ -121,7 +121,7 @@ func activityFigures() map[string]*Figure {
 	paper := CollectorFigures([]string{FactorThreads, FactorGCThreads, FactorCollector}, configurations())
 	heaps := CollectorFigures([]string{FactorCollector, FactorHeap}, configurationsOverHeaps())
 	return map[string]*Figure{
-		"gc-threads": paper[0], "gc-collections": paper[1], "gc-application": paper[2], "gc-heaps": heaps[0], "gc-none": CollectorFigures(nil, nil)[0],
+		"gc-threads": paper[0], "gc-collections": paper[1], "gc-application": paper[2], "gc-heaps": heaps[0], "gc-none": Over(&Figure{Name: "none"}, Configurations{}, nil),
 		"timeline": timelineOf(2, 0), "timeline-crowded": timelineOf(200, 30), "timeline-empty": Timeline(Times{}, nil, nil, 2),
 		"bottle": Bottle(paperBottle()), "bottle-crowded": Bottle(crowdedBottle()), "bottle-kinds": Bottle(crowdedBottle().Group(bottle.ByKind)),
 		"bottle-empty": Bottle(&bottle.Graph{To: 5}), "bottle-one": Bottle(bottleOf(bottle.Box{Name: "main#1", Kind: activity.KindMain, HeightNs: 10, Width: 1})),

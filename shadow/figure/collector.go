@@ -23,7 +23,7 @@ func CollectorFigures(factors []string, all []gc.Configuration) []*Figure {
 	}
 	rate := func(label string, q gc.Quantity) Panel { return Panel{Label: label, Values: gc.Means(all, q)} }
 	collection, application := over(factors, all, FactorGCThreads, FactorHeap, FactorThreads), over(factors, all, FactorThreads, FactorGCThreads, FactorHeap)
-	return []*Figure{
+	return drawn([]*Figure{
 		Over(&Figure{
 			Name: "collector", Title: "Garbage collection: work and time",
 			Alt: "The running time of the collector's threads and the height of their boxes in the bottle graph, as multiples of the first configuration's.",
@@ -36,7 +36,12 @@ func CollectorFigures(factors []string, all []gc.Configuration) []*Figure {
 			Name: "application", Title: "Application: work and time without the collector's, and waits",
 			Alt: "The running time of the application's threads and the height of their boxes in the bottle graph, as multiples of the first configuration's, and their waits in a futex per millisecond.",
 		}, application, []Panel{panel("work", gc.ApplicationWork), panel("time", gc.ApplicationTime), rate("waits per ms", gc.ApplicationWaits)}),
-	}
+	})
+}
+
+// drawn are the figures that show something.
+func drawn(all []*Figure) []*Figure {
+	return slices.DeleteFunc(all, func(f *Figure) bool { return f.Empty })
 }
 
 // over puts the first of the wanted factors that varies on the horizontal axis, else the first factor that does.

@@ -34,7 +34,7 @@ func Over(f *Figure, c Configurations, panels []Panel) *Figure {
 	f.W, f.H = pageWidth, 60
 	panels = slices.DeleteFunc(slices.Clone(panels), func(p Panel) bool { return !slices.ContainsFunc(p.Values, isNumber) })
 	if len(panels) == 0 {
-		f.body = empty("no run has these figures")
+		f.body, f.Empty = empty("no run has these figures"), true
 		return f
 	}
 	xs, lines := c.levels()
@@ -118,7 +118,9 @@ func (panel *Panel) plot(c Configurations, xs, lines []string) *plot.Plot {
 	p.Add(gridLines(false, true), plotter(func(canvas draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&canvas)
 		for i, name := range lines {
-			panel.line(&canvas, c, xs, name, i, tx, func(v float64) vg.Length { return ty(v / scale) })
+			aside := vg.Length(i) - vg.Length(len(lines)-1)/2 // so that intervals do not cover each other
+			x := func(k float64) vg.Length { return tx(k) + 5*aside }
+			panel.line(&canvas, c, xs, name, i, x, func(v float64) vg.Length { return ty(v / scale) })
 		}
 	}))
 	return p
@@ -147,7 +149,7 @@ func (panel *Panel) line(canvas *draw.Canvas, c Configurations, xs []string, nam
 		}
 		at := vg.Point{X: tx(float64(i)), Y: y(v.Mean)}
 		stretch = append(stretch, at)
-		errorBar(canvas, at.X, y, v.Low, v.High)
+		errorBarIn(canvas, palette[style%len(palette)], at.X, y, max(v.Low, 0), v.High) // no quantity is below zero
 		canvas.DrawGlyph(draw.GlyphStyle{Color: palette[style%len(palette)], Radius: 2.2, Shape: draw.CircleGlyph{}}, at)
 	}
 	stroke()

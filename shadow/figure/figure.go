@@ -24,6 +24,7 @@ type Figure struct {
 	Title string // one line
 	Alt   string // one sentence for readers who cannot see it
 	W, H  vg.Length
+	Empty bool // there is nothing to draw: it only says why
 	body  func(draw.Canvas)
 }
 

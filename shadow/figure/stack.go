@@ -170,10 +170,15 @@ func speedupLook(b speedup.Repeated) look {
 
 // errorBar draws a confidence interval, where there is one.
 func errorBar(c *draw.Canvas, x vg.Length, ty func(float64) vg.Length, low, high float64) {
+	errorBarIn(c, black, x, ty, low, high)
+}
+
+// errorBarIn is errorBar in a colour.
+func errorBarIn(c *draw.Canvas, clr color.Color, x vg.Length, ty func(float64) vg.Length, low, high float64) {
 	if !(low < high) { // equal, or not a number
 		return
 	}
-	line := draw.LineStyle{Color: black, Width: 0.9}
+	line := draw.LineStyle{Color: clr, Width: 0.9}
 	lo, hi := ty(low), ty(high)
 	c.StrokeLine2(line, x, lo, x, hi)
 	c.StrokeLine2(line, x-2.5, lo, x+2.5, lo)

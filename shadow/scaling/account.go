@@ -31,10 +31,7 @@ type Run struct {
 	Parts   []speedup.Account // between Options.Parts
 	Counted bool              // the number of threads was not given but counted
 	Work    gc.Work           // of the collector and of the application, in the region
-	// GCWork and GCTime are those of Work, nanoseconds.
-	GCWork units.Ns
-	GCTime float64
-	Busy   units.Ns // some thread was running
+	Busy    units.Ns          // some thread was running
 	// Counters are of the whole run; empty if the region is a part of it.
 	Counters Counters
 	// Notes limit the figures, one sentence each.
@@ -110,7 +107,6 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 }
 
 func (r *Run) sumUp(graphs []*bottle.Graph) {
-	r.GCWork, r.GCTime = r.Work.GC.RunningNs, r.Work.GC.HeightNs
 	for _, g := range graphs {
 		r.Busy += g.BusyNs
 	}

@@ -103,14 +103,14 @@ func TestWhole(t *testing.T) {
 	}
 	wantMS(t, "the run", r.Duration, 600)
 	wantMS(t, "gc", r.GC, 20)
-	wantMS(t, "the collector's work", r.GCWork, 20)
+	wantMS(t, "the collector's work", r.Work.GC.RunningNs, 20)
 	wantMS(t, "running", r.InState[activity.Running], 50+50+330+130)
 	// The main thread computes until 100 and from 501 on. The threads wait at 100, 150 (both) and 300.
 	w := r.Work
 	wantMS(t, "the application's work", w.Application.RunningNs, 100+99+2*50+331+130)
 	wantMS(t, "the application's time", units.Ns(w.Application.HeightNs), 600-20)
 	wantMS(t, "stopped", w.PauseNs, 20)
-	if w.ApplicationWaits != 4 || w.GCWaits != 0 || w.NoGC != "" || w.NoWaits != "" || w.GC.HeightNs != float64(r.GCWork) {
+	if w.ApplicationWaits != 4 || w.GCWaits != 0 || w.NoGC != "" || w.NoWaits != "" || w.GC.HeightNs != float64(w.GC.RunningNs) {
 		t.Errorf("%+v", w)
 	}
 	// The second thread is done with its last task at 300, not when the cleaners
