@@ -14,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/granularity/estimate"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
 	"stackagent/internal/text"
@@ -245,6 +246,7 @@ type perturbationRow struct {
 	With     perturbation.Sample `json:"with"`
 	Without  perturbation.Sample `json:"without"`
 	Ratio    perturbation.Ratio  `json:"ratio"`
+	Effect   estimate.Effect     `json:"effect"`
 }
 
 // perturbationFile is the content of perturbation.json.
@@ -268,7 +270,7 @@ func comparePerturbation(env console.Env, f runFlags, args []string, dir string,
 	for _, name := range names {
 		a, b := column(with, name), column(without, name)
 		if len(a) == len(with) && len(b) == len(without) {
-			row := perturbationRow{Quantity: name, With: perturbation.SampleOf(a), Without: perturbation.SampleOf(b)}
+			row := perturbationRow{Quantity: name, With: perturbation.SampleOf(a), Without: perturbation.SampleOf(b), Effect: estimate.EffectOf(a, b)}
 			row.Ratio = perturbation.RatioOf(row.With, row.Without)
 			file.Quantities = append(file.Quantities, row)
 		}
@@ -323,7 +325,8 @@ func perturbationColumns(runs int) []view.Column[*perturbationRow] {
 				return ""
 			}
 			return fmt.Sprintf("%.3f to %.3f", q.Ratio.Low, q.Ratio.High)
-		}})
+		}},
+		view.Column[*perturbationRow]{Title: "effect", Kind: view.Word, Show: func(q *perturbationRow) string { return q.Effect.HedgesWord() }})
 }
 
 // text returns how the terminal shows values of the quantity.
