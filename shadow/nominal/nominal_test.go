@@ -48,7 +48,7 @@ func knownFacts() *facts {
 func TestStatistics(t *testing.T) {
 	f := knownFacts()
 	for code, want := range map[string]float64{
-		"ARA": 250, "GCC": 7, "GCP": 12.5, "GPX": 30, "GCW": 5, "PET": 0.502, "PKP": 20, "PCU": 75, "PJC": 15, "PWU": 2,
+		"ARA": 250, "ATB": 500, "GCC": 7, "GCP": 12.5, "GPX": 30, "GCW": 5, "PET": 0.502, "PKP": 20, "PCU": 75, "PJC": 15, "PWU": 2,
 		"TUS": 400, "TGS": 2, "TGM": 50, "TGL": 4000, "TNE": 20, "TTH": 4, "TPA": 1.6, "OMF": 500, "OVS": 200, "OIS": 15, "OMR": 300,
 		"UIP": 200, "UDC": 10,
 	} {
@@ -158,6 +158,9 @@ func TestCharacterise(t *testing.T) {
 	if heap.Cells[0].Value.Mean != 64 || heap.Cells[1].Place.Rank != 2 || heap.Cells[2].Why != "needs shadow heap" {
 		t.Errorf("%+v", heap.Cells)
 	}
+	if c := rowOf(t, set, "GTO").Cells; c[0].Why != "not in this test" || c[2].Why != "not in this test" {
+		t.Errorf("turnover without allocation: %+v", c)
+	}
 	if c := rowOf(t, set, "PIN").Cells; c[0].Why != "timed out" || c[1].Why != "needs runs with -Xint" {
 		t.Errorf("%+v", c)
 	}
@@ -177,6 +180,23 @@ func TestDeviation(t *testing.T) {
 		t.Errorf("ten runs: %+v", v)
 	}
 	if c := rowOf(t, set, "PSD").Cells; math.Abs(c[0].Value.Mean-10) > 1e-9 || c[0].Value.Known() || c[0].Value.N != 3 || !strings.Contains(c[1].Why, "--repeat") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// 640 MB allocated with a smallest heap of 64 MB: ten times over.
+func TestTurnover(t *testing.T) {
+	set, err := Characterise([]Program{
+		{Name: "a", Runs: runsOf("ATB", 600, 680), Extra: map[string]Value{"GMD": Number(64)}},
+		{Name: "b", Runs: runsOf("ATB", 600), Extra: map[string]Value{"GTO": Number(3)}},
+		{Name: "c", Runs: runsOf("ATB", 600)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := rowOf(t, set, "GTO").Cells
+	// t(0.975, 1) = 12.706204736 times the standard error of 40.
+	if v := c[0].Value; v.Mean != 10 || math.Abs(v.High-10-40*12.706204736/64) > 1e-6 || c[1].Value.Mean != 3 || c[2].Why != "needs shadow heap" {
 		t.Errorf("%+v", c)
 	}
 }

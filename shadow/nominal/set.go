@@ -88,7 +88,7 @@ func Characterise(programs []Program) (*Set, error) {
 		row := Row{Statistic: x}
 		var column []float64
 		for i := range programs {
-			c := programs[i].cell(&x)
+			c := programs[i].cell(&x, func(code string) Cell { return set.row(code).Cells[i] })
 			row.Cells = append(row.Cells, c)
 			column = append(column, c.Value.Mean)
 			values[i] = append(values[i], c.Value.Mean)
@@ -106,10 +106,19 @@ func Characterise(programs []Program) (*Set, error) {
 	return set, nil
 }
 
-// cell is a statistic of the program.
-func (p *Program) cell(x *Statistic) Cell {
+// row is that of a statistic, once it is there.
+func (s *Set) row(code string) *Row {
+	i := slices.IndexFunc(s.Rows, func(r Row) bool { return r.Code == code })
+	return &s.Rows[i]
+}
+
+// cell is a statistic of the program; other gives those before it.
+func (p *Program) cell(x *Statistic, other func(code string) Cell) Cell {
 	if v, ok := p.Extra[x.Code]; ok {
 		return cellOf([]Value{v})
+	}
+	if x.from != nil {
+		return x.from(other)
 	}
 	if x.of == nil {
 		return cellOf([]Value{NotAvailable("needs " + x.Needs)})

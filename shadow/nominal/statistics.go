@@ -32,15 +32,34 @@ func (f *facts) perSecond(n float64) Value {
 }
 
 func allocationRate(f *facts) Value {
+	v := allocatedBytes(f)
+	if v.Why != "" {
+		return v
+	}
+	return f.perSecond(v.Number)
+}
+
+func allocatedBytes(f *facts) Value {
 	for m, d := range f.sum.Metrics {
 		if d.Name == "self_alloc_bytes" && m.IsSelf() {
-			return f.perSecond(float64(d.Sum) / megabyte)
+			return Number(float64(d.Sum) / megabyte)
 		}
 	}
 	if why := f.sum.NotAvailable["alloc"]; why != "" {
 		return NotAvailable(why)
 	}
 	return NotAvailable("allocation was not measured (shadow run --metric wall+cpu+alloc)")
+}
+
+// turnover takes the smallest heap as exact.
+func turnover(other func(code string) Cell) Cell {
+	allocated, heap := other("ATB"), other("GMD")
+	for _, c := range []Cell{allocated, heap} {
+		if c.Why != "" {
+			return Cell{Value: estimate.Mean(nil), Why: c.Why}
+		}
+	}
+	return Cell{Value: allocated.Value.Times(1 / heap.Value.Mean)}
 }
 
 func collections(f *facts) Value  { return Number(float64(f.sum.GC.Pauses)) }

@@ -22,8 +22,9 @@ type Statistic struct {
 	// Needs says what other runs the statistic needs; "": one session has it.
 	Needs string `json:"needs,omitempty"`
 
-	of   func(*facts) Value      // a session; nil: it needs other runs
-	over func(runs []Value) Cell // all runs; nil: the mean
+	of   func(*facts) Value                      // a session; nil: it needs other runs
+	over func(runs []Value) Cell                 // all runs; nil: the mean
+	from func(other func(code string) Cell) Cell // other statistics of the program, above it in the table
 }
 
 // Statistics are all statistics, by group: allocation, garbage collection, performance,
@@ -46,6 +47,8 @@ var statistics = []Statistic{
 	{Code: "ARA", Name: "allocation rate", Unit: "MB/s", Chopin: chopin, High: "allocates much",
 		Doc: "bytes that tasks and threads allocate per second; from a session, without what the main thread allocates outside tasks", of: allocationRate},
 
+	{Code: "ATB", Name: "allocated bytes", Unit: "MB", High: "allocates much in all", Doc: "bytes that tasks and threads allocate in all; from a session, without what the main thread allocates outside tasks", of: allocatedBytes},
+
 	{Code: "GCC", Name: "collections", Chopin: chopin, High: "collects often", Doc: "pauses for garbage collection", of: collections},
 	{Code: "GCP", Name: "pause share", Unit: "%", Chopin: chopin, High: "stops long for collections", Doc: "share of the time in pauses for garbage collection", of: pauseShare},
 	{Code: "GPX", Name: "longest pause", Unit: "ms", High: "has a long pause", Doc: "longest pause for garbage collection", of: longestPause},
@@ -55,7 +58,7 @@ var statistics = []Statistic{
 		Doc: "smallest heap with -XX:-UseCompressedOops", Needs: "shadow heap"},
 	{Code: "GLK", Name: "heap growth", Unit: "%", Chopin: chopin, High: "keeps more with each iteration", Doc: "how much larger the smallest heap is for ten iterations than for one", Needs: "shadow heap"},
 	{Code: "GSS", Name: "heap sensitivity", Unit: "%", Chopin: chopin, High: "slow in a tight heap", Doc: "slowdown in a tight heap", Needs: "runs with several heaps"},
-	{Code: "GTO", Name: "memory turnover", Chopin: chopin, High: "allocates its heap many times over", Doc: "allocated bytes over the smallest heap", Needs: "shadow heap and --metric alloc"},
+	{Code: "GTO", Name: "memory turnover", Chopin: chopin, High: "allocates its heap many times over", Doc: "allocated bytes (ATB) over the smallest heap (GMD)", Needs: "shadow heap and --metric alloc", from: turnover},
 
 	{Code: "PET", Name: "execution time", Unit: "s", Chopin: chopin, High: "runs long", Doc: "time of the last iteration, or of the whole program if nothing marks iterations", of: executionTime},
 	{Code: "PSD", Name: "deviation between runs", Unit: "%", Chopin: chopin, High: "varies from run to run", Doc: "standard deviation of PET among runs over its mean", of: executionTime, over: deviation},
