@@ -52,6 +52,15 @@ func TestPeakIsTheCommandsOwn(t *testing.T) {
 	}
 }
 
+// A grandchild that holds the output for longer is no part of the command's time.
+func TestWallOfTheCommand(t *testing.T) {
+	began := time.Now()
+	res, out, _ := run(t, "", "sh", "-c", "echo begin; (sleep 5; echo late) &")
+	if res.Code != 0 || out != "begin\n" || res.Wall > outputDelay/2 || time.Since(began) < outputDelay {
+		t.Errorf("%+v after %v, output %q: want less than %v", res, time.Since(began), out, outputDelay/2)
+	}
+}
+
 // A script without an interpreter line runs as it does in a shell.
 func TestScriptWithoutInterpreter(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
