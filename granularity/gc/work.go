@@ -1,6 +1,9 @@
 package gc
 
 import (
+	"fmt"
+	"math"
+
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/estimate"
@@ -17,6 +20,8 @@ type Work struct {
 	// threads at any time. The paper counts calls; a wait is a call that had to block.
 	GCWaits, ApplicationWaits int
 	NoGC, NoWaits             string // why work and time of the collector, or the waits, are not known; "": they are
+	LLCMisses                 float64
+	HasLLC                    bool // LLCMisses, of all threads, were counted
 }
 
 // Add takes in a window's graph.
@@ -99,10 +104,11 @@ const (
 	ApplicationWork                  // 9
 	ApplicationTime                  // 9
 	ApplicationWaits                 // section 4.3: waits in a futex per ms of application time
+	LLCMisses                        // 7
 	NQuantities
 )
 
-var quantityNames = [NQuantities]string{"gc_work_ns", "gc_time_ns", "collections", "gc_waits_per_ms", "application_work_ns", "application_time_ns", "application_waits_per_ms"}
+var quantityNames = [NQuantities]string{"gc_work_ns", "gc_time_ns", "collections", "gc_waits_per_ms", "application_work_ns", "application_time_ns", "application_waits_per_ms", "llc_misses"}
 
 // String is the name in JSON.
 func (q Quantity) String() string { return quantityNames[q] }
@@ -122,6 +128,8 @@ func (q Quantity) Of(w *Work) (float64, bool) {
 		return float64(w.Application.RunningNs), true
 	case ApplicationTime:
 		return w.Application.HeightNs, true
+	case LLCMisses:
+		return w.LLCMisses, w.HasLLC
 	}
 	return perMS(w.ApplicationWaits, w.Application.HeightNs), w.NoWaits == "" && w.Application.HeightNs > 0
 }
@@ -167,6 +175,54 @@ func Normalised(all []Configuration, q Quantity) []estimate.Interval {
 		}
 		base = v
 		out[i] = estimate.Mean([]float64{estimate.Ratio(v, v).Mean})
+	}
+	return out
+}
+
+// Averaged are the normalised means of several programs that ran in the same configurations, in the order of the first program's:
+// geometric means, as of any ratios. A program that has no figure in a configuration is left out there; N is how many have one.
+func Averaged(programs [][]Configuration, q Quantity) []estimate.Interval {
+	if len(programs) == 1 {
+		return Normalised(programs[0], q)
+	}
+	return across(programs, func(all []Configuration) []estimate.Interval { return Normalised(all, q) }, estimate.Combine)
+}
+
+// AveragedMeans are the means over programs of their means; the interval is that of the programs.
+func AveragedMeans(programs [][]Configuration, q Quantity) []estimate.Interval {
+	if len(programs) == 1 {
+		return Means(programs[0], q)
+	}
+	return across(programs, func(all []Configuration) []estimate.Interval { return Means(all, q) }, func(of []estimate.Interval) estimate.Interval {
+		var values []float64
+		for _, v := range of {
+			values = append(values, v.Mean)
+		}
+		return estimate.Mean(values)
+	})
+}
+
+// across joins the figures of several programs by configuration.
+func across(programs [][]Configuration, figures func([]Configuration) []estimate.Interval, join func([]estimate.Interval) estimate.Interval) []estimate.Interval {
+	if len(programs) == 0 {
+		return nil
+	}
+	byLevels := map[string][]estimate.Interval{}
+	key := func(c *Configuration) string { return fmt.Sprintf("%q", c.Levels) }
+	for _, all := range programs {
+		for i, v := range figures(all) {
+			if !math.IsNaN(v.Mean) {
+				byLevels[key(&all[i])] = append(byLevels[key(&all[i])], v)
+			}
+		}
+	}
+	out := make([]estimate.Interval, len(programs[0]))
+	for i := range out {
+		if of := byLevels[key(&programs[0][i])]; len(of) > 0 {
+			out[i] = join(of)
+		} else {
+			out[i] = estimate.Mean(nil)
+		}
 	}
 	return out
 }

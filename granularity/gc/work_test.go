@@ -97,3 +97,34 @@ func TestNormalised(t *testing.T) {
 		}
 	}
 }
+
+// TestAveraged: geometric means of ratios over programs, by configuration whatever its place; who has no figure is left out.
+func TestAveraged(t *testing.T) {
+	of := func(level string, values ...units.Ns) Configuration {
+		c := Configuration{Levels: []string{level}}
+		for _, v := range values {
+			c.Runs = append(c.Runs, Work{GC: bottle.Box{RunningNs: v}, LLCMisses: float64(v) * 2, HasLLC: level != "4"})
+		}
+		return c
+	}
+	programs := [][]Configuration{
+		{of("1", 100, 100), of("2", 200, 200), of("4", 400, 400), of("8")},
+		{of("1", 10, 10), of("4", 160, 160), of("2", 80, 80)},
+	}
+	for i, want := range []float64{1, 4, 8, math.NaN()} { // the roots of 2 × 8 and of 4 × 16
+		if got := Averaged(programs, GCWork)[i].Mean; math.Abs(got-want) > 1e-9 || math.IsNaN(got) != math.IsNaN(want) {
+			t.Errorf("configuration %d is %g, want %g", i, got, want)
+		}
+	}
+	for i, want := range []float64{110, 280, math.NaN(), math.NaN()} { // (2 × 100 + 2 × 10) / 2, ...
+		if got := AveragedMeans(programs, LLCMisses)[i].Mean; math.Abs(got-want) > 1e-9 || math.IsNaN(got) != math.IsNaN(want) {
+			t.Errorf("configuration %d has %g misses, want %g", i, got, want)
+		}
+	}
+	if one := Averaged(programs[:1], GCWork); one[1].Mean != 2 || one[1].N != 2 {
+		t.Errorf("of one program: %+v", one[1])
+	}
+	if Averaged(nil, GCWork) != nil {
+		t.Error("no program has figures")
+	}
+}

@@ -14,14 +14,20 @@ const (
 	FactorCollector = "collector"
 )
 
-// CollectorFigures draw garbage collection and the application against what varied, as the figures 5, 6, 8, 9, 15 and 16 of the
+// CollectorFigures draw garbage collection and the application against what varied, as the figures 5 to 9, 15 and 16 of the
 // bottle graph paper: values are multiples of the first configuration's, waits are absolute. Each
-// configuration has a level of each factor, in their order.
-func CollectorFigures(factors []string, all []gc.Configuration) []*Figure {
-	panel := func(label string, q gc.Quantity) Panel {
-		return Panel{Label: label, Ratio: true, Values: gc.Normalised(all, q)}
+// configuration has a level of each factor, in their order. Of several programs, averages are drawn: see gc.Averaged.
+func CollectorFigures(factors []string, programs ...[]gc.Configuration) []*Figure {
+	if len(programs) == 0 {
+		return nil
 	}
-	rate := func(label string, q gc.Quantity) Panel { return Panel{Label: label, Values: gc.Means(all, q)} }
+	all := programs[0]
+	panel := func(label string, q gc.Quantity) Panel {
+		return Panel{Label: label, Ratio: true, Values: gc.Averaged(programs, q)}
+	}
+	rate := func(label string, q gc.Quantity) Panel {
+		return Panel{Label: label, Values: gc.AveragedMeans(programs, q)}
+	}
 	collection, application := over(factors, all, FactorGCThreads, FactorHeap, FactorThreads), over(factors, all, FactorThreads, FactorGCThreads, FactorHeap)
 	return drawn([]*Figure{
 		Over(&Figure{
@@ -31,7 +37,7 @@ func CollectorFigures(factors []string, all []gc.Configuration) []*Figure {
 		Over(&Figure{
 			Name: "collections", Title: "Number of collections, and how often the collector's threads wait",
 			Alt: "The number of collections as a multiple of the first configuration's, and the waits of the collector's threads in a futex per millisecond of pause.",
-		}, collection, []Panel{panel("collections", gc.Collections), rate("waits per ms of pause", gc.GCWaits)}),
+		}, collection, []Panel{panel("collections", gc.Collections), rate("waits per ms of pause", gc.GCWaits), panel("LLC misses", gc.LLCMisses)}),
 		Over(&Figure{
 			Name: "application", Title: "Application: work and time without the collector's, and waits",
 			Alt: "The running time of the application's threads and the height of their boxes in the bottle graph, as multiples of the first configuration's, and their waits in a futex per millisecond.",

@@ -9,6 +9,7 @@ import (
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/gc"
 	"stackagent/granularity/speedup"
+	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -67,6 +68,9 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	r.sumUp(graphs)
 	if r.Counters, err = CountersOf(s, a, o.Region); err != nil {
 		return nil, err
+	}
+	if misses, ok := r.Counters.By[AllThreads][hpc.LLCMisses.String()]; ok {
+		r.Work.LLCMisses, r.Work.HasLLC = misses.Value, true
 	}
 	in := speedup.Input{Threads: a.Threads, Stream: stream, Pauses: s.Spans(), N: max(o.Threads, 1), Lives: lives.spans()}
 	if in.Workers, err = workers(a.Threads, graphs, o.Workers); err != nil {

@@ -41,7 +41,7 @@ func Compare(bases, runs []*Run) ([]Compared, map[string]string) {
 			}, &estimated)
 		}
 		for q := range gc.NQuantities {
-			if groupOfQuantity(q) == g {
+			if q != gc.LLCMisses && groupOfQuantity(q) == g { // that is an event above
 				out = appendCompared(out, g, q.String(), bases, runs, func(r *Run) (float64, bool) { return q.Of(&r.Work) }, new(bool))
 			}
 		}
