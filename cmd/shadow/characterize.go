@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,12 +27,13 @@ type characterizeFlags struct {
 	statistic  string
 	components bool
 	output     string
+	suite      suiteFlags
 }
 
 func newCharacterize(env console.Env) *cobra.Command {
 	var f characterizeFlags
 	cmd := &cobra.Command{
-		Use:   "characterize NAME=DIR...",
+		Use:   "characterize NAME=DIR... | --suite FILE",
 		Short: "Statistics of a set of programs: ranked, scored, principal components",
 		Long: `Takes statistics of each program from its sessions and compares the programs. DIR is a
 session, or a folder with the sessions of several runs; naming a program again adds
@@ -45,19 +47,37 @@ has only the scores, beside the least, the median and the largest value.
 --components shows the principal components: which statistics tell these programs
 apart, and where each program lies. They use the statistics that all programs have.
 
+With --suite, runs the programs of a suite and takes the statistics from these runs. It
+also has those that need runs of their own: the smallest heaps, the slowdown in a tight
+heap, with one CPU, and with other ways of compiling. The runs are kept in --runs; the
+same command with that folder goes on after an interrupt.
+
 Three-letter codes that DaCapo Chopin also has stand for the same quantity
 (Blackburn and others, Rethinking Java Performance Analysis).`,
 		Example: `  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2
   shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 --program kafka
   shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 --statistic GCP
-  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 -o components.svg`,
+  shadow characterize pmd=/tmp/pmd kafka=/tmp/kafka h2=/tmp/h2 -o components.svg
+  shadow characterize --suite suite/programs.yaml --small --repeat 3 --skip PCC,GLK --runs out`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.Usagef("missing programs: give NAME=DIR for each")
+			switch {
+			case f.suite.suite != "" && len(args) > 0:
+				return console.Usagef("there are programs and --suite: give one of them")
+			case f.suite.suite != "":
+				return cmp.Or(f.suite.checkSuite(), f.check())
+			case len(args) == 0:
+				return console.Usagef("missing programs: give NAME=DIR for each, or --suite FILE")
 			}
 			return f.check()
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.suite.suite != "" {
+				programs, err := f.suite.measure(cmd.Context(), env)
+				if err != nil {
+					return err
+				}
+				return f.show(env, programs)
+			}
 			programs, err := readPrograms(env, args)
 			if err != nil {
 				return err
@@ -69,6 +89,7 @@ Three-letter codes that DaCapo Chopin also has stand for the same quantity
 	cmd.Flags().StringVar(&f.program, "program", "", "only this program, with intervals and ranks")
 	cmd.Flags().StringVar(&f.statistic, "statistic", "", "only the statistic with this code, the programs by rank")
 	cmd.Flags().BoolVar(&f.components, "components", false, "the principal components instead of the statistics (table and CSV)")
+	f.suite.addTo(cmd.Flags())
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the scatter plots of the principal components to FILE.svg|png|pdf")
 	return cmd
 }

@@ -261,6 +261,7 @@ func (r *runner) commandAt(p experiment.Point) (args, environ []string, err erro
 	program, environ := r.at(p), slices.Clone(r.env.Environ)
 	v := suite.Values{Folder: program.folder, Heap: p.Of(experiment.Heap), Small: r.small, Words: map[string]string{}}
 	v.Threads, _ = strconv.Atoi(cmp.Or(p.Of(experiment.Threads), strconv.Itoa(runtime.NumCPU())))
+	v.Iterations, _ = strconv.Atoi(p.Of(iterationsFactor)) // 0: the program's own number
 	jdk := p.Of(experiment.JDK)
 	if jdk != "" {
 		v.Java = filepath.Join(jdk, "bin", "java")
@@ -280,6 +281,9 @@ func (r *runner) commandAt(p experiment.Point) (args, environ []string, err erro
 	}
 	if jdk != "" && launch.IsJava(args[0]) {
 		args[0] = v.Java
+	}
+	if p.Of(cpusFactor) == "1" {
+		args = slices.Insert(args, 0, "taskset", "-c", "0")
 	}
 	if !program.Uses(experiment.JVMOptions) && !launch.IsJava(program.Command[0]) && len(v.JVM) > 0 {
 		environ = append(environ, javaOptions+"="+strings.TrimSpace(r.env.Getenv(javaOptions)+" "+strings.Join(v.JVM, " ")))

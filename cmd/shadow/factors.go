@@ -81,7 +81,7 @@ func (f *factorFlags) check() error {
 		}
 		f.jdks[i] = path
 	}
-	f.search.tries, f.search.from = 3, 64<<20
+	f.search.tries, f.search.from = tries, firstHeap
 	return f.search.check()
 }
 

@@ -29,6 +29,12 @@ var pointerOptions = map[string]string{compressed: "-XX:+UseCompressedOops", ful
 // work does not pass for a whole one.
 const onMemoryError = "-XX:+ExitOnOutOfMemoryError"
 
+// Where a search begins, and how often a heap is tried.
+const (
+	firstHeap = 64 << 20
+	tries     = 3
+)
+
 // searchFlags say how smallest heaps are looked for.
 type searchFlags struct {
 	tries      int
@@ -36,8 +42,8 @@ type searchFlags struct {
 }
 
 func (f *searchFlags) addTo(flags *pflag.FlagSet) {
-	f.from = 64 << 20
-	flags.IntVar(&f.tries, "tries", 3, "runs that must complete at a heap before it counts as large enough")
+	f.from = firstHeap
+	flags.IntVar(&f.tries, "tries", tries, "runs that must complete at a heap before it counts as large enough")
 	flags.Var((*sizeFlag)(&f.from), "from", "the first heap that is tried")
 	flags.Var((*sizeFlag)(&f.most), "most", "the largest heap that is tried (default: three quarters of the memory)")
 }

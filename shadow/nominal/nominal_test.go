@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"stackagent/granularity/estimate"
 	"strings"
 	"testing"
 
@@ -132,8 +133,8 @@ func rowOf(t *testing.T, s *Set, code string) Row {
 
 func TestCharacterise(t *testing.T) {
 	set, err := Characterise([]Program{
-		{Name: "a", Runs: runsOf("GCC", 1, 2, 3, 4, math.NaN()), Extra: map[string]Value{"GMD": Number(64), "PIN": NotAvailable("timed out")}},
-		{Name: "b", Runs: runsOf("GCC", 9), Extra: map[string]Value{"GMD": Number(32)}},
+		{Name: "a", Runs: runsOf("GCC", 1, 2, 3, 4, math.NaN()), Extra: map[string]Cell{"GMD": Known(estimate.Mean([]float64{64})), "PIN": Missing("timed out")}},
+		{Name: "b", Runs: runsOf("GCC", 9), Extra: map[string]Cell{"GMD": Known(estimate.Mean([]float64{32}))}},
 		{Name: "c", Runs: runsOf("GCC", math.NaN())},
 	})
 	if err != nil {
@@ -205,7 +206,7 @@ func TestRefused(t *testing.T) {
 	if _, err := Characterise([]Program{{Name: "a"}, {Name: "a"}}); !errors.Is(err, ErrName) {
 		t.Error(err)
 	}
-	if _, err := Characterise([]Program{{Name: "a", Extra: map[string]Value{"XXX": Number(1)}}}); !errors.Is(err, ErrCode) {
+	if _, err := Characterise([]Program{{Name: "a", Extra: map[string]Cell{"XXX": Known(estimate.Mean([]float64{1}))}}}); !errors.Is(err, ErrCode) {
 		t.Error(err)
 	}
 }
@@ -214,7 +215,7 @@ func TestRefused(t *testing.T) {
 func TestComponentsAndJSON(t *testing.T) {
 	var programs []Program
 	for i, name := range []string{"a", "b", "c"} {
-		programs = append(programs, Program{Name: name, Extra: map[string]Value{"GMD": Number(float64(i)), "GMU": Number(float64(3 * i)), "PIN": Number(7)}})
+		programs = append(programs, Program{Name: name, Extra: map[string]Cell{"GMD": Known(estimate.Mean([]float64{float64(i)})), "GMU": Known(estimate.Mean([]float64{float64(3 * i)})), "PIN": Known(estimate.Mean([]float64{7}))}})
 	}
 	set, err := Characterise(programs)
 	if err != nil {

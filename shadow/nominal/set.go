@@ -15,8 +15,8 @@ type Program struct {
 	Name string
 	Runs []Run
 	// Extra has statistics from elsewhere, by code, such as those that need runs of their
-	// own. They replace those of the runs.
-	Extra map[string]Value
+	// own. They replace those of the runs. Their places are computed.
+	Extra map[string]Cell
 }
 
 // Cell is a statistic of a program.
@@ -114,8 +114,8 @@ func (s *Set) row(code string) *Row {
 
 // cell is a statistic of the program; other gives those before it.
 func (p *Program) cell(x *Statistic, other func(code string) Cell) Cell {
-	if v, ok := p.Extra[x.Code]; ok {
-		return cellOf([]Value{v})
+	if c, ok := p.Extra[x.Code]; ok {
+		return c
 	}
 	if x.from != nil {
 		return x.from(other)
@@ -137,10 +137,16 @@ func (p *Program) cell(x *Statistic, other func(code string) Cell) Cell {
 func cellOf(values []Value) Cell {
 	known, why := numbers(values)
 	if len(known) == 0 {
-		return Cell{Value: estimate.Mean(nil), Why: why}
+		return Missing(why)
 	}
-	return Cell{Value: estimate.Mean(known)}
+	return Known(estimate.Mean(known))
 }
+
+// Known is a statistic with a value.
+func Known(v estimate.Interval) Cell { return Cell{Value: v} }
+
+// Missing is a statistic without a value, for this reason.
+func Missing(why string) Cell { return Cell{Value: estimate.Mean(nil), Why: why} }
 
 // numbers are the values that are known, and why another is not.
 func numbers(values []Value) (known []float64, why string) {

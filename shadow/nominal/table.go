@@ -57,7 +57,7 @@ var statistics = []Statistic{
 	{Code: "GMU", Name: "smallest heap without compressed pointers", Unit: "MB", Chopin: chopin, High: "has much live data with many pointers",
 		Doc: "smallest heap with -XX:-UseCompressedOops", Needs: "shadow heap"},
 	{Code: "GLK", Name: "heap growth", Unit: "%", Chopin: chopin, High: "keeps more with each iteration", Doc: "how much larger the smallest heap is for ten iterations than for one", Needs: "shadow heap"},
-	{Code: "GSS", Name: "heap sensitivity", Unit: "%", Chopin: chopin, High: "slow in a tight heap", Doc: "slowdown in a tight heap", Needs: "runs with several heaps"},
+	{Code: "GSS", Name: "heap sensitivity", Unit: "%", Chopin: chopin, High: "slow in a tight heap", Doc: "slowdown with G1 in the smallest heap against six times that", Needs: "runs with several heaps"},
 	{Code: "GTO", Name: "memory turnover", Chopin: chopin, High: "allocates its heap many times over", Doc: "allocated bytes (ATB) over the smallest heap (GMD)", Needs: "shadow heap and --metric alloc", from: turnover},
 
 	{Code: "PET", Name: "execution time", Unit: "s", Chopin: chopin, High: "runs long", Doc: "time of the last iteration, or of the whole program if nothing marks iterations", of: executionTime},
@@ -66,7 +66,7 @@ var statistics = []Statistic{
 	{Code: "PCU", Name: "CPU use", Unit: "%", High: "keeps all CPUs busy", Doc: "CPU time over wall time and number of CPUs", of: cpuUse},
 	{Code: "PJC", Name: "compiler's CPU share", Unit: "%", High: "compiles much", Doc: "share of the running time that JIT compiler threads have", of: compilerShare},
 	{Code: "PWU", Name: "warm-up", Unit: "iterations", Chopin: chopin, High: "warms up slowly", Doc: "iteration from which on all take at most 1.5 % longer than the fastest", of: warmUp},
-	{Code: "PPE", Name: "parallel efficiency", Unit: "%", Chopin: chopin, High: "scales well", Doc: "speedup over the number of CPUs", Needs: "runs with one CPU"},
+	{Code: "PPE", Name: "parallel efficiency", Unit: "%", Chopin: chopin, High: "scales well", Doc: "speedup against one CPU, over the number of CPUs", Needs: "runs with one CPU"},
 	{Code: "PIN", Name: "interpreter sensitivity", Unit: "%", Chopin: chopin, High: "slow without compilers", Doc: "slowdown with -Xint", Needs: "runs with -Xint"},
 	{Code: "PCS", Name: "compiler sensitivity", Unit: "%", Chopin: chopin, High: "depends on the compiler", Doc: "slowdown with the worst compiler configuration against the best", Needs: "runs with -XX:TieredStopAtLevel=1 and -XX:-TieredCompilation"},
 	{Code: "PCC", Name: "compiler cost", Unit: "%", Chopin: chopin, High: "has much code to compile", Doc: "slowdown if all is compiled before it runs", Needs: "runs with -Xcomp"},
