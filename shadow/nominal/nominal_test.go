@@ -188,8 +188,8 @@ func TestDeviation(t *testing.T) {
 // 640 MB allocated with a smallest heap of 64 MB: ten times over.
 func TestTurnover(t *testing.T) {
 	set, err := Characterise([]Program{
-		{Name: "a", Runs: runsOf("ATB", 600, 680), Extra: map[string]Value{"GMD": Number(64)}},
-		{Name: "b", Runs: runsOf("ATB", 600), Extra: map[string]Value{"GTO": Number(3)}},
+		{Name: "a", Runs: runsOf("ATB", 600, 680), Extra: map[string]Cell{"GMD": Known(estimate.Mean([]float64{64}))}},
+		{Name: "b", Runs: runsOf("ATB", 600), Extra: map[string]Cell{"GTO": Known(estimate.Mean([]float64{3}))}},
 		{Name: "c", Runs: runsOf("ATB", 600)},
 	})
 	if err != nil {
