@@ -9,7 +9,7 @@ JAVA_HOME=$("$root/scripts/java-home.sh")
 export JAVA_HOME
 
 echo "demo: profiling PMD (static analysis) over the sources of Apache Commons Lang" >&2
-SHADOW_FLAGS=--quiet "$root/scripts/real/pmd.sh" "$dir/session"
+(cd "$root" && scripts/go.sh run ./scripts/suite run pmd-cli -o "$dir/session" -options --quiet)
 "$root/bin/shadow" report "$dir/session" -o "$dir/report.html"
 
 echo

@@ -3,7 +3,7 @@
 # counted by the JVM's own recorder (JFR method timing, JDK 25 and newer): two runs of each program,
 # one with either, as their counts do not depend on the run.
 #
-#   scripts/jfr-oracle.sh [pmd|sunflow|lucene|h2]...     (default: pmd sunflow)
+#   scripts/jfr-oracle.sh [pmd-cli|sunflow|lucene-words|h2-bank]...     (default: pmd-cli sunflow)
 #
 # Exits 1 when a count differs. JFR cannot see lambdas: only named classes are compared.
 set -eu
@@ -18,7 +18,7 @@ newest() {
         echo "$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release") $home"
     done | sort -n | tail -1
 }
-set -- "${@:-pmd sunflow}"
+set -- "${@:-pmd-cli sunflow}"
 found=$(newest)
 [ "${found%% *}" -ge 25 ] 2>/dev/null || { echo "jfr-oracle: needs JDK 25 or newer; found ${found:-none}" >&2; exit 1; }
 JAVA_HOME=${found#* }
@@ -30,23 +30,24 @@ inherited='s/^net.sourceforge.pmd.lang.impl.PmdRunnable /net.sourceforge.pmd.lan
 s/^net.sourceforge.pmd.cli.commands.internal.AbstractPmdSubcommand /net.sourceforge.pmd.cli.commands.internal.PmdCommand /'
 methods() {
     case $1 in
-        pmd) echo 'java.util.concurrent.FutureTask::run;net.sourceforge.pmd.lang.impl.PmdRunnable::run;net.sourceforge.pmd.cli.commands.internal.AbstractPmdSubcommand::call' ;;
+        pmd-cli) echo 'java.util.concurrent.FutureTask::run;net.sourceforge.pmd.lang.impl.PmdRunnable::run;net.sourceforge.pmd.cli.commands.internal.AbstractPmdSubcommand::call' ;;
         sunflow) echo 'java.util.concurrent.FutureTask::run;org.sunflow.core.renderer.BucketRenderer$BucketThread::run;org.sunflow.core.LightServer$1::run' ;;
-        lucene) echo 'Main$Search::call;Main$IndexBatch::call' ;;
-        h2) echo 'java.util.concurrent.FutureTask::run;Main$Transfer::call;Main$Audit::call' ;;
+        lucene-words) echo 'Main$Search::call;Main$IndexBatch::call' ;;
+        h2-bank) echo 'java.util.concurrent.FutureTask::run;Main$Transfer::call;Main$Audit::call' ;;
         *) echo "jfr-oracle: no such program: $1" >&2; return 1 ;;
     esac
 }
+
+suite() { (cd "$root" && scripts/go.sh run ./scripts/suite run "$@" -iterations 1); }
 
 failed=0
 # shellcheck disable=SC2048,SC2086 # the default is two words
 for name in $*; do
     m=$(methods "$name")
     echo "jfr-oracle: $name under JFR" >&2
-    PROFILE=0 JAVA_FLAGS="-Xlog:jfr*=off -XX:StartFlightRecording:filename=$dir/$name.jfr,method-timing=$m" \
-        "$root/scripts/real/$name.sh" >"$dir/$name.out" 2>&1 || { cat "$dir/$name.out" >&2; exit 1; }
+    suite "$name" -plain -jvm "-Xlog:jfr*=off -XX:StartFlightRecording:filename=$dir/$name.jfr,method-timing=$m" >"$dir/$name.out" 2>&1 || { cat "$dir/$name.out" >&2; exit 1; }
     echo "jfr-oracle: $name under stackagent" >&2
-    SHADOW_FLAGS=--quiet "$root/scripts/real/$name.sh" "$dir/$name" >"$dir/$name.out" 2>&1 || { cat "$dir/$name.out" >&2; exit 1; }
+    suite "$name" -o "$dir/$name" -options --quiet >"$dir/$name.out" 2>&1 || { cat "$dir/$name.out" >&2; exit 1; }
     "$JAVA_HOME/bin/jfr" view --width 400 method-timing "$dir/$name.jfr" |
         awk '$1 ~ /\(/ { n = $1; sub(/\.[a-zA-Z]+\(.*/, "", n); gsub(/[^0-9]/, "", $2); print n, $2 }' |
         sed "$inherited" >"$dir/$name.theirs"

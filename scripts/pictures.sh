@@ -17,8 +17,10 @@ record() { # NAME ARGS: of examples
 record pipeline pipeline 16000
 record healthy pipeline 16000 even
 record forkjoin forkjoin 34
-for real in pmd kafka; do SHADOW_FLAGS=--quiet "scripts/real/$real.sh" "$dir/$real" >&2; done
-EXECUTOR=virtual SHADOW_FLAGS=--quiet scripts/real/httpserver.sh "$dir/httpserver" >&2
+suite() { name=$1; shift; go run ./scripts/suite run "$name" -options --quiet "$@" >&2; }
+suite pmd-cli -o "$dir/pmd"
+suite kafka -o "$dir/kafka" -iterations 1 -tasks=false
+suite httpserver -o "$dir/httpserver" executor=virtual
 
 for name in pipeline healthy forkjoin pmd kafka httpserver; do
   bin/shadow report "$dir/$name" -o "$dir/$name.html" >&2

@@ -6,6 +6,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -15,9 +16,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"stackagent/shadow/suite"
 )
 
 // program is what is run: its folder, and the arguments of java.
@@ -37,8 +41,8 @@ var heaps = map[bool][]string{false: {"-XX:+UseParallelGC", "-Xmx128m"}, true: {
 // without are those of them that have no such fix.
 var without = []string{"fast-and-slow", "nested", "overlapped", "at-once", "client", "turns", "relayed", "good"}
 
-// reals are programs of examples/real that take a few seconds.
-var reals = []string{"cassandra", "guava", "h2", "kafka", "lucene", "pmd", "spark", "sunflow", "tomcat"}
+// reals are programs of suite/ that take a few seconds.
+var reals = []string{"cassandra", "guava", "h2-bank", "kafka", "lucene-words", "pmd-cli", "spark", "sunflow", "tomcat"}
 
 func main() {
 	n := flag.Int("n", 10, "runs of each program with each detail")
@@ -211,17 +215,21 @@ func programs(out string, chosen func(string) bool) ([]program, error) {
 	return list, nil
 }
 
-// real asks the script of a program how to run it.
+// real prepares a program of suite/. It runs for one iteration.
 func real(name string) (program, error) {
-	cmd := exec.Command("scripts/real/" + name + ".sh")
-	cmd.Env = append(os.Environ(), "PRINT=1")
-	cmd.Stderr = os.Stderr
-	text, err := cmd.Output()
+	p, err := suite.Find(name, "suite/programs.yaml", "suite/frameworks.yaml")
 	if err != nil {
-		return program{}, fmt.Errorf("scripts/real/%s.sh: %w", name, err)
+		return program{}, err
 	}
-	words := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
-	return program{name: "real/" + name, dir: words[0], args: words[1:]}, nil
+	folder, err := p.Ready(context.Background())
+	if err != nil {
+		return program{}, err
+	}
+	argv, err := p.Argv(suite.Values{Folder: folder, Threads: runtime.NumCPU(), Iterations: 1})
+	if err != nil {
+		return program{}, err
+	}
+	return program{name: "real/" + name, dir: p.Dir, args: argv[1:]}, nil
 }
 
 // java is a command of the JDK in JAVA_HOME, or of the PATH.

@@ -115,13 +115,12 @@ func keys(setters map[string]setter) []string {
 	return names
 }
 
-func (p *Program) parse(n *yaml.Node) error {
-	var command, prepare *yaml.Node
-	err := fields(n, "program", map[string]setter{
+func (p *Program) setters() map[string]setter {
+	return map[string]setter{
 		"name":       p.setName,
 		"what":       line(&p.What),
-		"command":    func(n *yaml.Node) (err error) { command = n; p.Command, err = arguments(n); return err },
-		"prepare":    func(n *yaml.Node) (err error) { prepare = n; p.Prepare, err = arguments(n); return err },
+		"command":    arguments(&p.Command),
+		"prepare":    arguments(&p.Prepare),
 		"size":       line(&p.Size),
 		"small":      line(&p.Small),
 		"iterations": count(&p.Iterations),
@@ -132,25 +131,34 @@ func (p *Program) parse(n *yaml.Node) error {
 		"check":      expression(&p.Check),
 		"jdk":        p.setJDK,
 		"licence":    line(&p.Licence),
-	})
-	switch {
-	case err != nil:
+	}
+}
+
+func (p *Program) parse(n *yaml.Node) error {
+	if err := fields(n, "program", p.setters()); err != nil {
 		return err
+	}
+	switch {
 	case p.Name == "":
 		return at(n, "a program without a name:")
-	case command == nil:
+	case p.Command == nil:
 		return at(n, "%s has no command:", p.Name)
 	}
 	if problem := p.checkWords(p.Command, commandWords(p.Words)); problem != "" {
-		return at(command, "command: %s", problem)
+		return at(value(n, "command"), "command: %s", problem)
 	}
 	if problem := p.checkWords(p.Prepare, prepareWords); problem != "" {
-		return at(prepare, "prepare: %s", problem)
+		return at(value(n, "prepare"), "prepare: %s", problem)
 	}
 	if p.Small == "" {
 		p.Small = p.Size
 	}
 	return nil
+}
+
+// value is that of a key of a mapping which has it.
+func value(n *yaml.Node, key string) *yaml.Node {
+	return n.Content[1+slices.IndexFunc(n.Content, func(c *yaml.Node) bool { return c.Value == key })]
 }
 
 // scalar is the text of a value, within limits and without characters that act on a terminal.
@@ -232,23 +240,27 @@ func list(n *yaml.Node) ([]string, error) {
 }
 
 // arguments is a command: a text that is split at spaces, or a list for arguments that have some.
-func arguments(n *yaml.Node) (args []string, err error) {
-	if n.Kind == yaml.SequenceNode {
-		args, err = list(n)
-	} else {
-		var s string
-		s, err = scalar(n)
-		args = strings.Fields(s)
+func arguments(to *[]string) setter {
+	return func(n *yaml.Node) (err error) {
+		var args []string
+		if n.Kind == yaml.SequenceNode {
+			args, err = list(n)
+		} else {
+			var s string
+			s, err = scalar(n)
+			args = strings.Fields(s)
+		}
+		switch {
+		case err != nil:
+			return err
+		case len(args) == 0 || args[0] == "":
+			return at(n, "an empty command")
+		case len(args) > maxList:
+			return at(n, "a command of more than %d words", maxList)
+		}
+		*to = args
+		return nil
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case len(args) == 0 || args[0] == "":
-		return nil, at(n, "an empty command")
-	case len(args) > maxList:
-		return nil, at(n, "a command of more than %d words", maxList)
-	}
-	return args, nil
 }
 
 // A name is the name of a folder, too.

@@ -44,8 +44,8 @@ func (p *Program) Folder() (string, error) {
 	return filepath.Abs(filepath.Join(cache, p.Name))
 }
 
-// Ready fills the program's folder, unless that is done, and returns it. It is filled anew when the command that does it, the
-// script or a file in the folder beside the YAML file that has the program's name changes.
+// Ready fills the program's folder, unless that is done, and returns it. It is filled anew when the command that does it changes or
+// a file in one of these folders beside the YAML file: that of the script, the one that has the program's name, and common.
 func (p *Program) Ready(ctx context.Context) (folder string, err error) {
 	if folder, err = p.Folder(); err != nil {
 		return "", err
@@ -165,16 +165,34 @@ func (p *Program) stamp() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// sources are the files of the suite among the arguments of prepare:, and all in the folder that has the program's name.
+// commonFolder beside the YAML file has what several programs share.
+const commonFolder = "common"
+
+// sources are the files of the suite that may end up in the program's folder: the script, all in the folder of the script, in the one
+// with the program's name and in common.
 func (p *Program) sources() (files []string, err error) {
-	for _, a := range p.Prepare {
-		if at := filepath.Join(p.Dir, a); filepath.IsLocal(a) {
-			if s, err := os.Stat(at); err == nil && s.Mode().IsRegular() {
-				files = append(files, at)
-			}
+	folders := []string{commonFolder, p.Name}
+	if script := p.Prepare[0]; filepath.IsLocal(script) {
+		if folder := filepath.Dir(script); folder != "." {
+			folders = append(folders, folder)
+		} else if s, err := os.Stat(filepath.Join(p.Dir, script)); err == nil && s.Mode().IsRegular() {
+			files = append(files, filepath.Join(p.Dir, script))
 		}
 	}
-	err = filepath.WalkDir(filepath.Join(p.Dir, p.Name), func(path string, d fs.DirEntry, err error) error {
+	slices.Sort(folders)
+	for _, folder := range slices.Compact(folders) {
+		found, err := filesIn(filepath.Join(p.Dir, folder))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// filesIn lists a folder in a fixed order; one that does not exist has no files.
+func filesIn(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
@@ -184,10 +202,9 @@ func (p *Program) sources() (files []string, err error) {
 			files = append(files, path)
 		}
 		if len(files) > maxFiles {
-			return fmt.Errorf("%s has more than %d files", filepath.Join(p.Dir, p.Name), maxFiles)
+			return fmt.Errorf("%s has more than %d files", folder, maxFiles)
 		}
 		return nil
 	})
-	slices.Sort(files)
 	return files, err
 }

@@ -56,16 +56,24 @@ func TestReady(t *testing.T) {
 	runs(2)
 	write(t, filepath.Join(p.Dir, "a", "Main.java"), "class Main { }", 0o600)
 	runs(3)
+	write(t, filepath.Join(p.Dir, "common", "lib.sh"), "", 0o600)
+	runs(4)
+	write(t, filepath.Join(p.Dir, "b", "Main.java"), "", 0o600) // of another program
+	runs(4)
 	p.Prepare = append(p.Prepare, "z")
-	runs(4)
-	runs(4)
+	runs(5)
 	script := filepath.Join(p.Dir, "make.sh")
 	text, err := os.ReadFile(script)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, script, string(text)+"\n# changed\n", 0o700)
-	runs(5)
+	runs(6)
+	p.Prepare[0] = "scripts/make.sh"
+	write(t, filepath.Join(p.Dir, "scripts", "make.sh"), string(text), 0o700)
+	runs(7)
+	write(t, filepath.Join(p.Dir, "scripts", "beside.sh"), "", 0o600)
+	runs(8)
 }
 
 func TestReadyFails(t *testing.T) {

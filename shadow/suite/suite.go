@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"stackagent/internal/text"
 )
@@ -96,6 +97,23 @@ func Read(path string) (*Suite, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &Suite{Path: path, Programs: programs}, nil
+}
+
+// Find is the program of this name in the first of the suites that has one.
+func Find(name string, paths ...string) (Program, error) {
+	all := Suite{Path: strings.Join(paths, " and ")}
+	for _, path := range paths {
+		s, err := Read(path)
+		if err != nil {
+			return Program{}, err
+		}
+		all.Programs = append(all.Programs, s.Programs...)
+	}
+	found, err := all.Select(name)
+	if err != nil {
+		return Program{}, err
+	}
+	return found[0], nil
 }
 
 // Select gives the programs of these names in this order; all of them if there are no names.

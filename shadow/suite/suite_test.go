@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -128,6 +129,24 @@ func TestReadRefuses(t *testing.T) {
 	}
 	if _, err := Read(filepath.Join(t.TempDir(), "none.yaml")); err == nil {
 		t.Error("a file that does not exist is read")
+	}
+}
+
+// Each key that is documented is read, with its example, and no other is.
+func TestKeys(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("programs:\n  -")
+	for _, k := range Keys {
+		fmt.Fprintf(&b, " %s: %s\n   ", k.Name, k.Example)
+	}
+	if _, err := read(t, b.String()); err != nil {
+		t.Errorf("the documented keys are not read: %v\n%s", err, &b)
+	}
+	var p Program
+	for name := range p.setters() {
+		if !slices.ContainsFunc(Keys, func(k Key) bool { return k.Name == name }) {
+			t.Errorf("%s: is not documented", name)
+		}
 	}
 }
 

@@ -1,14 +1,15 @@
 package part
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"stackagent/internal/testjvm"
-	"stackagent/scripts/bench/measure"
 	"stackagent/scripts/bench/tool"
+	"stackagent/shadow/suite"
 )
 
 // program is a whole program, measured from start to end.
@@ -30,20 +31,23 @@ type wholeRun struct {
 	switches, lostSwitches uint64 // of the scheduling record
 }
 
-// real prepares one of scripts/real; Maven or apt fetches it the first time.
-func (c Config) real(ctx context.Context, jdk testjvm.JDK, name, what string, env ...string) (program, error) {
-	r, err := measure.Run(ctx, measure.Command{
-		Args: []string{filepath.Join(c.Root, "scripts", "real", name+".sh")},
-		Env:  append([]string{"PRINT=1", "THREADS=2", "JAVA_HOME=" + jdk.Home}, env...),
-	})
+// real prepares a program of suite/, which is fetched the first time; size replaces that of the suite if there is one. It runs for
+// one iteration.
+func (c Config) real(ctx context.Context, jdk testjvm.JDK, name, what, of, size string) (program, error) {
+	p, err := suite.Find(of, filepath.Join(c.Root, "suite", "programs.yaml"), filepath.Join(c.Root, "suite", "frameworks.yaml"))
 	if err != nil {
-		return program{}, fmt.Errorf("preparing %s: %w", name, err)
+		return program{}, err
 	}
-	parts := strings.Split(strings.TrimSuffix(r.Stdout, "\x00"), "\x00")
-	if len(parts) < 2 {
-		return program{}, fmt.Errorf("preparing %s: it printed no command: %q", name, r.Stdout)
+	folder, err := p.Ready(ctx)
+	if err != nil {
+		return program{}, err
 	}
-	return program{name, what, tool.Program{JDK: jdk, Dir: parts[0], Args: parts[1:]}}, nil
+	p.Size = cmp.Or(size, p.Size)
+	argv, err := p.Argv(suite.Values{Folder: folder, Threads: 2, Iterations: 1, Small: c.Quick})
+	if err != nil {
+		return program{}, err
+	}
+	return program{name, what, tool.Program{JDK: jdk, Dir: p.Dir, Args: argv[1:]}}, nil
 }
 
 // own is one of the programs in java/.

@@ -49,7 +49,7 @@ func (c Config) startPrograms(ctx context.Context, classes string) []lazy {
 	return []lazy{
 		{"empty", func() (program, error) { return c.own("empty", "a program that does nothing", classes, "Empty"), nil }},
 		{"pmd-version", func() (program, error) {
-			p, err := c.real(ctx, c.newest(), "pmd", "`pmd --version`")
+			p, err := c.real(ctx, c.newest(), "pmd", "`pmd --version`", "pmd-cli", "")
 			for i, a := range p.Args {
 				if a == "check" {
 					p.Args = append(p.Args[:i:i], "--version")
