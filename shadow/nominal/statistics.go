@@ -56,10 +56,10 @@ func turnover(other func(code string) Cell) Cell {
 	allocated, heap := other("ATB"), other("GMD")
 	for _, c := range []Cell{allocated, heap} {
 		if c.Why != "" {
-			return Cell{Value: estimate.Mean(nil), Why: c.Why}
+			return Missing(c.Why)
 		}
 	}
-	return Cell{Value: allocated.Value.Times(1 / heap.Value.Mean)}
+	return Known(allocated.Value.Times(1 / heap.Value.Mean))
 }
 
 func collections(f *facts) Value  { return Number(float64(f.sum.GC.Pauses)) }
@@ -121,13 +121,13 @@ func deviation(runs []Value) Cell {
 		why = "one run has no deviation (shadow run --repeat)"
 	}
 	if len(times) < 2 {
-		return Cell{Value: estimate.Mean(nil), Why: why}
+		return Missing(why)
 	}
 	percent := func(times []float64) float64 { return 100 * estimate.Variation(times) }
 	if len(times) < enoughRuns {
-		return Cell{Value: estimate.Interval{Mean: percent(times), Low: math.NaN(), High: math.NaN(), N: len(times)}}
+		return Known(estimate.Interval{Mean: percent(times), Low: math.NaN(), High: math.NaN(), N: len(times)})
 	}
-	return Cell{Value: estimate.Bootstrap(times, percent, 1)}
+	return Known(estimate.Bootstrap(times, percent, 1))
 }
 
 func warmUp(f *facts) Value {
