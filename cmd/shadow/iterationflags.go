@@ -17,7 +17,7 @@ import (
 type iterationFlags struct{ iteration, iterationsOf string }
 
 func (i *iterationFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&i.iteration, "iteration", "", "K | last | last:N | warm: only these iterations")
+	cmd.Flags().StringVar(&i.iteration, "iteration", "", "K | K,L,... | last | last:N | warm: only these iterations")
 	i.addClass(cmd)
 }
 

@@ -151,7 +151,7 @@ func TestIterationFlags(t *testing.T) {
 	}{
 		{[]string{"latency", dir, "--class", "com.acme.Job", "--iteration", "3"}, 1, "starts in --iteration 3"},
 		{[]string{"bottle", dir, "--iteration", "4"}, 1, "it has 3 iterations"},
-		{[]string{"gc", dir, "--iteration", "0"}, console.ExitUsage, "use a number from 1"},
+		{[]string{"gc", dir, "--iteration", "0"}, console.ExitUsage, "use numbers from 1"},
 		{[]string{"gc", dir, "--iteration", "1", "--to", "5ms"}, console.ExitUsage, "without --from and --to"},
 		{[]string{"stack", dir, "--iteration", "1", "--region", "last:1"}, console.ExitUsage, "without --region"},
 		{[]string{"stack", dir, "--iterations-of", "["}, console.ExitUsage, "syntax error"},

@@ -3,12 +3,16 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/units"
+	"stackagent/shadow/deopt"
+	"stackagent/shadow/store"
 )
 
 // TestWarmup: three iterations of 20 ms. In the first a thread runs for 20 ms, in the second two do, in the third the collector's for 5.
@@ -117,5 +121,27 @@ func TestWarmupRefuses(t *testing.T) {
 	code, out, _ := shadow(t, nil, "warmup", dir, "--every", "30ms")
 	if code != 0 || !strings.Contains(out, "Not available: CPU time, JIT and GC: ") || !strings.Contains(out, "time per task") {
 		t.Errorf("without a scheduling record: exit %d\n%s", code, out)
+	}
+}
+
+// TestWarmupDeopts: names from the JVM's log reach no terminal as they are.
+func TestWarmupDeopts(t *testing.T) {
+	dir := recorded(t)
+	mark(t, dir, 20, 40, 60)
+	at := func(n units.MonoNs, method string) deopt.Event {
+		return deopt.Event{At: 1_000*ms + n*ms, Method: method, Reason: "why\x1b[2J"}
+	}
+	f := deopt.File{Version: deopt.FileVersion, Events: []deopt.Event{at(5, "com.acme.Evil\x1b[31m"), at(6, "com.acme.Evil\x1b[31m"), at(50, "com.acme.Late")}}
+	if err := errors.Join(f.Write(dir), store.SealBeside(dir, store.BesideFiles()...)); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"table", "json", "csv"} {
+		code, out, errs := shadow(t, nil, "warmup", dir, "--metric", "cpu", "--format", format)
+		if code != 0 || strings.Contains(out, "\x1b") {
+			t.Errorf("%s: exit %d: %q%s", format, code, out, errs)
+		}
+		if format == "table" && !(strings.Contains(out, "com.acme.Late") && strings.Contains(out, "Deoptimisations before iteration 3 (cold)")) {
+			t.Errorf("no deoptimisations in\n%s", out)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package iteration
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,15 +14,18 @@ import (
 
 // Choice chooses iterations; the zero value all of them.
 type Choice struct {
-	Index int  // this one, from 1
-	Last  int  // the last ones
-	Warm  bool // those after the warm-up
+	These []int // these, from 1, ascending
+	Last  int   // the last ones
+	Warm  bool  // those after the warm-up
 }
 
 // ErrChoice is a choice in no form that ParseChoice knows.
-var ErrChoice = errors.New("use a number from 1, last, last:N or warm")
+var ErrChoice = errors.New("use numbers from 1, as 3 or 1,9,11; last, last:N or warm")
 
-// ParseChoice reads "3", "last", "last:3" or "warm".
+// maxThese bounds how many iterations can be named one by one.
+const maxThese = 1000
+
+// ParseChoice reads "3", "1,9,11", "last", "last:3" or "warm".
 func ParseChoice(word string) (Choice, error) {
 	switch word {
 	case "last":
@@ -29,22 +33,31 @@ func ParseChoice(word string) (Choice, error) {
 	case "warm":
 		return Choice{Warm: true}, nil
 	}
-	number, last := strings.CutPrefix(word, "last:")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 {
+	numbers, last := strings.CutPrefix(word, "last:")
+	var c Choice
+	for _, number := range strings.SplitN(numbers, ",", maxThese+1) {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return Choice{}, ErrChoice
+		}
+		c.These = append(c.These, n)
+	}
+	slices.Sort(c.These)
+	c.These = slices.Compact(c.These)
+	if !last {
+		return c, nil
+	}
+	if len(c.These) > 1 {
 		return Choice{}, ErrChoice
 	}
-	if last {
-		return Choice{Last: n}, nil
-	}
-	return Choice{Index: n}, nil
+	return Choice{Last: c.These[0]}, nil
 }
 
 // String is how the choice was asked for.
 func (c Choice) String() string {
 	switch {
-	case c.Index > 0:
-		return strconv.Itoa(c.Index)
+	case len(c.These) > 0:
+		return strings.ReplaceAll(strings.Trim(fmt.Sprint(c.These), "[]"), " ", ",")
 	case c.Last > 0:
 		return "last:" + strconv.Itoa(c.Last)
 	case c.Warm:
@@ -59,11 +72,19 @@ func (s *Set) Choose(c Choice) ([]Iteration, error) {
 	if s.Dropped > 0 && (c.Last > 0 || c.Warm) {
 		return nil, fmt.Errorf("iteration %s: %s after number %d dropped, so the last ones are not known", c, text.PluralExact(s.Dropped, "marker", "markers"), n)
 	}
+	most := c.Last
+	if len(c.These) > 0 {
+		most = c.These[len(c.These)-1]
+	}
 	switch {
-	case max(c.Index, c.Last) > n:
+	case most > n:
 		return nil, fmt.Errorf("iteration %s: it has %s (%s)", c, text.PluralExact(n, "iteration", "iterations"), s.Source)
-	case c.Index > 0:
-		return s.All[c.Index-1 : c.Index], nil
+	case len(c.These) > 0:
+		var out []Iteration
+		for _, i := range c.These {
+			out = append(out, s.All[i-1])
+		}
+		return out, nil
 	case c.Last > 0:
 		return s.All[n-c.Last:], nil
 	case c.Warm:

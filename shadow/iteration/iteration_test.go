@@ -130,7 +130,7 @@ func TestChoose(t *testing.T) {
 		set        *Set
 		word, want string
 	}{
-		{set, "1", "1"}, {set, "4", "4"}, {set, "last", "4"}, {set, "last:2", "3 4"}, {set, "warm", "3 4"},
+		{set, "1", "1"}, {set, "4", "4"}, {set, "last", "4"}, {set, "last:2", "3 4"}, {set, "warm", "3 4"}, {set, "4,1,4", "1 4"}, {set, "1,5", "iteration 1,5: it has 4 iterations"},
 		{set, "5", "it has 4 iterations (lines)"}, {set, "last:5", "it has 4 iterations"},
 		{never, "warm", "never got warm"}, {dropped, "2", "2"}, {dropped, "last", "1 marker after number 4 dropped"}, {dropped, "warm", "not known"},
 	} {
@@ -150,7 +150,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.word, have, c.want)
 		}
 	}
-	for _, word := range []string{"", "0", "-1", "first", "last:", "last:0", "last:x", "warm:2", "99999999999999999999"} {
+	for _, word := range []string{"", "0", "-1", "first", "last:", "last:0", "last:x", "last:1,2", "1,", "1,x", "warm:2", "99999999999999999999"} {
 		if c, err := ParseChoice(word); !errors.Is(err, ErrChoice) {
 			t.Errorf("%q: %v, %v", word, c, err)
 		}

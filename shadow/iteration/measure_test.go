@@ -1,12 +1,14 @@
 package iteration
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 
 	"stackagent/granularity/warmup"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
+	"stackagent/shadow/deopt"
 	"stackagent/shadow/marker"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -100,5 +102,40 @@ func TestMeasureWithout(t *testing.T) {
 	}
 	if n := len(Windows(s, units.Ns(ms), 99)); n != 99 {
 		t.Errorf("%d windows, want at most 99", n)
+	}
+}
+
+// TestDeopts: those of an iteration of which some may have been lost are not known.
+func TestDeopts(t *testing.T) {
+	s := observed(t, false)
+	list := []Iteration{{From: zero, To: zero + 100*ms}, {From: zero + 100*ms, To: zero + 200*ms}, {From: zero + 200*ms, To: zero + 300*ms}, {From: zero + 300*ms, To: zero + 400*ms}}
+	at := func(n units.MonoNs) deopt.Event { return deopt.Event{At: zero + n*ms, Method: "A.b()V", Reason: "why"} }
+	for name, c := range map[string]struct {
+		file deopt.File
+		want [4]int64
+		of   int
+	}{
+		"all":               {deopt.File{Events: []deopt.Event{at(-5), at(100), at(101), at(150), at(400), at(401)}}, [4]int64{1, 2, 0, 1}, 4},
+		"the begin is lost": {deopt.File{From: zero + 101*ms, Events: []deopt.Event{at(101), at(250)}}, [4]int64{-1, -1, 1, 0}, 1},
+		"the end is lost":   {deopt.File{Dropped: 1, Events: []deopt.Event{at(50), at(250)}}, [4]int64{1, 0, -1, -1}, 1},
+	} {
+		c.file.Version = deopt.FileVersion
+		if err := errors.Join(c.file.Write(s.Dir), store.SealBeside(s.Dir, store.BesideFiles()...)); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Measure(s, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := false
+		for i, want := range c.want {
+			if m.Run[i].Deopts != want {
+				t.Errorf("%s: %d in iteration %d, want %d", name, m.Run[i].Deopts, i+1, want)
+			}
+			lost = lost || want < 0
+		}
+		if why := m.NotAvailable["deoptimisations of some iterations"]; (why != "") != lost || len(m.Deopts) != c.of {
+			t.Errorf("%s: %q, %d named", name, why, len(m.Deopts))
+		}
 	}
 }
