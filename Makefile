@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: man page pictures real suite-check predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -62,6 +62,7 @@ help:
 	@echo 'make page       bundles shadow/page/front into shadow/page/dist, which bin/shadow embeds; needs node and npm'
 	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
+	@echo 'make evaluation  the tables and figures of the papers from programs of the suite, in build/evaluation; goes on where it was (QUICK=1 PROGRAMS=pmd,h2)'
 	@echo 'make suite-check  fetches the programs of the suite (PROGRAMS=lucene-search,h2), runs each once at its small size and checks its result'
 	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd-cli,h2-bank ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
@@ -119,6 +120,9 @@ real: all
 	scripts/suite/shares.sh $(shell echo '$(PROGRAMS)' | tr , ' ')
 
 # Needs the network and minutes the first time. Not part of make test.
+evaluation: all
+	QUICK=$(QUICK) PROGRAMS=$(PROGRAMS) scripts/evaluation.sh
+
 suite-check:
 	$(GO) run ./scripts/suite check $(if $(SIZE),-small=false) $(shell echo '$(PROGRAMS)' | tr , ' ')
 

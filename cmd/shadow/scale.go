@@ -28,6 +28,7 @@ type scaleFlags struct {
 	stackFlags
 	experimentFlags
 	factorFlags
+	programFlags
 	gcThreads []int
 	warmup    int
 	run       runFlags // how each run records
@@ -58,6 +59,7 @@ run that choose what to record apply to every run.`,
 		Example: `  shadow scale --threads 1,2,4 -- java -jar app.jar --workers {threads}
   shadow scale --threads 1,2 --repeat 5 --region last:3 --task 'com.acme.Main#iteration' -o out -- java -cp c com.acme.Main {threads}
   shadow scale --threads 1,2 --collector G1,Parallel --heap 2x,6x -o out -- java -cp c com.acme.Main {threads}
+  shadow scale --threads 1,2 --suite suite/programs.yaml --programs pmd,h2 --iteration last -o out
   shadow scale --threads 1,2 --gc-threads 1,2 -o out -- java -XX:+UseParallelGC -cp c com.acme.Main {threads}`,
 		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return f.scale(cmd.Context(), env, args) },
@@ -72,6 +74,7 @@ run that choose what to record apply to every run.`,
 	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
 	flags.Lookup("output").Usage = "folder for what is written (default ./shadow-scale-<time>)"
 	f.factorFlags.addTo(flags)
+	f.programFlags.addTo(flags)
 	f.experimentFlags.addTo(flags)
 	f.run.addRecordFlags(flags, options.Run)
 	return cmd
@@ -85,12 +88,12 @@ func (f *scaleFlags) check(args []string) error {
 	switch {
 	case err != nil:
 		return err
-	case len(args) == 0:
+	case f.suite == "" && len(args) == 0:
 		return console.Usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
 	case f.repeat < 1 || f.repeat > maxRepeat || f.warmup < 0:
 		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, maxRepeat)
 	}
-	return cmp.Or(f.checkNumbers(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("scale", args), f.checkNumbers(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.Flags.Check())
 }
 
 // checkNumbers holds the numbers of threads against the places in the command
@@ -100,6 +103,15 @@ func (f *scaleFlags) checkNumbers(args []string) error {
 		return &console.UsageError{Err: err}
 	}
 	const threadsWord, gcThreadsWord = "{threads}", "{gcthreads}"
+	if f.suite != "" { // each program says which words it has
+		args = nil
+		if len(f.threads) > 0 {
+			args = append(args, threadsWord)
+		}
+		if len(f.gcThreads) > 0 {
+			args = append(args, gcThreadsWord)
+		}
+	}
 	switch varied := mentions(args, experiment.Threads); {
 	case mentions(args, experiment.GCThreads) && len(f.gcThreads) == 0:
 		return console.Usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
@@ -152,16 +164,28 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if _, err := findAgent(env, f.run.library); err != nil {
 		return err
 	}
-	if err := checkJava(args[0]); err != nil {
-		return err
+	if f.suite == "" {
+		if err := checkJava(args[0]); err != nil {
+			return err
+		}
 	}
-	r := &runner{env: env, flags: &f.experimentFlags, programs: []program{theCommand(args)}, sets: f.sets, pinHeap: f.pinned(), agent: &f.run}
-	most := experiment.Point{{Factor: experiment.Threads, Value: strconv.Itoa(slices.Max(append(f.threads, 1)))}}
-	others, err := f.factorFlags.points(ctx, r, dir, r.programs[0], most)
+	programs, err := f.programFlags.read(ctx, env, args, f.jdks)
 	if err != nil {
 		return err
 	}
-	points := f.points(others)
+	if programs, err = f.thatTakeThreads(env, programs); err != nil {
+		return err
+	}
+	r := &runner{env: env, flags: &f.experimentFlags, programs: programs, sets: f.sets, pinHeap: f.pinned(), agent: &f.run, small: f.small}
+	most := experiment.Point{{Factor: experiment.Threads, Value: strconv.Itoa(slices.Max(append(f.threads, 1)))}}
+	var points []experiment.Point
+	for _, p := range programs {
+		others, err := f.factorFlags.points(ctx, r, dir, p, most)
+		if err != nil {
+			return err
+		}
+		points = append(points, f.points(others)...)
+	}
 	if err := r.open(dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.repeat}); err != nil {
 		return err
 	}
@@ -188,6 +212,25 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 
 // pointKey makes a point the key of a map.
 func pointKey(p experiment.Point) string { return p.String() }
+
+// thatTakeThreads leaves out programs whose number of threads cannot be chosen, if it is to vary.
+func (f *scaleFlags) thatTakeThreads(env console.Env, all []program) ([]program, error) {
+	if len(f.threads) == 0 {
+		return all, nil
+	}
+	var out []program
+	for _, p := range all {
+		if p.Uses(experiment.Threads) {
+			out = append(out, p)
+		} else {
+			env.Note("%s is left out: its number of threads cannot be chosen", p.Name)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no program is left to run")
+	}
+	return out, nil
+}
 
 // runsOf are the accounts of the runs, by point and invocation.
 type runsOf map[string]map[int]*scaling.Run
