@@ -13,12 +13,12 @@ import (
 	"stackagent/granularity/lbo"
 )
 
-// LBOPoint is a collector at a heap size. Overheads without a mean are a gap: the
-// collector cannot run there, or somebody did not try.
+// LBOPoint is a collector at a heap size. Overheads without a mean are a gap.
 type LBOPoint struct {
 	Collector string
 	Multiple  float64 // of the smallest heap; NaN if not known
 	HeapBytes int64
+	Failed    bool // a program cannot run there
 	Overheads [lbo.NClocks]estimate.Interval
 }
 
@@ -26,7 +26,7 @@ type LBOPoint struct {
 func LBOPoints(r lbo.Result, b lbo.Bound) []LBOPoint {
 	var points []LBOPoint
 	for _, p := range r.Points {
-		points = append(points, LBOPoint{p.Collector, p.Multiple, p.HeapBytes, [lbo.NClocks]estimate.Interval{p.Overheads[lbo.Wall][b], p.Overheads[lbo.CPU][b]}})
+		points = append(points, LBOPoint{p.Collector, p.Multiple, p.HeapBytes, p.Failed != "", [lbo.NClocks]estimate.Interval{p.Overheads[lbo.Wall][b], p.Overheads[lbo.CPU][b]}})
 	}
 	return points
 }
@@ -35,7 +35,7 @@ func LBOPoints(r lbo.Result, b lbo.Bound) []LBOPoint {
 func LBOMeans(means []lbo.Mean, b lbo.Bound) []LBOPoint {
 	var points []LBOPoint
 	for _, m := range means {
-		points = append(points, LBOPoint{m.Collector, m.Multiple, m.HeapBytes, [lbo.NClocks]estimate.Interval{m.Overheads[lbo.Wall][b], m.Overheads[lbo.CPU][b]}})
+		points = append(points, LBOPoint{m.Collector, m.Multiple, m.HeapBytes, len(m.Missing) > 0, [lbo.NClocks]estimate.Interval{m.Overheads[lbo.Wall][b], m.Overheads[lbo.CPU][b]}})
 	}
 	return points
 }
@@ -50,7 +50,7 @@ func LBO(of string, points []LBOPoint) *Figure {
 	}
 	d := newLBODrawing(points)
 	if d == nil {
-		f.body = empty("no collector could run")
+		f.body = empty("no overhead is known")
 		return f
 	}
 	legend := d.legend()
@@ -105,8 +105,8 @@ func newLBODrawing(points []LBOPoint) *lboDrawing {
 					d.lo, d.hi = min(d.lo, v), max(d.hi, v)
 				}
 			}
-			d.gaps = d.gaps || !(o.Mean > 0)
 		}
+		d.gaps = d.gaps || p.Failed
 	}
 	if !drawn || len(d.heaps) == 0 {
 		return nil
@@ -153,6 +153,10 @@ func (d *lboDrawing) plot(clock lbo.Clock, label string, width vg.Length) *plot.
 	p.X.Tick.Marker = d.heapTicks(width)
 	p.Y.Min, p.Y.Max = math.Log10(d.lo), math.Log10(d.hi*1.03)
 	p.Y.Tick.Marker = plot.TickerFunc(overheadTicks)
+	if !slices.ContainsFunc(d.points, func(pt LBOPoint) bool { return pt.Overheads[clock].Mean > 0 }) {
+		p.Add(plotter(func(c draw.Canvas, _ *plot.Plot) { empty("not measured")(c) }))
+		return p
+	}
 	p.Add(gridLines(false, true), plotter(func(c draw.Canvas, p *plot.Plot) {
 		for i, name := range d.collectors {
 			// Side by side, intervals do not hide each other.

@@ -22,7 +22,7 @@ func lboFigures() map[string]*Figure {
 					m := 1 + tax*float64(1+i) + steep*(0.05+tax*float64(i))/(h-0.8)
 					p.Overheads[c] = estimate.Interval{Mean: m, Low: m * 0.97, High: m * 1.03}
 					if name == "ZGC" && h < 1.5 || name == "Shenandoah" && k == 3 {
-						p.Overheads[c] = none
+						p.Overheads[c], p.Failed = none, true
 					}
 				}
 				all = append(all, p)
@@ -31,7 +31,10 @@ func lboFigures() map[string]*Figure {
 		return all
 	}
 	epsilon := LBOPoint{Collector: "Epsilon", Multiple: 6, Overheads: [lbo.NClocks]estimate.Interval{{Mean: 0.98, Low: 0.96, High: 1.0}, {Mean: 1.02, Low: math.NaN(), High: math.NaN()}}}
+	wallOnly := []LBOPoint{{Collector: "G1", Multiple: 1, Overheads: [lbo.NClocks]estimate.Interval{{Mean: 1.4, Low: 1.2, High: 1.6}, none}},
+		{Collector: "G1", Multiple: 2, Overheads: [lbo.NClocks]estimate.Interval{{Mean: 1.1, Low: 1, High: 1.2}, none}}}
 	return map[string]*Figure{
+		"lbo-wall":  LBO("h2", wallOnly),
 		"lbo":       LBO("geometric mean of 12 programs", points(1, true)),
 		"lbo-steep": LBO("com.acme.search.indexing.\u202eVeryLong$Name", points(60, false)),
 		"lbo-one":   LBO("h2", []LBOPoint{epsilon}),
