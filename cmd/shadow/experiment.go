@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -351,6 +352,7 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 	}
 	env := r.env
 	env.In, env.Out, env.Err, env.Environ = nil, out, out, environ
+	env.Log = slog.New(slog.NewTextHandler(out.Notes(), nil)) // the command's words stay its own
 	var result launch.Result
 	limit := r.limit(p)
 	if r.agent != nil {

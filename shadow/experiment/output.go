@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -50,10 +51,7 @@ func NewOutput(path string, check *regexp.Regexp) (*Output, error) {
 func (o *Output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if kept := b[:min(len(b), o.room)]; len(kept) > 0 && o.err == nil {
-		_, o.err = o.file.Write(kept)
-		o.room -= len(kept)
-	}
+	o.keep(b)
 	for rest := b; len(rest) > 0; {
 		part, after, ended := bytes.Cut(rest, []byte{'\n'})
 		o.line = append(o.line, part[:min(len(part), max(0, longestRead-len(o.line)))]...)
@@ -63,6 +61,26 @@ func (o *Output) Write(b []byte) (int, error) {
 		rest = after
 	}
 	return len(b), nil
+}
+
+// Notes takes what others than the command have to say about the run: it goes into the file only.
+func (o *Output) Notes() io.Writer { return notes{o} }
+
+type notes struct{ *Output }
+
+func (n notes) Write(b []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.Output.keep(b)
+	return len(b), nil
+}
+
+// keep writes to the file while there is room.
+func (o *Output) keep(b []byte) {
+	if kept := b[:min(len(b), o.room)]; len(kept) > 0 && o.err == nil {
+		_, o.err = o.file.Write(kept)
+		o.room -= len(kept)
+	}
 }
 
 // What a JVM says before it gives up.
