@@ -194,7 +194,11 @@ func (f *runFlags) profiled(p suite.Program, argv []string) ([]string, error) {
 	if out, err = filepath.Abs(out); err != nil {
 		return nil, err
 	}
-	words := append([]string{shadow, "run", "-o", out}, strings.Fields(f.options)...)
+	words := []string{shadow, "run", "-o", out}
+	if p.Marker.Kind == suite.OutputMarker { // so that --iteration and shadow warmup know its iterations
+		words = append(words, "--marker", p.Marker.Line.String())
+	}
+	words = append(words, strings.Fields(f.options)...)
 	if f.tasks {
 		for _, t := range p.Tasks {
 			words = append(words, "--task", t)
