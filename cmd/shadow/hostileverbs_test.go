@@ -26,7 +26,12 @@ func TestHostileNamesEverywhere(t *testing.T) {
 	if err := errors.Join(storetest.Submit(root, names), storetest.Schedule(dir, names)); err != nil {
 		t.Fatal(err)
 	}
+	evil := filepath.Join(t.TempDir(), "=evil\x1b[2J\u202e<script>")
+	if err := os.Symlink(dir, evil); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
+		{"bottle", dir, evil, "--normalise"}, {"bottle", evil, dir, "--group", "pool", "--runnable"}, {"latency", dir, evil, "--class", "*"},
 		{"hotspots", dir, "--by", "site"}, {"hotspots", dir, "--by", "executor"}, {"hotspots", dir, "--units"}, {"hotspots", dir, "--by", "site", "--units"},
 		{"tasks", dir, "--units"}, {"stats", dir, "--units"}, {"threads", dir, "--counters"}, {"bottle", dir}, {"bottle", dir, "--group", "pool"},
 		{"bottle", dir, "--every", "50ms"}, {"gc", dir}, {"gc", dir, "--class", "*"}, {"stack", dir, dir, "--threads", "2", "--workers", "*"},
@@ -64,13 +69,13 @@ func TestHostileNamesEverywhere(t *testing.T) {
 	if code > 1 { // 1: these threads do not agree with the kernel's account
 		t.Errorf("stats --check: exit code %d: %s", code, errs)
 	}
-	hostileFigures(t, dir)
+	hostileFigures(t, dir, evil)
 	hostileTraces(t, dir)
 }
 
-func hostileFigures(t *testing.T, dir string) {
+func hostileFigures(t *testing.T, dir, evil string) {
 	t.Helper()
-	for verb, args := range map[string][]string{"bottle": {dir}, "gc": {dir}, "stack": {dir, dir, "--threads", "2", "--workers", "*"}} {
+	for verb, args := range map[string][]string{"bottle": {dir, evil}, "latency": {dir, evil, "--class", "*"}, "gc": {dir}, "stack": {dir, dir, "--threads", "2", "--workers", "*"}} {
 		file := filepath.Join(t.TempDir(), verb+".svg")
 		code, out, errs := shadow(t, nil, append([]string{verb, "-o", file}, args...)...)
 		printed(t, verb+" -o", out+errs)
