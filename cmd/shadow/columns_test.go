@@ -27,7 +27,9 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow waits --by thread\n\n" + view.Markdown(view.ThreadWaits(nil)) +
 		"\n## shadow waits --by wait\n\n" + view.Markdown(view.SingleWaits(s)) +
 		"\n## shadow path\n\n" + view.Markdown(pathColumns("class", 0)) +
-		"\n## shadow path --by part\n\n" + view.Markdown(partColumns(0))
+		"\n## shadow path --by part\n\n" + view.Markdown(partColumns(0)) +
+		"\n## shadow characterize\n\n" + view.Markdown((&characterizeFlags{}).columns()) +
+		"\n## shadow characterize --components\n\n" + view.Markdown(componentColumns())
 	page := filepath.Join("..", "..", "docs", "columns.md")
 	if os.Getenv(updateColumns) != "" {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
