@@ -80,7 +80,7 @@ is still being recorded, as far as it is stored.`,
 	return cmd
 }
 
-// maxWindows bounds how many graphs --every may ask for.
+// maxWindows bounds how many graphs --every and --each-iteration may ask for.
 const maxWindows = 100_000
 
 func (f *bottleFlags) check(sessions int) error {
@@ -170,6 +170,9 @@ func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error
 	if f.each {
 		if each, err = f.window.apart(s, window); err != nil {
 			return nil, err
+		}
+		if len(each) > maxWindows {
+			return nil, console.Usagef("--each-iteration: %d iterations, at most %d have graphs; choose some with --iteration", len(each), maxWindows)
 		}
 		windows = nil
 		for _, i := range each {

@@ -2,13 +2,16 @@ package marker
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"stackagent/internal/proc"
@@ -71,6 +74,27 @@ func TestTwoStreams(t *testing.T) {
 	}
 	if got, want := lines(r.File()), []string{"stdout:done 1", "stderr:done by stderr"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Two streams are written to at once; markers stay in the order of their times.
+func TestAtOnce(t *testing.T) {
+	r := New(nil, end)
+	var writers sync.WaitGroup
+	for _, name := range []string{"stdout", "stderr"} {
+		w := r.Through(name, &bytes.Buffer{})
+		writers.Add(1)
+		go func() {
+			defer writers.Done()
+			for range 500 {
+				_, _ = w.Write([]byte("done\nnot\n"))
+			}
+		}()
+	}
+	writers.Wait()
+	f := r.File()
+	if len(f.Markers) != 1000 || !slices.IsSortedFunc(f.Markers, func(a, b Marker) int { return cmp.Compare(a.At, b.At) }) {
+		t.Errorf("%d markers, want 1000 in order", len(f.Markers))
 	}
 }
 
