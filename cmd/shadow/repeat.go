@@ -208,7 +208,9 @@ func measuredAt(x *experiment.Experiment, p experiment.Point) ([]measuredRun, er
 func bare(env console.Env, f runFlags, args []string, folder string) (launch.Result, error) {
 	w := record.NewWatcher(env, f.counter, f.caches)
 	defer w.End()
-	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: env.Out, Err: env.Err})
+	out, errs, done := watched(env, f.marker.recorder()) // pipes here as well, if with the agent
+	defer done()
+	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: out, Err: errs})
 	if err != nil {
 		return launch.Result{}, err
 	}
