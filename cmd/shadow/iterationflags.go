@@ -17,12 +17,12 @@ import (
 type iterationFlags struct{ iteration, iterationsOf string }
 
 func (i *iterationFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&i.iteration, "iteration", "", "K | K,L,... | last | last:N | warm: only these iterations")
+	cmd.Flags().StringVar(&i.iteration, "iteration", "", "only these iterations: `K` | K,L,... | last | last:N | warm")
 	i.addClass(cmd)
 }
 
 func (i *iterationFlags) addClass(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&i.iterationsOf, "iterations-of", "", "class whose executions are the iterations (glob; default: the output markers of shadow run --marker, or else the methods named with --task)")
+	cmd.Flags().StringVar(&i.iterationsOf, "iterations-of", "", "`CLASS` whose executions are the iterations (glob; default: the output markers of shadow run --marker, or else the methods named with --task)")
 }
 
 func (i *iterationFlags) check() error {

@@ -20,8 +20,8 @@ import (
 type markerFlags struct{ begin, end string }
 
 func (m *markerFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&m.end, "marker", "", "a line of the command's output that matches this REGEX ends an iteration. Its output then goes through pipes: it sees no terminal there, and what outlives it can print for two seconds more")
-	flags.StringVar(&m.begin, "marker-begin", "", "a line that matches this REGEX begins an iteration (default: it begins where the one before ended, the first with the program)")
+	flags.StringVar(&m.end, "marker", "", "a line of the command's output that matches this `REGEX` ends an iteration. Then its output goes through pipes: it sees no terminal, and what outlives it can print for two more seconds")
+	flags.StringVar(&m.begin, "marker-begin", "", "a line that matches this `REGEX` begins an iteration (default: each begins where the one before ended, the first with the session)")
 }
 
 func (m *markerFlags) check() error {

@@ -70,8 +70,8 @@ method (shadow run --task) or of a class (--iterations-of). Where there are none
 	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.addClass(cmd)
 	cmd.Flags().DurationVar(&f.every, "every", 0, "compare windows of this length instead of iterations")
-	cmd.Flags().StringVar(&f.within, "within", "1.5%", "how much longer than the fastest iteration a warm one takes at most")
-	cmd.Flags().StringVar(&f.metric, "metric", "wall", "compare iterations by wall time, or by the cpu time of all threads of the JVM, which other programs on a busy machine change less: wall|cpu")
+	cmd.Flags().StringVar(&f.within, "within", "1.5%", "`SHARE`: how much longer than the fastest iteration a warm one takes at most")
+	cmd.Flags().StringVar(&f.metric, "metric", "wall", "wall|cpu: compare iterations by wall time, or by the CPU time of all threads of the JVM, which a busy machine changes less")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 	return cmd
 }
