@@ -129,6 +129,22 @@ func theCommand(args []string) program {
 	return p
 }
 
+// checkHeapFree refuses a command that sets its heap itself, which would win over the experiment's.
+func checkHeapFree(args []string) error {
+	if mentions(args, experiment.Heap) || len(args) == 0 || !launch.IsJava(args[0]) {
+		return nil
+	}
+	for _, a := range args[1:] {
+		if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "@") && !strings.HasPrefix(a, "{") {
+			break // perhaps the main class: what follows may be the program's own
+		}
+		if strings.HasPrefix(a, "-Xmx") || strings.HasPrefix(a, "-XX:MaxHeapSize=") || strings.HasPrefix(a, "-XX:MaxRAMPercentage=") {
+			return console.Usagef("the command sets its heap itself, with %s: write -Xmx{heap} in its place, or leave it out", a)
+		}
+	}
+	return nil
+}
+
 func word(name string) string { return "{" + name + "}" }
 
 // mentions reports whether a command has a word.

@@ -116,7 +116,7 @@ func (f *heapFlags) checkAll(args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no command given: shadow heap -- java [ARGS...]")
 	}
-	return errors.Join(f.Flags.Check(), checkCollectors(f.collectors), f.searchFlags.check(), f.experimentFlags.checkValues())
+	return errors.Join(f.Flags.Check(), checkHeapFree(args), checkCollectors(f.collectors), f.searchFlags.check(), f.experimentFlags.checkValues())
 }
 
 // checkCollectors replaces names of collectors by those that this program uses.

@@ -94,7 +94,7 @@ func (f *lboFlags) check(args []string) error {
 	case len(f.collectors) == 0 || len(f.heaps) == 0:
 		return console.Usagef("name at least one collector and one heap")
 	}
-	return cmp.Or(f.programFlags.check("lbo", args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.iterationFlags.join(&f.region), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.iterationFlags.join(&f.region), f.Flags.Check())
 }
 
 // pausesOnly makes the agent observe pauses, and executions of the tasks that mark iterations.
@@ -191,13 +191,10 @@ func (f *lboFlags) point(r *runner, p experiment.Point, missing map[string]strin
 			out.Failed, out.Runs = fmt.Sprintf("%s: %s", result.Failure, result.Why), nil
 			return out, nil
 		}
-		s, err := r.env.Open(r.x.Path(result))
+		costs, err := f.costs(r, result)
 		if err != nil {
-			return out, err
-		}
-		costs, err := scaling.CostsOf(s, f.region)
-		if err != nil {
-			return out, err
+			out.Failed, out.Runs = text.OneLine(err.Error()), nil
+			return out, nil
 		}
 		for what, why := range costs.NotAvailable {
 			missing[what] = why
@@ -205,6 +202,14 @@ func (f *lboFlags) point(r *runner, p experiment.Point, missing map[string]strin
 		out.Runs = append(out.Runs, costs.Run)
 	}
 	return out, nil
+}
+
+func (f *lboFlags) costs(r *runner, result *experiment.Result) (*scaling.Costs, error) {
+	s, err := r.env.Open(r.x.Path(result))
+	if err != nil {
+		return nil, err
+	}
+	return scaling.CostsOf(s, f.region)
 }
 
 // lboJSON is the content of lbo.json where there are several programs.

@@ -93,6 +93,11 @@ func (f *scaleFlags) check(args []string) error {
 	case f.repeat < 1 || f.repeat > maxRepeat || f.warmup < 0:
 		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, maxRepeat)
 	}
+	if len(f.heaps) > 0 {
+		if err := checkHeapFree(args); err != nil {
+			return err
+		}
+	}
 	return cmp.Or(f.programFlags.check("scale", args), f.checkNumbers(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.Flags.Check())
 }
 
@@ -248,8 +253,9 @@ func (f *scaleFlags) reckonAll(env console.Env, r *runner, points []experiment.P
 			}
 			at := r.x.Path(result)
 			run, err := f.reckon(env, at, threads)
-			if err != nil {
-				return nil, err
+			if err != nil { // one run less
+				env.Note("%s is left out: %s", at, text.OneLine(err.Error()))
+				continue
 			}
 			noteRun(env, at, run)
 			out[pointKey(p)][result.Invocation] = run
@@ -257,7 +263,7 @@ func (f *scaleFlags) reckonAll(env console.Env, r *runner, points []experiment.P
 		}
 	}
 	if n == 0 {
-		return nil, errors.New("every run failed: there is nothing to compare")
+		return nil, errors.New("every run failed, or could not be brought to account: there is nothing to compare")
 	}
 	return out, nil
 }

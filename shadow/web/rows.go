@@ -197,8 +197,15 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (Row, bool) {
 	if i := slices.IndexFunc(live, func(p ingest.Progress) bool { return p.Folder == asked }); i >= 0 {
 		progress = &live[i]
 	}
+	named := func(e catalog.Entry) bool { return e.Folder == asked }
 	stored, err := s.catalog.List()
-	i := slices.IndexFunc(stored, func(e catalog.Entry) bool { return e.Folder == asked })
+	i := slices.IndexFunc(stored, named)
+	if i < 0 && progress != nil && s.gone(progress, err) {
+		// It was deleted, or it ran so shortly that the list is older.
+		s.catalog.Look()
+		stored, err = s.catalog.List()
+		i = slices.IndexFunc(stored, named)
+	}
 	e, ok := catalog.Entry{}, i >= 0
 	if ok {
 		e = stored[i]
