@@ -33,19 +33,19 @@ func check(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("which Java is this: %w", err)
 	}
-	fmt.Printf("JDK %d\n%-16s %9s  %s\n", version, "program", "seconds", "milliseconds of each iteration, result")
+	fmt.Printf("JDK %d\n%-16s %9s %9s  %s\n", version, "program", "seconds", "CPU s", "milliseconds of each iteration, result")
 	var failed []string
 	for _, p := range chosen {
 		if why := p.JDK.Refuses(version); why != "" {
-			fmt.Printf("%-16s %9s  %s\n", p.Name, "-", why)
+			fmt.Printf("%-16s %9s %9s  %s\n", p.Name, "-", "-", why)
 			continue
 		}
-		took, result, err := f.checked(ctx, p, *limit)
+		wall, cpu, result, err := f.checked(ctx, p, *limit)
 		if err != nil {
 			failed = append(failed, p.Name)
 			result = "FAILED: " + err.Error()
 		}
-		fmt.Printf("%-16s %9.1f  %s\n", p.Name, took.Seconds(), result)
+		fmt.Printf("%-16s %9.1f %9.1f  %s\n", p.Name, wall.Seconds(), cpu.Seconds(), result)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -56,11 +56,11 @@ func check(ctx context.Context, args []string) error {
 	return nil
 }
 
-// checked runs a program once.
-func (f *runFlags) checked(ctx context.Context, p suite.Program, limit time.Duration) (took time.Duration, result string, err error) {
+// checked runs a program once. The CPU time is that of all its JVMs.
+func (f *runFlags) checked(ctx context.Context, p suite.Program, limit time.Duration) (wall, cpu time.Duration, result string, err error) {
 	argv, err := f.command(ctx, p, nil)
 	if err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -72,12 +72,15 @@ func (f *runFlags) checked(ctx context.Context, p suite.Program, limit time.Dura
 	cmd.WaitDelay = 10 * time.Second
 	begin := time.Now()
 	err = cmd.Run()
-	took = time.Since(begin)
+	wall = time.Since(begin)
+	if s := cmd.ProcessState; s != nil {
+		cpu = s.UserTime() + s.SystemTime()
+	}
 	if err != nil {
-		return took, "", fmt.Errorf("%w\n%s", err, lastLines(out.String()+errs.String()))
+		return wall, cpu, "", fmt.Errorf("%w\n%s", err, lastLines(out.String()+errs.String()))
 	}
 	result, err = judge(p, out.String())
-	return took, result, err
+	return wall, cpu, result, err
 }
 
 // judge reads the output of a run.

@@ -19,6 +19,7 @@ import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.FuzzyQuery;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.util.QueryBuilder;
@@ -40,14 +41,21 @@ public class Main {
 
         boolean exact() throws Exception {
             BooleanQuery.Builder q = new BooleanQuery.Builder();
-            q.add(builder.createBooleanQuery("gloss", entries.get(entry).gloss()), BooleanClause.Occur.SHOULD);
-            q.add(builder.createBooleanQuery("words", entries.get(entry).words()), BooleanClause.Occur.SHOULD);
+            add(q, "gloss", entries.get(entry).gloss());
+            add(q, "words", entries.get(entry).words());
             for (ScoreDoc d : searcher.search(q.build(), 10).scoreDocs) {
                 if (searcher.storedFields().document(d.doc).get("entry").equals(Integer.toString(entry))) {
                     return true;
                 }
             }
             return false;
+        }
+
+        private void add(BooleanQuery.Builder q, String field, String text) {
+            Query part = builder.createBooleanQuery(field, text);
+            if (part != null) { // a text of stop words only has no terms
+                q.add(part, BooleanClause.Occur.SHOULD);
+            }
         }
 
         /** A typing error in the first word: something is found for most words. */

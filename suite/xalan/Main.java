@@ -99,7 +99,9 @@ public class Main {
     }
 
     public static void main(String[] args) throws Exception {
-        System.setProperty("jdk.xml.totalEntitySizeLimit", "0"); // the manual is larger than what newer JDKs allow
+        for (String limit : List.of("totalEntitySizeLimit", "maxGeneralEntitySizeLimit", "entityReplacementLimit", "entityExpansionLimit")) { // the manual is larger than what newer JDKs allow
+            System.setProperty("jdk.xml." + limit, "0");
+        }
         String share = args[0] + "/deb/usr/share/";
         TransformerFactory factory = TransformerFactory.newInstance("org.apache.xalan.processor.TransformerFactoryImpl", null);
         Templates style = factory.newTemplates(new StreamSource(new File(share + "xml/docbook/stylesheet/docbook-xsl/html/docbook.xsl")));
