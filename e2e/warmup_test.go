@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,8 @@ import (
 
 // warmed is what the program of examples/warmup says about itself, by iteration.
 type warmed struct{ end, cpu float64 }
+
+type deoptimised struct{ Method, Reason string }
 
 // TestWarmup: the iterations are those that the program prints, it is warm from the fourth, its jobs lost 210 ms, and the
 // deoptimisations of each iteration are those of a second log of the JVM.
@@ -59,7 +62,7 @@ func warmupOf(t *testing.T, a *testjvm.Attempt, jdk testjvm.JDK, classes string)
 			Warm  int                    `json:"warm_executions"`
 			Lost  struct{ Mean float64 } `json:"lost_ns"`
 		}
-		Deopts []struct{ Method string }
+		Deopts []deoptimised
 		Runs   []struct {
 			NotAvailable map[string]string `json:"not_available"`
 			Iterations   []struct {
@@ -107,6 +110,9 @@ func warmupOf(t *testing.T, a *testjvm.Attempt, jdk testjvm.JDK, classes string)
 			t.Errorf("without a log: %+v", got.Runs[0])
 		}
 		return
+	}
+	if !slices.ContainsFunc(got.Deopts, func(d deoptimised) bool { return strings.HasPrefix(d.Method, "Main.step(") && d.Reason != "" }) {
+		t.Errorf("no deoptimisation of Main.step, whose call reaches three classes: %+v", got.Deopts)
 	}
 	all := deoptTimes(t, log)
 	for i, it := range got.Runs[0].Iterations {
