@@ -10,9 +10,9 @@ suite=suite/programs.yaml
 if [ "${QUICK:-0}" = 1 ]; then
     out=build/evaluation-quick
     small=--small
-    programs=${PROGRAMS:-lucene-search,pmd,xalan,h2}
-    statistics=${STATISTICS:-lucene-search,pmd,xalan,h2,sunflow}
-    collectors=Serial,G1,ZGC heaps=1.5x,2x,4x lbo_runs=2 scale_runs=2 nominal_runs=2 skip=GMU,GLK,PCC
+    programs=${PROGRAMS:-lucene-search,pmd,h2}
+    statistics=${STATISTICS:-lucene-search,pmd,h2,sunflow}
+    collectors=Serial,G1,ZGC heaps=1.5x,2x,4x lbo_runs=2 scale_runs=2 nominal_runs=2 skip=GMU,GLK,PCC,PIN
     stacks=${STACKS:-pmd,xalan} threads=1,2 gc_threads=1,2
 else
     out=build/evaluation

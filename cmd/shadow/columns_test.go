@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"stackagent/shadow/experiment"
 	"stackagent/shadow/session"
 	"stackagent/shadow/threads"
 	"stackagent/shadow/view"
@@ -29,7 +30,10 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow path\n\n" + view.Markdown(pathColumns("class", 0)) +
 		"\n## shadow path --by part\n\n" + view.Markdown(partColumns(0)) +
 		"\n## shadow characterize\n\n" + view.Markdown((&characterizeFlags{}).columns()) +
-		"\n## shadow characterize --components\n\n" + view.Markdown(componentColumns())
+		"\n## shadow characterize --components\n\n" + view.Markdown(componentColumns()) +
+		"\n## shadow heap\n\n" + view.Markdown(heapColumns) +
+		"\n## shadow lbo\n\n" + view.Markdown(lboColumns(true)) +
+		"\n## results.parquet of an experiment\n\nBefore these, a column for each factor.\n\n" + view.Markdown(experiment.Columns())
 	page := filepath.Join("..", "..", "docs", "columns.md")
 	if os.Getenv(updateColumns) != "" {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

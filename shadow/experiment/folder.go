@@ -190,7 +190,7 @@ func (x *Experiment) write() error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := view.All(view.Parquet(&b, columns(factors(results))), results); err != nil {
+	if err := view.All(view.Parquet(&b, Columns(factors(results)...)), results); err != nil {
 		return fmt.Errorf("encoding %s: %w", TableName, err)
 	}
 	path := filepath.Join(x.dir, TableName)

@@ -45,8 +45,8 @@ type Result struct {
 	Disturbed string `json:"disturbed,omitempty"`
 }
 
-// columns are those of results.parquet, which has a row for each run.
-func columns(factors []string) []view.Column[*Result] {
+// Columns are those of results.parquet, which has a row for each run.
+func Columns(factors ...string) []view.Column[*Result] {
 	type column = view.Column[*Result]
 	var out []column
 	for _, f := range factors {
