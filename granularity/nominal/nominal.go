@@ -16,7 +16,7 @@ import (
 
 // Place is where a value stands among those of a set.
 type Place struct {
-	Rank  int `json:"rank"` // 1: the largest; equal values share the best rank
+	Rank  int `json:"rank"` // 1: the largest; equal values share the best of their ranks
 	Of    int `json:"of"`   // programs with a value
 	Score int `json:"score"`
 }
@@ -24,7 +24,8 @@ type Place struct {
 // Places ranks values; NaN is no value and has the zero Place.
 //
 // The score maps ranks linearly to 10 (the largest) down to 1, as the published
-// statistics of DaCapo do: 10 (of + 1 - rank) / of, rounded, halves down, at least 1.
+// statistics of DaCapo do: 10 (of + 1 - rank) / of, rounded, halves down, at least 1. Of
+// equal values it takes the mean of their ranks.
 func Places(values []float64) []Place {
 	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	slices.SortFunc(sorted, func(a, b float64) int { return -compare(a, b) })
@@ -34,8 +35,12 @@ func Places(values []float64) []Place {
 			continue
 		}
 		rank, _ := slices.BinarySearchFunc(sorted, v, func(a, b float64) int { return -compare(a, b) })
-		tenths := 20 * (n - rank) // twice the score times n
-		places[i] = Place{Rank: rank + 1, Of: n, Score: max(1, (tenths+n-1)/(2*n))}
+		equal := 1
+		for rank+equal < n && sorted[rank+equal] == v {
+			equal++
+		}
+		above := 2*(n-rank) - (equal - 1) // twice of + 1 - the mean rank
+		places[i] = Place{Rank: rank + 1, Of: n, Score: max(1, (10*above+n-1)/(2*n))}
 	}
 	return places
 }

@@ -29,7 +29,7 @@ func TestPlacesOfDaCapo(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	got := Places([]float64{5, math.NaN(), 7, 5, 1})
-	want := []Place{{2, 4, 7}, {}, {1, 4, 10}, {2, 4, 7}, {4, 4, 2}}
+	want := []Place{{2, 4, 6}, {}, {1, 4, 10}, {2, 4, 6}, {4, 4, 2}} // ranks 2 and 3: 10 (5 - 2.5) / 4 = 6.25
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("value %d: %+v, want %+v", i, got[i], want[i])
@@ -37,6 +37,10 @@ func TestPlaces(t *testing.T) {
 	}
 	if p := Places([]float64{3}); p[0] != (Place{1, 1, 10}) {
 		t.Errorf("alone: %+v", p)
+	}
+	// All equal: nobody is high, the mean rank of 22 is 11.5.
+	if p := Places(make([]float64, 22)); p[0] != (Place{1, 22, 5}) || p[21] != p[0] {
+		t.Errorf("all equal: %+v", p)
 	}
 	if p := Places([]float64{math.NaN()}); p[0] != (Place{}) {
 		t.Errorf("none: %+v", p)

@@ -226,8 +226,11 @@ func perSecond(of func(*hpc.Usage) float64) func(*facts) Value {
 }
 
 func residentMemory(f *facts) Value {
-	if f.usage == nil || f.usage.MaxResident == nil {
+	if f.usage == nil {
 		return NotAvailable(noUsage)
+	}
+	if f.usage.MaxResident == nil {
+		return NotAvailable("the process did not use more than shadow had when it started it, and the kernel's figure begins there")
 	}
 	return Number(float64(*f.usage.MaxResident) / megabyte)
 }
