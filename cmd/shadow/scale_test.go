@@ -42,7 +42,7 @@ func TestScaleFolder(t *testing.T) {
 	agent := agentLibrary(t)
 	t.Chdir(t.TempDir())
 	java, environ := fakeJava(t, "java"), []string{fakeVariable + "=exit 0"}
-	flags := []string{"scale", "--agent", agent, "--format", "json"}
+	flags := []string{"scale", "--agent", agent, "--others", "0", "--format", "json"}
 	for _, c := range []struct {
 		args      []string
 		runs      []string // folders

@@ -253,6 +253,33 @@ func TestDisturbed(t *testing.T) {
 	x.Close()
 }
 
+// TestFullDisk: a result that cannot be recorded ends the experiment with the reason; what is recorded stays, and the run is
+// made again when there is room.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	var r recorder
+	x := open(t, dir, plan(1), Options{Launch: r.launch})
+	if _, err := x.Do(t.Context(), twoByTwo[0], 1); err != nil {
+		t.Fatal(err)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("the system has no /dev/full")
+	}
+	room := x.journal.f
+	x.journal.f = full
+	if err := x.All(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "give the same command again") {
+		t.Errorf("%v", err)
+	}
+	if len(x.Results()) != 1 || len(r.runs) != 2 {
+		t.Errorf("%d results after %d runs, want one, as the second could not be recorded", len(x.Results()), len(r.runs))
+	}
+	x.journal.f = room
+	if err := errors.Join(x.All(t.Context(), 0), x.Close()); err != nil || len(x.Results()) != 4 || len(r.runs) != 5 {
+		t.Errorf("%v: %d results after %d runs", err, len(x.Results()), len(r.runs))
+	}
+}
+
 // TestLocked: two runners do not work in one folder.
 func TestLocked(t *testing.T) {
 	dir := t.TempDir()
