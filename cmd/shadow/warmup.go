@@ -248,9 +248,9 @@ func (f *warmupFlags) compared() string {
 // curve is what the figure shows.
 func (f *warmupFlags) curve(w *warmRuns) figure.WarmCurve {
 	c := figure.WarmCurve{What: f.compared(), Of: f.one(), Runs: len(w.runs), Warm: w.verdict.Warm, Limit: w.verdict.Best * (1 + f.share), Within: f.share}
-	times, compiler, collector := f.quantity().Over(w.all), warmup.Compiler.Over(w.all), warmup.GC.Over(w.all)
+	times, compiler, collector, deopts := f.quantity().Over(w.all), warmup.Compiler.Over(w.all), warmup.GC.Over(w.all), warmup.Deopts.Over(w.all)
 	for i := range times {
-		point := figure.WarmPoint{Time: times[i], Compiler: compiler[i].Mean, GC: collector[i].Mean}
+		point := figure.WarmPoint{Time: times[i], Compiler: compiler[i].Mean, GC: collector[i].Mean, Deopts: deopts[i].Mean}
 		for _, r := range w.runs {
 			if v := r.values[i]; len(w.runs) > 1 && !math.IsNaN(v) {
 				point.Each = append(point.Each, v)

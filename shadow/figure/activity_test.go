@@ -92,12 +92,12 @@ func warmCurve(n, runs int) WarmCurve {
 		if w.Warm < 0 && t <= w.Limit {
 			w.Warm = i
 		}
-		p := WarmPoint{Compiler: 0.5 * math.Pow(2, -float64(i)), GC: 0.03}
+		p := WarmPoint{Compiler: 0.5 * math.Pow(2, -float64(i)), GC: 0.03, Deopts: math.Trunc(12345 / math.Pow(float64(i+1), 4))}
 		for r := range runs {
 			p.Each = append(p.Each, t+1e6*float64(r))
 		}
 		if p.Time = estimate.Mean(p.Each); i%5 == 4 {
-			p = WarmPoint{Time: estimate.Mean(nil), Compiler: math.NaN(), GC: math.NaN()}
+			p = WarmPoint{Time: estimate.Mean(nil), Compiler: math.NaN(), GC: math.NaN(), Deopts: math.NaN()}
 		}
 		w.Points = append(w.Points, p)
 	}

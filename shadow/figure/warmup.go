@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -19,6 +21,7 @@ type WarmPoint struct {
 	Time         estimate.Interval // or what else is compared
 	Each         []float64         // of each run, where there are several
 	Compiler, GC float64           // their shares of the CPU time; NaN: not known
+	Deopts       float64           // deoptimisations; NaN: not known
 }
 
 // WarmCurve is how a program gets warm.
@@ -116,6 +119,9 @@ func warmLegend(w WarmCurve, shares bool) []entry {
 	}
 	if shares {
 		out = append(out, entry{text: "compiler", fill: lookOfKind(activity.KindCompiler).fill}, entry{text: "garbage collection", fill: lookOfKind(activity.KindGC).fill})
+		if showsDeopts(w) {
+			out = append(out, entry{text: "numbers: deoptimisations"})
+		}
 	}
 	return out
 }
@@ -180,9 +186,27 @@ func warmTimes(w WarmCurve, most float64) *plot.Plot {
 	return p
 }
 
-// warmSharePlot stacks the shares of compiler and collector.
+// showsDeopts reports whether deoptimisations are known, and there is room for their numbers.
+func showsDeopts(w WarmCurve) bool {
+	known := func(p WarmPoint) bool { return !math.IsNaN(p.Deopts) }
+	return len(w.Points) <= 24 && slices.ContainsFunc(w.Points, known)
+}
+
+// deoptText is the mean number of deoptimisations, as short as it can be.
+func deoptText(n float64) string {
+	if n < 10 && n != math.Trunc(n) {
+		return strconv.FormatFloat(n, 'f', 1, 64)
+	}
+	return units.FormatCount(int64(math.Round(n)))
+}
+
+// warmSharePlot stacks the shares of compiler and collector, with the number of deoptimisations above them.
 func warmSharePlot(w WarmCurve, most float64) *plot.Plot {
 	p := newPlot("", "CPU time (%)")
+	deopts := showsDeopts(w)
+	if deopts {
+		most *= 1.2 // room for the numbers
+	}
 	countAxis(p, 100*most)
 	warmAxis(p, len(w.Points))
 	half := 0.35
@@ -198,7 +222,11 @@ func warmSharePlot(w WarmCurve, most float64) *plot.Plot {
 			x0, x1 := tx(float64(i)+1-half), tx(float64(i)+1+half)
 			between := ty(100 * pt.Compiler)
 			lookOfKind(activity.KindCompiler).fill(&c, x0, ty(0), x1, between)
-			lookOfKind(activity.KindGC).fill(&c, x0, between, x1, ty(100*(pt.Compiler+pt.GC)))
+			top := ty(100 * (pt.Compiler + pt.GC))
+			lookOfKind(activity.KindGC).fill(&c, x0, between, x1, top)
+			if deopts && !math.IsNaN(pt.Deopts) {
+				c.FillText(textStyle(tickSize, regular, centre, bottom), vg.Point{X: (x0 + x1) / 2, Y: top + 1}, deoptText(pt.Deopts))
+			}
 		}
 	}))
 	return p
