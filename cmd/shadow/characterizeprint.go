@@ -107,7 +107,12 @@ func (f *characterizeFlags) columns() []view.Column[*statisticCell] {
 		{Name: "name", Title: "statistic", Kind: view.Word, Doc: "in words", Value: func(s c) view.Value { return view.WordOf(s.row.Name) }},
 		{Name: "value", Title: "value", Kind: view.Float, Optional: true, Doc: "mean over the runs",
 			Value: func(s c) view.Value { return optional(s.cell.Value.Mean, s.cell.Why == "") }, Show: func(s c) string { return figureText(s.cell.Value.Mean) }},
-		{Title: "± 95 %", Kind: view.Float, Show: func(s c) string { return figureText(s.cell.Value.Half()) }},
+		{Title: "95 %", Kind: view.Float, Show: func(s c) string {
+			if v := s.cell.Value; v.Known() {
+				return figureText(v.Low) + " to " + figureText(v.High)
+			}
+			return ""
+		}},
 		{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of the value", Value: func(s c) view.Value { return view.WordOf(s.row.Unit) },
 			Text: func(s c) string { return s.row.Unit }}, // a percent sign is no formula
 		low, high,
