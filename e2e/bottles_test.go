@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/hpc"
+	"stackagent/hpc/sched"
 	"stackagent/internal/testjvm"
 )
 
@@ -44,6 +46,7 @@ func bottlesOfRuns(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command) {
 		}
 		own := program(t, p.Stdout)
 		checkBottle(t, a, ran[i], own, 0)
+		switchesAgree(t, a, p)
 		seen := 0
 		for _, b := range ready[i].Threads {
 			name, _, _ := strings.Cut(b.Name, "#")
@@ -67,6 +70,32 @@ func bottlesOfRuns(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command) {
 	}
 	if one, four := widest(ran[1]), widest(ready[1]); one > 1.01 || four < 3 {
 		a.Errorf("on one processor the widest worker is %.2f wide, with those that are ready %.2f", one, four)
+	}
+}
+
+// switchesAgree holds the switches of the workers in the scheduling record, blocked or preempted, against the kernel's counter of all of them.
+func switchesAgree(t *testing.T, a *testjvm.Attempt, p testjvm.Profile) {
+	t.Helper()
+	r, err := sched.Open(p.Dir)
+	if err != nil || r == nil {
+		t.Fatalf("scheduling record: %v, %v", r, err)
+	}
+	counters, err := hpc.ReadFile(p.Dir)
+	if err != nil || counters == nil {
+		t.Fatalf("counters: %v, %v", counters, err)
+	}
+	counted := map[int]float64{}
+	for _, c := range counters.Threads {
+		if n := c.Counts[hpc.ContextSwitches]; n != nil && strings.HasPrefix(c.Name, "worker-") {
+			counted[c.TID] = float64(n.Counted)
+		}
+	}
+	for _, th := range r.Record().Threads {
+		want, ok := counted[int(th.TID)]
+		// The counter begins up to a tenth of a second later than the thread.
+		if got := float64(th.Voluntary + th.Involuntary); ok && (got < want-2 || got > 1.3*want+60) {
+			a.Errorf("%s: %.0f switches in the record, %.0f by the kernel's counter", th.Name, got, want)
+		}
 	}
 }
 

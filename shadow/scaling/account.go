@@ -58,15 +58,15 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 		return nil, err
 	}
 	stream, lives := a.Stream(spans[0].From, spans[len(spans)-1].To), tasks.lives()
-	futexes := gc.NewFutexes(a.Threads, spans, s.Spans())
-	graphs, err := bottle.Compute(a.Threads, futexes.Watch(lives.watch(stream)), spans...)
+	futexes, switches := gc.NewFutexes(a.Threads, spans, s.Spans()), newSwitches(len(a.Threads), spans)
+	graphs, err := bottle.Compute(a.Threads, switches.watch(futexes.Watch(lives.watch(stream))), spans...)
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
 	r := &Run{Work: workOf(s, a, graphs)}
 	futexes.Fill(&r.Work)
 	r.sumUp(graphs)
-	if r.Counters, err = CountersOf(s, a, o.Region); err != nil {
+	if r.Counters, err = countersOf(s, a, o.Region, switches); err != nil {
 		return nil, err
 	}
 	if misses, ok := r.Counters.By[AllThreads][hpc.LLCMisses.String()]; ok {

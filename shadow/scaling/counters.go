@@ -53,7 +53,7 @@ func EventNames() []string {
 			software = append(software, e.String())
 		}
 	}
-	return append(append(software, Voluntary, Involuntary), hardware...)
+	return append(append(software, RunningTime, Voluntary, Involuntary), hardware...)
 }
 
 func countedEvents() []hpc.Event { return append(hpc.AllEvents(), hpc.CacheEvents()...) }
@@ -61,9 +61,12 @@ func countedEvents() []hpc.Event { return append(hpc.AllEvents(), hpc.CacheEvent
 // notAsked is why the events of the caches are missing where the run was not asked to count them.
 const notAsked = "not counted: shadow run --cache-counters counts them where the machine can"
 
-// CountersOf sums up the counters of a session. They cover the whole run, so a part of it
-// has none.
-func CountersOf(s *session.Session, a *session.Activity, r Region) (Counters, error) {
+// RunningTime is the time on a CPU by the scheduling record. It stands for the task clock in a part of a run.
+const RunningTime = "running_ns"
+
+// countersOf sums up the counters of a session. Those of the kernel cover the whole run, so a part of it
+// has only what the scheduling record says.
+func countersOf(s *session.Session, a *session.Activity, r Region, w *switches) (Counters, error) {
 	c := Counters{NotAvailable: map[string]string{}}
 	for g := range c.By {
 		c.By[g] = map[string]Counted{}
@@ -75,9 +78,12 @@ func CountersOf(s *session.Session, a *session.Activity, r Region) (Counters, er
 	why := "the run was not counted from outside (shadow run --counters)"
 	if !r.Whole() {
 		file, why = nil, "counters cover the whole run, not a region of it"
-		c.NotAvailable[Voluntary], c.NotAvailable[Involuntary] = why, why
+		c.addSwitches(a.Threads, w.count)
+		for i, t := range a.Threads {
+			c.add(groupOf(t.Kind), RunningTime, Counted{Value: float64(w.ran[i])})
+		}
 	} else {
-		c.addSwitches(a)
+		c.addSwitches(a.Threads, a.Switches)
 	}
 	if file == nil {
 		for _, e := range countedEvents() {
@@ -92,11 +98,11 @@ func CountersOf(s *session.Session, a *session.Activity, r Region) (Counters, er
 	return c, nil
 }
 
-// addSwitches adds the switches of the scheduling record.
-func (c *Counters) addSwitches(a *session.Activity) {
-	for i, t := range a.Threads {
-		c.add(groupOf(t.Kind), Voluntary, Counted{Value: float64(a.Switches[i].Voluntary)})
-		c.add(groupOf(t.Kind), Involuntary, Counted{Value: float64(a.Switches[i].Involuntary)})
+// addSwitches adds the switches of the scheduling record, by thread.
+func (c *Counters) addSwitches(threads []activity.Thread, of []session.Switches) {
+	for i, t := range threads {
+		c.add(groupOf(t.Kind), Voluntary, Counted{Value: float64(of[i].Voluntary)})
+		c.add(groupOf(t.Kind), Involuntary, Counted{Value: float64(of[i].Involuntary)})
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"stackagent/granularity/activity"
 	"stackagent/hpc"
+	"stackagent/internal/units"
 	"stackagent/shadow/session"
 )
 
@@ -76,5 +78,52 @@ func TestCompare(t *testing.T) {
 	}
 	if none, _ := Compare(nil, runs); none != nil {
 		t.Errorf("without a base: %+v", none)
+	}
+}
+
+// TestCountersOfARegion: a part of a run has the switches and the running time of the scheduling record. The rounds end at 300 and 500.
+func TestCountersOfARegion(t *testing.T) {
+	region, err := ParseRegion("120ms..310ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := reckon(t, counted(t, 1, false), Options{Region: region}).Counters
+	// Both workers run until the pause begins at 150, and after its end at 170, the second until 300; the collector's thread stops at 170.
+	for g, want := range map[Group]map[string]float64{
+		ApplicationThreads: {Voluntary: 3, Involuntary: 0, RunningTime: 330e6},
+		CollectorThreads:   {Voluntary: 1, Involuntary: 0, RunningTime: 20e6},
+		AllThreads:         {Voluntary: 4, Involuntary: 0, RunningTime: 350e6},
+	} {
+		for name, n := range want {
+			if got := c.By[g][name]; got.Value != n || got.Estimated {
+				t.Errorf("%s of %s threads: %+v, want %g", name, g, got, n)
+			}
+		}
+		if len(c.By[g]) != len(want) {
+			t.Errorf("%s threads: %v", g, c.By[g])
+		}
+	}
+	if c.NotAvailable["page_faults"] == "" || c.NotAvailable[Voluntary] != "" {
+		t.Errorf("not available: %v", c.NotAvailable)
+	}
+}
+
+// TestSwitches: a thread that is ready again was preempted, one that waits blocked; a wait that the record cuts is one.
+func TestSwitches(t *testing.T) {
+	w := newSwitches(1, []activity.Span{{From: 10, To: 50}, {From: 60, To: 100}})
+	at := units.MonoNs(5)
+	for _, s := range []struct {
+		state activity.ThreadState
+		until units.MonoNs
+	}{
+		{activity.Running, 8}, {activity.Futex, 20}, {activity.Running, 25}, {activity.Running, 30}, {activity.Runnable, 31}, {activity.Running, 40}, {activity.Futex, 45},
+		{activity.Futex, 47}, {activity.Runnable, 48}, {activity.Running, 55}, {activity.Futex, 61}, {activity.Running, 70}, {activity.Unknown, 80}, {activity.Running, 90}, {activity.IO, 100},
+	} {
+		w.add(activity.Slice{State: s.state, From: at, To: s.until})
+		at = s.until
+	}
+	// Preempted at 30; blocked at 40 and 90, but not at 8 and 55, which are outside. It ran 20..30, 31..40, 48..50, 61..70, 80..90.
+	if got := w.count[0]; got.Involuntary != 1 || got.Voluntary != 2 || w.ran[0] != 10+9+2+9+10 {
+		t.Errorf("%+v, ran for %d", got, w.ran[0])
 	}
 }
