@@ -54,8 +54,8 @@ func (f *suiteFlags) addTo(flags *pflag.FlagSet) {
 	f.programFlags.addTo(flags)
 	f.experimentFlags.addTo(flags)
 	flags.IntVar(&f.repeat, "repeat", 5, "runs of each kind of a program of the suite")
-	flags.StringSliceVar(&f.skip, "skip", nil, "statistics whose runs are left out: "+strings.Join(skippable, ", "))
-	flags.StringVar(&f.folder, "runs", "", "folder of the runs of the suite (default ./shadow-characterize-<time>)")
+	flags.StringSliceVar(&f.skip, "skip", nil, "statistics by `CODE` whose runs are left out: "+strings.Join(skippable, ", "))
+	flags.StringVar(&f.folder, "runs", "", "`FOLDER` of the runs of the suite (default ./shadow-characterize-<time>)")
 	record.AddSwitches(flags, &f.run.switches)
 	flags.StringVar(&f.run.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }

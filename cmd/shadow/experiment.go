@@ -48,10 +48,10 @@ const (
 )
 
 func (f *experimentFlags) addTo(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.timeout, "timeout", 0, "end a run after this time and count it as failed (default: ten times the longest run so far and 10s; 30m for the first)")
-	flags.Float64Var(&f.others, "others", others, "make a run anew, at most twice, if other programs, interrupts or the hypervisor took more than this share of the CPU time; 0: never")
-	flags.BoolVar(&f.again, "again", false, "make runs anew that failed when the folder was written")
-	flags.StringVar(&f.check, "check", "", "a run without a line of output that matches this regular expression has failed")
+	flags.DurationVar(&f.timeout, "timeout", 0, "end a run after this `TIME`: it has failed (default: ten times the longest run so far, and 10s; 30m for the first)")
+	flags.Float64Var(&f.others, "others", others, "make a run again, at most twice, if other programs, interrupts or the hypervisor took more than this `SHARE` of the CPU time; 0: never")
+	flags.BoolVar(&f.again, "again", false, "make failed runs of the folder again")
+	flags.StringVar(&f.check, "check", "", "a run without a line of output that matches this `REGEX` has failed")
 }
 
 func (f *experimentFlags) checkValues() error {

@@ -36,16 +36,16 @@ type factorFlags struct {
 }
 
 func (f *factorFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon (default: the command's own)")
-	flags.StringSliceVar(&f.heaps, "heap", nil, "heaps: sizes as 512m, or multiples as 2x of the smallest heap with which the command completes with "+baselineCollector)
+	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors by `NAME`: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon (default: the command's own)")
+	flags.StringSliceVar(&f.heaps, "heap", nil, "heaps by `SIZE`, as 512m, or as a multiple, as 2x, of the smallest heap with which the command completes with "+baselineCollector)
 	f.addMore(flags)
 }
 
 // addMore adds those that all verbs with factors have.
 func (f *factorFlags) addMore(flags *pflag.FlagSet) {
 	flags.Var((*sizeFlag)(&f.smallest), "smallest-heap", "the smallest heap, if it is known (default: it is looked for, as shadow heap does)")
-	flags.StringArrayVar(&f.jvms, "jvm", nil, "a set of JVM options, NAME=OPTIONS; repeat it to compare sets")
-	flags.StringSliceVar(&f.jdks, "jdk", nil, "folders of JDKs to run the command with")
+	flags.StringArrayVar(&f.jvms, "jvm", nil, "a set of JVM options, `NAME=OPTIONS`; repeat it to compare sets")
+	flags.StringSliceVar(&f.jdks, "jdk", nil, "JDKs to run the command with, each by its `FOLDER`")
 }
 
 func (f *factorFlags) check() error {

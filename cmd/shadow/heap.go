@@ -104,7 +104,7 @@ in a folder; give it again with -o to go on after an interrupt, or to add collec
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
 	f.AddTo(cmd, env, false, "table", "json", "csv")
-	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon (default: the command's own)")
+	flags.StringSliceVar(&f.collectors, "collector", nil, "collectors by `NAME`: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon (default: the command's own)")
 	flags.BoolVar(&f.uncompressed, "uncompressed", false, "also look for the smallest heap without compressed pointers")
 	flags.StringVarP(&f.output, "output", "o", "", "folder of the runs (default ./shadow-heap-<time>)")
 	f.searchFlags.addTo(flags)

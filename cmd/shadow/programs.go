@@ -24,8 +24,8 @@ type programFlags struct {
 }
 
 func (f *programFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&f.suite, "suite", "", "run the programs of this YAML file in place of a command")
-	flags.StringSliceVar(&f.programs, "programs", nil, "names of programs of the suite (default: all)")
+	flags.StringVar(&f.suite, "suite", "", "run the programs of this YAML `FILE` in place of a command")
+	flags.StringSliceVar(&f.programs, "programs", nil, "programs of the suite by `NAME` (default: all)")
 	flags.BoolVar(&f.small, "small", false, "run the programs on their small input")
 }
 
