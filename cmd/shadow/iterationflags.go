@@ -2,15 +2,18 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"path"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
+	"stackagent/internal/text"
 	"stackagent/shadow/iteration"
 	"stackagent/shadow/scaling"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view/table"
 )
 
 // iterationFlags choose iterations of a session.
@@ -59,6 +62,48 @@ func (i *iterationFlags) join(r *scaling.Region) error {
 	return nil
 }
 
+// notWarm refuses --iteration warm where runs are compared by the sum of their iterations.
+func (i *iterationFlags) notWarm() error {
+	if i.iteration == "warm" {
+		return console.Usagef("--iteration warm: how many iterations are warm differs from run to run; use last:N (shadow warmup shows from which iteration on runs are warm)")
+	}
+	return nil
+}
+
+// sameIterations makes sure that the region is as many iterations of each session: else their times cannot be compared. Of warm
+// ones it takes as many of the last ones as are warm in all sessions.
+func (f *stackFlags) sameIterations(env console.Env, baseDir string, dirs []string) error {
+	choice := f.parsed.Iterations
+	if choice == nil || baseDir == "" {
+		return nil
+	}
+	least := math.MaxInt
+	for _, dir := range append([]string{baseDir}, dirs...) {
+		s, err := env.Open(dir)
+		if err != nil {
+			return err
+		}
+		chosen, err := f.chosenBy(s, *choice)
+		if err != nil {
+			return err
+		}
+		n := len(chosen)
+		if least != math.MaxInt && n != least && !choice.Warm {
+			return fmt.Errorf("%s has %s, another session %d: choose as many of each with --iteration last:N", table.Clean(dir), text.PluralExact(n, "iteration", "iterations"), least)
+		}
+		least = min(least, n)
+	}
+	if choice.Warm {
+		f.parsed.Iterations = &iteration.Choice{Last: least}
+		which := "iteration"
+		if least > 1 {
+			which = fmt.Sprintf("%d iterations", least)
+		}
+		env.Note("compares the last %s of each session, which all have warm", which)
+	}
+	return nil
+}
+
 // apart are the iterations asked for, or all, cut to span. Each must end before the next one begins.
 func (i *iterationFlags) apart(s *session.Session, span activity.Span) ([]iteration.Iteration, error) {
 	chosen, err := i.chosen(s)
@@ -74,15 +119,20 @@ func (i *iterationFlags) apart(s *session.Session, span activity.Span) ([]iterat
 
 // chosen are the iterations asked for, or all; at least one.
 func (i *iterationFlags) chosen(s *session.Session) ([]iteration.Iteration, error) {
-	set, err := iteration.Find(s, i.iterationsOf)
-	if err != nil {
-		return nil, err
-	}
 	var choice iteration.Choice
 	if i.iteration != "" {
+		var err error
 		if choice, err = iteration.ParseChoice(i.iteration); err != nil {
 			return nil, err
 		}
+	}
+	return i.chosenBy(s, choice)
+}
+
+func (i *iterationFlags) chosenBy(s *session.Session, choice iteration.Choice) ([]iteration.Iteration, error) {
+	set, err := iteration.Find(s, i.iterationsOf)
+	if err != nil {
+		return nil, err
 	}
 	chosen, err := set.Choose(choice)
 	if err != nil {

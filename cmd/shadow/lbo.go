@@ -94,7 +94,7 @@ func (f *lboFlags) check(args []string) error {
 	case len(f.collectors) == 0 || len(f.heaps) == 0:
 		return console.Usagef("name at least one collector and one heap")
 	}
-	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.iterationFlags.join(&f.region), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.iterationFlags.join(&f.region), f.iterationFlags.notWarm(), f.Flags.Check())
 }
 
 // pausesOnly makes the agent observe pauses, and executions of the tasks that mark iterations.

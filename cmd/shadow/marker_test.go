@@ -144,12 +144,22 @@ func TestIterationFlags(t *testing.T) {
 			t.Errorf("latency in iteration %s: exit %d: %s%s", choice, code, out, errs)
 		}
 	}
+	// All three iterations of dir are equally long; the first of other is twice as long as the second.
+	other := recorded(t)
+	mark(t, other, 40, 60)
+	code, _, errs := shadow(t, nil, "stack", dir, other, "--iteration", "warm")
+	if code != 0 || !strings.Contains(errs, "compares the last iteration of each session") {
+		t.Errorf("warm iterations of two sessions: exit %d: %s", code, errs)
+	}
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
 		{[]string{"latency", dir, "--class", "com.acme.Job", "--iteration", "3"}, 1, "starts in --iteration 3"},
+		{[]string{"stack", dir, other, "--region", "markers"}, 1, "choose as many of each"},
+		{[]string{"lbo", "--iteration", "warm", "--", "java", "x"}, console.ExitUsage, "use last:N"},
+		{[]string{"scale", "--threads", "1", "--iteration", "warm", "--", "java", "{threads}"}, console.ExitUsage, "use last:N"},
 		{[]string{"bottle", dir, "--iteration", "4"}, 1, "it has 3 iterations"},
 		{[]string{"gc", dir, "--iteration", "0"}, console.ExitUsage, "use numbers from 1"},
 		{[]string{"gc", dir, "--iteration", "1", "--to", "5ms"}, console.ExitUsage, "without --from and --to"},

@@ -83,7 +83,7 @@ run that choose what to record apply to every run.`,
 func (f *scaleFlags) check(args []string) error {
 	out := f.output
 	f.output = "" // a folder here, not a figure
-	err := f.checkRegion()
+	err := cmp.Or(f.checkRegion(), f.notWarm())
 	f.output = out
 	switch {
 	case err != nil:

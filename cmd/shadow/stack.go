@@ -104,6 +104,9 @@ func (f *stackFlags) checkRegion() error {
 
 // run prints the stacks of the sessions in dirs; baseDir is "" if there is none.
 func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
+	if err := f.sameIterations(env, baseDir, dirs); err != nil {
+		return err
+	}
 	base, err := f.base(env, baseDir, dirs)
 	if err != nil {
 		return err
