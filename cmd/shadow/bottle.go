@@ -84,7 +84,7 @@ is still being recorded, as far as it is stored.`,
 const maxWindows = 100_000
 
 func (f *bottleFlags) check(sessions int) error {
-	f.several = sessions > 1
+	f.several, f.window.gaps = sessions > 1, f.each
 	if err := errors.Join(f.Flags.Check(), checkGroup(f.group), files.CheckFigure(f.output), f.window.check()); err != nil {
 		return err
 	}

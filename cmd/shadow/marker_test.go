@@ -133,6 +133,10 @@ func TestIterationFlags(t *testing.T) {
 			}
 		}
 	}
+	graphs(&each, "--each-iteration", "--iteration", "1,3")
+	if len(each) != 2 || each[1].Iteration != 3 || each[1].FromNs != 1_040*ms {
+		t.Errorf("of iterations 1 and 3: %+v", each)
+	}
 	graphs(&each, "--each-iteration", "--iteration", "2")
 	if len(each) != 1 || each[0].Iteration != 2 {
 		t.Errorf("of iteration 2: %+v", each)
@@ -157,6 +161,7 @@ func TestIterationFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"latency", dir, "--class", "com.acme.Job", "--iteration", "3"}, 1, "starts in --iteration 3"},
+		{[]string{"gc", dir, "--iteration", "1,3"}, 1, "other iterations lie between"},
 		{[]string{"stack", dir, other, "--region", "markers"}, 1, "choose as many of each"},
 		{[]string{"lbo", "--iteration", "warm", "--", "java", "x"}, console.ExitUsage, "use last:N"},
 		{[]string{"scale", "--threads", "1", "--iteration", "warm", "--", "java", "{threads}"}, console.ExitUsage, "use last:N"},

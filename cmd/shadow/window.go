@@ -19,6 +19,7 @@ type windowFlags struct {
 	iterationFlags
 	from, to time.Duration
 	flags    *pflag.FlagSet
+	gaps     bool // iterations may have others between them, as each is looked at by itself
 }
 
 func (w *windowFlags) addTo(cmd *cobra.Command) {
@@ -68,6 +69,11 @@ func (w *windowFlags) of(env console.Env, s *session.Session, from, to units.Mon
 		chosen, err := w.chosen(s)
 		if err != nil {
 			return span, err
+		}
+		for k := range len(chosen) - 1 {
+			if chosen[k+1].Index != chosen[k].Index+1 && !w.gaps {
+				return span, fmt.Errorf("%s: other iterations lie between these, and one window holds them too: look at each by itself", w)
+			}
 		}
 		// From the begin of the first to the end of the last, with what is between them.
 		span = activity.Span{From: chosen[0].From, To: chosen[len(chosen)-1].To}.Cut(span)
