@@ -65,7 +65,7 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 		Example: `  shadow lbo -- java -jar app.jar
   shadow lbo --collectors G1,Parallel,ZGC --heaps 1.5x,2x,4x --repeat 5 -o out -- java {jvm} -cp c com.acme.Main
   shadow lbo --marker '^iteration .* took' --iteration 5 -- java -jar bench.jar
-  shadow lbo --suite suite/programs.yaml --programs lucene,pmd --iteration last -o out`,
+  shadow lbo --suite suite/programs.yaml --programs lucene-search,pmd --iteration last -o out`,
 		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return f.lbo(cmd.Context(), env, args) },
 	}

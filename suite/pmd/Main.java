@@ -20,7 +20,14 @@ public class Main {
 
     public static void main(String[] args) {
         int want = Integer.parseInt(args[4]);
-        Iterations.run(Integer.parseInt(args[1]), i -> Iterations.expect(want, violations(Path.of(args[2], args[3]), Integer.parseInt(args[0])), "violations"));
-        Iterations.ok(want + " violations");
+        int[] first = new int[1];
+        Iterations.run(Integer.parseInt(args[1]), i -> {
+            int found = violations(Path.of(args[2], args[3]), Integer.parseInt(args[0]));
+            first[0] = i == 1 ? found : first[0];
+            Iterations.expect(first[0], found, "violations");
+            // PMD looks into the classes of the JDK that it runs on.
+            Iterations.expect(true, Math.abs(found - want) * 50 <= want, "within 2 % of " + want + " violations, not " + found);
+        });
+        Iterations.ok(first[0] + " violations");
     }
 }
