@@ -34,22 +34,25 @@ type Plan struct {
 
 // unlike says why runs of p and q are not comparable, or "".
 func (p *Plan) unlike(q *Plan) string {
-	differ := func(what string, a, b []string) string {
-		if slices.Equal(a, b) {
-			return ""
-		}
-		return fmt.Sprintf("its %s is %q, not %q", what, strings.Join(a, " "), strings.Join(b, " "))
-	}
-	for _, why := range []string{
-		differ("verb", []string{p.Kind}, []string{q.Kind}),
-		differ("command", p.Command, q.Command),
-		differ("settings", p.Settings, q.Settings),
-	} {
-		if why != "" {
-			return why
-		}
+	words := func(list []string) string { return strings.Join(list, " ") }
+	switch {
+	case p.Kind != q.Kind:
+		return fmt.Sprintf("it is of shadow %s, not of shadow %s", p.Kind, q.Kind)
+	case !slices.Equal(p.Command, q.Command):
+		return fmt.Sprintf("its command is %q, not %q", words(p.Command), words(q.Command))
+	case !slices.Equal(p.Settings, q.Settings):
+		return fmt.Sprintf("its runs were made with %q, not with %q", words(without(p.Settings, q.Settings)), words(without(q.Settings, p.Settings)))
 	}
 	return ""
+}
+
+// without is what is in list only, all of it if nothing is.
+func without(list, other []string) []string {
+	only := slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
+	if len(only) == 0 && len(other) <= len(list) {
+		return list // they differ in their order
+	}
+	return only
 }
 
 // shuffled are the points in the order of an invocation, the same each time.
