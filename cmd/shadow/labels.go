@@ -48,7 +48,7 @@ func trimEqual(parts [][]string, cut func([]string) (end string, left []string))
 	return true
 }
 
-// runOf is the configuration of a run in a folder of repeated runs, as shadow scale makes it: DIR/run-2 is a run of
+// configurationOf is the configuration of a run in a folder of repeated runs, as shadow scale makes it: DIR/run-2 is a run of
 // DIR. Any other folder is a configuration of its own.
 func configurationOf(dir string) string {
 	clean := filepath.Clean(dir)
