@@ -199,9 +199,6 @@ func (f *runFlags) profiled(p suite.Program, argv []string) ([]string, error) {
 		words = append(words, "--marker", p.Marker.Line.String())
 	}
 	words = append(words, strings.Fields(f.options)...)
-	if p.Marker.Kind == suite.OutputMarker {
-		words = append(words, "--marker", p.Marker.Line.String())
-	}
 	if f.tasks {
 		for _, t := range p.Tasks {
 			words = append(words, "--task", t)
