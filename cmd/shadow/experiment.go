@@ -198,7 +198,7 @@ func (f *runFlags) settings() []string {
 	for _, o := range f.more {
 		out = append(out, o.Key+"="+o.Value)
 	}
-	return append(out, "marker="+f.marker.end, "switches="+f.switches, "counters="+strconv.FormatBool(f.counter))
+	return append(out, "marker="+f.marker.end, "marker-begin="+f.marker.begin, "deopts="+strconv.FormatBool(f.deopts), "switches="+f.switches, "counters="+strconv.FormatBool(f.counter))
 }
 
 // work makes the runs of an experiment in dir that do asks for, and closes it. An interrupt ends it with the run that
