@@ -3,6 +3,7 @@ package gc
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
@@ -180,12 +181,25 @@ func Normalised(all []Configuration, q Quantity) []estimate.Interval {
 }
 
 // Averaged are the normalised means of several programs that ran in the same configurations, in the order of the first program's:
-// geometric means, as of any ratios. A program that has no figure in a configuration is left out there; N is how many have one.
+// geometric means, as of any ratios. A program without a figure in the first configuration is left out. Where one of the others has none,
+// there is no average: it would be of other programs. N is how many there are.
 func Averaged(programs [][]Configuration, q Quantity) []estimate.Interval {
 	if len(programs) == 1 {
 		return Normalised(programs[0], q)
 	}
-	return across(programs, func(all []Configuration) []estimate.Interval { return Normalised(all, q) }, estimate.Combine)
+	if len(programs) == 0 {
+		return nil
+	}
+	var comparable [][]Configuration
+	for _, all := range programs {
+		isBase := func(c Configuration) bool {
+			return slices.Equal(c.Levels, programs[0][0].Levels) && len(c.values(q)) > 0
+		}
+		if i := slices.IndexFunc(all, isBase); i >= 0 {
+			comparable = append(comparable, slices.Concat(all[i:i+1], all[:i], all[i+1:]))
+		}
+	}
+	return across(programs[0], comparable, func(all []Configuration) []estimate.Interval { return Normalised(all, q) }, estimate.Combine)
 }
 
 // AveragedMeans are the means over programs of their means; the interval is that of the programs.
@@ -193,7 +207,7 @@ func AveragedMeans(programs [][]Configuration, q Quantity) []estimate.Interval {
 	if len(programs) == 1 {
 		return Means(programs[0], q)
 	}
-	return across(programs, func(all []Configuration) []estimate.Interval { return Means(all, q) }, func(of []estimate.Interval) estimate.Interval {
+	return across(first(programs), programs, func(all []Configuration) []estimate.Interval { return Means(all, q) }, func(of []estimate.Interval) estimate.Interval {
 		var values []float64
 		for _, v := range of {
 			values = append(values, v.Mean)
@@ -202,27 +216,61 @@ func AveragedMeans(programs [][]Configuration, q Quantity) []estimate.Interval {
 	})
 }
 
-// across joins the figures of several programs by configuration.
-func across(programs [][]Configuration, figures func([]Configuration) []estimate.Interval, join func([]estimate.Interval) estimate.Interval) []estimate.Interval {
+func first(programs [][]Configuration) []Configuration {
 	if len(programs) == 0 {
 		return nil
 	}
+	return programs[0]
+}
+
+// across joins the figures of several programs for each of the configurations.
+func across(configurations []Configuration, programs [][]Configuration, figures func([]Configuration) []estimate.Interval, join func([]estimate.Interval) estimate.Interval) []estimate.Interval {
 	byLevels := map[string][]estimate.Interval{}
 	key := func(c *Configuration) string { return fmt.Sprintf("%q", c.Levels) }
 	for _, all := range programs {
 		for i, v := range figures(all) {
-			if !math.IsNaN(v.Mean) {
-				byLevels[key(&all[i])] = append(byLevels[key(&all[i])], v)
+			if k := key(&all[i]); !math.IsNaN(v.Mean) {
+				byLevels[k] = append(byLevels[k], v)
 			}
 		}
 	}
-	out := make([]estimate.Interval, len(programs[0]))
-	for i := range out {
-		if of := byLevels[key(&programs[0][i])]; len(of) > 0 {
-			out[i] = join(of)
+	var out []estimate.Interval
+	for i := range configurations {
+		if of := byLevels[key(&configurations[i])]; len(of) > 0 && len(of) == len(programs) {
+			out = append(out, join(of))
 		} else {
-			out[i] = estimate.Mean(nil)
+			out = append(out, estimate.Mean(nil))
 		}
 	}
 	return out
 }
+
+// ByProgram divides configurations by the level of one factor, which they lose. Each program then has all configurations in the same
+// order; those in which it did not run have no runs.
+func ByProgram(all []Configuration, factor int) [][]Configuration {
+	var names []string
+	var levels [][]string
+	for _, c := range all {
+		if !slices.Contains(names, c.Levels[factor]) {
+			names = append(names, c.Levels[factor])
+		}
+		if others := without(c.Levels, factor); !slices.ContainsFunc(levels, func(l []string) bool { return slices.Equal(l, others) }) {
+			levels = append(levels, others)
+		}
+	}
+	out := make([][]Configuration, len(names))
+	for i, name := range names {
+		for _, l := range levels {
+			c := Configuration{Levels: l}
+			for _, of := range all {
+				if of.Levels[factor] == name && slices.Equal(without(of.Levels, factor), l) {
+					c.Runs = append(c.Runs, of.Runs...)
+				}
+			}
+			out[i] = append(out[i], c)
+		}
+	}
+	return out
+}
+
+func without(levels []string, i int) []string { return slices.Delete(slices.Clone(levels), i, i+1) }

@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -98,7 +99,7 @@ func TestNormalised(t *testing.T) {
 	}
 }
 
-// TestAveraged: geometric means of ratios over programs, by configuration whatever its place; who has no figure is left out.
+// TestAveraged: geometric means of ratios over programs, by configuration whatever its place; where a program has no figure there is no average.
 func TestAveraged(t *testing.T) {
 	of := func(level string, values ...units.Ns) Configuration {
 		c := Configuration{Levels: []string{level}}
@@ -109,7 +110,7 @@ func TestAveraged(t *testing.T) {
 	}
 	programs := [][]Configuration{
 		{of("1", 100, 100), of("2", 200, 200), of("4", 400, 400), of("8")},
-		{of("1", 10, 10), of("4", 160, 160), of("2", 80, 80)},
+		{of("1", 10, 10), of("4", 160, 160), of("2", 80, 80), of("16", 5)},
 	}
 	for i, want := range []float64{1, 4, 8, math.NaN()} { // the roots of 2 × 8 and of 4 × 16
 		if got := Averaged(programs, GCWork)[i].Mean; math.Abs(got-want) > 1e-9 || math.IsNaN(got) != math.IsNaN(want) {
@@ -124,7 +125,22 @@ func TestAveraged(t *testing.T) {
 	if one := Averaged(programs[:1], GCWork); one[1].Mean != 2 || one[1].N != 2 {
 		t.Errorf("of one program: %+v", one[1])
 	}
-	if Averaged(nil, GCWork) != nil {
+	if Averaged(nil, GCWork) != nil || AveragedMeans(nil, GCWork) != nil {
 		t.Error("no program has figures")
+	}
+	// A program without the first configuration has nothing to be normalised to.
+	without := append(programs[:2:2], []Configuration{of("2", 7, 7), of("4", 70, 70)})
+	if got := Averaged(without, GCWork)[1]; got.Mean != 4 || got.N != 2 {
+		t.Errorf("with a program that lacks the first configuration: %+v", got)
+	}
+}
+
+func TestByProgram(t *testing.T) {
+	all := []Configuration{{Levels: []string{"1", "pmd", "G1"}}, {Levels: []string{"1", "h2", "G1"}, Runs: []Work{{Collections: 3}}}, {Levels: []string{"2", "pmd", "G1"}, Runs: []Work{{Collections: 2}}}}
+	got := ByProgram(all, 1)
+	pmd := []Configuration{{Levels: []string{"1", "G1"}}, {Levels: []string{"2", "G1"}, Runs: []Work{{Collections: 2}}}}
+	h2 := []Configuration{{Levels: []string{"1", "G1"}, Runs: []Work{{Collections: 3}}}, {Levels: []string{"2", "G1"}}}
+	if fmt.Sprint(got) != fmt.Sprint([][]Configuration{pmd, h2}) || all[0].Levels[1] != "pmd" {
+		t.Errorf("%v of %v", got, all)
 	}
 }

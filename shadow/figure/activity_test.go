@@ -120,8 +120,10 @@ func activityFigures() map[string]*Figure {
 	}
 	paper := CollectorFigures([]string{FactorThreads, FactorGCThreads, FactorCollector}, configurations())
 	heaps := CollectorFigures([]string{FactorCollector, FactorHeap}, configurationsOverHeaps())
+	programs := CollectorFigures([]string{FactorThreads, FactorGCThreads, FactorProgram}, append(configurations(), configurationsOfHalf()...))
 	return map[string]*Figure{
-		"gc-threads": paper[0], "gc-collections": paper[1], "gc-application": paper[2], "gc-heaps": heaps[0], "gc-none": Over(&Figure{Name: "none"}, Configurations{}, nil),
+		"gc-programs": programs[0],
+		"gc-threads":  paper[0], "gc-collections": paper[1], "gc-application": paper[2], "gc-heaps": heaps[0], "gc-none": Over(&Figure{Name: "none"}, Configurations{}, nil),
 		"timeline": timelineOf(2, 0), "timeline-crowded": timelineOf(200, 30), "timeline-empty": Timeline(Times{}, nil, nil, 2),
 		"bottle": Bottle(paperBottle()), "bottle-crowded": Bottle(crowdedBottle()), "bottle-kinds": Bottle(crowdedBottle().Group(bottle.ByKind)),
 		"bottle-empty": Bottle(&bottle.Graph{To: 5}), "bottle-one": Bottle(bottleOf(bottle.Box{Name: "main#1", Kind: activity.KindMain, HeightNs: 10, Width: 1})),
@@ -147,6 +149,21 @@ func configurations() []gc.Configuration {
 					Collections: int(20*off) + 2*n, PauseNs: units.Ns(work), GCWaits: int(50 * float64(g*g) * off), ApplicationWaits: 300 * n,
 				})
 			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// configurationsOfHalf are those of another program, half as large, whose work grows more slowly. It did not run with eight GC threads.
+func configurationsOfHalf() []gc.Configuration {
+	var all []gc.Configuration
+	for _, c := range configurations() {
+		c.Levels[2] = "half"
+		for i := range c.Runs {
+			c.Runs[i].GC.RunningNs = units.Ns(math.Sqrt(float64(c.Runs[i].GC.RunningNs)) * 5000)
+		}
+		if c.Levels[1] != "8" {
 			all = append(all, c)
 		}
 	}
