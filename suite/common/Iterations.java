@@ -29,6 +29,11 @@ final class Iterations {
         }
     }
 
+    /** Throws if a number that depends on the JDK is not within 2 % of the expected one. */
+    static void near(long want, long got, String what) {
+        expect(true, Math.abs(got - want) * 50 <= want, what + " within 2 % of " + want + ", not " + got);
+    }
+
     /** Says that all results were right and ends the JVM. */
     static void ok(String what) {
         System.out.println("ok: " + what);

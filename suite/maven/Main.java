@@ -34,8 +34,8 @@ public class Main {
         int want = Integer.parseInt(args[4]);
         Iterations.run(Integer.parseInt(args[2]), i -> {
             build(folder, args[1], args[3]);
-            Iterations.expect(want, classes(folder, args[3]), "classes");
+            Iterations.near(want, classes(folder, args[3]), "classes"); // compilers differ in the classes that they make up
         });
-        Iterations.ok(want + " classes");
+        Iterations.ok("about " + want + " classes");
     }
 }
