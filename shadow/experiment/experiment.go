@@ -92,7 +92,7 @@ func (x *Experiment) open(plan Plan) error {
 			x.Notes = append(x.Notes, fmt.Sprintf("the experiment began on another machine, or this one was changed (%s, %d CPUs, kernel %s; now %s, %d CPUs, kernel %s): do not compare times of the two",
 				old.Host.Name, old.Host.CPUs, old.Host.Kernel, here.Name, here.CPUs, here.Kernel))
 		}
-		plan.Host, plan.Seed = old.Host, old.Seed
+		plan.Host, plan.Seed, plan.Java = old.Host, old.Seed, cmp.Or(plan.Java, old.Java)
 	}
 	x.Plan = plan
 	if err := writePlan(x.dir, &plan); err != nil {

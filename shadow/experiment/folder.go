@@ -53,9 +53,21 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// CheckFolder refuses a folder that cannot become an experiment, before anything is written to it.
+func CheckFolder(dir string) error {
+	plan, err := readPlan(dir)
+	if err != nil || plan != nil {
+		return err
+	}
+	return onlyOurs(dir)
+}
+
 // onlyOurs refuses a folder without a plan that holds anything else.
 func onlyOurs(dir string) error {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("reading the folder of the experiment: %w", err)
 	}

@@ -27,6 +27,10 @@ type SmallestHeap struct {
 	Why    string // the command completes at no heap
 }
 
+// unheeded is a heap that no JVM starts with; 2 MiB is the least. A command that completes with it does not take the
+// size that it is given.
+const unheeded = mib
+
 // heapStep is how exactly the smallest heap is looked for: 1 MiB or 2 %.
 func heapStep(bytes int64) int64 { return max(mib, bytes/50/mib*mib) }
 
@@ -34,9 +38,9 @@ func heapStep(bytes int64) int64 { return max(mib, bytes/50/mib*mib) }
 // 2 %. Near the edge a run may complete once and fail the next time: the heap that is found has completed in
 // each of several tries, and the next smaller one has failed in at least one.
 func (x *Experiment) Smallest(ctx context.Context, p Point, s Search) (SmallestHeap, error) {
-	h := &hunt{x: x, ctx: ctx, p: p, s: s}
+	h := &hunt{x: x, ctx: ctx, p: p, s: s, runs: map[*Result]bool{}}
 	found, err := h.find()
-	found.Runs, found.Tries = h.runs, s.Tries
+	found.Runs, found.Tries = len(h.runs), s.Tries
 	return found, err
 }
 
@@ -45,7 +49,7 @@ type hunt struct {
 	ctx  context.Context
 	p    Point
 	s    Search
-	runs int
+	runs map[*Result]bool // some are asked for twice
 	last *Result
 }
 
@@ -55,8 +59,7 @@ func (h *hunt) completes(bytes int64, try int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	h.runs++
-	h.last = r
+	h.runs[r], h.last = true, r
 	return !r.Failed(), nil
 }
 
@@ -81,6 +84,9 @@ func (h *hunt) find() (SmallestHeap, error) {
 	low, high, err := h.bracket()
 	if err != nil {
 		return SmallestHeap{}, err
+	}
+	if high == 0 && low == unheeded {
+		return SmallestHeap{Why: fmt.Sprintf("it completes even with %s, with which no JVM starts: the size does not reach its JVM, which may have one of its own", HeapText(unheeded))}, nil
 	}
 	if high == 0 {
 		return SmallestHeap{Why: fmt.Sprintf("with a heap of %s: %s: %s", HeapText(low), h.last.Failure, h.last.Why)}, nil
@@ -114,7 +120,10 @@ func (h *hunt) bracket() (low, high int64, err error) {
 				return at, high, err
 			}
 		}
-		return mib, high, nil // which no JVM starts with
+		if ok, err := h.completes(unheeded, 1); err != nil || ok {
+			return unheeded, 0, err
+		}
+		return unheeded, high, nil
 	}
 	for {
 		if h.last.Failure == NoJVM || at >= h.s.Most {

@@ -75,6 +75,30 @@ func TestBlurredEdge(t *testing.T) {
 	}
 }
 
+// TestHeapUnheeded: a command that completes whatever its heap, as its JVM has another one, has no smallest heap.
+func TestHeapUnheeded(t *testing.T) {
+	found := search(t, func(int64) float64 { return 1 }, Search{Tries: 3, From: 64 * mib, Most: 1 << 30})
+	if found.Bytes != 0 || !strings.Contains(found.Why, "does not reach its JVM") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestSearchCountsRuns: a run that the search asks for twice is made and counted once.
+func TestSearchCountsRuns(t *testing.T) {
+	runs := 0
+	x := open(t, t.TempDir(), plan(1), Options{Launch: func(_ context.Context, _ string, p Point, _ int) (Outcome, error) {
+		runs++
+		if heapOf(t, p) < 31*mib {
+			return Outcome{Failure: OutOfMemory}, nil
+		}
+		return Outcome{}, nil
+	}})
+	defer x.Close()
+	if found, err := x.Smallest(t.Context(), nil, Search{Tries: 3, From: 64 * mib, Most: 1 << 30}); err != nil || found.Runs != runs {
+		t.Errorf("%+v, %v after %d runs", found, err, runs)
+	}
+}
+
 // TestNoHeap: a command that completes at no heap is not looked at for ever, and a JVM that does not start only once.
 func TestNoHeap(t *testing.T) {
 	found := search(t, func(int64) float64 { return 0 }, Search{Tries: 3, From: 64 * mib, Most: 1 << 30})

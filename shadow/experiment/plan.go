@@ -23,6 +23,8 @@ type Plan struct {
 	Command []string `json:"command"`
 	// Settings is what else makes runs comparable: how they are recorded.
 	Settings []string `json:"settings"`
+	// Java is the JDK that the command finds, and options that it takes from the environment; "": not known.
+	Java string `json:"java,omitempty"`
 	// Points is what was asked for the last time, and Invocations how often each of them.
 	Points      []Point `json:"points"`
 	Invocations int     `json:"invocations"`
@@ -42,6 +44,8 @@ func (p *Plan) unlike(q *Plan) string {
 		return fmt.Sprintf("its command is %q, not %q", words(p.Command), words(q.Command))
 	case !slices.Equal(p.Settings, q.Settings):
 		return fmt.Sprintf("its runs were made with %q, not with %q", words(without(p.Settings, q.Settings)), words(without(q.Settings, p.Settings)))
+	case p.Java != q.Java && p.Java != "" && q.Java != "":
+		return fmt.Sprintf("its runs were made with Java %s, not with %s", p.Java, q.Java)
 	}
 	return ""
 }
