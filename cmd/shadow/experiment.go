@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -21,6 +22,8 @@ import (
 
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/jdk"
+	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/hpc"
 	"stackagent/internal/text"
@@ -129,20 +132,54 @@ func theCommand(args []string) program {
 	return p
 }
 
-// checkHeapFree refuses a command that sets its heap itself, which would win over the experiment's.
-func checkHeapFree(args []string) error {
+// checkHeapFree refuses a command or an environment that sets the heap itself, which would win over the experiment's.
+func checkHeapFree(env console.Env, args []string) error {
+	if o := heapOption(strings.Fields(env.Getenv(lastOptions))); o != "" {
+		return console.Usagef("%s sets the heap, with %s, and wins over every other option: unset it", lastOptions, o)
+	}
 	if mentions(args, experiment.Heap) || len(args) == 0 || !launch.IsJava(args[0]) {
 		return nil
 	}
-	for _, a := range args[1:] {
-		if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "@") && !strings.HasPrefix(a, "{") {
-			break // perhaps the main class: what follows may be the program's own
-		}
-		if strings.HasPrefix(a, "-Xmx") || strings.HasPrefix(a, "-XX:MaxHeapSize=") || strings.HasPrefix(a, "-XX:MaxRAMPercentage=") {
-			return console.Usagef("the command sets its heap itself, with %s: write -Xmx{heap} in its place, or leave it out", a)
-		}
+	if o := heapOption(jvmprocess.OptionsOf(args)); o != "" {
+		return console.Usagef("the command sets its heap itself, with %s: write -Xmx{heap} in its place, or leave it out", o)
 	}
 	return nil
+}
+
+// heapOption is the first option that sets the heap; "": none does.
+func heapOption(options []string) string {
+	i := slices.IndexFunc(options, func(o string) bool {
+		return slices.ContainsFunc([]string{"-Xmx", "-Xms", "-mx", "-ms", "-XX:MaxHeapSize=", "-XX:InitialHeapSize=", "-XX:MaxRAMPercentage="},
+			func(prefix string) bool { return strings.HasPrefix(o, prefix) })
+	})
+	if i < 0 {
+		return ""
+	}
+	return options[i]
+}
+
+// javaOf says which JDK a command finds, and which options it takes from the environment: runs with others cannot be
+// compared. "": not known, or each point says it.
+func javaOf(env console.Env, command []string, points []experiment.Point) string {
+	if slices.ContainsFunc(points, func(p experiment.Point) bool { return p.Of(experiment.JDK) != "" }) {
+		return ""
+	}
+	name := "java" // what a script is likely to run
+	if launch.IsJava(command[0]) {
+		name = command[0]
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	home := jdk.Of(path)
+	words := []string{cmp.Or(home.Version, home.Path)}
+	for _, name := range []string{launch.ToolOptions, javaOptions, lastOptions} {
+		if v := env.Getenv(name); v != "" {
+			words = append(words, name+"="+v)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func word(name string) string { return "{" + name + "}" }
@@ -178,6 +215,7 @@ func (r *runner) open(dir string, plan experiment.Plan) error {
 	for _, s := range r.sets {
 		plan.Settings = append(plan.Settings, "jvm="+s.name+"="+strings.Join(s.options, " "))
 	}
+	plan.Java = javaOf(r.env, plan.Command, plan.Points)
 	x, err := experiment.Open(dir, plan, experiment.Options{Launch: r.launch, Others: r.flags.others, Attempts: attempts, Again: r.flags.again, Tell: r.tell})
 	if err != nil {
 		return err
@@ -279,10 +317,10 @@ func (r *runner) commandAt(p experiment.Point) (args, environ []string, err erro
 	v := suite.Values{Folder: program.folder, Heap: p.Of(experiment.Heap), Small: r.small, Words: map[string]string{}}
 	v.Threads, _ = strconv.Atoi(cmp.Or(p.Of(experiment.Threads), strconv.Itoa(runtime.NumCPU())))
 	v.Iterations, _ = strconv.Atoi(p.Of(iterationsFactor)) // 0: the program's own number
-	jdk := p.Of(experiment.JDK)
-	if jdk != "" {
-		v.Java = filepath.Join(jdk, "bin", "java")
-		environ = append(environ, "JAVA_HOME="+jdk, "PATH="+filepath.Join(jdk, "bin")+":"+r.env.Getenv("PATH"))
+	home := p.Of(experiment.JDK)
+	if home != "" {
+		v.Java = filepath.Join(home, "bin", "java")
+		environ = append(environ, "JAVA_HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+r.env.Getenv("PATH"))
 	}
 	for own := range program.Words {
 		if given := p.Of(own); given != "" {
@@ -296,7 +334,7 @@ func (r *runner) commandAt(p experiment.Point) (args, environ []string, err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if jdk != "" && launch.IsJava(args[0]) {
+	if home != "" && launch.IsJava(args[0]) {
 		args[0] = v.Java
 	}
 	if p.Of(cpusFactor) == "1" {
@@ -345,6 +383,9 @@ func (r *runner) jvmOptions(program *program, p experiment.Point) ([]string, err
 // javaOptions is where the java command looks for options of its own.
 const javaOptions = "JDK_JAVA_OPTIONS"
 
+// lastOptions is where the JVM looks for options after all others.
+const lastOptions = "_JAVA_OPTIONS"
+
 // logOf is where the output of a run in folder goes.
 func logOf(folder string) string { return folder + ".log" }
 
@@ -385,7 +426,7 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 	outcome := out.Outcome(endOf(result))
 	if r.agent != nil && !outcome.Failed() {
 		if _, err := os.Stat(filepath.Join(folder, store.ManifestName)); err != nil {
-			outcome.Failure, outcome.Why = experiment.NoJVM, "there is not one session of it: it started no JVM or several; see "+logOf(folder)
+			outcome.Failure, outcome.Why = experiment.NoJVM, "there is not one session of it: it started no JVM or several"
 		}
 	}
 	return outcome, nil

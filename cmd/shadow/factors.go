@@ -52,7 +52,10 @@ func (f *factorFlags) check() error {
 	if err := checkCollectors(f.collectors); err != nil {
 		return err
 	}
-	for _, h := range f.heaps {
+	for i, h := range f.heaps {
+		if slices.Contains(f.heaps[:i], h) {
+			return console.Usagef("--heap: %s is there twice", h)
+		}
 		if _, multiple := multipleOf(h); multiple {
 			continue
 		}
@@ -78,6 +81,9 @@ func (f *factorFlags) check() error {
 		}
 		if _, err := os.Stat(filepath.Join(path, "bin", "java")); err != nil {
 			return console.Usagef("--jdk %s: there is no bin/java in it", jdk)
+		}
+		if slices.Contains(f.jdks[:i], path) {
+			return console.Usagef("--jdk: %s is there twice", path)
 		}
 		f.jdks[i] = path
 	}
@@ -144,6 +150,9 @@ func (f *factorFlags) findSmallest(ctx context.Context, of *runner, dir string, 
 		at = at.With(experiment.JDK, f.jdks[0])
 	}
 	r := &runner{env: of.env, flags: of.flags, programs: []program{p}, always: []string{onMemoryError}, small: of.small}
+	if err := experiment.CheckFolder(dir); err != nil {
+		return 0, err
+	}
 	within := filepath.Join(dir, experiment.HeapFolder, p.Name)
 	if err := r.open(within, experiment.Plan{Kind: "heap", Points: []experiment.Point{at}, Invocations: f.search.tries}); err != nil {
 		return 0, err

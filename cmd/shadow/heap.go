@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,6 +59,9 @@ func (f *searchFlags) check() error {
 			return fmt.Errorf("asking for the size of the memory: %w; give --most", err)
 		}
 		f.most = int64(info.Totalram) * int64(info.Unit) / 4 * 3
+	}
+	if f.from == firstHeap {
+		f.from = min(f.from, f.most)
 	}
 	if f.from > f.most {
 		return console.Usagef("--from %s is above --most %s", experiment.HeapText(f.from), experiment.HeapText(f.most))
@@ -116,7 +120,7 @@ func (f *heapFlags) checkAll(args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no command given: shadow heap -- java [ARGS...]")
 	}
-	return errors.Join(f.Flags.Check(), checkHeapFree(args), checkCollectors(f.collectors), f.searchFlags.check(), f.experimentFlags.checkValues())
+	return errors.Join(f.Flags.Check(), checkHeapFree(f.Env, args), checkCollectors(f.collectors), f.searchFlags.check(), f.experimentFlags.checkValues())
 }
 
 // checkCollectors replaces names of collectors by those that this program uses.
@@ -125,6 +129,9 @@ func checkCollectors(names []string) error {
 		canonical, _, err := experiment.CollectorOptions(name)
 		if err != nil {
 			return console.Usagef("--collector: %w", err)
+		}
+		if slices.Contains(names[:i], canonical) {
+			return console.Usagef("--collector: %s is there twice", canonical)
 		}
 		names[i] = canonical
 	}
@@ -190,7 +197,13 @@ func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) err
 	if err != nil {
 		return err
 	}
-	return f.print(rows)
+	if err := f.print(rows); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(rows, func(row *heapRow) bool { return row.HeapBytes != nil }) {
+		return errors.New("no smallest heap was found")
+	}
+	return nil
 }
 
 func (f *heapFlags) print(rows []*heapRow) error {

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,7 +96,7 @@ func (f *lboFlags) check(args []string) error {
 	case len(f.collectors) == 0 || len(f.heaps) == 0:
 		return console.Usagef("name at least one collector and one heap")
 	}
-	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.iterationFlags.join(&f.region), f.iterationFlags.notWarm(), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(f.Env, args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.iterationFlags.join(&f.region), f.iterationFlags.notWarm(), f.Flags.Check())
 }
 
 // pausesOnly makes the agent observe pauses, and executions of the tasks that mark iterations.
@@ -144,7 +146,15 @@ func (f *lboFlags) lbo(ctx context.Context, env console.Env, args []string) erro
 	if err != nil {
 		return err
 	}
-	return f.show(env, dir, results)
+	if err := f.show(env, dir, results); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(results, func(r lbo.Result) bool {
+		return slices.ContainsFunc(r.Points, func(o lbo.Overhead) bool { return o.Failed == "" })
+	}) {
+		return errors.New("some run failed with each collector and heap: there is nothing to compare")
+	}
+	return nil
 }
 
 // reckon computes the overheads of each program, JDK and set of options.
@@ -153,9 +163,10 @@ func (f *lboFlags) reckon(env console.Env, r *runner, points []experiment.Point)
 	programs := map[string]*lbo.Program{}
 	missing := map[string]string{}
 	for _, p := range points {
-		name := pointLabel(p.Without(experiment.Collector).Without(experiment.Heap).Without(heapMultiple))
+		of := p.Without(experiment.Collector).Without(experiment.Heap).Without(heapMultiple)
+		name := pointKey(of)
 		if programs[name] == nil {
-			programs[name], order = &lbo.Program{Name: name}, append(order, name)
+			programs[name], order = &lbo.Program{Name: pointLabel(of)}, append(order, name)
 		}
 		point, err := f.point(r, p, missing)
 		if err != nil {
@@ -167,8 +178,16 @@ func (f *lboFlags) reckon(env console.Env, r *runner, points []experiment.Point)
 		env.Note("not available: %s: %s", text.OneLine(what), text.OneLine(why))
 	}
 	var out []lbo.Result
+	labels := map[string]int{}
+	for _, p := range programs {
+		labels[p.Name]++
+	}
 	for _, name := range order {
-		out = append(out, lbo.Of(*programs[name]))
+		p := programs[name]
+		if labels[p.Name] > 1 { // JDKs in folders with the same name
+			p.Name = name
+		}
+		out = append(out, lbo.Of(*p))
 	}
 	return out, nil
 }
@@ -225,7 +244,10 @@ func (f *lboFlags) show(env console.Env, dir string, results []lbo.Result) error
 	var content any = results[0]
 	var means []lbo.Mean
 	if len(results) > 1 {
-		means = lbo.Means(results)
+		means = []lbo.Mean{} // none over JDKs or sets of options, which are no programs
+		if len(f.jdks) < 2 && len(f.sets) < 2 {
+			means = lbo.Means(results)
+		}
 		content = lboJSON{results, means}
 	}
 	if err := writeJSON(filepath.Join(dir, lboName), content); err != nil {
@@ -243,7 +265,7 @@ func (f *lboFlags) show(env console.Env, dir string, results []lbo.Result) error
 	}
 	for _, r := range results {
 		suffix := ""
-		if len(means) > 0 {
+		if len(results) > 1 {
 			suffix = "-" + experiment.Point{{Factor: experiment.Program, Value: r.Program}}.Folder()
 		}
 		name := cmp.Or(r.Program, "the command")

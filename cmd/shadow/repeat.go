@@ -147,7 +147,7 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 		}
 		return endOf(result).Outcome(), nil
 	}
-	plan := experiment.Plan{Kind: "run", Command: args, Settings: f.settings(), Points: points, Invocations: f.repeat.times}
+	plan := experiment.Plan{Kind: "run", Command: args, Settings: f.settings(), Java: javaOf(env, args, nil), Points: points, Invocations: f.repeat.times}
 	x, err := experiment.Open(dir, plan, experiment.Options{Launch: run, Others: others, Attempts: 1})
 	if err != nil {
 		return err

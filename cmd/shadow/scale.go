@@ -94,7 +94,7 @@ func (f *scaleFlags) check(args []string) error {
 		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, maxRepeat)
 	}
 	if len(f.heaps) > 0 {
-		if err := checkHeapFree(args); err != nil {
+		if err := checkHeapFree(f.Env, args); err != nil {
 			return err
 		}
 	}
@@ -182,6 +182,9 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 		return err
 	}
 	r := &runner{env: env, flags: &f.experimentFlags, programs: programs, sets: f.sets, pinHeap: f.pinned(), agent: &f.run, small: f.small}
+	if r.pinHeap {
+		r.always = []string{onMemoryError}
+	}
 	most := experiment.Point{{Factor: experiment.Threads, Value: strconv.Itoa(slices.Max(append(f.threads, 1)))}}
 	var points []experiment.Point
 	for _, p := range programs {

@@ -53,6 +53,9 @@ type Experiment struct {
 // Open makes the folder of an experiment, or goes on with the one that is there.
 func Open(dir string, plan Plan, o Options) (*Experiment, error) {
 	x := &Experiment{dir: dir, options: o}
+	if err := CheckFolder(dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the experiment: %w", err)
 	}

@@ -46,6 +46,21 @@ func List() []JVM {
 var withValue = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
 	"--add-reads", "--add-exports", "--add-opens", "--limit-modules", "--patch-module", "--source"}
 
+// OptionsOf are the JVM's options of a command line of the java launcher: what is before the main class, module or jar.
+// A word in braces may stand for options.
+func OptionsOf(line []string) []string {
+	for i := 1; i < len(line); i++ {
+		w := line[i]
+		switch {
+		case slices.Contains(withValue, w):
+			i++
+		case w == "" || !strings.Contains("-@{", w[:1]), slices.Contains([]string{"-jar", "-m", "--module"}, w), strings.HasPrefix(w, "--module="):
+			return line[1:i]
+		}
+	}
+	return line[1:]
+}
+
 // mainOf finds the main class, module or jar in a command line with zero bytes between its words.
 func mainOf(line []byte) string {
 	words := strings.Split(string(bytes.TrimRight(line, "\x00")), "\x00")
