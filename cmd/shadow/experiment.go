@@ -199,11 +199,16 @@ func (r *runner) at(p experiment.Point) *program {
 
 // open opens the folder, in which the runs are to be made by r.
 func (r *runner) open(dir string, plan experiment.Plan) error {
+	plan.Named = map[string]string{}
 	for _, p := range r.programs {
-		if len(plan.Command) > 0 {
-			plan.Command = append(plan.Command, ";")
+		if p.Name == "" {
+			plan.Command = p.Command
+		} else {
+			plan.Named["program "+p.Name] = strings.Join(p.Command, " ")
 		}
-		plan.Command = append(plan.Command, p.Command...)
+	}
+	for _, s := range r.sets {
+		plan.Named["set of JVM options "+s.name] = strings.Join(s.options, " ")
 	}
 	plan.Settings = append(plan.Settings, r.flags.settings()...)
 	if r.small {
@@ -212,11 +217,12 @@ func (r *runner) open(dir string, plan experiment.Plan) error {
 	if r.agent != nil {
 		plan.Settings = append(plan.Settings, r.agent.settings()...)
 	}
-	for _, s := range r.sets {
-		plan.Settings = append(plan.Settings, "jvm="+s.name+"="+strings.Join(s.options, " "))
+	plan.Java = javaOf(r.env, r.programs[0].Command, plan.Points)
+	o := experiment.Options{Launch: r.launch, Others: r.flags.others, Attempts: attempts, Again: r.flags.again, Tell: r.tell}
+	if r.agent != nil {
+		o.Kept = hasSession
 	}
-	plan.Java = javaOf(r.env, plan.Command, plan.Points)
-	x, err := experiment.Open(dir, plan, experiment.Options{Launch: r.launch, Others: r.flags.others, Attempts: attempts, Again: r.flags.again, Tell: r.tell})
+	x, err := experiment.Open(dir, plan, o)
 	if err != nil {
 		return err
 	}
@@ -425,11 +431,19 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 	}
 	outcome := out.Outcome(endOf(result))
 	if r.agent != nil && !outcome.Failed() {
-		if _, err := os.Stat(filepath.Join(folder, store.ManifestName)); err != nil {
+		if !hasSession(folder) {
 			outcome.Failure, outcome.Why = experiment.NoJVM, "there is not one session of it: it started no JVM or several"
+		} else if why := otherHeap(folder, p); why != "" {
+			outcome.Failure, outcome.Why = experiment.OtherHeap, why
 		}
 	}
 	return outcome, nil
+}
+
+// hasSession reports whether a folder is that of one session.
+func hasSession(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, store.ManifestName))
+	return err == nil
 }
 
 // record adds what the program asks for to be recorded.
@@ -446,6 +460,20 @@ func (f *runFlags) record(p *program) {
 			f.marker.end = p.Marker.Line.String()
 		}
 	}
+}
+
+// otherHeap says why a session is not one with the heap of the point, "" if it is, or if the JVM's options do not tell.
+func otherHeap(folder string, p experiment.Point) string {
+	heap := p.Of(experiment.Heap)
+	m, err := store.ReadManifest(folder)
+	if heap == "" || err != nil || m.JVM.MaxHeapBytes == 0 {
+		return ""
+	}
+	asked, err := experiment.ParseHeap(heap)
+	if err != nil || asked == m.JVM.MaxHeapBytes {
+		return ""
+	}
+	return fmt.Sprintf("the JVM's largest heap was %s, not %s: something sets it behind the experiment's option, perhaps a script", experiment.HeapText(m.JVM.MaxHeapBytes), experiment.HeapText(asked))
 }
 
 // plain is a run without the agent and without counters.

@@ -31,6 +31,7 @@ type factorFlags struct {
 	jdks       []string
 	smallest   int64 // 0: it is looked for
 	search     searchFlags
+	plural     string // "s" if the flags are called --collectors and --heaps
 
 	sets []jvmSet
 }
@@ -49,18 +50,18 @@ func (f *factorFlags) addMore(flags *pflag.FlagSet) {
 }
 
 func (f *factorFlags) check() error {
-	if err := checkCollectors(f.collectors); err != nil {
+	if err := checkCollectors("--collector"+f.plural, f.collectors); err != nil {
 		return err
 	}
 	for i, h := range f.heaps {
 		if slices.Contains(f.heaps[:i], h) {
-			return console.Usagef("--heap: %s is there twice", h)
+			return console.Usagef("--heap%s: %s is there twice", f.plural, h)
 		}
 		if _, multiple := multipleOf(h); multiple {
 			continue
 		}
 		if _, err := experiment.ParseHeap(h); err != nil {
-			return console.Usagef("--heap %s: use a size as 512m, or a multiple of the smallest heap as 2x", h)
+			return console.Usagef("--heap%s %s: use a size as 512m, or a multiple of the smallest heap as 2x", f.plural, h)
 		}
 	}
 	f.sets = nil

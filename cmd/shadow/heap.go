@@ -120,18 +120,18 @@ func (f *heapFlags) checkAll(args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no command given: shadow heap -- java [ARGS...]")
 	}
-	return errors.Join(f.Flags.Check(), checkHeapFree(f.Env, args), checkCollectors(f.collectors), f.searchFlags.check(), f.experimentFlags.checkValues())
+	return errors.Join(f.Flags.Check(), checkHeapFree(f.Env, args), checkCollectors("--collector", f.collectors), f.searchFlags.check(), f.experimentFlags.checkValues())
 }
 
 // checkCollectors replaces names of collectors by those that this program uses.
-func checkCollectors(names []string) error {
+func checkCollectors(flag string, names []string) error {
 	for i, name := range names {
 		canonical, _, err := experiment.CollectorOptions(name)
 		if err != nil {
-			return console.Usagef("--collector: %w", err)
+			return console.Usagef("%s: %w", flag, err)
 		}
 		if slices.Contains(names[:i], canonical) {
-			return console.Usagef("--collector: %s is there twice", canonical)
+			return console.Usagef("%s: %s is there twice", flag, canonical)
 		}
 		names[i] = canonical
 	}

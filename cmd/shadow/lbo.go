@@ -77,6 +77,7 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 	flags.StringSliceVar(&f.collectors, "collectors", []string{"Serial", "Parallel", "G1", "ZGC", "Shenandoah"}, "collectors by `NAME`: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon")
 	flags.StringSliceVar(&f.heaps, "heaps", []string{"1x", "1.5x", "2x", "3x", "6x"}, "heaps by `SIZE`, as 512m, or as a multiple, as 2x, of the smallest heap with which the command completes with "+baselineCollector)
 	flags.IntVar(&f.repeat, "repeat", 10, "runs with each collector and heap")
+	f.plural = "s"
 	f.factorFlags.addMore(flags)
 	f.iterationFlags.addTo(cmd)
 	f.run.marker.addTo(flags)

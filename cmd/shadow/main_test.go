@@ -128,7 +128,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"heap", "--check", "(", "--", "java", "A"}, "--check"},
 		{[]string{"lbo"}, "no command given"},
 		{[]string{"lbo", "--suite", "x.yaml", "--", "java"}, "there is a command and --suite"},
-		{[]string{"lbo", "--heaps", "0.5x", "--", "java", "A"}, "--heap 0.5x: use a size as 512m, or a multiple"},
+		{[]string{"lbo", "--heaps", "0.5x", "--", "java", "A"}, "--heaps 0.5x: use a size as 512m, or a multiple"},
 		{[]string{"lbo", "--repeat", "0", "--", "java", "A"}, "--repeat 0"},
 		{[]string{"lbo", "--small", "--", "java", "A"}, "are about the programs of a suite"},
 		{[]string{"lbo", "--iteration", "x", "--", "java", "A"}, "--iteration x"},

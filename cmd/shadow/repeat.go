@@ -136,14 +136,10 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 	if f.repeat.baseline {
 		points = append(points, withoutAgent)
 	}
-	var firstFailure launch.Result
 	run := func(ctx context.Context, folder string, p experiment.Point, _ int) (experiment.Outcome, error) {
 		result, err := f.once(ctx, env, folder, args, len(p) == 0)
 		if err != nil {
 			return experiment.Outcome{}, err
-		}
-		if result.Code != 0 && firstFailure.Code == 0 {
-			firstFailure = result
 		}
 		return endOf(result).Outcome(), nil
 	}
@@ -151,6 +147,11 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 	x, err := experiment.Open(dir, plan, experiment.Options{Launch: run, Others: others, Attempts: 1})
 	if err != nil {
 		return err
+	}
+	for _, n := range x.Notes {
+		if !f.quiet {
+			env.Note("%s", text.OneLine(n))
+		}
 	}
 	if err := work(ctx, x, dir, func(ctx context.Context) error { return x.All(ctx, 0) }); err != nil {
 		return err
@@ -161,21 +162,31 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 		}
 	}
 	if f.repeat.baseline {
-		with, err := measuredAt(x, nil)
+		with, err := measuredAt(x, nil, f.repeat.times)
 		if err != nil {
 			return err
 		}
-		without, err := measuredAt(x, withoutAgent)
+		without, err := measuredAt(x, withoutAgent, f.repeat.times)
 		if err != nil {
 			return err
 		}
-		if len(with) > 0 && len(without) > 0 { // else every run of a kind failed
-			if err := comparePerturbation(env, f, args, dir, with, without); err != nil {
-				return err
-			}
+		if len(with) == 0 || len(without) == 0 {
+			env.Note("not available: what profiling changed: every run with the agent, or every run without it, failed")
+		} else if err := comparePerturbation(env, f, args, dir, with, without); err != nil {
+			return err
 		}
 	}
-	return failed(firstFailure)
+	return firstFailure(x.Results())
+}
+
+// firstFailure makes an error of the first run that did not end well, be it one of this command or of an earlier one.
+func firstFailure(results []*experiment.Result) error {
+	for _, r := range results {
+		if r.Code != 0 {
+			return &console.ExitError{Code: r.Code}
+		}
+	}
+	return nil
 }
 
 // once is one run, whose output is the command's own.
@@ -187,11 +198,11 @@ func (f runFlags) once(ctx context.Context, env console.Env, folder string, args
 	return profiled(ctx, env, f, args)
 }
 
-// measuredAt are the quantities of the runs of a point that did not fail.
-func measuredAt(x *experiment.Experiment, p experiment.Point) ([]measuredRun, error) {
+// measuredAt are the quantities of the first runs of a point, without those that failed.
+func measuredAt(x *experiment.Experiment, p experiment.Point, times int) ([]measuredRun, error) {
 	var out []measuredRun
 	for _, r := range x.Of(p) {
-		if r.Failed() {
+		if r.Failed() || r.Invocation > times {
 			continue
 		}
 		counters, err := hpc.ReadFile(x.Path(r))

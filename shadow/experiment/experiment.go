@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"stackagent/internal/text"
 )
 
 // Launch makes one run at a point, in a folder that does not exist yet. An error means that the run could
@@ -26,6 +28,8 @@ type Options struct {
 	Tell func(Progress)
 	// Again makes runs that failed anew, in place of taking their failure as the result.
 	Again bool
+	// Kept reports whether what a run left in its folder is still there; one without it is made anew. nil: it always is.
+	Kept func(folder string) bool
 }
 
 // Progress is what is known after a run.
@@ -95,7 +99,7 @@ func (x *Experiment) open(plan Plan) error {
 			x.Notes = append(x.Notes, fmt.Sprintf("the experiment began on another machine, or this one was changed (%s, %d CPUs, kernel %s; now %s, %d CPUs, kernel %s): do not compare times of the two",
 				old.Host.Name, old.Host.CPUs, old.Host.Kernel, here.Name, here.CPUs, here.Kernel))
 		}
-		plan.Host, plan.Seed, plan.Java = old.Host, old.Seed, cmp.Or(plan.Java, old.Java)
+		plan.Host, plan.Seed, plan.Java, plan.Named = old.Host, old.Seed, cmp.Or(plan.Java, old.Java), old.withNamed(&plan)
 	}
 	x.Plan = plan
 	if err := writePlan(x.dir, &plan); err != nil {
@@ -109,7 +113,7 @@ func (x *Experiment) open(plan Plan) error {
 		x.keep(r)
 	}
 	if n := len(x.results); n > 0 {
-		x.Notes = append(x.Notes, fmt.Sprintf("%d runs are there already", n))
+		x.Notes = append(x.Notes, text.PluralExact(n, "run is", "runs are")+" there already")
 	}
 	return nil
 }
@@ -175,10 +179,17 @@ func (x *Experiment) Batch(ctx context.Context, points []Point, first, last int)
 // result is the result of a run that need not be made again; nil: there is none.
 func (x *Experiment) result(p Point, invocation int) *Result {
 	i := x.find(p, invocation)
-	if i < 0 || x.options.Again && x.results[i].Failed() {
+	if i < 0 {
 		return nil
 	}
-	return x.results[i]
+	r := x.results[i]
+	switch {
+	case r.Failed() && x.options.Again:
+		return nil
+	case !r.Failed() && invocation > 0 && x.options.Kept != nil && !x.options.Kept(x.Path(r)):
+		return nil
+	}
+	return r
 }
 
 // Do is the result of one run, which is made if it was not yet.

@@ -182,6 +182,28 @@ func TestMore(t *testing.T) {
 	}
 }
 
+// TestNotKept: a run whose folder was removed is made again; one that failed has none.
+func TestNotKept(t *testing.T) {
+	dir := t.TempDir()
+	r := recorder{fail: func(p Point, _ int) (Outcome, error) {
+		if p.Of(Threads) == "2" {
+			return Outcome{Code: 1, Failure: ExitCode}, nil
+		}
+		return Outcome{}, nil
+	}}
+	for _, want := range []int{4, 6} {
+		kept := func(string) bool { return false }
+		x := open(t, dir, plan(1), Options{Launch: r.launch, Kept: kept})
+		if err := x.All(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		x.Close()
+		if len(r.runs) != want {
+			t.Errorf("%d runs so far, want %d", len(r.runs), want)
+		}
+	}
+}
+
 // TestFailures: a failed run is a result, and is not made again unless that is asked for.
 func TestFailures(t *testing.T) {
 	dir := t.TempDir()
@@ -251,6 +273,28 @@ func TestDisturbed(t *testing.T) {
 		t.Errorf("told %+v", told)
 	}
 	x.Close()
+}
+
+// TestMoreNames: programs and sets of options may be added, but a name keeps its meaning.
+func TestMoreNames(t *testing.T) {
+	dir := t.TempDir()
+	named := func(names map[string]string) error {
+		p := plan(1)
+		p.Named = names
+		x, err := Open(dir, p, Options{})
+		if err == nil {
+			err = x.Close()
+		}
+		return err
+	}
+	for _, names := range []map[string]string{{"set a": "-Xint"}, {"set b": "-Xcomp"}, {"set a": "-Xint", "set b": "-Xcomp"}} {
+		if err := named(names); err != nil {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+	if err := named(map[string]string{"set a": "-Xmixed"}); err == nil || !strings.Contains(err.Error(), `its set a is "-Xint", not "-Xmixed"`) {
+		t.Errorf("another meaning: %v", err)
+	}
 }
 
 // TestFullDisk: a result that cannot be recorded ends the experiment with the reason; what is recorded stays, and the run is

@@ -85,6 +85,9 @@ func readPlan(dir string) (*Plan, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if errors.Is(err, unix.ENOTDIR) {
+		return nil, fmt.Errorf("%s is not a folder; choose another with -o", dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the plan: %w", err)
 	}

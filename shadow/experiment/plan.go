@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,6 +22,8 @@ type Plan struct {
 	Kind string `json:"kind"`
 	// Command is run, with the words in braces filled in from the point.
 	Command []string `json:"command"`
+	// Named is the commands of programs and the options of JVM sets, by name: "program pmd". More may be added.
+	Named map[string]string `json:"named,omitempty"`
 	// Settings is what else makes runs comparable: how they are recorded.
 	Settings []string `json:"settings"`
 	// Java is the JDK that the command finds, and options that it takes from the environment; "": not known.
@@ -44,10 +47,33 @@ func (p *Plan) unlike(q *Plan) string {
 		return fmt.Sprintf("its command is %q, not %q", words(p.Command), words(q.Command))
 	case !slices.Equal(p.Settings, q.Settings):
 		return fmt.Sprintf("its runs were made with %q, not with %q", words(without(p.Settings, q.Settings)), words(without(q.Settings, p.Settings)))
+	case p.renamed(q) != "":
+		name := p.renamed(q)
+		return fmt.Sprintf("its %s is %q, not %q", name, p.Named[name], q.Named[name])
 	case p.Java != q.Java && p.Java != "" && q.Java != "":
 		return fmt.Sprintf("its runs were made with Java %s, not with %s", p.Java, q.Java)
 	}
 	return ""
+}
+
+// renamed is a name that stands for different things in p and q, "" if there is none.
+func (p *Plan) renamed(q *Plan) string {
+	for _, name := range slices.Sorted(maps.Keys(q.Named)) {
+		if old, ok := p.Named[name]; ok && old != q.Named[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// withNamed is q's names with those that only p has.
+func (p *Plan) withNamed(q *Plan) map[string]string {
+	all := maps.Clone(p.Named)
+	if all == nil {
+		return q.Named
+	}
+	maps.Copy(all, q.Named)
+	return all
 }
 
 // without is what is in list only, all of it if nothing is.

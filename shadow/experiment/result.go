@@ -18,6 +18,7 @@ const (
 	Signal      Failure = "signal"
 	ExitCode    Failure = "exit code"
 	NoJVM       Failure = "no JVM" // the JVM refused its options, or never started
+	OtherHeap   Failure = "heap"   // the JVM did not have the heap of the experiment
 	Check       Failure = "check"  // its output lacks the line that a good run has
 )
 
