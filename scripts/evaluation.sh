@@ -9,7 +9,7 @@ shadow=bin/shadow
 suite=suite/programs.yaml
 if [ "${QUICK:-0}" = 1 ]; then
     out=build/evaluation-quick
-    small=--small
+    small='--small --iterations 2'
     programs=${PROGRAMS:-lucene-search,pmd,h2}
     statistics=${STATISTICS:-lucene-search,pmd,h2,sunflow}
     collectors=Serial,G1,ZGC heaps=1.5x,2x,4x lbo_runs=2 scale_runs=2 nominal_runs=2 skip=GMU,GLK,PCC,PIN
@@ -55,6 +55,12 @@ runs() { echo "$out"/scale/*"$2"*"program-$1"*/run-*; }
         step "bottle-$program" "$shadow" bottle $(runs "$program" "gcthreads-1" | tr ' ' '\n' | grep 'run-1$') --iteration last -o "$out/bottle-$program.svg"
         step "iterations-$program" "$shadow" bottle $(runs "$program" "threads-2-gcthreads-1" | cut -d' ' -f1) --each-iteration -o "$out/iterations-$program.svg"
         step "warmup-$program" "$shadow" warmup $(runs "$program" "threads-2-gcthreads-1") -o "$out/warmup-$program.svg"
+    done
+
+    # What was found once need not be looked for again.
+    for folder in latency characterize; do
+        mkdir -p "$out/$folder"
+        [ -d "$out/$folder/smallest-heap" ] || cp -r "$out/lbo/smallest-heap" "$out/$folder/"
     done
 
     # Latencies over collectors (Rethinking Java Performance Analysis, figures 3 and 6).

@@ -111,8 +111,8 @@ type measuring struct {
 	recorded *experiment.Experiment
 }
 
-func (m *measuring) runner(agent *runFlags, always ...string) *runner {
-	return &runner{env: m.env, flags: &m.f.experimentFlags, programs: m.programs, always: always, sets: compilers, agent: agent, small: m.f.small}
+func (m *measuring) runner(agent *runFlags) *runner {
+	return &runner{env: m.env, flags: &m.f.experimentFlags, programs: m.programs, sets: compilers, agent: agent, inputs: &m.f.programFlags}
 }
 
 // at is the point of a program, to which factors are added.
@@ -130,42 +130,45 @@ func (m *measuring) heaps() error {
 	if !needed {
 		return nil
 	}
-	r := m.runner(nil, onMemoryError)
-	if err := r.open(filepath.Join(m.dir, experiment.HeapFolder), experiment.Plan{Kind: "heap", Invocations: tries}); err != nil {
-		return err
-	}
 	var search searchFlags
 	search.tries, search.from = tries, firstHeap
 	if err := search.check(); err != nil {
 		return err
 	}
-	return work(m.ctx, r.x, m.dir, func(ctx context.Context) error {
-		for i := range m.programs {
-			p := &m.programs[i]
-			find := func(code string, point experiment.Point) (int64, error) {
-				found, err := r.x.Smallest(ctx, point, search.search())
-				if err == nil && code != "" {
-					m.extra[p.Name][code] = nominal.Missing(found.Why)
-					if found.Bytes > 0 {
-						m.extra[p.Name][code] = nominal.Known(estimate.Mean([]float64{float64(found.Bytes) / 1e6}))
-					}
+	for i := range m.programs {
+		if err := m.heapsOf(&m.programs[i], search.search()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heapsOf looks for those of a program, in a folder like that of shadow lbo, so that a search need not be made twice.
+func (m *measuring) heapsOf(p *program, search experiment.Search) error {
+	r := &runner{env: m.env, flags: &m.f.experimentFlags, programs: []program{*p}, always: []string{onMemoryError}, inputs: &m.f.programFlags}
+	if err := r.open(filepath.Join(m.dir, experiment.HeapFolder, p.Name), experiment.Plan{Kind: "heap", Points: []experiment.Point{at(p)}, Invocations: tries}); err != nil {
+		return err
+	}
+	return work(m.ctx, r.x, m.dir, func(ctx context.Context) (err error) {
+		find := func(code string, point experiment.Point) (int64, error) {
+			found, err := r.x.Smallest(ctx, point, search)
+			if err == nil && code != "" {
+				m.extra[p.Name][code] = nominal.Missing(found.Why)
+				if found.Bytes > 0 {
+					m.extra[p.Name][code] = nominal.Known(estimate.Mean([]float64{float64(found.Bytes) / 1e6}))
 				}
-				return found.Bytes, err
 			}
-			var err error
-			if m.smallest[p.Name], err = find("GMD", at(p)); err != nil {
-				return err
-			}
-			if m.f.wants("GMU") {
-				if _, err := find("GMU", at(p).With(pointersFactor, full)); err != nil {
-					return err
-				}
-			}
-			if err := m.growth(p, find); err != nil {
+			return found.Bytes, err
+		}
+		if m.smallest[p.Name], err = find("GMD", at(p)); err != nil {
+			return err
+		}
+		if m.f.wants("GMU") {
+			if _, err := find("GMU", at(p).With(pointersFactor, full)); err != nil {
 				return err
 			}
 		}
-		return nil
+		return m.growth(p, find)
 	})
 }
 

@@ -104,9 +104,9 @@ type runner struct {
 	programs []program
 	always   []string // JVM options of each run
 	sets     []jvmSet
-	pinHeap  bool      // -Xms is the heap as well
-	agent    *runFlags // how a session is recorded; nil: the runs are without the agent
-	small    bool      // programs run on their small input
+	pinHeap  bool          // -Xms is the heap as well
+	agent    *runFlags     // how a session is recorded; nil: the runs are without the agent
+	inputs   *programFlags // of programs of a suite; nil: there are none
 
 	x *experiment.Experiment
 }
@@ -211,8 +211,11 @@ func (r *runner) open(dir string, plan experiment.Plan) error {
 		plan.Named["set of JVM options "+s.name] = strings.Join(s.options, " ")
 	}
 	plan.Settings = append(plan.Settings, r.flags.settings()...)
-	if r.small {
+	if r.inputs != nil && r.inputs.small {
 		plan.Settings = append(plan.Settings, "small input")
+	}
+	if r.inputs != nil && r.inputs.iterations > 0 {
+		plan.Settings = append(plan.Settings, "iterations="+strconv.Itoa(r.inputs.iterations))
 	}
 	if r.agent != nil {
 		plan.Settings = append(plan.Settings, r.agent.settings()...)
@@ -320,9 +323,14 @@ func (r *runner) limit(p experiment.Point) time.Duration {
 // commandAt is the command at a point, and its environment.
 func (r *runner) commandAt(p experiment.Point) (args, environ []string, err error) {
 	program, environ := r.at(p), slices.Clone(r.env.Environ)
-	v := suite.Values{Folder: program.folder, Heap: p.Of(experiment.Heap), Small: r.small, Words: map[string]string{}}
+	v := suite.Values{Folder: program.folder, Heap: p.Of(experiment.Heap), Words: map[string]string{}}
+	if r.inputs != nil {
+		v.Small, v.Iterations = r.inputs.small, r.inputs.iterations
+	}
 	v.Threads, _ = strconv.Atoi(cmp.Or(p.Of(experiment.Threads), strconv.Itoa(runtime.NumCPU())))
-	v.Iterations, _ = strconv.Atoi(p.Of(iterationsFactor)) // 0: the program's own number
+	if n := p.Of(iterationsFactor); n != "" {
+		v.Iterations, _ = strconv.Atoi(n) // ours
+	}
 	home := p.Of(experiment.JDK)
 	if home != "" {
 		v.Java = filepath.Join(home, "bin", "java")

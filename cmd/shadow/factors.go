@@ -150,7 +150,7 @@ func (f *factorFlags) findSmallest(ctx context.Context, of *runner, dir string, 
 	if len(f.jdks) > 0 {
 		at = at.With(experiment.JDK, f.jdks[0])
 	}
-	r := &runner{env: of.env, flags: of.flags, programs: []program{p}, always: []string{onMemoryError}, small: of.small}
+	r := &runner{env: of.env, flags: of.flags, programs: []program{p}, always: []string{onMemoryError}, inputs: of.inputs}
 	if err := experiment.CheckFolder(dir); err != nil {
 		return 0, err
 	}

@@ -127,7 +127,7 @@ func (f *lboFlags) lbo(ctx context.Context, env console.Env, args []string) erro
 		return err
 	}
 	f.run.more = f.pausesOnly()
-	r := &runner{env: env, flags: &f.experimentFlags, programs: programs, always: []string{onMemoryError}, sets: f.sets, pinHeap: true, agent: &f.run, small: f.small}
+	r := &runner{env: env, flags: &f.experimentFlags, programs: programs, always: []string{onMemoryError}, sets: f.sets, pinHeap: true, agent: &f.run, inputs: &f.programFlags}
 	var points []experiment.Point
 	for _, p := range programs {
 		of, err := f.factorFlags.points(ctx, r, dir, p, nil)

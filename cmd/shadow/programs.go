@@ -18,14 +18,16 @@ import (
 
 // programFlags choose the programs of a suite, in place of a command.
 type programFlags struct {
-	suite    string
-	programs []string
-	small    bool
+	suite      string
+	programs   []string
+	small      bool
+	iterations int // 0: each program's own number
 }
 
 func (f *programFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.suite, "suite", "", "run the programs of this YAML `FILE` in place of a command")
 	flags.StringSliceVar(&f.programs, "programs", nil, "programs of the suite by `NAME` (default: all)")
+	flags.IntVar(&f.iterations, "iterations", 0, "iterations of the programs of the suite that have the word {iterations} (default: as the suite says)")
 	flags.BoolVar(&f.small, "small", false, "run the programs on their small input")
 }
 
@@ -36,8 +38,10 @@ func (f *programFlags) check(verb string, args []string) error {
 		return console.Usagef("no command given: shadow %s -- java [ARGS...], or shadow %s --suite FILE", verb, verb)
 	case f.suite != "" && len(args) > 0:
 		return console.Usagef("there is a command and --suite: give one of them")
-	case f.suite == "" && (len(f.programs) > 0 || f.small):
-		return console.Usagef("--programs and --small are about the programs of a suite: give --suite FILE")
+	case f.suite == "" && (len(f.programs) > 0 || f.small || f.iterations != 0):
+		return console.Usagef("--programs, --small and --iterations are about the programs of a suite: give --suite FILE")
+	case f.iterations < 0:
+		return console.Usagef("--iterations %d: use a number above 0", f.iterations)
 	}
 	return nil
 }

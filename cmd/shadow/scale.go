@@ -181,7 +181,7 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if programs, err = f.thatTakeThreads(env, programs); err != nil {
 		return err
 	}
-	r := &runner{env: env, flags: &f.experimentFlags, programs: programs, sets: f.sets, pinHeap: f.pinned(), agent: &f.run, small: f.small}
+	r := &runner{env: env, flags: &f.experimentFlags, programs: programs, sets: f.sets, pinHeap: f.pinned(), agent: &f.run, inputs: &f.programFlags}
 	if r.pinHeap {
 		r.always = []string{onMemoryError}
 	}
