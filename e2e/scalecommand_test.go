@@ -48,7 +48,7 @@ func scaleCommand(t *testing.T, a *testjvm.Attempt, java []string, workers, alon
 		t.Fatalf("shadow scale: %v: %s\n%s", err, out, printed.String())
 	}
 	printedBy := func(threads string) []byte {
-		b, err := os.ReadFile(filepath.Join(folder, threads, "run-1.log"))
+		b, err := os.ReadFile(filepath.Join(folder, threads, "output-1.log"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -400,8 +400,10 @@ const javaOptions = "JDK_JAVA_OPTIONS"
 // lastOptions is where the JVM looks for options after all others.
 const lastOptions = "_JAVA_OPTIONS"
 
-// logOf is where the output of a run in folder goes.
-func logOf(folder string) string { return folder + ".log" }
+// logOf is where the output of a run in folder goes: beside it, under a name that run-* does not match.
+func logOf(folder string) string {
+	return filepath.Join(filepath.Dir(folder), "output-"+strings.TrimPrefix(filepath.Base(folder), "run-")+".log")
+}
 
 // launch is a run, with the agent or without.
 func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, invocation int) (experiment.Outcome, error) {

@@ -153,7 +153,7 @@ func (f *scaleFlags) points(others []experiment.Point) []experiment.Point {
 		threads = append([]int{1}, threads...)
 	}
 	var out []experiment.Point
-	for _, p := range experiment.Cross(experiment.Cross(nil, experiment.Threads, ascending(threads)), experiment.GCThreads, ascending(f.gcThreads)) {
+	for _, p := range experiment.Cross(experiment.Cross([]experiment.Point{nil}, experiment.Threads, ascending(threads)), experiment.GCThreads, ascending(f.gcThreads)) {
 		for _, o := range others {
 			out = append(out, slices.Concat(p, o))
 		}
@@ -185,7 +185,10 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if r.pinHeap {
 		r.always = []string{onMemoryError}
 	}
-	most := experiment.Point{{Factor: experiment.Threads, Value: strconv.Itoa(slices.Max(append(f.threads, 1)))}}
+	var most experiment.Point // at which the smallest heap is looked for
+	if len(f.threads) > 0 {
+		most = most.With(experiment.Threads, strconv.Itoa(slices.Max(f.threads)))
+	}
 	var points []experiment.Point
 	for _, p := range programs {
 		others, err := f.factorFlags.points(ctx, r, dir, p, most)
@@ -364,7 +367,7 @@ func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) erro
 	}
 	var stacks []figure.StackGroup
 	for _, g := range result.bars {
-		stacks = append(stacks, figure.StackGroup{Label: pointLabel(g.others), Bars: repeated(g.bars)})
+		stacks = append(stacks, figure.StackGroup{Label: pointLabel(whatDiffers(g.others, result.bars)), Bars: repeated(g.bars)})
 	}
 	var figures []*figure.Figure
 	if len(stacks) > 0 {
@@ -379,6 +382,17 @@ func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) erro
 	}
 	env.Note("wrote %s", strings.Join(append([]string{filepath.Join(dir, stackName)}, files...), ", "))
 	return nil
+}
+
+// whatDiffers is a point without the factors that are the same in all groups.
+func whatDiffers(p experiment.Point, groups []barGroup) experiment.Point {
+	var out experiment.Point
+	for _, l := range p {
+		if slices.ContainsFunc(groups, func(g barGroup) bool { return g.others.Of(l.Factor) != l.Value }) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // stackName is the file with the stacks of shadow scale.

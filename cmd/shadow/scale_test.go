@@ -51,6 +51,7 @@ func TestScaleFolder(t *testing.T) {
 		collector int
 	}{
 		{[]string{"--threads", "1,2", "--", java, "{threads}"}, []string{"threads-1", "threads-2"}, []string{"stack.svg"}, 1, 0},
+		{[]string{"--jvm", "a=-Da", "--jvm", "b=-Db", "--", java, "x"}, []string{"jvm-a", "jvm-b"}, []string{"application.svg"}, 0, 2},
 		{[]string{"--gc-threads", "1,2", "--", java, "x"}, []string{"gcthreads-1", "gcthreads-2"}, []string{"application.svg"}, 0, 2},
 	} {
 		code, out, errs := shadow(t, environ, append(slices.Clone(flags), c.args...)...)

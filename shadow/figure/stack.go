@@ -179,10 +179,17 @@ func errorBarIn(c *draw.Canvas, clr color.Color, x vg.Length, ty func(float64) v
 		return
 	}
 	line := draw.LineStyle{Color: clr, Width: 0.9}
-	lo, hi := ty(low), ty(high)
+	// An interval that goes beyond the plot has no cap there.
+	lo, hi := max(ty(low), c.Min.Y), min(ty(high), c.Max.Y)
+	if lo >= hi {
+		return
+	}
 	c.StrokeLine2(line, x, lo, x, hi)
-	c.StrokeLine2(line, x-2.5, lo, x+2.5, lo)
-	c.StrokeLine2(line, x-2.5, hi, x+2.5, hi)
+	for _, end := range []struct{ at, drawn vg.Length }{{ty(low), lo}, {ty(high), hi}} {
+		if end.at == end.drawn {
+			c.StrokeLine2(line, x-2.5, end.at, x+2.5, end.at)
+		}
+	}
 }
 
 // textOn is black or white, whichever is readable on a colour.
