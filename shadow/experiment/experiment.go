@@ -61,7 +61,7 @@ func Open(dir string, plan Plan, o Options) (*Experiment, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of the experiment: %w", err)
+		return nil, fmt.Errorf("making the folder of the experiment: %w; choose another with -o", err)
 	}
 	var err error
 	if x.lock, err = lock(dir); err != nil {

@@ -147,7 +147,7 @@ func (h *hunt) edge(low, high int64) (SmallestHeap, error) {
 		}
 		low, high = high, high+heapStep(high)
 		if high > h.s.Most {
-			return SmallestHeap{Why: fmt.Sprintf("up to %s some runs fail: %s: %s", HeapText(low), h.last.Failure, h.last.Why)}, nil
+			return SmallestHeap{Why: fmt.Sprintf("up to %s some runs fail: %s (%s)", HeapText(low), h.last.Failure, h.last.Why)}, nil
 		}
 	}
 	if low < 2*mib {

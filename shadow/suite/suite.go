@@ -81,7 +81,7 @@ const maxBytes = 1 << 20
 func Read(path string) (*Suite, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the suite: %w", err)
+		return nil, fmt.Errorf("reading the suite: %w; name a YAML file with a list of programs", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
