@@ -75,6 +75,21 @@ func WriteJSON(path string, v any) error {
 	return nil
 }
 
+// ReadBeside reads a small file of a session folder; nil without an error when there is none. what is in it, as
+// "markers", is for errors.
+func ReadBeside[T any](dir, name, what string, parse func([]byte) (*T, error)) (*T, error) {
+	path := filepath.Join(dir, name)
+	b, err := ReadSmall(path)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	v, err := parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %s: %w", what, path, err)
+	}
+	return v, nil
+}
+
 // ReadFile reads the counters of a session folder; nil without an error when
 // there are none.
 func ReadFile(dir string) (*File, error) {

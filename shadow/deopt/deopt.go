@@ -65,18 +65,7 @@ var ErrFile = errors.New("is no list of deoptimisations")
 func (f *File) Write(dir string) error { return hpc.WriteJSON(filepath.Join(dir, FileName), f) }
 
 // Read reads the deoptimisations of a session folder; nil without an error where none were recorded.
-func Read(dir string) (*File, error) {
-	path := filepath.Join(dir, FileName)
-	b, err := hpc.ReadSmall(path)
-	if err != nil || b == nil {
-		return nil, err
-	}
-	f, err := parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("reading deoptimisations: %s: %w", path, err)
-	}
-	return f, nil
-}
+func Read(dir string) (*File, error) { return hpc.ReadBeside(dir, FileName, "deoptimisations", parse) }
 
 func parse(b []byte) (*File, error) {
 	var f File
