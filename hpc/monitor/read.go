@@ -1,0 +1,122 @@
+package monitor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+
+	"stackagent/internal/parquet"
+	"stackagent/internal/seal"
+)
+
+// Reader reads the samples of a session.
+type Reader struct {
+	dir    string
+	head   Head
+	damage []error
+}
+
+// Open reads what a session's folder has of samples. Without any it returns nil and no error.
+func Open(sessionDir string) (*Reader, error) {
+	dir := filepath.Join(sessionDir, Folder)
+	f, _, err := openRegular(filepath.Join(dir, headName), maxHeadBytes)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading samples: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxHeadBytes))
+	if err != nil {
+		return nil, fmt.Errorf("reading samples: %w", err)
+	}
+	h, err := parseHead(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading samples: %s: %w", filepath.Join(dir, headName), err)
+	}
+	return &Reader{dir: dir, head: h}, nil
+}
+
+func parseHead(b []byte) (Head, error) {
+	var h Head
+	if err := json.Unmarshal(b, &h); err != nil {
+		return h, fmt.Errorf("%w (%w)", ErrDamaged, err)
+	}
+	if h.Version > Version {
+		return h, fmt.Errorf("version %d: %w", h.Version, ErrVersion)
+	}
+	if err := seal.CheckJSON(b); err != nil {
+		return h, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if h.Version < 1 || h.IntervalNs <= 0 || len(h.Monitors) > maxMonitors || len(h.Files) > maxParts {
+		return h, fmt.Errorf("version %d, an interval of %d ns, %d monitors, %d files: %w", h.Version, h.IntervalNs, len(h.Monitors), len(h.Files), ErrDamaged)
+	}
+	for _, d := range h.Monitors {
+		if d.Name == "" || len(d.Name) > maxName {
+			return h, fmt.Errorf("a monitor with a name of %d bytes: %w", len(d.Name), ErrDamaged)
+		}
+	}
+	return h, nil
+}
+
+// Head is what is known of the samples. Do not change it.
+func (r *Reader) Head() *Head { return &r.head }
+
+// Damage lists the parts that could not be read so far.
+func (r *Reader) Damage() []error { return r.damage }
+
+// Each calls use for all rows in the order of time. The row is reused. Damaged parts are left out; see Damage.
+func (r *Reader) Each(use func(*Row) error) error {
+	last := int64(math.MinInt64)
+	for seq := range len(r.head.Files) {
+		name := partName(seq)
+		want, ok := r.head.Files[name]
+		if !ok {
+			r.damage = append(r.damage, fmt.Errorf("%s: the file is missing: %w", name, ErrDamaged))
+			continue
+		}
+		err := r.part(name, want, func(row *Row) error {
+			if row.AtNs < last {
+				return fmt.Errorf("a sample at %d after one at %d: %w", row.AtNs, last, ErrDamaged)
+			}
+			last = row.AtNs
+			return use(row)
+		})
+		switch {
+		case errors.Is(err, ErrDamaged):
+			r.damage = append(r.damage, fmt.Errorf("%s: %w", name, err))
+		case err != nil:
+			return fmt.Errorf("reading samples: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Reader) part(name string, want seal.File, use func(*Row) error) error {
+	f, size, err := openRegular(filepath.Join(r.dir, name), maxPartBytes)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	defer f.Close()
+	got, err := seal.Of(io.NewSectionReader(f, 0, size))
+	if err == nil {
+		err = want.Check(got)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	err = parquet.Read(f, size, func(pf *parquet.File) error {
+		if n := pf.NumRows(); n < 0 || n > maxPartRows {
+			return fmt.Errorf("%d rows: %w", n, ErrDamaged)
+		}
+		return parquet.EachRow(pf, use)
+	})
+	if errors.Is(err, parquet.ErrDamaged) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
