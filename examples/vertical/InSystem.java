@@ -1,0 +1,236 @@
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/** Causes in native code, the operating system, or outside the program. */
+final class InSystem {
+    private InSystem() {
+    }
+
+    static List<Supplier<Scenario>> all() {
+        return List.of(Mapped::new, MajorFaults::new, Fsync::new, Neighbour::new, Throttled::new, Network::new);
+    }
+
+    static FileChannel file(String name, int bytes) throws Exception {
+        Path p = Files.createTempFile(Path.of("."), name, ".data"); // /tmp may be in memory
+        p.toFile().deleteOnExit();
+        FileChannel c = FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        ByteBuffer block = ByteBuffer.allocateDirect(1 << 20);
+        for (int i = 0; i < bytes >> 20; i++) {
+            block.clear();
+            c.write(block);
+        }
+        return c;
+    }
+
+    /** Maps and unmaps a piece of a file. */
+    static final class Mapped extends Scenario {
+        private FileChannel file;
+
+        Mapped() {
+            super("mmap", "mmap and munmap again and again");
+        }
+
+        @Override
+        String prepare() throws Exception {
+            file = file("mapped", 1 << 20);
+            warm(20);
+            return null;
+        }
+
+        @Override
+        void work(boolean dip) throws Exception {
+            Main.compute(units);
+            for (int i = 0; dip && i < 200; i++) {
+                MappedByteBuffer b = file.map(FileChannel.MapMode.READ_ONLY, 0, 1 << 18);
+                InLibraries.free(b);
+            }
+        }
+    }
+
+    /** Reads pages of a mapped file that are not in memory: one of each 128 KB, so that reading ahead does not help. */
+    static final class MajorFaults extends Scenario {
+        private static final int SIZE = 1 << 30, STEP = 256 << 10;
+        private MappedByteBuffer map;
+        private final AtomicInteger next = new AtomicInteger();
+
+        MajorFaults() {
+            super("major", "major faults on a mapped file");
+            workers = 1;
+        }
+
+        @Override
+        String prepare() throws Exception {
+            Path p = Files.createTempFile(Path.of("."), "table", ".data");
+            p.toFile().deleteOnExit();
+            try (FileChannel c = FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                ByteBuffer block = ByteBuffer.allocateDirect(8 << 20);
+                for (int i = 0; i < SIZE / block.capacity(); i++) {
+                    block.clear();
+                    c.write(block);
+                }
+                c.force(true);
+                Process dd = new ProcessBuilder("dd", "if=" + p, "iflag=nocache", "count=0").redirectErrorStream(true).start();
+                dd.getInputStream().readAllBytes();
+                if (dd.waitFor() != 0) {
+                    return "dd with iflag=nocache, which takes a file out of the page cache";
+                }
+                map = c.map(FileChannel.MapMode.READ_ONLY, 0, SIZE);
+            }
+            return null;
+        }
+
+        @Override
+        void work(boolean dip) {
+            Main.compute(units);
+            for (int i = 0; dip && i < 4; i++) {
+                int n = next.getAndIncrement() % (SIZE / STEP);
+                Main.sink += map.get((int) ((n * 2_654_435_761L) % (SIZE / STEP)) * STEP);
+            }
+        }
+    }
+
+    /** Each order is written to disk. Decoy: exceptions from 200 ms before the end of the first dip on. */
+    static final class Fsync extends Scenario {
+        private FileChannel file;
+
+        Fsync() {
+            super("fsync", "fsync of a log");
+        }
+
+        @Override
+        String prepare() throws Exception {
+            file = file("journal", 1 << 20);
+            warm(3);
+            return null;
+        }
+
+        @Override
+        void enter(int dip) {
+            if (dip == 0) {
+                Decoy.after(Main.DIP - 200, Main.DIP, "plugin", Decoy.exceptions());
+            }
+        }
+
+        @Override
+        void work(boolean dip) throws Exception {
+            Main.compute(units);
+            if (dip) {
+                file.write(ByteBuffer.allocate(4096));
+                file.force(true);
+            }
+        }
+    }
+
+    /** Other processes compute. Decoy: a timer's small task in the first dip. */
+    static final class Neighbour extends Scenario {
+        private final List<Process> others = new ArrayList<>();
+
+        Neighbour() {
+            super("neighbour", "other processes take the CPUs");
+            units = 600;
+        }
+
+        @Override
+        void enter(int dip) throws Exception {
+            if (dip == 0) {
+                Decoy.after(100, Main.DIP, "plugin", Decoy.exceptions());
+            }
+            for (int i = 0; i < 6; i++) {
+                others.add(new ProcessBuilder("timeout", "2", "sh", "-c", "while :; do :; done").start());
+            }
+        }
+
+        @Override
+        void leave(int dip) {
+            others.forEach(Process::destroy);
+            others.clear();
+        }
+    }
+
+    /** The control group gives the program an eighth of a CPU. */
+    static final class Throttled extends Scenario {
+        private static final Path CPU = Path.of("/sys/fs/cgroup/cpu");
+        private Path group;
+
+        Throttled() {
+            super("throttle", "the control group's CPU quota");
+            units = 200;
+        }
+
+        @Override
+        String prepare() throws Exception {
+            try {
+                group = Files.createTempDirectory(CPU, "stackagent-vertical");
+                Files.writeString(group.resolve("cgroup.procs"), "" + ProcessHandle.current().pid());
+            } catch (java.io.IOException e) {
+                return "a control group of its own: " + e;
+            }
+            return null;
+        }
+
+        private void quota(int micros) throws Exception {
+            Files.writeString(group.resolve("cpu.cfs_quota_us"), "" + micros);
+        }
+
+        @Override
+        void enter(int dip) throws Exception {
+            quota(12_000);
+        }
+
+        @Override
+        void leave(int dip) throws Exception {
+            quota(-1);
+        }
+
+        @Override
+        void close() throws Exception {
+            Files.writeString(CPU.resolve("cgroup.procs"), "" + ProcessHandle.current().pid());
+            Files.delete(group);
+        }
+    }
+
+    /** A backup over the network takes the CPUs, mostly in the kernel. */
+    static final class Network extends Scenario {
+        private static final int PAIRS = 3;
+
+        Network() {
+            super("network", "a backup over the network");
+            units = 600;
+        }
+
+        @Override
+        String prepare() throws Exception {
+            ServerSocket server = new ServerSocket(0, PAIRS, InetAddress.getLoopbackAddress());
+            for (int i = 0; i < PAIRS; i++) {
+                OutputStream out = new Socket(server.getInetAddress(), server.getLocalPort()).getOutputStream();
+                InputStream in = server.accept().getInputStream();
+                byte[] block = new byte[4 << 10];
+                Main.inDips("backup", () -> out.write(block));
+                Thread t = new Thread(() -> {
+                    try (in) {
+                        in.transferTo(OutputStream.nullOutputStream());
+                    } catch (java.io.IOException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }, "store");
+                t.setDaemon(true);
+                t.start();
+            }
+            return null;
+        }
+    }
+}
