@@ -144,7 +144,7 @@ func candidates() string {
 }
 
 func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {
-	for _, name := range []string{"switches", "counters", "progress"} {
+	for _, name := range []string{"switches", "counters", "progress", "monitors", "monitor-interval"} {
 		if f.bus() != "" && flags.Changed(name) {
 			return console.Usagef("--%s needs a session that is stored here; with --bus it is the other side's", name)
 		}
@@ -277,6 +277,7 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 		remove()
 		return err
 	}
+	w.Monitors = f.monitors.Start(env, dir, w.Finder)
 	c, err := record.Start(ctx, env, dir, w)
 	if err != nil {
 		remove()

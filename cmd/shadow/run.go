@@ -38,6 +38,7 @@ type runFlags struct {
 	marker                           markerFlags
 	deopts                           bool
 	switches                         string
+	monitors                         record.MonitorFlags
 	workdir                          string            // where the command runs; "": here
 	more                             []options.Setting // of the agent, beside those that the user gave
 	limit                            time.Duration     // after which the command is ended; 0: there is none
@@ -89,6 +90,7 @@ func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
 	flags.BoolVar(&f.caches, "cache-counters", false, "also count loads and misses of the L1 and last-level caches and the TLB, where the machine can; counts become estimates")
 	record.AddSwitches(flags, &f.switches)
+	f.monitors.AddTo(flags)
 	if verb == options.Run {
 		f.marker.addTo(flags)
 		flags.BoolVar(&f.deopts, "deopts", false, "have the JVM log its deoptimisations, for shadow warmup (needs java itself after --, JDK 20 or newer)")
@@ -98,7 +100,7 @@ func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 
 // check refuses values that the agent or the scheduling record would refuse.
 func (f *runFlags) check() error {
-	return cmp.Or(f.options.check(), f.marker.check(), record.CheckSwitches(f.switches))
+	return cmp.Or(f.options.check(), f.marker.check(), record.CheckSwitches(f.switches), f.monitors.Check())
 }
 
 // agentOptions is the agent's option string for a bus of this shadow.
@@ -138,6 +140,7 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 		remove()
 		return launch.Result{}, err
 	}
+	w.Monitors = f.monitors.Start(env, dir, w.Finder)
 	c, err := record.Start(ctx, env, dir, w)
 	if err != nil {
 		remove()

@@ -14,30 +14,34 @@ import (
 	"stackagent/internal/units"
 )
 
-const partRows = 64 << 10 // of a part, about
+const (
+	partRows = 64 << 10 // of a part, about
+	homeless = 1 << 20  // rows that are held while it is not known where they go
+)
 
 // writer writes the samples of one JVM part by part. Each part is whole on the disk or absent.
 type writer struct {
-	dir  string
+	dir  string // "": not known yet
 	head Head
 	seq  int
 	rows []Row
 }
 
-// create begins the samples in the folder dir, which must hold none.
-func create(dir string, h Head) (*writer, error) {
+func newWriter(h Head) *writer {
+	h.Version, h.Files, h.NotAvailable = Version, map[string]seal.File{}, map[string]string{}
+	return &writer{head: h, rows: make([]Row, 0, partRows)}
+}
+
+// open begins to write in the folder dir, which must hold no samples yet.
+func (w *writer) open(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("beginning samples: %w", err)
+		return fmt.Errorf("beginning samples: %w", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, headName)); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("beginning samples: %s holds some already", dir)
+		return fmt.Errorf("beginning samples: %s holds some already", dir)
 	}
-	h.Version, h.Files = Version, map[string]seal.File{}
-	if h.NotAvailable == nil {
-		h.NotAvailable = map[string]string{}
-	}
-	w := &writer{dir: dir, head: h, rows: make([]Row, 0, partRows)}
-	return w, w.writeHead()
+	w.dir = dir
+	return w.writeHead()
 }
 
 func (w *writer) writeHead() error {
@@ -55,7 +59,14 @@ func (w *writer) add(at units.MonoNs, monitor string, thread int32, value float6
 
 // flush stores the rows so far as a part. If that fails, they are lost, and counted.
 func (w *writer) flush() error {
-	if len(w.rows) == 0 {
+	switch {
+	case len(w.rows) == 0:
+		return nil
+	case w.dir == "" && len(w.rows) <= homeless:
+		return nil
+	case w.dir == "":
+		w.head.Dropped += int64(len(w.rows))
+		w.rows = w.rows[:0]
 		return nil
 	}
 	before := w.head.Files
@@ -78,6 +89,9 @@ func (w *writer) flush() error {
 
 // close ends the samples.
 func (w *writer) close() error {
+	if w.dir == "" {
+		return nil // nobody wanted them
+	}
 	err := w.flush()
 	w.head.Complete = true
 	return errors.Join(err, w.writeHead())

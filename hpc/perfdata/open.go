@@ -99,6 +99,12 @@ func (p *Process) Long(name string) (int64, bool) {
 	return p.layout.Long(p.data, name)
 }
 
+// Layout is that of the latest snapshot; nil before the first. A new one is another pointer.
+func (p *Process) Layout() *Layout { return p.layout }
+
+// Value is the value of a counter of the present layout.
+func (p *Process) Value(c Counter) int64 { return p.layout.Value(p.data, c) }
+
 // Text is a counter of the latest snapshot that is a text.
 func (p *Process) Text(name string) (string, bool) {
 	if p.layout == nil {

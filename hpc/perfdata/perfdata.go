@@ -53,6 +53,41 @@ type Layout struct {
 	order binary.ByteOrder
 	longs map[string]int // by name: offset of the 8 bytes
 	texts map[string]text
+	list  []Counter
+}
+
+// Unit and Variability are what HotSpot says of a counter (PerfData::Units, PerfData::Variability).
+type (
+	Unit        byte
+	Variability byte
+)
+
+// The values that matter here.
+const (
+	Bytes Unit = 2
+	Ticks Unit = 3 // of the JVM's clock, sun.os.hrt.frequency a second
+
+	Constant  Variability = 1
+	Monotonic Variability = 2 // it only grows
+)
+
+// Counter is one of the counters that hold a number.
+type Counter struct {
+	Name        string
+	Unit        Unit
+	Variability Variability
+	offset      int
+}
+
+// Counters are those that hold a number, in the file's order. Do not change them.
+func (l *Layout) Counters() []Counter { return l.list }
+
+// Value is the value of a counter of this layout in b, as Long takes it.
+func (l *Layout) Value(b []byte, c Counter) int64 {
+	if c.offset > len(b)-8 {
+		return 0
+	}
+	return int64(l.order.Uint64(b[c.offset:]))
 }
 
 type text struct{ offset, length int }
@@ -108,6 +143,7 @@ func (l *Layout) entry(b []byte, at int) (int, error) {
 	switch {
 	case kind == typeLong && vector == 0 && length-data >= 8:
 		l.longs[string(word)] = at + int(data)
+		l.list = append(l.list, Counter{string(word), Unit(e[14]), Variability(e[15]), at + int(data)})
 	case kind == typeByte && vector > 0 && vector <= maxText && vector <= length-data:
 		l.texts[string(word)] = text{at + int(data), int(vector)}
 	}

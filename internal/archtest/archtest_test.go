@@ -68,7 +68,7 @@ var rules = []rule{
 	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/loglinear", "gonum.org/v1/gonum/..."}},
 	{"internal/parquet", []string{"github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"hpc/perfdata", []string{"internal/proc", "golang.org/x/sys/..."}},
-	{"hpc/monitor", []string{"internal/parquet", "internal/seal", "internal/units", "golang.org/x/sys/..."}},
+	{"hpc/monitor", []string{"internal/parquet", "internal/proc", "internal/seal", "internal/units", "golang.org/x/sys/..."}},
 	{"hpc/monitor/jvm", []string{"hpc/monitor", "hpc/perfdata", "internal/units"}},
 	{"hpc/sched", []string{"internal/beat", "internal/proc", "internal/text", "hpc", "hpc/perfdata", "internal/parquet", "internal/seal", "internal/units", "github.com/cilium/ebpf/...", "github.com/elastic/go-perf", "golang.org/x/sys/..."}},
 	{"shadow/store", []string{"internal/parquet", "internal/seal", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},

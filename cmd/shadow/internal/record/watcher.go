@@ -31,6 +31,7 @@ type Watcher struct {
 	scanner sync.WaitGroup
 
 	Switches *Switches // nil: scheduling is not recorded
+	Monitors *Monitors // nil: nothing is sampled
 	Finder   *jvmprocess.Finder
 
 	mu        sync.Mutex
@@ -60,6 +61,7 @@ func NewWatcher(env console.Env, count, caches bool) *Watcher {
 // Progress implements ingest.Live.
 func (w *Watcher) Progress(p ingest.Progress) {
 	w.Switches.Progress(p)
+	w.Monitors.Progress(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, known := w.sessions[p.Folder]; known || w.off || w.ctx.Err() != nil {
@@ -124,6 +126,7 @@ func NoteFull(env console.Env, full bool) {
 
 // Watch starts to count in a process that this shadow started, or attaches to.
 func (w *Watcher) Watch(pid int) *Counting {
+	w.Monitors.Watch(pid)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.off || w.ctx.Err() != nil {
@@ -178,6 +181,7 @@ func (w *Watcher) scan(x *Counting) {
 // End stops counting.
 func (w *Watcher) End() {
 	w.Switches.End()
+	w.Monitors.End()
 	w.stop()
 	w.scanner.Wait()
 }

@@ -1,0 +1,221 @@
+package monitor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/proc"
+	"stackagent/internal/units"
+)
+
+// Sampler samples the monitors of one JVM until Stop.
+type Sampler struct {
+	stop chan struct{}
+	done chan struct{}
+	keep chan string
+	once sync.Once
+	err  error // of writing, the first
+
+	out     *writer
+	sources []*open
+	sink    sink
+	pending []pendingGroup // groups that could not be opened yet
+	checked units.MonoNs   // when the process was last seen alive
+}
+
+// open is a source that is read.
+type open struct {
+	group  Group
+	source Source
+}
+
+// pendingGroup is a group whose source is not there yet: a JVM makes its counters in its first moments.
+type pendingGroup struct {
+	group Group
+	until units.MonoNs
+	next  units.MonoNs
+}
+
+// ErrNotYet is what Open of a group returns for a source that may come: it is tried again for openPatience.
+var ErrNotYet = errors.New("not there yet")
+
+const (
+	openPatience = units.MonoNs(10 * time.Second)
+	openPause    = units.MonoNs(20 * time.Millisecond)
+	checkEvery   = units.MonoNs(time.Second)
+	flushEvery   = units.MonoNs(10 * time.Second)
+)
+
+// Options say what is sampled.
+type Options struct {
+	Target
+	Groups    []Group
+	Selection Selection
+}
+
+// Start begins to sample. Until Keep says where the samples go, they stay in memory. It ends with Stop, or when the
+// process has ended.
+func Start(o Options) (*Sampler, error) {
+	if o.Interval < LeastInterval || o.Interval > MostInterval {
+		return nil, fmt.Errorf("an interval of %v between samples: use %v to %v", o.Interval, LeastInterval, MostInterval)
+	}
+	w := newWriter(Head{PID: o.PID, IntervalNs: units.Ns(o.Interval)})
+	s := &Sampler{stop: make(chan struct{}), done: make(chan struct{}), keep: make(chan string, 1), out: w, sink: newSink(w, o.Selection)}
+	now := monotonic()
+	for _, g := range o.Groups {
+		if o.Selection.Group(g) {
+			s.pending = append(s.pending, pendingGroup{group: g, until: now + openPatience})
+		}
+	}
+	go s.run(o.Target)
+	return s, nil
+}
+
+// Keep says in which folder the samples go, usually Folder in a session's. Only the first call counts.
+func (s *Sampler) Keep(dir string) {
+	select {
+	case s.keep <- dir:
+	default:
+	}
+}
+
+// Stop takes a last sample and ends the samples. The error is one of writing them.
+func (s *Sampler) Stop() error {
+	s.once.Do(func() { close(s.stop) })
+	<-s.done
+	return s.err
+}
+
+// run takes the samples. It keeps a thread of its own, whose CPU time is what sampling costs.
+func (s *Sampler) run(o Target) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(s.done)
+	defer s.end()
+	every := units.MonoNs(o.Interval)
+	due := monotonic()
+	flushed := due
+	began := threadCPU()
+	timer := time.NewTimer(0)
+	for {
+		select {
+		case <-s.stop:
+			s.sample(o, monotonic())
+			s.out.head.CPUNs = threadCPU() - began
+			return
+		case <-timer.C:
+		}
+		now := monotonic()
+		if !s.sample(o, now) {
+			s.out.head.CPUNs = threadCPU() - began
+			return
+		}
+		s.settle()
+		if len(s.out.rows) >= partRows || now-flushed >= flushEvery {
+			s.out.head.CPUNs = threadCPU() - began
+			s.store()
+			flushed = now
+		}
+		for due += every; due <= now; due += every {
+			s.out.head.Missed++
+		}
+		timer.Reset(time.Duration(due - monotonic()))
+	}
+}
+
+// settle begins to write when the folder is known.
+func (s *Sampler) settle() {
+	if s.out.dir != "" {
+		return
+	}
+	select {
+	case dir := <-s.keep:
+		s.err = cmp.Or(s.err, s.out.open(dir))
+	default:
+	}
+}
+
+func (s *Sampler) store() {
+	s.out.head.Monitors, s.out.head.NotAvailable = s.sink.monitors, s.sink.absent
+	s.err = cmp.Or(s.err, s.out.flush())
+}
+
+// sample reads all sources. It reports whether any is left, or may come.
+func (s *Sampler) sample(o Target, at units.MonoNs) bool {
+	s.openMore(o, at)
+	s.sink.at = at
+	kept := s.sources[:0]
+	for _, x := range s.sources {
+		s.sink.group = x.group.Name
+		if err := x.source.Read(at, &s.sink); err != nil {
+			s.sink.Absent(x.group.Name+" from "+fmt.Sprint(int64(at)), err.Error())
+			x.source.Close() // nothing is written; a failure loses nothing
+			continue
+		}
+		kept = append(kept, x)
+	}
+	s.sources = kept
+	s.out.head.Samples++
+	s.out.add(at, TickMonitor, 0, float64(monotonic()-at))
+	if at-s.checked > checkEvery {
+		s.checked = at
+		if !proc.Alive(o.PID) {
+			return false
+		}
+	}
+	return len(s.sources)+len(s.pending) > 0
+}
+
+// openMore opens the sources that are not open yet.
+func (s *Sampler) openMore(o Target, at units.MonoNs) {
+	kept := s.pending[:0]
+	for _, p := range s.pending {
+		if at < p.next {
+			kept = append(kept, p)
+			continue
+		}
+		source, err := p.group.Open(o)
+		switch {
+		case err == nil:
+			s.sources = append(s.sources, &open{p.group, source})
+		case errors.Is(err, ErrNotYet) && at < p.until:
+			p.next = at + openPause
+			kept = append(kept, p)
+		default:
+			s.sink.Absent(p.group.Name, err.Error())
+		}
+	}
+	s.pending = kept
+}
+
+func (s *Sampler) end() {
+	for _, x := range s.sources {
+		x.source.Close()
+	}
+	for _, p := range s.pending {
+		s.sink.Absent(p.group.Name, "the observation ended before the JVM had its counters")
+	}
+	s.out.head.Monitors, s.out.head.NotAvailable = s.sink.monitors, s.sink.absent
+	s.out.head.Dropped += s.sink.dropped
+	s.settle()
+	s.err = cmp.Or(s.err, s.out.close())
+}
+
+func monotonic() units.MonoNs {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // cannot fail with these arguments
+	return units.MonoNs(t.Nano())
+}
+
+// threadCPU is the CPU time of the calling thread.
+func threadCPU() units.Ns {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)
+	return units.Ns(t.Nano())
+}
