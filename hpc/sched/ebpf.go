@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -18,7 +17,7 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
-	"stackagent/internal/text"
+	"stackagent/hpc/kernelprog"
 	"stackagent/internal/units"
 )
 
@@ -45,12 +44,12 @@ type ebpfSource struct {
 }
 
 func openEBPF() (_ *ebpfSource, err error) {
-	if err := initialPIDNamespace(); err != nil {
+	if err := kernelprog.InitialPIDNamespace(); err != nil {
 		return nil, err
 	}
 	spec, err := btf.LoadKernelSpec()
 	if err != nil {
-		return nil, explainEBPF(err)
+		return nil, kernelprog.Explain(err)
 	}
 	o, err := findOffsets(spec)
 	if err != nil {
@@ -58,21 +57,21 @@ func openEBPF() (_ *ebpfSource, err error) {
 	}
 	programs, err := ebpf.NewCollection(collection(o, ringBytes, maxProcesses))
 	if err != nil {
-		return nil, explainEBPF(err)
+		return nil, kernelprog.Explain(err)
 	}
-	s := &ebpfSource{programs: programs, processes: programs.Maps[mapProcesses], calls: o.systemCall.size == asm.DWord}
+	s := &ebpfSource{programs: programs, processes: programs.Maps[mapProcesses], calls: o.systemCall.Size == asm.DWord}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
 	if s.reader, err = ringbuf.NewReader(programs.Maps[mapRecords]); err != nil {
-		return nil, explainEBPF(err)
+		return nil, kernelprog.Explain(err)
 	}
 	for _, name := range programNames {
 		l, err := link.AttachTracing(link.TracingOptions{Program: programs.Programs[name], AttachType: ebpf.AttachTraceRawTp})
 		if err != nil {
-			return nil, explainEBPF(fmt.Errorf("attaching to %s: %w", name, err))
+			return nil, kernelprog.Explain(fmt.Errorf("attaching to %s: %w", name, err))
 		}
 		s.links = append(s.links, l)
 	}
@@ -110,33 +109,6 @@ func (s *ebpfSource) listen(wake func()) {
 			wake()
 		}
 	})
-}
-
-// initialPIDNamespace: the programs see the thread ids of the whole machine.
-func initialPIDNamespace() error {
-	const initial = "pid:[4026531836]" // PROC_PID_INIT_INO
-	space, err := os.Readlink("/proc/self/ns/pid")
-	if err == nil && space != initial {
-		return &UnavailableError{What: "eBPF", Reason: "shadow runs in a container, whose process ids are not those that the kernel's programs see",
-			Remedy: "run shadow outside of it, or the container with --pid=host"}
-	}
-	return nil // if it cannot be read, try
-}
-
-// explainEBPF explains a failure.
-func explainEBPF(err error) error {
-	u := &UnavailableError{What: "eBPF", Err: err}
-	switch {
-	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES), errors.Is(err, fs.ErrPermission):
-		u.Reason, u.Remedy = "programs in the kernel are not permitted to this user", "run shadow as root, or as root: setcap cap_bpf,cap_perfmon+ep PATH_OF_SHADOW"
-	case errors.Is(err, btf.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, btf.ErrNotSupported):
-		u.Reason, u.Remedy = "the kernel does not describe its types (BTF)", "boot a kernel with CONFIG_DEBUG_INFO_BTF"
-	case errors.Is(err, unix.ENOSYS), errors.Is(err, ebpf.ErrNotSupported):
-		u.Reason, u.Remedy = "the kernel has no eBPF, or too little of it", "use Linux 5.18 or later"
-	default:
-		u.Reason = text.FirstLine(err.Error())
-	}
-	return u
 }
 
 func (s *ebpfSource) name() string { return "ebpf" }

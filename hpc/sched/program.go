@@ -3,14 +3,14 @@ package sched
 import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+
+	"stackagent/hpc/kernelprog"
 )
 
 // The kernel's side of the eBPF source, six small programs on the scheduler's
 // tracepoints. Each writes a record of what concerns a watched process; only who ends a
 // wait is kept from one program to another. They are assembled here with the offsets of the running kernel,
-// so the build needs no C compiler for BPF. Kernel helpers require a licence that is
-// compatible with the GPL: these programs alone are under MIT or GPL.
-const programLicense = "Dual MIT/GPL"
+// so the build needs no C compiler for BPF.
 
 // Entries of the map of processes: what to do, and records that had no room.
 const (
@@ -107,38 +107,20 @@ const (
 	wakerSize = 16
 )
 
-// assembler collects instructions; a label is set on the instruction that follows.
+// assembler adds what the programs on the scheduler share.
 type assembler struct {
+	kernelprog.Assembler
 	offsets *offsets
-	ins     asm.Instructions
-	label   string
-}
-
-func (a *assembler) add(ins ...asm.Instruction) {
-	for _, in := range ins {
-		if a.label != "" {
-			in = in.WithSymbol(a.label)
-			a.label = ""
-		}
-		a.ins = append(a.ins, in)
-	}
-}
-
-func (a *assembler) at(label string) {
-	if a.label != "" { // two labels on one instruction
-		a.add(asm.Mov.Reg(asm.R0, asm.R0))
-	}
-	a.label = label
 }
 
 // field loads a field of a task_struct into R1.
 func (a *assembler) field(task asm.Register, f field) {
-	a.add(asm.LoadMem(asm.R1, task, f.offset, f.size))
+	a.Add(asm.LoadMem(asm.R1, task, f.Offset, f.Size))
 }
 
 // store writes R1 into the record.
 func (a *assembler) store(offset int16, size asm.Size) {
-	a.add(asm.StoreMem(rRecord, offset, asm.R1, size))
+	a.Add(asm.StoreMem(rRecord, offset, asm.R1, size))
 }
 
 func (a *assembler) copyField(task asm.Register, f field, offset int16, size asm.Size) {
@@ -150,7 +132,7 @@ func (a *assembler) copyField(task asm.Register, f field, offset int16, size asm
 // idle task has process 0 and is looked up most often.
 func (a *assembler) lookup(task asm.Register, none string) {
 	a.field(task, a.offsets.tgid)
-	a.add(
+	a.Add(
 		asm.JEq.Imm(asm.R1, 0, none),
 		asm.StoreMem(asm.RFP, stackKey, asm.R1, asm.Word),
 		asm.LoadMapPtr(asm.R1, 0).WithReference(mapProcesses),
@@ -164,7 +146,7 @@ func (a *assembler) lookup(task asm.Register, none string) {
 // watched is lookup for the processes that are watched.
 func (a *assembler) watched(task asm.Register, none string) {
 	a.lookup(task, none)
-	a.add(
+	a.Add(
 		asm.LoadMem(asm.R1, asm.R0, entryFlags, asm.Word),
 		asm.And.Imm(asm.R1, flagWatch),
 		asm.JEq.Imm(asm.R1, 0, none),
@@ -173,7 +155,7 @@ func (a *assembler) watched(task asm.Register, none string) {
 
 // reserve makes room for a record, or goes to lost.
 func (a *assembler) reserve(size int32, kind int32, lost string) {
-	a.add(
+	a.Add(
 		asm.LoadMapPtr(asm.R1, 0).WithReference(mapRecords),
 		asm.Mov.Imm(asm.R2, size),
 		asm.Mov.Imm(asm.R3, 0),
@@ -187,7 +169,7 @@ func (a *assembler) reserve(size int32, kind int32, lost string) {
 
 func (a *assembler) submit() {
 	const unread = 0 // BPF_RB_AVAIL_DATA
-	a.add(
+	a.Add(
 		asm.LoadMapPtr(asm.R1, 0).WithReference(mapRecords),
 		asm.Mov.Imm(asm.R2, unread),
 		asm.FnRingbufQuery.Call(),
@@ -197,13 +179,13 @@ func (a *assembler) submit() {
 		asm.JGT.Imm(asm.R0, wakeBytes+wakeRange, "submit"),
 		asm.Mov.Imm(asm.R2, forceWakeup),
 	)
-	a.at("submit")
-	a.add(asm.FnRingbufSubmit.Call())
+	a.At("submit")
+	a.Add(asm.FnRingbufSubmit.Call())
 }
 
 // countLost adds one to the lost records of the entry on the stack, if there is one.
 func (a *assembler) countLost(stack int16, none string) {
-	a.add(
+	a.Add(
 		asm.LoadMem(asm.R1, asm.RFP, stack, asm.DWord),
 		asm.JEq.Imm(asm.R1, 0, none),
 		asm.Mov.Imm(asm.R2, 1),
@@ -211,17 +193,11 @@ func (a *assembler) countLost(stack int16, none string) {
 	)
 }
 
-func (a *assembler) finish() asm.Instructions {
-	a.at("exit")
-	a.add(asm.Mov.Imm(asm.R0, 0), asm.Return())
-	return a.ins
-}
-
 // switchProgram: sched_switch(bool preempt, task *prev, task *next, unsigned prev_state).
 func switchProgram(o *offsets) asm.Instructions {
 	a := &assembler{offsets: o}
-	a.add(asm.Mov.Reg(rCtx, asm.R1), asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
-	a.add(
+	a.Add(asm.Mov.Reg(rCtx, asm.R1), asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
+	a.Add(
 		asm.LoadMem(rPrev, rCtx, 8, asm.DWord),
 		asm.LoadMem(rNext, rCtx, 16, asm.DWord),
 		asm.Mov.Imm(asm.R1, 0),
@@ -229,41 +205,41 @@ func switchProgram(o *offsets) asm.Instructions {
 		asm.StoreMem(asm.RFP, stackNext, asm.R1, asm.DWord),
 	)
 	a.watched(rPrev, "look_next")
-	a.add(asm.StoreMem(asm.RFP, stackPrev, asm.R0, asm.DWord))
-	a.at("look_next")
+	a.Add(asm.StoreMem(asm.RFP, stackPrev, asm.R0, asm.DWord))
+	a.At("look_next")
 	a.watched(rNext, "looked")
-	a.add(asm.StoreMem(asm.RFP, stackNext, asm.R0, asm.DWord))
-	a.at("looked")
-	a.add(
+	a.Add(asm.StoreMem(asm.RFP, stackNext, asm.R0, asm.DWord))
+	a.At("looked")
+	a.Add(
 		asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord),
 		asm.JNE.Imm(asm.R1, 0, "write"),
 		asm.LoadMem(asm.R1, asm.RFP, stackNext, asm.DWord),
 		asm.JEq.Imm(asm.R1, 0, "exit"),
 	)
-	a.at("write")
+	a.At("write")
 	a.reserve(switchSize, typeSwitch, "lost")
-	a.add(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.DWord))
+	a.Add(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.DWord))
 	a.store(recTime, asm.DWord)
 	a.previous()
 	a.next()
 	a.clock()
 	a.submit()
-	a.add(asm.Ja.Label("exit"))
-	a.at("lost")
+	a.Add(asm.Ja.Label("exit"))
+	a.At("lost")
 	a.countLost(stackPrev, "lost_next")
 	a.field(rPrev, o.tgid) // a switch between two threads of a process is one record
-	a.add(asm.Mov.Reg(asm.R2, asm.R1))
+	a.Add(asm.Mov.Reg(asm.R2, asm.R1))
 	a.field(rNext, o.tgid)
-	a.add(asm.JEq.Reg(asm.R1, asm.R2, "exit"))
-	a.at("lost_next")
+	a.Add(asm.JEq.Reg(asm.R1, asm.R2, "exit"))
+	a.At("lost_next")
 	a.countLost(stackNext, "exit")
-	return a.finish()
+	return a.Finish()
 }
 
 // previous writes what the thread that leaves the CPU does.
 func (a *assembler) previous() {
 	o := a.offsets
-	a.add(asm.Mov.Imm(asm.R1, 0))
+	a.Add(asm.Mov.Imm(asm.R1, 0))
 	for _, offset := range []int16{recTGID, recTID, swPrevState, swPrevCall, swPrevCount} {
 		a.store(offset, asm.Word)
 	}
@@ -271,12 +247,12 @@ func (a *assembler) previous() {
 	a.store(swPrevCPU, asm.DWord)
 	a.store(swPrevFirst, asm.DWord)
 	a.store(swPrevLimit, asm.DWord)
-	a.add(asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_previous"))
+	a.Add(asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_previous"))
 	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
 	a.copyField(rPrev, o.pid, recTID, asm.Word)
 	a.copyField(rPrev, o.cpuTime, swPrevCPU, asm.DWord)
 	a.switches(rPrev, swPrevCount)
-	a.add(
+	a.Add(
 		asm.LoadMem(asm.R1, rCtx, 24, asm.DWord),
 		asm.LoadMem(asm.R2, rCtx, 0, asm.DWord),
 		asm.And.Imm(asm.R2, 1),
@@ -286,85 +262,85 @@ func (a *assembler) previous() {
 	a.store(swPrevState, asm.Word)
 	a.systemCall(rPrev)
 	a.store(swPrevCall, asm.Word)
-	if first := o.firstArgument; first.size == asm.DWord && o.systemCall.size == asm.DWord {
-		a.add(asm.LoadMem(asm.R1, asm.R0, first.offset, asm.DWord))
+	if first := o.firstArgument; first.Size == asm.DWord && o.systemCall.Size == asm.DWord {
+		a.Add(asm.LoadMem(asm.R1, asm.R0, first.Offset, asm.DWord))
 		a.store(swPrevFirst, asm.DWord)
-		if limit := o.fourthArgument; limit.size == asm.DWord {
-			a.add(asm.LoadMem(asm.R1, asm.R0, limit.offset, asm.DWord))
+		if limit := o.fourthArgument; limit.Size == asm.DWord {
+			a.Add(asm.LoadMem(asm.R1, asm.R0, limit.Offset, asm.DWord))
 			a.store(swPrevLimit, asm.DWord)
 		}
 	}
-	a.at("no_previous")
+	a.At("no_previous")
 }
 
 // systemCall loads the number of the task's system call into R1, -1 if it is not known, and leaves its registers in R0.
 func (a *assembler) systemCall(task asm.Register) {
-	if call := a.offsets.systemCall; call.size == asm.DWord {
-		a.add(asm.Mov.Reg(asm.R1, task), asm.FnTaskPtRegs.Call(), asm.LoadMem(asm.R1, asm.R0, call.offset, asm.DWord))
+	if call := a.offsets.systemCall; call.Size == asm.DWord {
+		a.Add(asm.Mov.Reg(asm.R1, task), asm.FnTaskPtRegs.Call(), asm.LoadMem(asm.R1, asm.R0, call.Offset, asm.DWord))
 	} else {
-		a.add(asm.Mov.Imm(asm.R1, -1))
+		a.Add(asm.Mov.Imm(asm.R1, -1))
 	}
 }
 
 // next writes which thread gets the CPU.
 func (a *assembler) next() {
-	a.add(asm.Mov.Imm(asm.R1, 0))
+	a.Add(asm.Mov.Imm(asm.R1, 0))
 	a.store(swNextTGID, asm.Word)
 	a.store(swNextTID, asm.Word)
-	a.add(asm.LoadMem(asm.R1, asm.RFP, stackNext, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_next"))
+	a.Add(asm.LoadMem(asm.R1, asm.RFP, stackNext, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_next"))
 	a.copyField(rNext, a.offsets.tgid, swNextTGID, asm.Word)
 	a.copyField(rNext, a.offsets.pid, swNextTID, asm.Word)
 	a.switches(rNext, swNextCount)
-	a.at("no_next")
+	a.At("no_next")
 }
 
 // clock writes when the scheduler began to charge the next thread: a moment before the
 // switch is reported or, if one thread woke another, at the wake-up. The program finds
 // the run queue through the next thread.
 func (a *assembler) clock() {
-	a.add(asm.Mov.Imm(asm.R1, 0))
+	a.Add(asm.Mov.Imm(asm.R1, 0))
 	if path := a.offsets.clock; path != nil {
-		a.add(asm.Mov.Reg(asm.R1, rNext))
+		a.Add(asm.Mov.Reg(asm.R1, rNext))
 		for _, f := range path {
-			a.add(asm.LoadMem(asm.R1, asm.R1, f.offset, f.size))
+			a.Add(asm.LoadMem(asm.R1, asm.R1, f.Offset, f.Size))
 		}
 	}
 	a.store(swClock, asm.DWord)
-	a.add(asm.FnGetSmpProcessorId.Call(), asm.Mov.Reg(asm.R1, asm.R0))
+	a.Add(asm.FnGetSmpProcessorId.Call(), asm.Mov.Reg(asm.R1, asm.R0))
 	a.store(swCPU, asm.DWord)
 }
 
 // switches writes how often a thread has left a CPU.
 func (a *assembler) switches(task asm.Register, offset int16) {
 	a.field(task, a.offsets.involuntary)
-	a.add(asm.Mov.Reg(asm.R2, asm.R1))
+	a.Add(asm.Mov.Reg(asm.R2, asm.R1))
 	a.field(task, a.offsets.voluntary)
-	a.add(asm.Add.Reg(asm.R1, asm.R2))
+	a.Add(asm.Add.Reg(asm.R1, asm.R2))
 	a.store(offset, asm.Word)
 }
 
 // taskProgram begins a program whose first argument is a task of a watched process.
 func taskProgram(o *offsets, size, kind int32) *assembler {
 	a := &assembler{offsets: o}
-	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord))
+	a.Add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord))
 	a.watched(rPrev, "exit")
-	a.add(asm.StoreMem(asm.RFP, stackPrev, asm.R0, asm.DWord))
+	a.Add(asm.StoreMem(asm.RFP, stackPrev, asm.R0, asm.DWord))
 	a.reserve(size, kind, "lost")
-	a.add(asm.FnKtimeGetNs.Call(), asm.Mov.Reg(asm.R1, asm.R0))
+	a.Add(asm.FnKtimeGetNs.Call(), asm.Mov.Reg(asm.R1, asm.R0))
 	a.store(recTime, asm.DWord)
 	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
 	a.copyField(rPrev, o.pid, recTID, asm.Word)
-	a.add(asm.Mov.Imm(asm.R1, 0))
+	a.Add(asm.Mov.Imm(asm.R1, 0))
 	a.store(recTID+4, asm.Word)
 	return a
 }
 
 func (a *assembler) finishTask() asm.Instructions {
 	a.submit()
-	a.add(asm.Ja.Label("exit"))
-	a.at("lost")
+	a.Add(asm.Ja.Label("exit"))
+	a.At("lost")
 	a.countLost(stackPrev, "exit")
-	return a.finish()
+	return a.Finish()
 }
 
 // newProgram: sched_wakeup_new(task *p).
@@ -373,28 +349,28 @@ func newProgram(o *offsets) asm.Instructions { return taskProgram(o, newSize, ty
 // wakeProgram: sched_wakeup(task *p).
 func wakeProgram(o *offsets) asm.Instructions {
 	a := taskProgram(o, wakeSize, typeWake)
-	a.add(asm.Mov.Imm(asm.R1, -1))
+	a.Add(asm.Mov.Imm(asm.R1, -1))
 	a.store(wakeTGID, asm.Word)
 	a.store(wakeTID, asm.Word)
 	a.store(wakeCall, asm.Word)
-	if o.systemCall.size != asm.DWord { // an interrupt could not be known from a system call
+	if o.systemCall.Size != asm.DWord { // an interrupt could not be known from a system call
 		return a.finishTask()
 	}
 	a.waker("no_waker")
 	a.field(rPrev, o.pid)
-	a.add(asm.LoadMem(asm.R2, asm.R0, wakerOf, asm.Word), asm.JNE.Reg(asm.R1, asm.R2, "no_waker"))
+	a.Add(asm.LoadMem(asm.R2, asm.R0, wakerOf, asm.Word), asm.JNE.Reg(asm.R1, asm.R2, "no_waker"))
 	for _, f := range [][2]int16{{wakerTGID, wakeTGID}, {wakerTID, wakeTID}, {wakerCall, wakeCall}} {
-		a.add(asm.LoadMem(asm.R1, asm.R0, f[0], asm.Word))
+		a.Add(asm.LoadMem(asm.R1, asm.R0, f[0], asm.Word))
 		a.store(f[1], asm.Word)
 	}
-	a.at("no_waker")
+	a.At("no_waker")
 	return a.finishTask()
 }
 
 // waker leaves the entry for who wakes rPrev in R0, or goes to none.
 func (a *assembler) waker(none string) {
 	a.field(rPrev, a.offsets.pid)
-	a.add(
+	a.Add(
 		asm.And.Imm(asm.R1, nWakers-1),
 		asm.StoreMem(asm.RFP, stackKey, asm.R1, asm.Word),
 		asm.LoadMapPtr(asm.R1, 0).WithReference(mapWakers),
@@ -411,10 +387,10 @@ func exitProgram(o *offsets) asm.Instructions {
 	a.copyField(rPrev, o.voluntary, exitVoluntary, asm.DWord)
 	a.copyField(rPrev, o.involuntary, exitInvoluntary, asm.DWord)
 	a.copyField(rPrev, o.cpuTime, exitInvoluntary+8, asm.DWord)
-	a.add(
+	a.Add(
 		asm.Mov.Reg(asm.R1, rRecord), asm.Add.Imm(asm.R1, exitComm),
 		asm.Mov.Imm(asm.R2, commSize),
-		asm.Mov.Reg(asm.R3, rPrev), asm.Add.Imm(asm.R3, int32(o.comm.offset)),
+		asm.Mov.Reg(asm.R3, rPrev), asm.Add.Imm(asm.R3, int32(o.comm.Offset)),
 		asm.FnProbeReadKernel.Call(),
 	)
 	return a.finishTask()
@@ -425,13 +401,13 @@ func exitProgram(o *offsets) asm.Instructions {
 func forkProgram(o *offsets) asm.Instructions {
 	const entry = stackTime - entrySize
 	a := &assembler{offsets: o}
-	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord), asm.LoadMem(rNext, asm.R1, 8, asm.DWord))
+	a.Add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord), asm.LoadMem(rNext, asm.R1, 8, asm.DWord))
 	a.field(rNext, o.tgid)
-	a.add(asm.Mov.Reg(asm.R2, asm.R1))
+	a.Add(asm.Mov.Reg(asm.R2, asm.R1))
 	a.field(rPrev, o.tgid)
-	a.add(asm.JEq.Reg(asm.R1, asm.R2, "exit")) // a thread
+	a.Add(asm.JEq.Reg(asm.R1, asm.R2, "exit")) // a thread
 	a.lookup(rPrev, "exit")
-	a.add(
+	a.Add(
 		asm.LoadMem(asm.R1, asm.R0, entryFlags, asm.Word),
 		asm.And.Imm(asm.R1, flagFollow),
 		asm.JEq.Imm(asm.R1, 0, "exit"),
@@ -441,7 +417,7 @@ func forkProgram(o *offsets) asm.Instructions {
 		asm.StoreMem(asm.RFP, entry+entryLost, asm.R1, asm.DWord),
 	)
 	a.field(rNext, o.tgid)
-	a.add(
+	a.Add(
 		asm.StoreMem(asm.RFP, stackKey, asm.R1, asm.Word),
 		asm.LoadMapPtr(asm.R1, 0).WithReference(mapProcesses),
 		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackKey),
@@ -449,14 +425,13 @@ func forkProgram(o *offsets) asm.Instructions {
 		asm.Mov.Imm(asm.R4, 0),
 		asm.FnMapUpdateElem.Call(),
 	)
-	return a.finish()
+	return a.Finish()
 }
 
 // collection puts programs and maps together.
 func collection(o *offsets, ringBytes, processes uint32) *ebpf.CollectionSpec {
 	program := func(point string, ins asm.Instructions) *ebpf.ProgramSpec {
-		return &ebpf.ProgramSpec{Name: "stackagent", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: point,
-			Instructions: ins, License: programLicense}
+		return kernelprog.Program(ebpf.AttachTraceRawTp, point, ins)
 	}
 	return &ebpf.CollectionSpec{
 		Maps: map[string]*ebpf.MapSpec{

@@ -8,18 +8,18 @@ import (
 // wakingProgram: sched_waking(task *p), in the thread that ends the wait, or in one that an interrupt has stopped.
 func wakingProgram(o *offsets) asm.Instructions {
 	a := &assembler{offsets: o}
-	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord))
+	a.Add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord))
 	a.watched(rPrev, "exit")
 	a.waker("exit")
-	a.add(asm.Mov.Reg(rRecord, asm.R0))
+	a.Add(asm.Mov.Reg(rRecord, asm.R0))
 	a.copyField(rPrev, o.pid, wakerOf, asm.Word)
-	a.add(asm.FnGetCurrentTaskBtf.Call(), asm.Mov.Reg(rNext, asm.R0))
+	a.Add(asm.FnGetCurrentTaskBtf.Call(), asm.Mov.Reg(rNext, asm.R0))
 	a.copyField(rNext, o.tgid, wakerTGID, asm.Word)
 	a.copyField(rNext, o.pid, wakerTID, asm.Word)
 	a.systemCall(rNext)
 	a.notOfInterrupt()
 	a.store(wakerCall, asm.Word)
-	return a.finish()
+	return a.Finish()
 }
 
 // notOfInterrupt makes a system call in R1, whose registers R0 has, -1 if it waits for a futex, or wakes those that wait
@@ -28,40 +28,40 @@ func wakingProgram(o *offsets) asm.Instructions {
 // that exits wakes only who waits for its end, and takes so long that an interrupt often meets it there.
 func (a *assembler) notOfInterrupt() {
 	first, second := a.offsets.firstArgument, a.offsets.secondArgument
-	if first.size != asm.DWord || second.size != asm.DWord || a.offsets.systemCall.size != asm.DWord {
+	if first.Size != asm.DWord || second.Size != asm.DWord || a.offsets.systemCall.Size != asm.DWord {
 		return
 	}
-	a.add(
+	a.Add(
 		asm.JEq.Imm(asm.R1, unix.SYS_EXIT, "exits"),
 		asm.JNE.Imm(asm.R1, unix.SYS_FUTEX, "ends"),
-		asm.LoadMem(rCtx, asm.R0, first.offset, asm.DWord),
-		asm.LoadMem(asm.R2, asm.R0, second.offset, asm.DWord),
+		asm.LoadMem(rCtx, asm.R0, first.Offset, asm.DWord),
+		asm.LoadMem(asm.R2, asm.R0, second.Offset, asm.DWord),
 		asm.And.Imm(asm.R2, futexCommand),
 		asm.JEq.Imm(asm.R2, futexWait, "not"), asm.JEq.Imm(asm.R2, futexWaitBitset, "not"),
 		asm.JEq.Imm(asm.R2, futexWake, "wakes"), asm.JNE.Imm(asm.R2, futexWakeBitset, "ends"),
 	)
-	a.at("wakes")
+	a.At("wakes")
 	a.systemCall(rPrev)
-	a.add(
-		asm.LoadMem(asm.R2, asm.R0, first.offset, asm.DWord),
+	a.Add(
+		asm.LoadMem(asm.R2, asm.R0, first.Offset, asm.DWord),
 		asm.Mov.Reg(asm.R3, asm.R1),
 		asm.Mov.Imm(asm.R1, unix.SYS_FUTEX),
 		asm.JNE.Imm(asm.R3, unix.SYS_FUTEX, "ends"), // waits for something else, or a signal let it begin again
 		asm.JEq.Reg(asm.R2, rCtx, "ends"),
 		asm.Ja.Label("not"),
 	)
-	a.at("exits")
-	a.add(asm.LoadMem(rCtx, rNext, a.offsets.exitFutex.offset, asm.DWord))
+	a.At("exits")
+	a.Add(asm.LoadMem(rCtx, rNext, a.offsets.exitFutex.Offset, asm.DWord))
 	a.systemCall(rPrev)
-	a.add(
+	a.Add(
 		asm.JNE.Imm(asm.R1, unix.SYS_FUTEX, "not"),
-		asm.LoadMem(asm.R2, asm.R0, first.offset, asm.DWord),
+		asm.LoadMem(asm.R2, asm.R0, first.Offset, asm.DWord),
 		asm.Mov.Imm(asm.R1, unix.SYS_EXIT),
 		asm.JEq.Reg(asm.R2, rCtx, "ends"),
 	)
-	a.at("not")
-	a.add(asm.Mov.Imm(asm.R1, -1))
-	a.at("ends")
+	a.At("not")
+	a.Add(asm.Mov.Imm(asm.R1, -1))
+	a.At("ends")
 }
 
 // The commands of the system call futex with which a thread waits or wakes others, from include/uapi/linux/futex.h.

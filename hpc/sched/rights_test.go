@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/hpc/kernelprog"
 	"stackagent/internal/testjvm"
 )
 
@@ -92,7 +93,7 @@ func observeAsNobody(t *testing.T, a *testjvm.Attempt) {
 func TestRefusals(t *testing.T) {
 	for _, err := range []error{unix.EPERM, unix.EACCES, unix.ENOSYS} {
 		var u *UnavailableError
-		if !errors.As(explainEBPF(err), &u) || u.Reason == "" || u.Remedy == "" {
+		if !errors.As(kernelprog.Explain(err), &u) || u.Reason == "" || u.Remedy == "" {
 			t.Errorf("eBPF, %v: %+v", err, u)
 		}
 		if !errors.As(explainPerf(err), &u) || u.Reason == "" || u.Remedy == "" {
