@@ -71,7 +71,7 @@ final class InLibraries {
         @Override
         void work(boolean dip) {
             Main.compute(units);
-            for (int i = 0; dip && i < 150; i++) {
+            for (int i = 0; dip && i < 300; i++) {
                 try {
                     Main.sink = parse(60);
                 } catch (IllegalStateException e) {
@@ -113,7 +113,7 @@ final class InLibraries {
         @Override
         void work(boolean dip) {
             Main.compute(units);
-            for (int i = 0; dip && i < 12; i++) {
+            for (int i = 0; dip && i < 25; i++) {
                 load(code);
             }
         }
@@ -128,9 +128,16 @@ final class InLibraries {
         }
 
         @Override
+        String prepare() throws Exception {
+            warm(50);
+            leave(0);
+            return null;
+        }
+
+        @Override
         void work(boolean dip) throws Exception {
             Main.compute(units);
-            for (int i = 0; dip && i < 6; i++) {
+            for (int i = 0; dip && i < 12; i++) {
                 ByteBuffer b = ByteBuffer.allocateDirect(1 << 20);
                 synchronized (ring) {
                     ring.add(b);

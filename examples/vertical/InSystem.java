@@ -11,8 +11,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /** Causes in native code, the operating system, or outside the program. */
@@ -25,7 +23,7 @@ final class InSystem {
     }
 
     static FileChannel file(String name, int bytes) throws Exception {
-        Path p = Files.createTempFile(Path.of("."), name, ".data"); // /tmp may be in memory
+        Path p = Files.createTempFile(Path.of("."), name, ".data");
         p.toFile().deleteOnExit();
         FileChannel c = FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE);
         ByteBuffer block = ByteBuffer.allocateDirect(1 << 20);
@@ -47,7 +45,7 @@ final class InSystem {
         @Override
         String prepare() throws Exception {
             file = file("mapped", 1 << 20);
-            warm(20);
+            warm(100);
             return null;
         }
 
@@ -61,11 +59,12 @@ final class InSystem {
         }
     }
 
-    /** Reads pages of a mapped file that are not in memory: one of each 128 KB, so that reading ahead does not help. */
+    /** Reads a mapped file here and there, after dd has taken it out of the page cache. */
     static final class MajorFaults extends Scenario {
         private static final int SIZE = 1 << 30, STEP = 256 << 10;
+        private Path file;
         private MappedByteBuffer map;
-        private final AtomicInteger next = new AtomicInteger();
+        private int next;
 
         MajorFaults() {
             super("major", "major faults on a mapped file");
@@ -74,20 +73,30 @@ final class InSystem {
 
         @Override
         String prepare() throws Exception {
-            Path p = Files.createTempFile(Path.of("."), "table", ".data");
-            p.toFile().deleteOnExit();
-            try (FileChannel c = FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            file = Files.createTempFile(Path.of("."), "table", ".data"); // /tmp may be in memory
+            file.toFile().deleteOnExit();
+            try (FileChannel c = FileChannel.open(file, StandardOpenOption.WRITE)) {
                 ByteBuffer block = ByteBuffer.allocateDirect(8 << 20);
                 for (int i = 0; i < SIZE / block.capacity(); i++) {
                     block.clear();
                     c.write(block);
                 }
                 c.force(true);
-                Process dd = new ProcessBuilder("dd", "if=" + p, "iflag=nocache", "count=0").redirectErrorStream(true).start();
-                dd.getInputStream().readAllBytes();
-                if (dd.waitFor() != 0) {
-                    return "dd with iflag=nocache, which takes a file out of the page cache";
-                }
+            }
+            return map();
+        }
+
+        /** What is mapped stays in memory, and so the file is mapped anew. */
+        private synchronized String map() throws Exception {
+            if (map != null) {
+                InLibraries.free(map);
+            }
+            Process dd = new ProcessBuilder("dd", "if=" + file, "iflag=nocache", "count=0").redirectErrorStream(true).start();
+            dd.getInputStream().readAllBytes();
+            if (dd.waitFor() != 0) {
+                return "dd with iflag=nocache, which takes a file out of the page cache";
+            }
+            try (FileChannel c = FileChannel.open(file, StandardOpenOption.READ)) {
                 map = c.map(FileChannel.MapMode.READ_ONLY, 0, SIZE);
             }
             return null;
@@ -96,9 +105,18 @@ final class InSystem {
         @Override
         void work(boolean dip) {
             Main.compute(units);
-            for (int i = 0; dip && i < 4; i++) {
-                int n = next.getAndIncrement() % (SIZE / STEP);
-                Main.sink += map.get((int) ((n * 2_654_435_761L) % (SIZE / STEP)) * STEP);
+            if (dip) {
+                synchronized (this) {
+                    next = (next + 1) % (SIZE / STEP);
+                    Main.sink += map.get((int) (next * 2_654_435_761L % (SIZE / STEP)) * STEP);
+                }
+            }
+        }
+
+        @Override
+        void leave(int dip) throws Exception {
+            if (dip + 1 < Main.DIPS) {
+                map();
             }
         }
     }
@@ -142,6 +160,12 @@ final class InSystem {
         Neighbour() {
             super("neighbour", "other processes take the CPUs");
             units = 600;
+        }
+
+        @Override
+        String prepare() throws Exception {
+            new ProcessBuilder("true").start().waitFor(); // loads the classes for it
+            return null;
         }
 
         @Override
@@ -219,6 +243,7 @@ final class InSystem {
                 OutputStream out = new Socket(server.getInetAddress(), server.getLocalPort()).getOutputStream();
                 InputStream in = server.accept().getInputStream();
                 byte[] block = new byte[4 << 10];
+                out.write(block);
                 Main.inDips("backup", () -> out.write(block));
                 Thread t = new Thread(() -> {
                     try (in) {

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
  * finished in a second before and in the dips. Scenario names: see Scenario.named.
  */
 public class Main {
-    /** Milliseconds: the stream before the first dip, each dip, the stream after each dip. */
-    static final int BEFORE = 1500, DIP = 600, AFTER = 700, DIPS = 2;
+    /** Milliseconds: the warm stream before the first dip, each dip, the stream after each dip. */
+    static final int BEFORE = 750, DIP = 600, AFTER = 700, DIPS = 2;
 
     static volatile boolean dip, ended;
     static final Object dips = new Object(); // notified when dip or ended changes
@@ -29,10 +29,10 @@ public class Main {
             return;
         }
         ThreadPoolExecutor pool = new ThreadPoolExecutor(s.workers, s.workers, 0, TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(8), new ThreadPoolExecutor.DiscardPolicy());
+                new ArrayBlockingQueue<>(Math.max(8, 4 * s.perMilli)), new ThreadPoolExecutor.DiscardPolicy());
         Thread feeder = new Thread(() -> feed(s, pool), "feeder");
         feeder.start();
-        sleepUntil(System.nanoTime() + BEFORE * 500_000L); // the first half warms up
+        stretch(s.warmUp);
         s.run();
         end(pool, feeder, s);
     }
@@ -110,7 +110,7 @@ public class Main {
     /** The default course of a scenario: steady, dip, steady, dip, steady. */
     static void twoDips(Scenario s) throws Exception {
         List<Stretch> steady = new ArrayList<>(), dips = new ArrayList<>();
-        steady.add(stretch(BEFORE / 2));
+        steady.add(stretch(BEFORE));
         for (int i = 0; i < DIPS; i++) {
             Stretch d = new Stretch();
             s.enter(i);

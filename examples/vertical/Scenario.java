@@ -11,6 +11,7 @@ abstract class Scenario {
     final String name, cause;
     int perMilli = 2; // orders
     int workers = 2;
+    int warmUp = 750; // milliseconds before the scenario runs
     int units = 60;   // of computation in an order, microseconds
 
     Scenario(String name, String cause) {
@@ -53,7 +54,7 @@ abstract class Scenario {
     }
 
     static Scenario named(String name) {
-        List<Supplier<Scenario>> all = Stream.of(InProgram.all(), InLibraries.all(), InJvm.all(), InSystem.all(), NoCause.all())
+        List<Supplier<Scenario>> all = Stream.of(InProgram.all(), InLibraries.all(), InJvm.all(), InSystem.all(), NoCause.all(), InPaper.all())
                 .flatMap(List::stream).toList();
         for (Supplier<Scenario> s : all) {
             Scenario one = s.get();
