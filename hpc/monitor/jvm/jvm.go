@@ -185,6 +185,9 @@ func ofSpace(counter string, text func(string) (string, bool)) (name, doc string
 	if word == "" {
 		return "", "", false
 	}
+	if generation, _, inside := strings.Cut(place, "."); inside && word == "space" { // G1 and ZGC have no other word for it
+		word, _ = text("sun.gc.generation." + generation + ".name")
+	}
 	word = strings.ToLower(clean(word))
 	if !strings.Contains(place, ".") {
 		word = "generation." + word

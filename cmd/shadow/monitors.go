@@ -1,0 +1,154 @@
+package main
+
+import (
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/vertical"
+	"stackagent/shadow/view"
+)
+
+func newMonitors(env console.Env) *cobra.Command {
+	var l listing.Flags
+	var match string
+	var absent bool
+	cmd := &cobra.Command{
+		Use:   "monitors DIR",
+		Short: "What a session has measured over time, by layer",
+		Long: `Lists the monitors of a session, from the application down to the hardware: scalars
+over time that shadow vertical compares. Those of tasks, waits, pauses and threads every
+session has; the others are sampled if you ask: shadow run --monitors all.
+
+Samples is how many samples have a value other than 0. A counter is listed with its
+total over the session, a gauge with its mean.`,
+		Example: "  shadow monitors /tmp/s\n  shadow monitors /tmp/s --match 'vm.gc.*'\n  shadow monitors /tmp/s --not-available",
+		Args:    listing.OneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := l.Check(); err != nil {
+				return err
+			}
+			if _, err := path.Match(match, ""); err != nil {
+				return console.Usagef("--match %s: %v", match, err)
+			}
+			s, err := env.Open(args[0])
+			if err != nil {
+				return err
+			}
+			t, err := vertical.Load(s, vertical.Options{})
+			if err != nil {
+				return err
+			}
+			if absent {
+				return listing.Rows(&l, absences(t), absentColumns)
+			}
+			rows := monitorRows(t, match)
+			if err := listing.Rows(&l, rows, monitorColumns); err != nil || l.Format != "table" {
+				return err
+			}
+			noteMonitors(env, t)
+			return nil
+		},
+	}
+	l.AddTo(cmd, env, true, "table", "json", "csv", "parquet")
+	cmd.Flags().StringVar(&match, "match", "", "only monitors whose names match this glob")
+	cmd.Flags().BoolVar(&absent, "not-available", false, "list what this session has not, and why")
+	return cmd
+}
+
+// monitorRow is a monitor of a session.
+type monitorRow struct {
+	*vertical.Series
+	samples int
+	value   float64 // total of a counter, mean of a gauge; NaN: never measured
+}
+
+func monitorRows(t *vertical.Table, match string) (rows []*monitorRow) {
+	for i := range t.Series {
+		s := &t.Series[i]
+		if ok, _ := path.Match(match, s.Name); match != "" && !ok {
+			continue
+		}
+		r := &monitorRow{Series: s}
+		r.samples, r.value = vertical.Sum(t, s)
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+var monitorColumns = []view.Column[*monitorRow]{
+	{Name: "layer", Title: "layer", Kind: view.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(r *monitorRow) view.Value { return view.WordOf(string(r.Layer)) }},
+	{Name: "name", Title: "monitor", Kind: view.Name, Doc: "name, with labels in braces", Value: func(r *monitorRow) view.Value { return view.NameOf(r.Series.Name) }},
+	{Name: "unit", Kind: view.Word, Doc: "ns, bytes, tasks, ratio; empty: a plain count", Value: func(r *monitorRow) view.Value { return view.WordOf(r.Unit) }},
+	{Name: "kind", Kind: view.Word, Doc: "counter: a total that grows; gauge: a value at a moment", Value: func(r *monitorRow) view.Value { return view.WordOf(r.Kind.String()) }},
+	{Name: "value", Title: "total or mean", Kind: view.Float, Optional: true, Doc: "total of a counter, mean of a gauge", Value: func(r *monitorRow) view.Value {
+		if math.IsNaN(r.value) {
+			return view.Null
+		}
+		return view.FloatOf(r.value)
+	}, Show: (*monitorRow).shown},
+	{Name: "samples", Title: "samples", Kind: view.Int, Unit: view.Count, Doc: "samples with a value other than 0", Value: func(r *monitorRow) view.Value { return view.IntOf(r.samples) }},
+	{Name: "source", Kind: view.Name, Doc: "where it is read", Value: func(r *monitorRow) view.Value { return view.NameOf(r.Source) }},
+	{Name: "doc", Title: "what it is", Kind: view.Name, Wraps: true, Doc: "what it counts, and what it cannot see", Value: func(r *monitorRow) view.Value { return view.NameOf(r.Doc) }},
+}
+
+// shown is the value as a person reads it.
+func (r *monitorRow) shown() string {
+	switch {
+	case math.IsNaN(r.value):
+		return ""
+	case r.Unit == "ns":
+		return units.FormatNs(units.Ns(r.value))
+	case r.Unit == "bytes":
+		return units.FormatBytes(int64(r.value))
+	case r.Unit == "ratio":
+		return units.FormatPercent(r.value)
+	}
+	if r.value == math.Trunc(r.value) {
+		return units.FormatExact(int64(r.value))
+	}
+	return strconv.FormatFloat(r.value, 'g', 4, 64)
+}
+
+// absence is something that a session has not.
+type absence struct{ what, why string }
+
+func absences(t *vertical.Table) (rows []*absence) {
+	for _, what := range slices.Sorted(maps.Keys(t.NotAvailable)) {
+		rows = append(rows, &absence{what, t.NotAvailable[what]})
+	}
+	return rows
+}
+
+var absentColumns = []view.Column[*absence]{
+	{Name: "what", Title: "not available", Kind: view.Name, Doc: "a monitor, or all below a prefix", Value: func(r *absence) view.Value { return view.NameOf(r.what) }},
+	{Name: "why", Title: "why", Kind: view.Name, Wraps: true, Doc: "the reason", Value: func(r *absence) view.Value { return view.NameOf(r.why) }},
+}
+
+// noteMonitors says what was sampled how often, and how much is not there.
+func noteMonitors(env console.Env, t *vertical.Table) {
+	if t.Interval > 0 {
+		env.Note("%s of %s%s", text.PluralExact(t.Len(), "sample", "samples"), units.FormatNs(t.Interval), missedSamples(t))
+	}
+	if why, ok := t.NotAvailable["samples"]; ok {
+		env.Note("%s", why)
+	}
+	if n := len(t.NotAvailable); n > 0 {
+		env.Note("%s not available: --not-available lists them with the reason", text.PluralExact(n, "thing is", "things are"))
+	}
+}
+
+func missedSamples(t *vertical.Table) string {
+	if t.Missed == 0 {
+		return ""
+	}
+	return "; " + text.PluralExact(int(t.Missed), "other was", "others were") + " not taken in time, so the next ones are longer"
+}
