@@ -112,6 +112,7 @@ func someFigures() map[string]*Figure {
 	maps.Copy(figs, latencyFigures())
 	maps.Copy(figs, lboFigures())
 	maps.Copy(figs, componentFigures())
+	maps.Copy(figs, verticalFigures())
 	return figs
 }
 
