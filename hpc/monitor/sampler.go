@@ -87,8 +87,12 @@ func (s *Sampler) Keep(dir string) {
 
 // Stop takes a last sample and ends the samples. The error is one of writing them.
 func (s *Sampler) Stop() error {
-	s.once.Do(func() { close(s.stop) })
-	<-s.done
+	s.once.Do(func() {
+		close(s.stop)
+		<-s.done
+		s.settle() // the session of a process that ended at once may come only now
+		s.err = cmp.Or(s.err, s.out.close())
+	})
 	return s.err
 }
 
@@ -203,8 +207,6 @@ func (s *Sampler) end() {
 	}
 	s.out.head.Monitors, s.out.head.NotAvailable = s.sink.monitors, s.sink.absent
 	s.out.head.Dropped += s.sink.dropped
-	s.settle()
-	s.err = cmp.Or(s.err, s.out.close())
 }
 
 func monotonic() units.MonoNs {

@@ -178,3 +178,6 @@ func (l *Layout) UsedNow(b []byte) int32 {
 	}
 	return int32(l.order.Uint32(b[atUsed:]))
 }
+
+// LayoutOf is a layout with these counters, for tests of what reads them.
+func LayoutOf(counters ...Counter) *Layout { return &Layout{list: counters} }

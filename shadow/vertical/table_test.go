@@ -1,0 +1,136 @@
+package vertical
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"stackagent/hpc/monitor"
+	"stackagent/internal/units"
+)
+
+func counter(name string) monitor.Declaration {
+	return monitor.Declaration{Name: name, Kind: monitor.Counter}
+}
+
+// A sample holds what happens after its begin until its end. Amounts are spread by the time that overlaps.
+func TestBuilder(t *testing.T) {
+	for name, edges := range map[string][]units.MonoNs{"equal": {100, 200, 300, 400}, "different": {100, 200, 300, 401}} {
+		b := newBuilder(edges)
+		events := b.of(counter("events"))
+		for _, at := range []units.MonoNs{99, 100, 101, 200, 201, 300, 400, 402} {
+			b.event(events, at, 1)
+		}
+		if want := []float64{2, 2, 1}; !slices.Equal(events.Values, want) {
+			t.Errorf("%s: events %v, want %v", name, events.Values, want)
+		}
+		spread := b.of(counter("spread"))
+		b.spread(spread, 150, 250, 10) // half of it in each
+		b.spread(spread, 0, 200, 4)    // half of it before the table
+		b.spread(spread, 300, 300, 7)  // a moment
+		b.spread(spread, 500, 600, 9)  // outside
+		if want := []float64{7, 12, 0}; !slices.Equal(spread.Values, want) {
+			t.Errorf("%s: spread %v, want %v", name, spread.Values, want)
+		}
+		level := b.of(monitor.Declaration{Name: "level", Kind: monitor.Gauge})
+		b.level(level, 0, 150, 2)
+		b.level(level, 150, 300, 4)
+		if want := []float64{3, 4, 0}; !slices.Equal(level.Values, want) {
+			t.Errorf("%s: level %v, want %v", name, level.Values, want)
+		}
+		b.unknown(level, 50, 101)
+		if !math.IsNaN(level.Values[0]) || level.Values[1] != 4 {
+			t.Errorf("%s: after unknown: %v", name, level.Values)
+		}
+		samples, mean := Sum(b.table(), level)
+		if samples != 1 || math.Abs(mean-4*100/float64(edges[3]-200)) > 1e-9 {
+			t.Errorf("%s: %d samples, mean %v", name, samples, mean)
+		}
+	}
+}
+
+// With too many labels the largest are kept, and that others are missing is said.
+func TestKeepLargest(t *testing.T) {
+	b := newBuilder([]units.MonoNs{0, 10})
+	for i, class := range []string{"a", "b", "c"} {
+		b.event(b.of(by(counter("x"), "class", class)), 5, float64(i))
+	}
+	b.event(b.of(counter("x")), 5, 3)
+	b.keepLargest("x{", 2)
+	var names []string
+	for _, s := range b.table().Series {
+		names = append(names, s.Name)
+	}
+	if want := []string{"x", `x{class="b"}`, `x{class="c"}`}; !slices.Equal(names, want) || b.absent["x of more than 2"] == "" {
+		t.Errorf("%v, %v", names, b.absent)
+	}
+}
+
+func TestLabelled(t *testing.T) {
+	for value, want := range map[string]string{
+		"a.b":          `x{class="a.b"}`,
+		"a\"}\n\x1b\\": `x{class="a_}___"}`,
+		"\xff\xfe":     `x{class="_"}`,
+	} {
+		if got := labelled("x", "class", value); got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+}
+
+// row makes rows of a sample.
+func row(at int64, name string, thread int32, value float64) monitor.Row {
+	return monitor.Row{AtNs: at, Monitor: name, Thread: thread, Value: value}
+}
+
+// A value belongs to the interval that its sample ends; a gauge keeps its value until it changes, for each thread.
+func TestSample(t *testing.T) {
+	b := newBuilder([]units.MonoNs{0, 10, 20, 30, 40})
+	count := &sampled{Series: b.of(counter("count")), levels: map[int32]level{}}
+	slow := counter("slow")
+	slow.Interval = 20
+	seldom := &sampled{Series: b.of(slow), levels: map[int32]level{}}
+	gauge := &sampled{Series: b.of(monitor.Declaration{Name: "gauge", Kind: monitor.Gauge}), levels: map[int32]level{}}
+	never := &sampled{Series: b.of(monitor.Declaration{Name: "never", Kind: monitor.Gauge}), levels: map[int32]level{}}
+	take := func(s *sampled, before, at units.MonoNs, thread int32, value float64) {
+		r := row(int64(at), s.Name, thread, value)
+		b.sample(s, &r, before, at)
+	}
+	take(count, 10, 20, 1, 5)
+	take(count, 10, 20, 2, 6)
+	take(count, 20, 30, 1, math.NaN())
+	take(seldom, 20, 30, 0, 8) // read every 20: since 10
+	take(gauge, 10, 20, 1, 3)
+	take(gauge, 10, 20, 2, 4)
+	take(gauge, 30, 40, 1, 1)
+	for _, s := range []*sampled{count, seldom, gauge, never} {
+		b.close(s, 10, 40)
+	}
+	nan := math.NaN()
+	for _, c := range []struct {
+		s    *sampled
+		want []float64
+	}{{count, []float64{nan, 11, 0, 0}}, {seldom, []float64{nan, 4, 4, 0}}, {gauge, []float64{nan, 7, 7, 5}}, {never, []float64{nan, nan, nan, nan}}} {
+		if !slices.EqualFunc(c.s.Values, c.want, func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }) {
+			t.Errorf("%s: %v, want %v", c.s.Name, c.s.Values, c.want)
+		}
+	}
+}
+
+func TestEdges(t *testing.T) {
+	edges, err := regular(5, 36, 10)
+	if want := []units.MonoNs{5, 15, 25, 35}; err != nil || !slices.Equal(edges, want) {
+		t.Errorf("%v, %v", edges, err)
+	}
+	for _, bad := range [][]units.MonoNs{nil, {1}, {1, 1}, {2, 1, 3}} {
+		if _, err := checked(bad); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+	if _, err := regular(0, 1<<60, 1); err == nil {
+		t.Error("too many samples: no error")
+	}
+	if _, err := regular(10, 12, 10); err == nil {
+		t.Error("no sample: no error")
+	}
+}
