@@ -90,12 +90,17 @@ func TestPromote(t *testing.T) {
 	os.WriteFile(filepath.Join(w.Dir(), tmpPrefix+"x"), nil, 0o600)
 	part := PartName(Executions, 1, 1) // as if an earlier Promote had been interrupted
 	os.Rename(filepath.Join(w.Dir(), part), filepath.Join(root, part))
-	os.Mkdir(filepath.Join(w.Dir(), besideFolder), 0o700)
+	beside := []string{besideFolder, samplesFolder}
+	for _, name := range beside {
+		os.Mkdir(filepath.Join(w.Dir(), name), 0o700)
+	}
 	if err := Promote(root, "s"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(root, besideFolder)); err != nil {
-		t.Errorf("what was recorded beside did not move: %v", err)
+	for _, name := range beside {
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+			t.Errorf("what was recorded beside did not move: %v", err)
+		}
 	}
 	if rows, _, _ := readAll(t, root); len(rows) != 10 {
 		t.Errorf("%d rows in the root", len(rows))

@@ -7,12 +7,15 @@ import (
 	"strings"
 )
 
-// besideFolder is a folder in a session's that is not the store's: the
-// scheduling record (hpc/sched).
-const besideFolder = "sched"
+// besideFolder and samplesFolder are folders in a session's that are not the store's: the
+// scheduling record (hpc/sched) and the samples of monitors (hpc/monitor).
+const (
+	besideFolder  = "sched"
+	samplesFolder = "monitors"
+)
 
 // Promote moves the files of the session in root/session up into root itself,
-// so that root is the session; with them the folder of what was recorded beside.
+// so that root is the session; with them the folders of what was recorded beside.
 // The session must have ended. The manifest moves last; a move that was
 // interrupted is finished by calling Promote again.
 func Promote(root, session string) error {
@@ -44,7 +47,7 @@ func Promote(root, session string) error {
 		if strings.HasPrefix(e.Name(), tmpPrefix) {
 			os.Remove(filepath.Join(dir, e.Name())) // half a file of a shadow that died; if it stays, removing dir says so
 		}
-		if _, _, ok := ParsePartName(e.Name()); ok || e.IsDir() && e.Name() == besideFolder {
+		if _, _, ok := ParsePartName(e.Name()); ok || e.IsDir() && (e.Name() == besideFolder || e.Name() == samplesFolder) {
 			if err := move(e.Name()); err != nil {
 				return err
 			}
