@@ -432,6 +432,9 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 		f := *r.agent
 		f.dir, f.quiet, f.limit, f.workdir = folder, true, limit, program.Dir
 		f.record(program)
+		if list := p.Of(monitorsFactor); list != "" {
+			f.monitors.List = list
+		}
 		result, err = profiled(ctx, env, f, args)
 	} else {
 		result, err = plain(env, args, program.Dir, limit)
