@@ -134,3 +134,33 @@ func TestEdges(t *testing.T) {
 		t.Error("no sample: no error")
 	}
 }
+
+// Series over executions that overlap: counters by the part of each sample, gauges by their mean.
+func TestCut(t *testing.T) {
+	table := &Table{Edges: []units.MonoNs{0, 10, 20, 30}}
+	all := []Execution{{Start: 0, End: 30}, {Start: 5, End: 15}, {Start: 12, End: 14}, {Start: 22, End: 28}}
+	count := &Series{Declaration: counter("count"), Values: []float64{10, 20, 30}}
+	gauge := &Series{Declaration: monitor.Declaration{Kind: monitor.Gauge}, Values: []float64{1, 3, math.NaN()}}
+	nan := math.NaN()
+	for _, c := range []struct {
+		s    *Series
+		want []float64
+	}{{count, []float64{60, 15, 4, 18}}, {gauge, []float64{2, 2, 3, nan}}} {
+		got := cut(table, c.s, all).Values
+		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 || math.IsNaN(a) && math.IsNaN(b) }) {
+			t.Errorf("%s: %v, want %v", c.s.Name, got, c.want)
+		}
+	}
+	var g growth
+	g.add(0, 10, 4)
+	g.add(10, 20, 6)
+	g.add(40, 50, 10) // nothing from 20 to 40
+	for _, c := range []struct {
+		from, to units.MonoNs
+		want     float64
+	}{{0, 50, 20}, {5, 15, 5}, {20, 40, 0}, {30, 45, 5}, {60, 70, 0}} {
+		if got := between(g.at, g.total, Execution{Start: c.from, End: c.to}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%d to %d: %v, want %v", c.from, c.to, got, c.want)
+		}
+	}
+}
