@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"stackagent/agent/drain"
 	"stackagent/agent/instrument"
 	"stackagent/agent/options"
@@ -53,6 +55,7 @@ type Agent struct {
 	collector *drain.Collector
 	hurry     chan struct{} // for the collector
 	publisher *publish.Publisher
+	announcer *announcer // nil: the JVM is not announced
 	stop      context.CancelFunc
 	stopped   chan struct{}
 
@@ -151,9 +154,36 @@ func (a *Agent) load(opts options.Options, text string) error {
 	}
 	a.source.sites = w.sites
 	if opts.Children {
-		return exportToChildren(text)
+		if err := exportToChildren(text); err != nil {
+			return err
+		}
 	}
-	return nil
+	return a.connect()
+}
+
+// connect starts to connect to the bus, while the JVM is still starting, and announces the JVM there.
+func (a *Agent) connect() error {
+	a.announcer = a.announce()
+	link := func(*nats.Conn) {}
+	if a.announcer != nil {
+		link = a.announcer.link
+	}
+	var err error
+	a.publisher, err = publish.New(publish.Config{
+		URL:      a.options.Bus,
+		Session:  a.options.Session,
+		Process:  a.process,
+		Auth:     a.auth,
+		MaxBytes: int(cmp.Or(a.options.Buffer, bufferBytes)),
+		Spool:    a.spool(),
+		Grace:    noticeAfter,
+		Notice:   jvmti.Say,
+		Link:     link,
+	})
+	if err != nil {
+		a.announcer.end()
+	}
+	return err
 }
 
 // know remembers the news for later sessions. No later record names a class that is
@@ -223,27 +253,15 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
 	hello.Detail, hello.Tasks = string(a.options.Detail), a.options.Tasks
+	hello.HostID, hello.ObserverWait = a.announcer.waited()
 	describeWaits(hello, &a.options, jvmti.SleepsSeen())
 	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}
 	a.source.news.Classes, a.source.news.Executors = a.knownClasses(), slices.Clone(a.executors)
 	a.source.last.Refused = jvmti.ReadTotals().Refused // in earlier sessions
-	publisher, err := publish.New(publish.Config{
-		URL:      a.options.Bus,
-		Session:  a.options.Session,
-		Process:  a.process,
-		Auth:     a.auth,
-		MaxBytes: int(cmp.Or(a.options.Buffer, bufferBytes)),
-		Spool:    a.spool(),
-		Grace:    noticeAfter,
-		Notice:   jvmti.Say,
-	})
-	if err != nil {
-		return err
-	}
-	a.publisher = publisher
 	a.hurry = make(chan struct{}, 1)
+	var err error
 	a.collector, err = drain.NewCollector(drain.Config{
 		Session:  a.options.Session,
 		Process:  a.process,
@@ -252,7 +270,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		Extras:   len(hello.Extra),
 		Hurry:    a.hurry,
 		Await:    a.source.Await,
-	}, a.source, publisher)
+	}, a.source, a.publisher)
 	if err != nil {
 		return err
 	}
@@ -291,6 +309,7 @@ func (a *Agent) finish(note string) {
 	if a.stopped == nil {
 		return
 	}
+	a.announcer.end()
 	a.stop()
 	jvmti.WakeDrain()
 	<-a.stopped

@@ -12,7 +12,7 @@ func (a *Agent) Detach() {
 	if a.publisher != nil {
 		a.publisher.Close()
 	}
-	a.publisher, a.collector, a.hurry, a.source, a.stop, a.stopped = nil, nil, nil, nil, nil, nil
+	a.announcer, a.publisher, a.collector, a.hurry, a.source, a.stop, a.stopped = nil, nil, nil, nil, nil, nil, nil
 	debug.FreeOSMemory()
 }
 

@@ -221,6 +221,15 @@ func describeVM() VM {
 	return vm
 }
 
+// ExpectObserver makes the program wait for ReleaseProgram before it starts, at most so long. It is called by Handler.Load.
+func ExpectObserver(bound time.Duration) { C.sa_observer_expect(C.uint64_t(bound)) }
+
+// ReleaseProgram ends the wait of ExpectObserver, or makes it none.
+func ReleaseProgram() { C.sa_observer_release() }
+
+// ObserverWaited is how long the program waited.
+func ObserverWaited() time.Duration { return time.Duration(C.sa_observer_waited()) }
+
 // Say writes one line on the program's standard error.
 func Say(message string) {
 	s := C.CString(message)

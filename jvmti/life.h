@@ -38,6 +38,12 @@ bool sa_training(JavaVM *vm); /* it writes its classes for later runs; says so o
 /* life_signals.c */
 void sa_signals_settle(void); /* once, after sa_load_go */
 
+/* life_observer.c: the program starts when the Go side releases it, or after the bound that it set */
+void sa_observer_expect(uint64_t ns); /* before VMInit; 0: no wait */
+void sa_observer_release(void);
+void sa_observer_await(void);
+uint64_t sa_observer_waited(void); /* ns */
+
 /* life_go_threads.c: the threads of the Go runtime */
 enum { SA_GO_THREADS = 20, SA_GO_STACK_BYTES = 1 << 20 };
 bool sa_go_threads_made(void);  /* false: the system gave none, the runtime is not started */

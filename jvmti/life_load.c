@@ -169,6 +169,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     sa_retransform_early(env);
     sa_retransform_loaded(env, true); /* classes of agents before this one, and what these have loaded of the program */
     sa_exceptions_follow(true);
+    sa_observer_await();
     sa_post_event(SA_EVENT_READY);
 }
 

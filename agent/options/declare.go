@@ -65,6 +65,8 @@ var all = []Option{
 		Help: "largest size of the spool file, 1M to 64G"},
 	{Key: "buffer", Value: "SIZE", Default: "64M", set: size(func(o *Options) *int64 { return &o.Buffer }, 1<<20, 4<<30, "want a size from 1M to 4G"),
 		Help: "memory for batches that wait for the bus, 1M to 4G"},
+	{Key: "observer", Value: "auto|off|TIME", Default: "auto", See: "live.md", set: setObserver,
+		Help: "announce the JVM to an observer on its host (shadow serve, shadow observe) before the program starts. auto: the program waits up to 100ms for the answer if an observer answered an earlier JVM of this user; TIME: it always waits up to TIME, from 1ms to 10s; off: no announcement"},
 	{Key: "plans", Flag: "plans", Verbs: Run | Attach, Value: "FOLDER|off", See: "internals/format-plans.md", set: setPlans,
 		Help: "folder where the agent keeps how it changed classes, so that the next run starts faster (default: stackagent-plans-UID in the temporary folder); off: keep nothing"},
 	{Key: "metric", Flag: "metric", Verbs: Run | Attach, Value: "M+M", Default: "wall+cpu", See: "metrics.md", set: setMetric,

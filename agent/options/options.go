@@ -46,7 +46,8 @@ type Options struct {
 	Spool      string // folder for batches that wait for the bus; "": the default one, SpoolOff: none
 	SpoolBytes int64  // largest size of the spool file, bytes; 0: the default one
 	Plans      string // folder for plans of woven classes; "": the default one, PlansOff: none
-	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
+	Observer   Observer
+	Buffer     int64 // memory for batches that wait for the bus, bytes; 0: the default one
 
 	Contexts     int           // record the calling context of one event in Contexts; 0: of none
 	Wait         time.Duration // record waits of threads that are at least so long; 0: none
@@ -79,6 +80,12 @@ const (
 	OverflowBlock Overflow = "block" // wait a bounded time in each second, then drop and count
 	OverflowDrop  Overflow = "drop"  // drop and count
 )
+
+// Observer says whether the JVM is announced to observers of its host, and how long the program waits for an answer.
+type Observer struct {
+	Off  bool          // not announced
+	Wait time.Duration // 0: waits only if an observer answered an earlier JVM, auto
+}
 
 // Extras returns the Metrics other than wall and CPU time, in their order.
 func (o *Options) Extras() []string {

@@ -165,6 +165,30 @@ func setWait(o *Options, value string) string {
 	return ""
 }
 
+// Values of observer= beside a time.
+const (
+	ObserverAuto = "auto"
+	ObserverOff  = "off"
+)
+
+// setObserver takes auto, off, or a time.
+func setObserver(o *Options, value string) string {
+	switch value {
+	case ObserverAuto:
+		o.Observer = Observer{}
+		return ""
+	case ObserverOff:
+		o.Observer = Observer{Off: true}
+		return ""
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d < time.Millisecond || d > 10*time.Second {
+		return "want auto, off, or a time from 1ms to 10s" + text.DidYouMean(value, []string{ObserverAuto, ObserverOff})
+	}
+	o.Observer = Observer{Wait: d}
+	return ""
+}
+
 // SpoolOff is the value of spool= for no spool file.
 const SpoolOff = "off"
 

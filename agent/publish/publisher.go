@@ -47,6 +47,10 @@ type Config struct {
 	InFlight int           // batches sent and not yet acknowledged; default 32
 	AckWait  time.Duration // a batch not acknowledged after this is sent again; default 4 s
 
+	// Link is called, if not nil, with the connection each time it is made, and with nil when it cannot be made or is lost.
+	// It is called from the Publisher's goroutine and must return at once.
+	Link func(*nats.Conn)
+
 	// Grace is how long an outage may last without a notice; default 1 s.
 	Grace time.Duration
 	// Notice gets one line when the bus cannot be reached, once for each outage, and
@@ -147,6 +151,9 @@ func (c *Config) defaults() {
 	}
 	if c.Grace <= 0 {
 		c.Grace = defaultGrace
+	}
+	if c.Link == nil {
+		c.Link = func(*nats.Conn) {}
 	}
 	if c.Notice == nil {
 		c.Notice = func(string) {}

@@ -33,6 +33,7 @@ type sender struct {
 	failures int       // in a row, without an acknowledgement between them
 	next     time.Time // earliest moment for the next attempt
 	was      bool      // connected at the last look
+	linked   bool      // Config.Link was called
 	outage   outage
 }
 
@@ -48,7 +49,10 @@ func (p *Publisher) run(ctx context.Context) {
 			p.cfg.Notice(fmt.Sprintf("an internal error ended the publishing, the program runs on: %v\n%s", x, debug.Stack()))
 		}
 	}()
-	s.conn = p.connect(ctx, func(err error) { s.failed(err, time.Now()) })
+	s.conn = p.connect(ctx, func(err error) {
+		s.link(false)
+		s.failed(err, time.Now())
+	})
 	if s.conn == nil {
 		return
 	}
@@ -109,6 +113,9 @@ func (p *Publisher) waits() bool {
 // sending continues at once.
 func (s *sender) watch(now time.Time) {
 	connected := s.conn.IsConnected()
+	if connected != s.was || !s.linked {
+		s.link(connected)
+	}
 	switch {
 	case !connected:
 		err := s.conn.LastError()
@@ -124,6 +131,16 @@ func (s *sender) watch(now time.Time) {
 	}
 	s.was = connected
 	s.outage.report(now)
+}
+
+// link reports that the connection was made, or that there is none.
+func (s *sender) link(connected bool) {
+	s.linked = true
+	if connected {
+		s.cfg.Link(s.conn)
+	} else {
+		s.cfg.Link(nil)
+	}
 }
 
 // reap removes the acknowledged batches from memory and puts back the failed ones.

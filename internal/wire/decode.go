@@ -275,7 +275,7 @@ func (r *reader) clock(field string) (c ClockPair) {
 }
 
 func (r *reader) hello() *Hello {
-	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsWaits, helloFieldsAll)
+	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsWaits, helloFieldsHeap, helloFieldsAll)
 	h := &Hello{
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
@@ -309,8 +309,12 @@ func (r *reader) hello() *Hello {
 		h.WaitLimit = units.Ns(r.int("hello.wait limit"))
 		h.WaitSources = listOf(r, "hello.wait sources", (*reader).str)
 	}
-	if fields >= helloFieldsAll {
+	if fields >= helloFieldsHeap {
 		h.MaxHeapBytes = r.int("hello.max heap")
+	}
+	if fields >= helloFieldsAll {
+		h.HostID = r.str("hello.host id")
+		h.ObserverWait = units.Ns(r.int("hello.observer wait"))
 	}
 	end()
 	return h

@@ -272,7 +272,8 @@ const (
 	helloFieldsExtra                  = 17 // where there are extra metrics
 	helloFieldsTasks                  = 18 // where the user defined tasks
 	helloFieldsWaits                  = 20 // where waits are recorded
-	helloFieldsAll                    = 21 // where the command line says the largest heap
+	helloFieldsHeap                   = 21 // where the command line says the largest heap
+	helloFieldsAll                    = 23 // where the JVM was announced to observers
 )
 
 func (w *writer) totals(t Totals) {
@@ -317,8 +318,10 @@ func (w *writer) totals(t Totals) {
 func (w *writer) hello(h *Hello) {
 	n := helloFieldsDetail
 	switch {
-	case h.MaxHeapBytes > 0:
+	case h.HostID != "":
 		n = helloFieldsAll
+	case h.MaxHeapBytes > 0:
+		n = helloFieldsHeap
 	case h.WaitLimit > 0:
 		n = helloFieldsWaits
 	case len(h.Tasks) > 0:
@@ -362,7 +365,11 @@ func (w *writer) hello(h *Hello) {
 		w.int(int64(h.WaitLimit))
 		each(w, h.WaitSources, func(w *writer, s *string) { w.str(*s) })
 	}
-	if n >= helloFieldsAll {
+	if n >= helloFieldsHeap {
 		w.int(h.MaxHeapBytes)
+	}
+	if n >= helloFieldsAll {
+		w.str(h.HostID)
+		w.int(int64(h.ObserverWait))
 	}
 }

@@ -69,6 +69,8 @@ type Hello struct {
 	WaitLimit    units.Ns          // option wait: shorter waits are only summed up; 0: no waits are recorded
 	WaitSources  []string          // the kinds of waits that are recorded; of others NotAvailable has "waits: KIND"
 	MaxHeapBytes int64             // the largest heap by the JVM's options (-Xmx); 0: they do not say
+	HostID       string            // the kernel's boot id; "": the JVM was not announced to observers
+	ObserverWait units.Ns          // with HostID: how long the program waited for an observer before it started
 }
 
 // Totals are running sums since the start of the session, so that

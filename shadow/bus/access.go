@@ -70,15 +70,18 @@ func (a *access) makeKeys(o Options, secret string) error {
 		return err
 	}
 	a.secret, a.self = secret, busauth.Auth{User: "shadow-" + self[:8], Password: self[8:]}
-	a.keys = &keys{self: a.self, open: secret == "", tokens: o.OldTokens, nkeys: map[string]bool{}, arrivals: make(chan struct{}, 1)}
+	a.keys = &keys{self: a.self, open: secret == "", tokens: o.OldTokens, nkeys: map[string]role{}, arrivals: make(chan struct{}, 1)}
 	switch {
 	case busauth.IsSeed(secret):
-		err = a.keys.add(secret, false)
+		err = a.keys.add(secret, anAgent)
 	case secret != "":
 		a.keys.tokens = append([]string{secret}, o.OldTokens...)
 	}
 	if err == nil && o.ShadowSeed != "" {
-		err = a.keys.add(o.ShadowSeed, true)
+		err = a.keys.add(o.ShadowSeed, aShadow)
+	}
+	if err == nil && o.ObserverSeed != "" {
+		err = a.keys.add(o.ObserverSeed, anObserver)
 	}
 	return err
 }

@@ -29,6 +29,7 @@ import (
 const (
 	Stream   = "STACKAGENT"
 	Subjects = "stackagent.v1.batch.>"
+	Observed = "stackagent.v1.observed." // before a session's name: what an observer saw of it
 )
 
 // Defaults of Options.
@@ -55,8 +56,10 @@ type Options struct {
 	Token string
 	// ShadowSeed is the seed of the NKEY of shadows that join; "": none may.
 	ShadowSeed string
-	OldTokens  []string // that still let agents in
-	NoAuth     bool     // agents need no secret; only on loopback
+	// ObserverSeed is the seed of the NKEY of observers; "": none may connect.
+	ObserverSeed string
+	OldTokens    []string // that still let agents in
+	NoAuth       bool     // agents need no secret; only on loopback
 	// Users is a file in the syntax of NATS with the users and NKEYs that may connect, in place of a token:
 	// authorization { users = [...] }.
 	Users    string

@@ -11,16 +11,25 @@ import (
 	"stackagent/internal/busauth"
 )
 
-// keys identify clients of the embedded server: an agent, by an NKEY, a token or without either; a shadow, by its
-// own NKEY; or this shadow itself. They implement server.Authentication.
+// keys identify clients of the embedded server: an agent, by an NKEY, a token or without either; a shadow or an observer,
+// by its own NKEY; or this shadow itself. They implement server.Authentication.
 type keys struct {
 	self     busauth.Auth
 	open     bool // a client without credentials is an agent
 	tokens   []string
-	nkeys    map[string]bool // public keys; true: of a shadow
+	nkeys    map[string]role // by public key
 	srv      *server.Server
 	arrivals chan struct{} // see Bus.Arrivals
 }
+
+// role is what a client may do.
+type role int
+
+const (
+	anAgent role = iota
+	anObserver
+	aShadow
+)
 
 func (k *keys) serve(srv *server.Server) {
 	if k != nil {
@@ -28,10 +37,10 @@ func (k *keys) serve(srv *server.Server) {
 	}
 }
 
-func (k *keys) add(seed string, shadow bool) error {
+func (k *keys) add(seed string, r role) error {
 	public, err := busauth.Public(seed)
 	if err == nil {
-		k.nkeys[public] = shadow
+		k.nkeys[public] = r
 	}
 	return err
 }
@@ -39,30 +48,33 @@ func (k *keys) add(seed string, shadow bool) error {
 // Check implements server.Authentication.
 func (k *keys) Check(c server.ClientAuthentication) bool {
 	o := c.GetOpts()
-	switch shadow, known := k.nkeys[o.Nkey]; {
+	switch r, known := k.nkeys[o.Nkey]; {
 	case c.Kind() != server.CLIENT, o.JWT != "":
 		return false
 	case o.Nkey != "":
-		return known && signed(o.Nkey, o.Sig, c.GetNonce()) && k.admit(c, o.Nkey, shadow)
+		return known && signed(o.Nkey, o.Sig, c.GetNonce()) && k.admit(c, o.Nkey, r)
 	case o.Username != "":
-		return same(o.Username, k.self.User) && same(o.Password, k.self.Password) && k.admit(c, o.Username, true)
+		return same(o.Username, k.self.User) && same(o.Password, k.self.Password) && k.admit(c, o.Username, aShadow)
 	case o.Token != "":
 		for _, token := range k.tokens {
 			if same(o.Token, token) {
-				return k.admit(c, "agent", false)
+				return k.admit(c, "agent", anAgent)
 			}
 		}
 		return false
 	}
-	return k.open && k.admit(c, "agent", false)
+	return k.open && k.admit(c, "agent", anAgent)
 }
 
 // admit lets a client into its account.
-func (k *keys) admit(c server.ClientAuthentication, name string, shadow bool) bool {
+func (k *keys) admit(c server.ClientAuthentication, name string, r role) bool {
 	account := Agents
 	u := &server.User{Username: name, Permissions: agentPermissions()}
-	if shadow {
+	switch r {
+	case aShadow:
 		account, u.Permissions = globalAccount, nil
+	case anObserver:
+		account, u.Permissions = globalAccount, observerPermissions(name)
 	}
 	var err error
 	if u.Account, err = k.srv.LookupAccount(account); err != nil {

@@ -50,6 +50,9 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 		MainClass: h.MainClass, GC: h.GC, MaxHeapBytes: max(h.MaxHeapBytes, 0), CPUs: h.CPUs, AgentVersion: h.AgentVersion,
 		Clock: h.ClockName, CPUClock: h.CPUClock, StartTicks: uint64(h.StartClock.Ticks),
 	}
+	if h.HostID != "" {
+		m.JVM.HostID, m.JVM.ObserverWaitNs = h.HostID, &h.ObserverWait
+	}
 	if h.StartClock.Mono != 0 {
 		m.StartNs = h.StartClock.Mono
 	}

@@ -141,6 +141,11 @@ type JVM struct {
 	Clock        string `json:"clock"`     // "tsc" or "monotonic"
 	CPUClock     string `json:"cpu_clock"` // how CPU time is read
 	StartTicks   uint64 `json:"start_ticks"`
+
+	// HostID is the boot id of the JVM's kernel; empty: the JVM was not announced to observers.
+	HostID string `json:"host_id,omitempty"`
+	// ObserverWaitNs is how long the program waited for an observer before it started; nil: as HostID.
+	ObserverWaitNs *units.Ns `json:"observer_wait_ns,omitempty"`
 }
 
 // Counts of event records.

@@ -73,6 +73,9 @@ func (f serveFlags) hostBus(env console.Env, keys *busKeys) (*bus.Bus, error) {
 			o.ShadowSeed, err = keepSeed(filepath.Join(f.store, ShadowKeyName))
 		}
 		if err == nil {
+			o.ObserverSeed, err = keepSeed(filepath.Join(f.store, ObserverKeyName))
+		}
+		if err == nil {
 			o.OldTokens, err = f.oldTokens(env)
 		}
 		if err != nil {

@@ -19,9 +19,10 @@ import (
 const (
 	TokenName = "token" // of the agents: the seed of an NKEY
 	// The leading dot keeps the others apart from session folders, whose names never begin with one.
-	OldTokenName  = ".keys/token.old" // a token that an earlier version made; it still lets agents in
-	ShadowKeyName = ".keys/shadow.nk" // the seed of the NKEY of shadows that join
-	PageTokenName = ".keys/page"
+	OldTokenName    = ".keys/token.old"   // a token that an earlier version made; it still lets agents in
+	ShadowKeyName   = ".keys/shadow.nk"   // the seed of the NKEY of shadows that join
+	ObserverKeyName = ".keys/observer.nk" // the seed of the NKEY of observers
+	PageTokenName   = ".keys/page"
 )
 
 // busKeys are the secrets of a bus and of the page, and what a JVM gives to get in.
