@@ -108,6 +108,7 @@ type process struct {
 	unsaved int      // parts that could not be written
 	failed  bool     // the latest could not, and that was reported
 	gc      gcWatch
+	jvm     bool         // it is known to be one: its collectors are watched before it is kept
 	active  bool         // a record of it has arrived since the last look
 	runs    bool         // a thread has a CPU or waits for one, as of the last look
 	reading reading      // of the process's clock, which waits until all events before it have arrived; zero: none
@@ -184,14 +185,17 @@ func (o *Observer) Launch(start func() error) error {
 	return o.src.launch(start)
 }
 
-// Watch begins to observe a process that runs; Keep says where to write that.
+// Watch begins to observe a JVM that runs; Keep says where to write that.
 func (o *Observer) Watch(pid int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.processes[pid] != nil {
 		return nil
 	}
-	_, err := o.attach(pid)
+	p, err := o.attach(pid)
+	if err == nil {
+		p.jvm = true
+	}
 	return err
 }
 
@@ -361,7 +365,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 			}
 		}
 	}
-	if p.mayHaveActed() && p.writer != nil {
+	if p.mayHaveActed() && (p.jvm || p.writer != nil) {
 		p.gc.look(pid, now)
 	}
 	switch {
@@ -369,7 +373,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 		o.end(pid, p)
 	case p.writer == nil && p.lostEnd(pid, complete):
 		o.end(pid, p)
-		delete(o.processes, pid)
+		o.forget(pid, p)
 	case p.writer == nil && len(p.b.slices) > pendingMost:
 		p.b.forget(complete)
 		if complete-p.b.begin > keepPatience || len(p.b.slices) > pendingMost/2 { // the latter: of so many threads
@@ -390,7 +394,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 func (o *Observer) drop(pid int, p *process) {
 	lost := max(o.src.lost(pid), p.b.lost) + p.b.forgotten
 	o.src.unwatch(pid)
-	delete(o.processes, pid)
+	o.forget(pid, p)
 	maps.DeleteFunc(o.dropped, func(old int, _ uint64) bool { return !proc.Alive(old) })
 	if o.dropped == nil {
 		o.dropped = map[int]uint64{}
@@ -453,7 +457,7 @@ func (o *Observer) limitEnded() {
 			continue
 		}
 		if sum += len(p.b.slices); sum > endedSlices {
-			delete(o.processes, pid)
+			o.forget(pid, p)
 			o.ended = slices.Delete(o.ended, i, i+1)
 		}
 	}
@@ -466,9 +470,15 @@ func (o *Observer) remember(list []int, pid, most int, suits func(*process) bool
 		return list
 	}
 	if old := o.processes[list[0]]; old != nil && old.over && suits(old) {
-		delete(o.processes, list[0])
+		o.forget(list[0], old)
 	}
 	return list[1:]
+}
+
+// forget drops what is known of a process.
+func (o *Observer) forget(pid int, p *process) {
+	p.gc.close()
+	delete(o.processes, pid)
 }
 
 // finish ends the record of a process. Errors of a forgotten one are reported at the

@@ -73,6 +73,7 @@ type Options struct {
 // Progress is where a session stands.
 type Progress struct {
 	Session   string
+	Process   string // wire.Batch.Process of its JVM
 	Folder    string // its folder, below the root
 	JVM       store.JVM
 	StartNs   units.MonoNs // of the session, by the JVM's CLOCK_MONOTONIC

@@ -394,5 +394,5 @@ func (w *worker) begin(out *store.Writer, folder string) {
 		f.Close()
 	}
 	w.next = out.Manifest.Sequences.Max() + 1
-	w.pro = Progress{Session: w.name, Folder: folder, Received: out.Manifest.Stored}
+	w.pro = Progress{Session: w.name, Process: out.Manifest.Process, Folder: folder, Received: out.Manifest.Stored}
 }

@@ -37,16 +37,17 @@ func (f *Folder) checkBeside(m *Manifest) {
 		if _, listed := m.Files[name]; listed {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(f.Dir, name)); err == nil {
+		if _, err := os.Lstat(filepath.Join(f.Dir, name)); err == nil && !f.vouched(m, name) {
 			f.Damage = append(f.Damage, fmt.Errorf("%s: %w: the manifest does not name it", filepath.Join(f.Dir, name), errForeign))
 		}
 	}
+	f.checkObserved(m)
 	if m.SchedulingRecord == "" {
 		return
 	}
 	path := filepath.Join(f.Dir, recordName)
 	switch id := recordID(f.Dir); {
-	case id == m.SchedulingRecord:
+	case id == m.SchedulingRecord || f.vouched(m, recordName):
 	case m.Files[recordName].SHA256 != "": // reported already
 	case id == "":
 		f.Damage = append(f.Damage, fmt.Errorf("%s: it is missing or damaged", path))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/internal/attach"
@@ -19,6 +20,9 @@ import (
 type Finder struct {
 	Host     string          // this one; "" matches no JVM
 	Attached *attach.Process // of shadow attach, whose bus has no other JVM; or nil
+
+	mu        sync.Mutex
+	announced announced
 }
 
 // NewFinder returns a finder for this host.
@@ -27,10 +31,21 @@ func NewFinder() *Finder {
 	return &Finder{Host: host}
 }
 
+// known is the process of a session whose JVM was announced.
+func (f *Finder) known(p ingest.Progress) (pid int, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pid, ok = f.announced.pids[p.Process]
+	return pid, ok
+}
+
 // Number is the process's on this side, if it is what its session says.
 func (f *Finder) Number(p ingest.Progress) int {
 	if f.Attached != nil && f.Attached.InnerPID == p.JVM.PID {
 		return f.Attached.PID
+	}
+	if pid, ok := f.known(p); ok {
+		return pid
 	}
 	return p.JVM.PID
 }
@@ -38,9 +53,12 @@ func (f *Finder) Number(p ingest.Progress) int {
 // Find returns the process, or why it is not known. launched says that this shadow started it, by the
 // number that the JVM calls itself.
 func (f *Finder) Find(p ingest.Progress, launched bool) (int, error) {
+	pid, announced := f.known(p)
 	switch {
 	case f.Attached != nil && f.Attached.InnerPID == p.JVM.PID:
 		return f.Number(p), nil
+	case announced:
+		return pid, nil
 	case p.JVM.Host != f.Host || f.Host == "":
 		return 0, fmt.Errorf("the JVM runs on host %q (or in a container of that name), this shadow on %q; "+
 			"run a shadow there, or, if it is this machine, shadow attach with the process id that it has here", p.JVM.Host, f.Host)

@@ -36,16 +36,19 @@ type Watcher struct {
 
 	mu        sync.Mutex
 	processes []*Counting
-	sessions  map[string]*Counting // by the session's folder
+	sessions  map[string]counted // by the session's folder; empty when what was counted is written
+	forgotten []string           // the empty ones, oldest first
 }
 
 // Counting is a process in whose threads events are counted, or why they are not.
 type Counting struct {
 	pid   int
 	began units.MonoNs  // 0: not known
+	from  units.MonoNs  // since when events are counted
 	over  bool          // it has ended, or cannot be counted in
 	c     *hpc.Counters // nil while being opened, or when not possible
 	why   error
+	open  chan struct{} // closed when the counters of its threads are open, or cannot be
 }
 
 // NewWatcher makes a watcher that counts or not, with or without the events of the caches.
@@ -55,7 +58,7 @@ func NewWatcher(env console.Env, count, caches bool) *Watcher {
 		events = append(events, hpc.CacheEvents()...)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	return &Watcher{env: env, Finder: jvmprocess.NewFinder(), off: !count, events: events, ctx: ctx, stop: stop, sessions: map[string]*Counting{}}
+	return &Watcher{env: env, Finder: jvmprocess.NewFinder(), off: !count, events: events, ctx: ctx, stop: stop, sessions: map[string]counted{}}
 }
 
 // Progress implements ingest.Live.
@@ -64,7 +67,10 @@ func (w *Watcher) Progress(p ingest.Progress) {
 	w.Monitors.Progress(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, known := w.sessions[p.Folder]; known || w.off || w.ctx.Err() != nil {
+	if s, known := w.sessions[p.Folder]; known || w.off || w.ctx.Err() != nil {
+		if s.Counting != nil {
+			w.sessions[p.Folder] = counted{s.Counting, p}
+		}
 		return
 	}
 	x := w.counts(p)
@@ -75,7 +81,7 @@ func (w *Watcher) Progress(p ingest.Progress) {
 	case x == nil:
 		x = w.begin(pid)
 	}
-	w.sessions[p.Folder] = x
+	w.sessions[p.Folder] = counted{x, p}
 }
 
 // counts is the process with a session's JVM, if its counters run already: the last one of
@@ -141,7 +147,7 @@ const keptProcesses = 256
 
 // begin needs w.mu.
 func (w *Watcher) begin(pid int) *Counting {
-	x := &Counting{pid: pid}
+	x := &Counting{pid: pid, from: proc.Now(), open: make(chan struct{})}
 	x.began, x.why = proc.Started(pid)
 	x.over = x.why != nil
 	w.forget()
@@ -149,6 +155,8 @@ func (w *Watcher) begin(pid int) *Counting {
 	if x.why == nil {
 		w.scanner.Add(1)
 		go w.scan(x)
+	} else {
+		close(x.open)
 	}
 	return x
 }
@@ -169,6 +177,7 @@ func (w *Watcher) scan(x *Counting) {
 	w.mu.Lock()
 	x.c, x.why = c, err
 	w.mu.Unlock()
+	close(x.open)
 	if err == nil {
 		_ = c.Run(w.ctx, scanInterval) // an error ends the scan; the totals so far stay
 		c.Close()
@@ -200,7 +209,7 @@ func (w *Watcher) Snapshot(x *Counting) *hpc.File {
 // Write stores the counters of a session, which was recorded in folder, in dir.
 func (w *Watcher) Write(folder, dir string) error {
 	w.mu.Lock()
-	x := w.sessions[folder]
+	x := w.sessions[folder].Counting
 	w.mu.Unlock()
 	if file := w.Snapshot(x); file != nil {
 		return file.Write(dir)

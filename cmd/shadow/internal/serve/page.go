@@ -85,7 +85,8 @@ func noteLines(env console.Env) func(string, ...any) {
 // leaves to ingest what that logs by itself.
 type serveLive struct {
 	env      console.Env
-	switches *record.Switches // nil: scheduling is not recorded
+	watcher  *record.Watcher  // nil: nothing is recorded from outside
+	observer *record.Observer // nil: announcements are not heard
 	root     string           // the store
 	figures  *live.Live       // the live view
 
@@ -110,7 +111,10 @@ func (s *serveLive) labels(folder string) []string {
 
 // Progress implements ingest.Live.
 func (s *serveLive) Progress(p ingest.Progress) {
-	s.switches.Progress(p)
+	if s.watcher != nil {
+		s.watcher.Progress(p)
+		s.observer.Progress(p)
+	}
 	s.figures.Progress(p)
 	s.logProgress(p)
 	if p.Ended != store.EndedRunning {

@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/sched"
 	"stackagent/internal/beat"
 	"stackagent/internal/spool"
+	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -37,6 +38,8 @@ type serveFlags struct {
 	store, pageTokenFile string
 	maxSessions          int
 	switches             string
+	counters             bool
+	monitors             record.MonitorFlags
 	joinFlags
 	hostFlags
 	pageFlags
@@ -86,6 +89,8 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 	flags.StringVar(&f.store, "store", defaultStore, "folder of the sessions")
 	flags.StringVar(&f.pageTokenFile, "page-token-file", "", "file with the page's password (default: the bus's token)")
 	record.AddSwitches(flags, &f.switches)
+	flags.BoolVar(&f.counters, "counters", true, "count switches, faults and hardware events of the threads of this host's JVMs from outside")
+	f.monitors.AddTo(flags)
 	flags.IntVar(&f.maxSessions, "max-sessions", ingest.DefaultMaxSessions, "sessions open at once; others wait on the bus")
 	f.joinFlags.addTo(cmd)
 	f.hostFlags.addTo(cmd)
@@ -95,7 +100,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 }
 
 func (f *serveFlags) checkAll(listen bool) error {
-	if err := record.CheckSwitches(f.switches); err != nil {
+	if err := cmp.Or(record.CheckSwitches(f.switches), f.monitors.Check()); err != nil {
 		return err
 	}
 	if f.nats != "" && listen {
@@ -135,10 +140,17 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	_ = beat.Lenient() // without the right to that it only takes more CPU time
 	live := newServeLive(env)
 	live.root = f.store
-	if live.switches, err = record.StartSwitches(env, sched.Choice(f.switches), f.store, jvmprocess.NewFinder()); err != nil {
+	w := record.NewWatcher(env, f.counters, false)
+	defer w.End()
+	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), f.store, w.Finder); err != nil {
 		return err
 	}
-	defer live.switches.End()
+	w.Monitors = f.monitors.Start(env, f.store, w.Finder)
+	live.watcher = w
+	if live.observer, err = w.Listen(b.Conn(), "shadow serve", f.store, nil); err != nil {
+		env.Note("%s; JVMs are observed from their first batch on", text.OneLine(err.Error()))
+	}
+	defer live.observer.End()
 	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()})
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
