@@ -24,21 +24,21 @@ type Caution string
 
 // The cautions.
 const (
-	FewSamples Caution = "few-samples"  // fewer than 10 independent samples
-	Constant   Caution = "constant"     // one of the two does not vary: there is no coefficient
-	Leverage   Caution = "leverage"     // without a single sample the coefficient is another one (5.4.3)
-	NonLinear  Caution = "non-linear"   // Spearman and Pearson differ (5.4.2)
-	Lagged     Caution = "lag"          // one comes before the other: the coefficient without a lag is too low
-	LowEvents  Caution = "low-events"   // about one event a sample, or fewer: the coefficient is too low (5.4.1)
+	FewSamples Caution = "few-samples" // fewer than 10 independent samples
+	Constant   Caution = "constant"    // one of the two does not vary: there is no coefficient
+	Leverage   Caution = "leverage"    // without a single sample the coefficient is another one (5.4.3)
+	NonLinear  Caution = "non-linear"  // Spearman and Pearson differ (5.4.2)
+	Lagged     Caution = "lag"         // one comes before the other: the coefficient without a lag is too low
+	LowEvents  Caution = "low-events"  // about one event a sample, or fewer: the coefficient is too low (5.4.1)
 )
 
 // The limits behind the cautions.
 const (
-	fewSamples  = 10
-	leverage    = 0.1 // by which r changes without one sample
-	nonLinear   = 0.1 // between Pearson and Spearman
-	lowEvents   = 2.0 // a sample
-	lagGain     = 0.02
+	fewSamples = 10
+	leverage   = 0.1 // by which r changes without one sample
+	nonLinear  = 0.1 // between Pearson and Spearman
+	lowEvents  = 2.0 // a sample
+	lagGain    = 0.02
 )
 
 // Correlation is how two series x and y go together. What can not be computed is NaN.

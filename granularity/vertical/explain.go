@@ -1,6 +1,9 @@
 package vertical
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // ExplainOptions tune Explain. The zero value is good for most runs.
 type ExplainOptions struct {
@@ -23,6 +26,8 @@ const (
 	Restated  Reason = "restates"  // it restates the target
 	Later     Reason = "later"     // it changes after the target
 	Elsewhere Reason = "elsewhere" // it also changed as much while the target did not
+	Earlier   Reason = "earlier"   // it changes too long before the target
+	Weak      Reason = "weak"      // it does not go with the target within and around the change
 	Follows   Reason = "follows"   // it changes in the same direction by the same proportion, as work does that is not done
 	Rarely    Reason = "rarely"    // it does not change in most of the target's other changes of this kind
 )
@@ -53,6 +58,10 @@ type Factor struct {
 	// Score ranks the candidates: 0 to 1.
 	Score  float64
 	Reason Reason // "" for a candidate
+
+	lag   int     // at which it was compared
+	local float64 // Pearson's r with the target near the changes
+	own   float64 // standard error of Onset, without that of the target's
 }
 
 // Group is series that move together, so that the data can not say which of them is the cause.
@@ -71,6 +80,7 @@ type Explanation struct {
 	// Before and During are the means of the target outside of and in these ranges. Effect is in standard deviations
 	// of its noise.
 	Before, During, Effect float64
+	P                      float64  // of the target's own change by chance; above the level nothing was compared
 	Tried                  int      // series that vary and were measured
 	Causes                 []Group  // the most likely first; empty: nothing explains it
 	Demoted                []Factor // changed with the target, but are no candidates, each with the reason
@@ -81,21 +91,27 @@ type Explanation struct {
 // elsewhere. For an empty range it looks for the target's most notable change.
 func Explain(target Series, others []Series, in Range, o ExplainOptions) Explanation {
 	y := newSignal(target.Values)
-	e := Explanation{Range: in.within(len(y.raw)), Before: math.NaN(), During: math.NaN(), Effect: math.NaN()}
+	e := Explanation{Range: in.within(len(y.raw)), Before: math.NaN(), During: math.NaN(), Effect: math.NaN(), P: math.NaN()}
 	if in.Len() == 0 {
-		e.Range, e.Found = notable(y), true
+		e.Range, e.Found = find(y), true
 	}
 	if e.Range.Len() == 0 || e.Range.Len() == len(y.raw) {
 		e.Range, e.Found = Range{}, in.Len() == 0
 		return e
 	}
 	s := newScene(y, e.Range, o.MaxLag)
-	e.Similar = s.ranges[1:]
-	e.Before, e.During = s.levels(y)
-	e.Effect = mean(s.contrasts(y, 0))
+	e.Range, e.Similar = s.ranges[0], s.ranges[1:]
+	e.Before, e.During = s.levels(y, 0)
+	changes := s.contrasts(y, s.windows, 0)
+	e.Effect, e.P = mean(changes), s.chance(y, changes, 0)
+	if !(e.P <= cmp.Or(o.Level, 0.05)) {
+		return e
+	}
+	signals := make([]*signal, len(others))
 	factors := make([]Factor, 0, len(others))
 	for i, other := range others {
-		if f, ok := s.factor(newSignal(other.Values)); ok {
+		signals[i] = newSignal(other.Values)
+		if f, ok := s.factor(signals[i]); ok {
 			f.Series, f.Name, f.Unit, f.Layer = i, other.Name, other.Unit, other.Layer
 			if other.Name == target.Name || o.Restates != nil && o.Restates(other) {
 				f.Reason = Restated
@@ -104,6 +120,6 @@ func Explain(target Series, others []Series, in Range, o ExplainOptions) Explana
 		}
 	}
 	e.Tried = len(factors)
-	s.judge(&e, factors, others, o)
+	s.judge(&e, factors, signals, o)
 	return e
 }

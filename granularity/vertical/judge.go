@@ -6,30 +6,173 @@ import (
 	"slices"
 )
 
-// judge corrects the factors for their number, demotes what can not be the cause, and ranks the others.
-func (s *scene) judge(e *Explanation, factors []Factor, others []Series, o ExplainOptions) {
+// The limits behind the reasons.
+const (
+	// late is how many samples a series may change after the target: its source may be read before the target's.
+	late     = 1
+	specific = 0.6 // the least specificity of a candidate
+	explains = 0.5 // the least |r| with the target near the changes: a quarter of its variation
+	covers   = 0.5 // the least coverage, if another candidate covers most
+)
+
+// judge corrects the factors for their number, demotes what can not be the cause, and ranks the others in groups.
+func (s *scene) judge(e *Explanation, factors []Factor, signals []*signal, o ExplainOptions) {
 	level := cmp.Or(o.Level, 0.05)
 	p := make([]float64, len(factors))
 	for i, f := range factors {
 		p[i] = f.P
 	}
+	covered := 0.0
+	var kept []Factor
 	for i, c := range Holm(p) {
-		f := &factors[i]
-		f.Corrected = c
-		if c > level {
-			continue
+		factors[i].Corrected = c
+		if f := &factors[i]; c <= level {
+			f.Reason = cmp.Or(f.Reason, s.reason(e, f))
+			f.Score = e.score(f)
+			if f.Reason == "" {
+				covered = max(covered, f.Coverage)
+			}
+			kept = append(kept, *f)
 		}
-		f.Score = math.Abs(f.R)
-		if f.Reason != "" {
-			e.Demoted = append(e.Demoted, *f)
-			continue
-		}
-		e.Causes = append(e.Causes, Group{Lead: *f})
 	}
-	slices.SortFunc(e.Causes, func(a, b Group) int { return cmp.Compare(b.Lead.Score, a.Lead.Score) })
+	var causes []Factor
+	for _, f := range kept {
+		if f.Reason == "" && f.Coverage < covers && covered >= 0.8 {
+			f.Reason = Rarely
+		}
+		if f.Reason == "" {
+			causes = append(causes, f)
+		} else {
+			e.Demoted = append(e.Demoted, f)
+		}
+	}
+	strongest := func(a, b Factor) int { return cmp.Compare(b.Score, a.Score) }
+	slices.SortStableFunc(causes, strongest)
+	slices.SortStableFunc(e.Demoted, strongest)
+	e.Causes = s.group(causes, signals)
 	if o.Most > 0 && len(e.Causes) > o.Most {
 		e.Causes = e.Causes[:o.Most]
 	}
+}
+
+// reason is why the factor is no candidate; "" if it is one.
+func (s *scene) reason(e *Explanation, f *Factor) Reason {
+	switch {
+	case f.OnsetKnown && f.later(), !f.OnsetKnown && f.lag > 0:
+		return Later
+	case f.OnsetKnown && f.OnsetRange[1] < -s.maxLag:
+		return Earlier
+	case f.Specificity < specific:
+		return Elsewhere
+	case !(math.Abs(f.local) >= explains):
+		return Weak
+	case e.follows(f):
+		return Follows
+	}
+	return ""
+}
+
+// later reports whether the factor changes after the target: with a probability of about 90 %.
+func (f *Factor) later() bool {
+	deviation := float64(f.Onset-f.OnsetRange[0]) / 2
+	return float64(f.Onset-late) > 1.3*deviation && f.Onset > late
+}
+
+// growth is the logarithm of the ratio of two levels, limited to a factor of 50; NaN if there is none.
+func growth(before, during float64) float64 {
+	if before < 0 || during < 0 || before == 0 && during == 0 {
+		return math.NaN()
+	}
+	const most = 50
+	return min(max(math.Log(during/before), -math.Log(most)), math.Log(most))
+}
+
+// follows reports whether the factor changes by about the same proportion as the target, in the same direction and not
+// before it, and is no ratio: then it is work that is done less, or more, because of the target's change (Hauswirth and
+// others, section 5.4.4).
+func (e *Explanation) follows(f *Factor) bool {
+	x, y := growth(f.Before, f.During), growth(e.Before, e.During)
+	same := math.Abs(x-y) <= 0.35*math.Abs(y)+0.05
+	first := f.OnsetKnown && f.OnsetRange[1] < 0
+	return same && x*y > 0 && !first && f.Unit != "ratio" && f.Unit != "Hz"
+}
+
+// score is how likely a factor is the cause, compared with others: that it goes with the target over the whole run,
+// and with nothing else, in all similar changes, by more than the target, and first.
+func (e *Explanation) score(f *Factor) float64 {
+	dose := math.Abs(f.local)
+	if math.IsNaN(dose) {
+		dose = 0
+	}
+	x, y := growth(f.Before, f.During), growth(e.Before, e.During)
+	extreme := 0.75
+	if !math.IsNaN(x) && !math.IsNaN(y) && x != 0 {
+		extreme = math.Abs(x) / (math.Abs(x) + math.Abs(y))
+		if x < 0 && y < 0 {
+			extreme *= 0.7 // less of something is rather a consequence of less
+		}
+	}
+	timing := 0.7
+	if f.OnsetKnown {
+		switch {
+		case f.OnsetRange[1] < 0:
+			timing = 1
+		case f.Onset <= 0:
+			timing = 0.9
+		default:
+			timing = 0.6
+		}
+	}
+	return dose * f.Specificity * (0.5 + 0.5*f.Coverage) * (0.5 + 0.5*extreme) * timing
+}
+
+// together is the least |r| of series that are one group, near the changes.
+const together = 0.8
+
+// group joins factors that move together with the first of a group. The lead comes first, or else is the strongest; of
+// equally strong ones the lowest in the layers.
+func (s *scene) group(factors []Factor, signals []*signal) (groups []Group) {
+	var members [][]Factor
+	var bins [][]float64
+	for _, f := range factors {
+		b := s.near(signals[f.Series], s.aligned(&f))
+		i := slices.IndexFunc(bins, func(a []float64) bool {
+			return math.Abs(pearson(pairs(a, b, 0))) >= together
+		})
+		if i < 0 {
+			bins, members = append(bins, b), append(members, nil)
+			i = len(bins) - 1
+		}
+		members[i] = append(members[i], f)
+	}
+	for _, m := range members {
+		lead := 0
+		for i := range m {
+			if leads(&m[i], &m[lead]) {
+				lead = i
+			}
+		}
+		g := Group{Lead: m[lead]}
+		g.Others = append(append(g.Others, m[:lead]...), m[lead+1:]...)
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// earlier is by how many standard errors a series must come first to lead.
+const earlier = 1.2
+
+// similarScore is the ratio of scores that do not differ.
+const similarScore = 0.7
+
+// leads reports whether a is rather the lead of a group than b, which is at least as strong.
+func leads(a, b *Factor) bool {
+	if a.OnsetKnown && b.OnsetKnown {
+		if d := float64(b.Onset-a.Onset) / math.Hypot(a.own, b.own); math.Abs(d) > earlier {
+			return d > 0
+		}
+	}
+	return a.Score > similarScore*b.Score && depth(a.Layer) > depth(b.Layer)
 }
 
 // Holm are the p values corrected for their number, so that the probability of any false one is kept (Holm 1979). They

@@ -29,11 +29,10 @@ func ChangePoints(values []float64, o PhaseOptions) []int {
 		return nil
 	}
 	v := compress(known)
+	threshold := 1.15 * longRun(v) * math.Sqrt(2*math.Log(float64(len(v))))
 	if !rare(known) {
 		v = median5(v)
 	}
-	n := float64(len(v))
-	threshold := 1.15 * longRun(v) * math.Sqrt(2*math.Log(n))
 	if o.Penalty > 0 {
 		threshold *= o.Penalty
 	}
@@ -116,19 +115,51 @@ func median5(v []float64) []float64 {
 }
 
 // longRun is the long-run standard deviation: sqrt(k) times that of the mean of k samples, for large k. It is
-// estimated from the differences of the means of adjacent blocks, of which change points spoil only a few, for blocks
-// of 1, 2, 4 ... samples; the largest counts.
+// estimated from differences, which change points hardly spoil: of the means of adjacent blocks of 1, 2, 4 ... samples
+// as long as there are many, and from those of samples one and two apart, as of an autoregression of the first order.
+// The largest counts. 0 if most blocks are equal.
 func longRun(v []float64) float64 {
+	const blocks = 200
 	s, largest := newSums(v), 0.0
-	for k := 1; len(v)/k >= 16; k *= 2 {
+	for k := 1; len(v)/k >= blocks || k == 1; k *= 2 {
 		d := make([]float64, 0, len(v)/k)
 		for i := 0; i+2*k <= len(v); i += k {
 			d = append(d, s.mean(i+k, i+2*k)-s.mean(i, i+k))
 		}
-		largest = max(largest, math.Sqrt(float64(k)/2)*deviation(d, 0))
+		largest = max(largest, float64(k)/2*variance(d))
 	}
-	return largest
+	one, two := variance(apart(v, 1)), variance(apart(v, 2))
+	if one > 0 {
+		// The variances are c(1-phi) and c(1-phi²).
+		phi := min(max(two/one-1, 0), 0.97)
+		largest = max(largest, one/2/(1-phi)*(1+phi)/(1-phi))
+	}
+	return math.Sqrt(largest)
 }
+
+// apart are the differences of samples k apart.
+func apart(v []float64, k int) []float64 {
+	d := make([]float64, 0, len(v))
+	for i := k; i < len(v); i++ {
+		d = append(d, v[i]-v[i-k])
+	}
+	return d
+}
+
+// variance of values about 0, of which some are outliers: those beyond three standard deviations are left out.
+func variance(v []float64) float64 {
+	limit := 3 * deviation(v, 0)
+	sum, n := 0.0, 0.0
+	for _, x := range v {
+		if math.Abs(x) <= limit {
+			sum, n = sum+x*x, n+1
+		}
+	}
+	return sum / max(n, 1) / normalWithin3
+}
+
+// normalWithin3 is the variance of a standard normal distribution within three standard deviations.
+const normalWithin3 = 0.9733
 
 // sums are running sums of values and of values times their sample.
 type sums struct{ v, iv []float64 }

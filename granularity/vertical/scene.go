@@ -5,151 +5,288 @@ import (
 	"slices"
 )
 
-// scene is where the target changed, and where others are compared.
+// scene is where the target changed, and what that is compared with.
 type scene struct {
-	n        int
 	target   *signal
-	ranges   []Range // that is to be explained, then similar ones
-	side     int     // samples on each side that a range is compared with
-	maxLag   int
-	controls []Range // of the length of the first range, where the target did not change
-	stride   int     // between controls
+	n        int
+	ranges   []Range    // that is to be explained, then similar ones
+	windows  []window   // of the ranges
+	controls []window   // where the target did not change
+	length   int        // of a window, without its sides
+	chances  float64    // controls that do not overlap
+	stride   int        // between controls
+	shifts   [][]window // all windows moved to where the target did not change
+	maxLag   int        // by which a cause may come first
+	lags     []int      // at which a change is looked for; 0 is the first
 }
 
+// window is samples that are compared with those on their sides: a short range, or the beginning or end of a long one.
+type window struct {
+	in            Range
+	before, after Range // one may be empty
+}
+
+func (w window) sides() []Range { return []Range{w.before, w.after} }
+
+// moved is the window lag samples later, of n.
+func (w window) moved(lag, n int) window {
+	shift := func(r Range) Range { return Range{r.From + lag, r.To + lag}.within(n) }
+	return window{shift(w.in), shift(w.before), shift(w.after)}
+}
+
+// The most windows that are compared. More do not make it more certain.
+const (
+	mostSimilar  = 200
+	mostControls = 1000
+)
+
 func newScene(y *signal, in Range, maxLag int) *scene {
-	length := in.Len()
+	s := &scene{target: y, n: len(y.raw)}
+	in = s.snap(in)
+	s.ranges = append([]Range{in}, s.similar(in)...)
+	for _, r := range s.ranges {
+		s.windows = append(s.windows, s.frame(r, s.ranges)...)
+	}
+	s.length = s.windows[0].in.Len()
+	s.maxLag = maxLag
 	if maxLag == 0 {
-		maxLag = min(length/2, 20)
+		s.maxLag = min(max(in.Len()/2, 5), 10)
 	}
-	s := &scene{n: len(y.raw), target: y, side: max(3, min(length, len(y.raw)/4)), maxLag: maxLag, stride: max(1, length/4)}
-	s.ranges = append([]Range{in}, s.similar(y, in)...)
-	for from := 0; from+length <= s.n; from += s.stride {
-		r := Range{from, from + length}
-		wide := Range{from - s.side, from + length + s.side}
-		if in.From == 0 {
-			wide.From = from
-		}
-		if in.To == s.n {
-			wide.To = r.To
-		}
-		if !slices.ContainsFunc(s.ranges, func(d Range) bool { return d.Overlaps(wide) }) && wide.From >= 0 && wide.To <= s.n {
-			s.controls = append(s.controls, r)
+	s.lags = []int{0}
+	for _, l := range []int{-s.maxLag / 2, -s.maxLag, s.length / 2, s.length} {
+		if !slices.Contains(s.lags, l) {
+			s.lags = append(s.lags, l)
 		}
 	}
+	s.control()
+	s.shift()
 	return s
 }
 
-// around are the samples that a range is compared with: those on both sides, of which the target's changes are left out.
-func (s *scene) around(r Range) (out []Range) {
-	before := Range{r.From - s.side, r.From}.within(s.n)
-	after := Range{r.To, r.To + s.side}.within(s.n)
-	for _, d := range s.ranges {
-		if d == r {
+// local is the most samples that are compared at an edge. It leaves room for controls.
+func (s *scene) local() int { return max(10, s.n/16) }
+
+// frame has one window for a short range, and one at each end for a long one, of which only the changes there are
+// compared: over a long time everything changes.
+func (s *scene) frame(r Range, others []Range) []window {
+	if m := s.local(); r.Len() > m {
+		start, end := s.window(Range{r.From, r.From + m}, m, others), s.window(Range{r.To - m, r.To}, m, others)
+		start.after, end.before = Range{}, Range{}
+		switch {
+		case start.before.Len() == 0:
+			return []window{end}
+		case end.after.Len() == 0:
+			return []window{start}
+		}
+		return []window{start, end}
+	}
+	return []window{s.window(r, max(3, r.Len()), others)}
+}
+
+// window has on the sides of a range what does not belong to another one.
+func (s *scene) window(r Range, side int, others []Range) window {
+	w := window{r, Range{r.From - side, r.From}.within(s.n), Range{r.To, r.To + side}.within(s.n)}
+	for _, d := range others {
+		if d.Overlaps(r) {
 			continue
 		}
-		if d.Overlaps(before) {
-			before.From = min(d.To, before.To)
+		if d.Overlaps(w.before) {
+			w.before.From = min(max(d.To, w.before.From), w.before.To)
 		}
-		if d.Overlaps(after) {
-			after.To = max(d.From, after.From)
-		}
-	}
-	for _, side := range []Range{before, after} {
-		if side.Len() > 0 {
-			out = append(out, side)
+		if d.Overlaps(w.after) {
+			w.after.To = max(min(d.From, w.after.To), w.after.From)
 		}
 	}
-	return out
+	return w
 }
 
-// contrast is by how much the signal is higher in the range, moved lag samples, than on its sides. Each side counts
-// the same: a trend cancels.
-func (s *scene) contrast(x *signal, r Range, lag int) float64 {
-	sides := 0.0
-	around := s.around(r)
-	for _, side := range around {
-		m, _ := over(x.v, Range{side.From + lag, side.To + lag}.within(s.n))
-		sides += m / float64(len(around))
+// control sets the controls: like the first window, wherever the target did not change. A side that is a range is left
+// out, as it is of the windows.
+func (s *scene) control() {
+	like := s.windows[0]
+	side := max(like.before.Len(), like.after.Len())
+	s.stride = max(1, s.length/4, s.n/mostControls)
+	apart := s.apart()
+	last := -1
+	for from := 0; from+s.length <= s.n; from += s.stride {
+		in := Range{from, from + s.length}
+		if slices.ContainsFunc(apart, in.Overlaps) {
+			continue
+		}
+		w := s.window(in, side, apart)
+		if 2*w.before.Len() < like.before.Len() || 2*w.after.Len() < like.after.Len() {
+			continue
+		}
+		if like.before.Len() == 0 {
+			w.before = Range{}
+		}
+		if like.after.Len() == 0 {
+			w.after = Range{}
+		}
+		s.controls = append(s.controls, w)
+		if last < 0 || from >= last+s.length {
+			s.chances, last = s.chances+1, from
+		}
 	}
-	m, _ := over(x.v, Range{r.From + lag, r.To + lag}.within(s.n))
-	return m - sides
 }
 
-// contrasts are those of all ranges.
-func (s *scene) contrasts(x *signal, lag int) []float64 {
-	out := make([]float64, len(s.ranges))
-	for i, r := range s.ranges {
-		out[i] = s.contrast(x, r, lag)
+// mostShifts bounds them.
+const mostShifts = 200
+
+// shift sets the shifts of three windows or more: what comes back with a period of its own is not with the target
+// because it is with one of its changes.
+func (s *scene) shift() {
+	if len(s.windows) < 3 || s.long() {
+		return
 	}
-	return out
+	stride := max(1, s.length/4, 2*s.n/mostShifts)
+	for lag := -s.n + stride; lag < s.n; lag += stride {
+		var moved []window
+		for _, w := range s.windows {
+			in := Range{w.in.From + lag, w.in.To + lag}
+			if in.From < 0 || in.To > s.n || slices.ContainsFunc(s.ranges, in.Overlaps) {
+				continue
+			}
+			moved = append(moved, s.window(in, max(w.before.Len(), w.after.Len(), 3), s.ranges))
+		}
+		if 4*len(moved) >= 3*len(s.windows) {
+			s.shifts = append(s.shifts, moved)
+		}
+	}
 }
 
-// levels are the means on the sides of the ranges and in them.
-func (s *scene) levels(x *signal) (before, during float64) {
-	var sides []Range
+// apart are the samples that no control may touch: short ranges, and the ends of long ones.
+func (s *scene) apart() (out []Range) {
 	for _, r := range s.ranges {
-		sides = append(sides, s.around(r)...)
+		if r.Len() <= s.local() {
+			out = append(out, r)
+			continue
+		}
+		for _, edge := range []int{r.From, r.To} {
+			if edge > 0 && edge < s.n {
+				out = append(out, Range{edge - 1, edge + 1})
+			}
+		}
 	}
-	before, _ = over(x.raw, sides...)
-	during, _ = over(x.raw, s.ranges...)
-	return before, during
+	return out
+}
+
+// long reports whether the windows are the ends of long ranges.
+func (s *scene) long() bool { return s.windows[0].before.Len() == 0 || s.windows[0].after.Len() == 0 }
+
+// trend is the share of the windows with the only side of the first, less those with only the other: what a trend, which
+// the controls have too, adds to the mean of the contrasts.
+func (s *scene) trend() float64 {
+	like, sum := s.windows[0], 0.0
+	for _, w := range s.windows {
+		switch {
+		case (w.before.Len() == 0) == (like.before.Len() == 0) && (w.after.Len() == 0) == (like.after.Len() == 0):
+			sum++
+		case (w.before.Len() == 0) != (like.before.Len() == 0) && (w.after.Len() == 0) != (like.after.Len() == 0):
+			sum--
+		}
+	}
+	return sum / float64(len(s.windows))
+}
+
+// contrast is by how much the signal is higher in the window than on its sides, in units of its noise. Each side
+// counts the same, so that a trend cancels.
+func (x *signal) contrast(w window) float64 {
+	sides, n := 0.0, 0.0
+	for _, r := range w.sides() {
+		if m := x.over(r); !math.IsNaN(m) {
+			sides, n = sides+m, n+1
+		}
+	}
+	return x.over(w.in) - sides/n
+}
+
+// contrasts are those of some windows, moved by a lag.
+func (s *scene) contrasts(x *signal, windows []window, lag int) []float64 {
+	out := make([]float64, len(windows))
+	for i, w := range windows {
+		out[i] = x.contrast(w.moved(lag, s.n))
+	}
+	return out
+}
+
+// change is the mean contrast of one range; NaN if it is not known.
+func (s *scene) change(x *signal, r Range, others []Range) float64 {
+	return mean(s.contrasts(x, s.frame(r, others), 0))
+}
+
+// levels are the means of the series on the sides of the windows and in them.
+func (s *scene) levels(x *signal, lag int) (before, during float64) {
+	var sides, in []Range
+	for _, w := range s.windows {
+		w = w.moved(lag, s.n)
+		sides, in = append(sides, w.sides()...), append(in, w.in)
+	}
+	return x.level(sides...), x.level(in...)
+}
+
+// snap moves the edges of a range to where the target changes, if it clearly does so near them.
+func (s *scene) snap(in Range) Range {
+	change := s.change(s.target, in, nil)
+	near := min(max(2, in.Len()/3), s.local())
+	if in.From > 0 {
+		in.From = s.edge(in.From, near, math.Copysign(1, change))
+	}
+	if in.To < s.n {
+		in.To = max(in.From+1, s.edge(in.To, near, -math.Copysign(1, change)))
+	}
+	return in
+}
+
+// edge is where the target steps most in a direction, at most near samples from at.
+func (s *scene) edge(at, near int, direction float64) int {
+	r := Range{at - 2*near, at + 2*near}.within(s.n)
+	best, strongest := at, 3*s.target.run
+	for i := max(at-near, r.From+1); i <= min(at+near, r.To-1); i++ {
+		if v := direction * s.target.rise(r.From, i, r.To); v > strongest {
+			best, strongest = i, v
+		}
+	}
+	return best
+}
+
+// rise is by how much the mean is higher in [at, to) than in [from, at), weighted as in the CUSUM statistic; 0 if it is
+// not known.
+func (x *signal) rise(from, at, to int) float64 {
+	k, m := float64(x.n[at]-x.n[from]), float64(x.n[to]-x.n[from])
+	if k == 0 || k == m {
+		return 0
+	}
+	return (x.over(Range{at, to}) - x.over(Range{from, at})) * math.Sqrt(k*(m-k)/m)
 }
 
 // similar are the other ranges in which the target changed like in this one: in the same direction, by at least half,
-// for half as long to twice as long.
-func (s *scene) similar(y *signal, in Range) (out []Range) {
+// for half as long to twice as long. A range at an end of the run has none.
+func (s *scene) similar(in Range) (out []Range) {
 	if in.From == 0 || in.To == s.n {
 		return nil
 	}
-	s.ranges = []Range{in}
-	change := s.contrast(y, in, 0)
+	change := s.change(s.target, in, nil)
 	if math.IsNaN(change) {
 		return nil
 	}
-	sides, _ := over(y.v, s.around(in)...)
-	middle := sides + change/2
-	smooth := movingMean(y.v, max(1, in.Len()/3))
-	for from := 0; from < s.n; {
+	middle := s.target.over(in) - change/2
+	smooth := s.target.smooth(max(1, in.Len()/3))
+	for from := 0; from < s.n && len(out) < mostSimilar; {
 		to := from
 		for to < s.n && (smooth[to]-middle)*change > 0 {
 			to++
 		}
 		r := Range{from, to}
-		if l := r.Len(); 2*l >= in.Len() && l <= 2*in.Len() && from > 0 && to < s.n && !r.Overlaps(in) {
-			out = append(out, r)
-		}
 		from = to + 1
-	}
-	return out
-}
-
-// movingMean is the mean of w samples around each, of those that were measured.
-func movingMean(v []float64, w int) []float64 {
-	out := make([]float64, len(v))
-	for i := range v {
-		r := Range{i - w/2, i - w/2 + w}.within(len(v))
-		out[i], _ = over(v, r)
-	}
-	return out
-}
-
-// notable is the range in which the target differs most from its usual level, between two change points.
-func notable(y *signal) Range {
-	points := ChangePoints(y.raw, PhaseOptions{})
-	if len(points) == 0 {
-		return Range{}
-	}
-	edges := append(append([]int{0}, points...), len(y.raw))
-	best, strongest := Range{}, 0.0
-	for i := range edges[1:] {
-		r := Range{edges[i], edges[i+1]}
-		if 2*r.Len() > len(y.raw) {
+		if 2*r.Len() < in.Len() || r.Len() > 2*in.Len() || r.From == 0 || r.To == s.n || r.Overlaps(in) {
 			continue
 		}
-		m, n := over(y.v, r)
-		if v := math.Abs(m) * math.Sqrt(float64(n)); v > strongest { // the median is 0
-			best, strongest = r, v
+		r = s.snap(r)
+		c := s.change(s.target, r, []Range{in})
+		if c/change >= 0.5 && !r.Overlaps(in) && (len(out) == 0 || r.From >= out[len(out)-1].To) {
+			out = append(out, r)
 		}
 	}
-	return best
+	return out
 }
