@@ -105,34 +105,50 @@ func known(v []float64) (out []float64) {
 	return out
 }
 
-// poisson is the two-sided p of the number of events in the windows, for a series of rare events: given those outside,
-// with their index of dispersion. Of none outside at least one was possible.
+// poisson is the two-sided p of the events in the windows, for a series of rare events, given those in them and on
+// their sides together: the comparison of two Poisson rates is binomial (Przyborowski and Wilenski 1940). Numbers are
+// divided by the index of dispersion that the same comparison has in the controls, as events come in clusters.
 func (s *scene) poisson(x *signal, lag int) float64 {
-	var in []Range
-	for _, w := range s.windows {
-		in = append(in, w.moved(lag, s.n).in)
+	in, sides, share := s.events(x, s.windows, lag)
+	events, all := 0.0, 0.0
+	var p float64
+	for i := range in {
+		events, all = events+in[i], all+in[i]+sides[i]
+		p += share[i] / float64(len(share))
 	}
-	events, n := x.total(in...)
-	all, length := x.total(Range{0, s.n})
-	if length == n {
-		return 1
-	}
-	var sums []float64
-	for _, w := range s.controls {
-		sum, _ := x.total(w.in)
-		sums = append(sums, sum)
+	squares, expected := 0.0, 0.0
+	in, sides, share = s.events(x, s.controls, 0)
+	for i, q := range share {
+		n := in[i] + sides[i]
+		squares, expected = squares+square(in[i]-n*q), expected+n*q*(1-q)
 	}
 	dispersion := 1.0
-	if m, v := stat.MeanVariance(sums, nil); len(sums) > 2 && m > 0 {
-		dispersion = max(1, v/m)
+	if expected > 0 {
+		dispersion = max(1, squares/expected)
 	}
-	expected := max(all-events, 1) / float64(length-n) * float64(n) / dispersion
-	events /= dispersion
-	if events <= 0 {
-		return min(1, 2*math.Exp(-expected))
+	events, all = events/dispersion, all/dispersion
+	upper, lower := 1.0, 1.0 // of so many or more, and of so many or fewer
+	if events > 0 {
+		upper = mathext.RegIncBeta(events, all-events+1, p)
 	}
-	upper := mathext.GammaIncReg(events, expected) // of so many or more
-	return min(1, 2*min(upper, 1-mathext.GammaIncReg(events+1, expected)))
+	if all-events > 1e-9 {
+		lower = 1 - mathext.RegIncBeta(events+1, all-events, p)
+	}
+	return min(1, 2*min(upper, lower))
+}
+
+// events are those in windows and on their sides, and the share of the samples measured that are in them. Windows
+// without samples are left out.
+func (s *scene) events(x *signal, windows []window, lag int) (in, sides, share []float64) {
+	for _, w := range windows {
+		w = w.moved(lag, s.n)
+		a, n := x.total(w.in)
+		b, m := x.total(w.before, w.after)
+		if n > 0 && m > 0 {
+			in, sides, share = append(in, a), append(sides, b), append(share, float64(n)/float64(n+m))
+		}
+	}
+	return in, sides, share
 }
 
 // specificity is the share of the times at which the series changed by at least half as much as with the target that

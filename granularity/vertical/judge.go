@@ -28,7 +28,7 @@ func (s *scene) judge(e *Explanation, factors []Factor, signals []*signal, o Exp
 		factors[i].Corrected = c
 		if f := &factors[i]; c <= level {
 			f.Reason = cmp.Or(f.Reason, s.reason(e, f))
-			f.Score = e.score(f)
+			f.Score = s.score(e, f)
 			if f.Reason == "" {
 				covered = max(covered, f.Coverage)
 			}
@@ -98,8 +98,9 @@ func (e *Explanation) follows(f *Factor) bool {
 }
 
 // score is how likely a factor is the cause, compared with others: that it goes with the target over the whole run,
-// and with nothing else, in all similar changes, by more than the target, and first.
-func (e *Explanation) score(f *Factor) float64 {
+// and with nothing else, in all similar changes, by more than the target, and
+// shortly before it.
+func (s *scene) score(e *Explanation, f *Factor) float64 {
 	dose := math.Abs(f.local)
 	if math.IsNaN(dose) {
 		dose = 0
@@ -112,15 +113,11 @@ func (e *Explanation) score(f *Factor) float64 {
 			extreme *= 0.7 // less of something is rather a consequence of less
 		}
 	}
-	timing := 0.7
+	timing := 0.5
 	if f.OnsetKnown {
-		switch {
-		case f.OnsetRange[1] < 0:
-			timing = 1
-		case f.Onset <= 0:
-			timing = 0.9
-		default:
-			timing = 0.6
+		timing = 1 / (1 + math.Abs(float64(f.Onset))/float64(s.maxLag))
+		if f.Onset > 0 {
+			timing *= 0.7
 		}
 	}
 	return dose * f.Specificity * (0.5 + 0.5*f.Coverage) * (0.5 + 0.5*extreme) * timing
@@ -163,16 +160,19 @@ func (s *scene) group(factors []Factor, signals []*signal) (groups []Group) {
 const earlier = 1.2
 
 // similarScore is the ratio of scores that do not differ.
-const similarScore = 0.7
+const similarScore = 0.6
 
 // leads reports whether a is rather the lead of a group than b, which is at least as strong.
 func leads(a, b *Factor) bool {
+	if a.Score < similarScore*b.Score {
+		return false
+	}
 	if a.OnsetKnown && b.OnsetKnown {
 		if d := float64(b.Onset-a.Onset) / math.Hypot(a.own, b.own); math.Abs(d) > earlier {
 			return d > 0
 		}
 	}
-	return a.Score > similarScore*b.Score && depth(a.Layer) > depth(b.Layer)
+	return depth(a.Layer) > depth(b.Layer)
 }
 
 // Holm are the p values corrected for their number, so that the probability of any false one is kept (Holm 1979). They

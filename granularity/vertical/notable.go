@@ -12,8 +12,18 @@ func find(y *signal) Range {
 	s := &scene{target: y, n: len(y.raw)}
 	best, strongest := Range{}, 0.0
 	consider := func(r Range) {
-		length := float64(min(r.Len(), s.local()))
-		if v := math.Abs(s.change(y, r, nil)) * math.Sqrt(length); v > strongest && 2*r.Len() <= s.n {
+		windows := s.frame(r, nil)
+		w := windows[0]
+		se := math.Sqrt((1/float64(w.in.Len()) + 1/float64(w.before.Len()+w.after.Len())) / float64(len(windows)))
+		v := math.Abs(mean(s.contrasts(y, windows, 0))) / se
+		// What lies between two changes is as different from its sides as they are, but it is nearer to the median.
+		in, sides := math.Abs(y.over(w.in)), 0.0
+		for _, side := range w.sides() {
+			if side.Len() > 0 {
+				sides = max(sides, math.Abs(y.over(side)))
+			}
+		}
+		if v *= in / max(in+sides, 1e-9); v > strongest && 2*r.Len() <= s.n {
 			best, strongest = r, v
 		}
 	}

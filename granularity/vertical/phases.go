@@ -58,13 +58,13 @@ func compact(values []float64) (known []float64, at []int) {
 	return known, at
 }
 
-// knee is how many standard deviations of the noise from the median values are compressed.
+// knee is how many standard deviations from the median values are compressed.
 const knee = 3
 
-// compress keeps values near the median and takes about the logarithm of what is far from it, in units of the noise
-// from one sample to the next.
+// compress keeps values near the median and takes about the logarithm of what is far from it, in standard deviations.
 func compress(v []float64) []float64 {
-	centre, scale := median(v), noise(v)
+	centre := median(v)
+	scale := spread(v, centre)
 	out := make([]float64, len(v))
 	for i, x := range v {
 		out[i] = knee * math.Asinh((x-centre)/(knee*scale))
@@ -72,24 +72,10 @@ func compress(v []float64) []float64 {
 	return out
 }
 
-// noise is the standard deviation from one sample to the next. If most samples equal the one before, it is that about
-// the median, or the mean deviation from it; 1 if there is none.
-func noise(v []float64) float64 {
-	d := make([]float64, 0, len(v))
-	last := math.NaN()
-	for _, x := range v {
-		if !math.IsNaN(x) {
-			if !math.IsNaN(last) {
-				d = append(d, x-last)
-			}
-			last = x
-		}
-	}
-	if s := deviation(d, 0) / math.Sqrt2; s > 0 {
-		return s
-	}
-	centre := median(v)
-	if s := deviation(v, centre); s > 0 {
+// spread is the standard deviation, by the median absolute deviation or that from one sample to the next, whichever is
+// larger. If most values are equal, it is the mean deviation; 1 if there is none.
+func spread(v []float64, centre float64) float64 {
+	if s := max(deviation(v, centre), deviation(apart(v, 1), 0)/math.Sqrt2); s > 0 {
 		return s
 	}
 	away := make([]float64, len(v))
