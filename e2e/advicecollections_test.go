@@ -14,7 +14,7 @@ import (
 // of those for collections, with the time to reach them.
 func TestCollectionsStandstill(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, gc := range []string{"-XX:+UseParallelGC", "-XX:+UseG1GC"} {
 			t.Run(jdk.String()+gc, func(t *testing.T) {
 				testjvm.OneGood(t, func(a *testjvm.Attempt) { collectionsStandstill(t, a, jdk, gc) })

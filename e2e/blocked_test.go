@@ -68,7 +68,7 @@ func (r blockedRun) rounds() int {
 // waited measured it to be.
 func TestBlocked(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
 		for _, r := range blockedRuns {
 			if jdk.Version < r.minJDK {

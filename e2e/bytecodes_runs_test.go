@@ -19,7 +19,7 @@ import (
 func TestBytecodesAreOfTheProgram(t *testing.T) {
 	testjvm.Shared(t)
 	const tasks = 200 // and the one that comes before the pool
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		runs := 2 // each is a start of everything
 		if full() {
 			runs = 10

@@ -141,7 +141,7 @@ func checkThrown(t *testing.T, name string, over int, want, interpreted, compile
 func TestBytecodesEqualSteps(t *testing.T) {
 	testjvm.Shared(t)
 	cases := buildBytecodeCases(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			agent := "-agentpath:" + testjvm.Library(t) + "=metric=bytecodes,spool=off"
 			// A pair of instructions that the interpreter executes as one would be one step.

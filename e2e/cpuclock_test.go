@@ -24,7 +24,7 @@ import (
 // to it.
 func TestTimesPerTask(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, threads := range []int{1, 2, 8} {
 			t.Run(fmt.Sprintf("%s/%d", jdk, threads), func(t *testing.T) {
 				compareTimes(t, testjvm.Example(t, "cpuclock").Command(t, jdk), threads)

@@ -27,10 +27,10 @@ func victim(t *testing.T, jdk testjvm.JDK, args ...string) testjvm.Command {
 	return testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, dir), Main: "Main", Args: args}
 }
 
-// eachJDK runs f on every JDK.
+// eachJDK runs f on every JDK, outside the full run on one of them in turn.
 func eachJDK(t *testing.T, f func(t *testing.T, jdk testjvm.JDK)) {
 	t.Helper()
-	each(t, testjvm.JDKs(t), f)
+	each(t, testjvm.JDKsInTurn(t), f)
 }
 
 // each runs f on some JDKs.

@@ -37,7 +37,7 @@ func TestGCCauses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(source, "Main.java"), []byte(collecting), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		classes := testjvm.Compile(t, jdk, source)
 		for _, gc := range []string{"Serial", "Parallel", "G1", "Z", "Shenandoah"} {
 			t.Run(jdk.String()+gc, func(t *testing.T) {

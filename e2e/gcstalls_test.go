@@ -38,7 +38,7 @@ var (
 func TestStalls(t *testing.T) {
 	testjvm.Alone(t, "the wait for a processor after a stall is in the log, too")
 	shenandoah := testjvm.Collector{Name: "Shenandoah", Flag: "-XX:+UseShenandoahGC"}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, gc := range []testjvm.Collector{testjvm.Z, shenandoah} {
 			t.Run(jdk.String()+"/"+gc.Name, func(t *testing.T) {
 				if r := (testjvm.Command{JDK: jdk, VM: []string{gc.Flag, "-version"}}).Plain(t); r.Exit != 0 {
@@ -163,7 +163,7 @@ func loggedStalls(t *testing.T, log string) (sum float64) {
 // what the JVM waits for at its end.
 func TestNoStalls(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
 				p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "gcstalls")), Main: "Main",

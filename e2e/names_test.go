@@ -133,7 +133,7 @@ func TestNamesInServer(t *testing.T) {
 	source := filepath.Join(folder, "Main.java")
 	kinds := map[string]int{"pool": lineOf(t, source, "newFixedThreadPool"), "virtual": lineOf(t, source, "make.invoke(null)")}
 	handlers := []int{lineOf(t, source, `createContext("/quote"`), lineOf(t, source, `createContext("/order"`)}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for kind, line := range kinds {
 			if kind == "virtual" && jdk.Version < 21 {
 				continue

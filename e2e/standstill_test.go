@@ -31,7 +31,7 @@ type stopped struct {
 // what JVMTI calls pauses.
 func TestStandstill(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, gc := range []testjvm.Collector{testjvm.Z, testjvm.G1} {
 			t.Run(jdk.String()+"/"+gc.Name, func(t *testing.T) {
 				testjvm.OneGood(t, func(a *testjvm.Attempt) { standstill(t, a, jdk, gc) })

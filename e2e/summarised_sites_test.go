@@ -29,7 +29,7 @@ func TestSitesOfSummarisedTasks(t *testing.T) {
 	testjvm.Shared(t)
 	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "callsites")
 	at := sitesMarked(t, filepath.Join(folder, "Main.java"))
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			virtual := int64(0)
 			if jdk.Version >= 21 {

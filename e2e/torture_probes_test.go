@@ -20,7 +20,7 @@ func TestTortureProbes(t *testing.T) {
 	if torture() {
 		forms["summary"] = []string{"--detail", "summary"}
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for name, agent := range forms {
 			t.Run(jdk.String()+"/"+name, func(t *testing.T) {
 				cmd := testjvm.Command{JDK: jdk, VM: append(slices.Clone(opened), "-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null"),

@@ -17,7 +17,7 @@ import (
 func TestStacksOfLongWaits(t *testing.T) {
 	testjvm.Shared(t)
 	const waits = 4000
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			p := waitsCommand(t, jdk, "Paths", strconv.Itoa(waits)).Profile(t)
 			own, err := strconv.Atoi(strings.TrimSpace(p.Stdout))

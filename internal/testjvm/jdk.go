@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -161,6 +162,20 @@ func releaseVersion(path string) (string, error) {
 }
 
 var find = sync.OnceValues(Find)
+
+// JDKsInTurn is JDKs for slow tests: outside the full run one of them, which depends on the test's name, so that each JDK
+// gets about half of these tests.
+func JDKsInTurn(t testing.TB) []JDK {
+	t.Helper()
+	all := JDKs(t)
+	if os.Getenv("STACKAGENT_E2E") == "full" || os.Getenv("STACKAGENT_JDKS") != "" {
+		return all
+	}
+	h := fnv.New32a()
+	h.Write([]byte(t.Name()))
+	i := int(h.Sum32() % uint32(len(all)))
+	return all[i : i+1]
+}
 
 // JDKs is Find for tests: it fails the test where there is none, and where
 // STACKAGENT_JDKS ("17,25") names the versions that must be there and one is not.
