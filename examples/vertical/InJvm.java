@@ -160,8 +160,8 @@ final class InJvm {
 
         @Override
         String prepare() {
-            for (int i = 0; i < 300; i++) {
-                Thread t = new Thread(() -> deep(200), "idle");
+            for (int i = 0; i < 100; i++) {
+                Thread t = new Thread(() -> deep(80), "idle");
                 t.setDaemon(true);
                 t.start();
             }

@@ -23,7 +23,7 @@ final class InSystem {
     }
 
     static FileChannel file(String name, int bytes) throws Exception {
-        Path p = Files.createTempFile(Path.of("."), name, ".data");
+        Path p = Files.createTempFile(name, ".data");
         p.toFile().deleteOnExit();
         FileChannel c = FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE);
         ByteBuffer block = ByteBuffer.allocateDirect(1 << 20);
@@ -73,7 +73,7 @@ final class InSystem {
 
         @Override
         String prepare() throws Exception {
-            file = Files.createTempFile(Path.of("."), "table", ".data"); // /tmp may be in memory
+            file = Files.createTempFile("table", ".data"); // /tmp may be in memory
             file.toFile().deleteOnExit();
             try (FileChannel c = FileChannel.open(file, StandardOpenOption.WRITE)) {
                 ByteBuffer block = ByteBuffer.allocateDirect(8 << 20);
