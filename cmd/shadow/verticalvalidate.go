@@ -158,7 +158,7 @@ func addSums(m measuredRun, session string) error {
 	}
 	sums := map[string]float64{}
 	if err := samples.Each(func(row *monitor.Row) error {
-		if i := slices.IndexFunc(endToEnd, func(e struct{ monitor, quantity string }) bool { return monitor.Match(e.monitor, row.Monitor) }); i >= 0 {
+		if i := slices.IndexFunc(endToEnd, func(e struct{ monitor, quantity string }) bool { return e.monitor == row.Monitor }); i >= 0 {
 			sums[endToEnd[i].monitor] += row.Value
 		}
 		return nil
