@@ -47,7 +47,7 @@ func TestMetric(t *testing.T) {
 		{"rate(minor_faults)", "1/s", []float64{1000, 2000, 3000, 4000}},
 		{"rate(alloc.bytes)", "bytes/s", []float64{1e8, 2e8, 0, 4e8}},
 		{"rate(steal_ns)", "", []float64{0, 0.5, 0.2, none}},
-		{"steal_share", "CPUs", []float64{0, 0.5, 0.2, none}},
+		{"steal_share", "ratio", []float64{0, 0.5, 0.2, none}},
 		{`rate(tasks.finished{class~"Order*"})`, "tasks/s", []float64{1100, 200, 3300, 4400}},
 		{`tasks_finished{class="Tax"}`, "tasks", []float64{100, 200, 300, 400}},
 		{`tasks.finished{class!~"Order*"}`, "tasks", []float64{100, 200, 300, 400}},

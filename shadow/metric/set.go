@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -81,6 +82,45 @@ func (s *Set) Metric(expression string) (*Metric, error) {
 	m.Layer = layerOf(c.from)
 	return m, nil
 }
+
+// Monitor is series i as a rate: a counter's growth per second, so that samples of different lengths compare; a level as it is.
+func (s *Set) Monitor(i int) *Metric {
+	c := &compiler{set: s}
+	m := &s.index.monitors[i]
+	n, err := c.sum(m.Name, []*monitor{m}, 0)
+	if err == nil && n.counter {
+		n, err = rate(c, 0, []*node{n})
+	}
+	out := &Metric{Name: m.Name, Unit: m.Unit, Layer: m.Layer, Doc: m.Doc, From: []string{m.Name}}
+	if err != nil { // too many samples
+		out.Values = each(s.samples.Len(), func(int) float64 { return math.NaN() })
+		return out
+	}
+	out.Values = n.eval(s.samples.Len())
+	if out.Unit = n.unit.String(); len(n.unit) == 0 && m.Unit != "" {
+		out.Unit = "ratio"
+	}
+	return out
+}
+
+// Rate is a metric as one per second, if it is the growth in each sample.
+func (s *Set) Rate(m *Metric) (*Metric, error) {
+	if !m.Counter {
+		return m, nil
+	}
+	out, err := s.Metric("rate(" + m.Name + ")")
+	if err != nil {
+		return nil, err
+	}
+	out.Name, out.Doc = m.Name, m.Doc
+	if out.Unit == "" {
+		out.Unit = "ratio"
+	}
+	return out, nil
+}
+
+// Len is the number of monitors.
+func (s *Set) Len() int { return len(s.index.monitors) }
 
 func layerOf(from []*monitor) string {
 	layer := ""

@@ -213,3 +213,25 @@ func (s *scanner) number() error {
 	}
 	return s.put(unitEnd, word{value: value * w.factor, unit: u})
 }
+
+// Split splits a list of expressions at its commas, but not at those in brackets or quotes.
+func Split(list string) (out []string) {
+	depth, from, quote := 0, 0, rune(0)
+	for i, r := range list {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'' || r == '`':
+			quote = r
+		case r == '(' || r == '{':
+			depth++
+		case r == ')' || r == '}':
+			depth--
+		case r == ',' && depth <= 0:
+			out, from = append(out, strings.TrimSpace(list[from:i])), i+1
+		}
+	}
+	return append(out, strings.TrimSpace(list[from:]))
+}

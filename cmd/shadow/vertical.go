@@ -1,0 +1,274 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
+	analysis "stackagent/granularity/vertical"
+	"stackagent/internal/units"
+	"stackagent/shadow/explain"
+	"stackagent/shadow/metric"
+	"stackagent/shadow/session"
+	"stackagent/shadow/vertical"
+)
+
+// verticalFlags are the flags of shadow vertical.
+type verticalFlags struct {
+	listing.Flags
+	window    windowFlags
+	every     string
+	defined   []string
+	correlate string
+	matrix    string
+	where     string
+	lag       time.Duration
+	explain   string
+	metrics   bool
+	samples   bool
+	output    string
+}
+
+// defaultTarget is the metric whose phases are listed.
+const defaultTarget = "task_throughput"
+
+func newVertical(env console.Env) *cobra.Command {
+	var f verticalFlags
+	cmd := &cobra.Command{
+		Use:   "vertical DIR",
+		Short: "The vertical profile: what moves with a metric, over all layers from the program to the hardware",
+		Long: `Without options, lists the phases of the task throughput that differ from its usual level,
+each with what explains it. With -o, draws the series of all layers above each other.
+
+--explain METRIC ranks the monitors that changed with a metric: in its most notable
+change, or in the time FROM..TO since the start. What changed later, what also changed
+elsewhere, and what says the same in other words is listed apart. p is corrected for
+the number of series tried.
+
+A metric is a monitor (shadow monitors lists them), a named metric (--metrics lists
+them), or an expression over these: + - * /, the functions abs, avg, delta, max, min,
+rate and ratio, and selectors such as tasks.finished{class~"Order*"}. The layer may be
+left out where the name is still unique. A counter is its growth in each sample; rate()
+makes that a growth per second. Units are checked. Where a denominator is next to
+nothing, the sample has no value. docs/vertical.md has the whole language.
+
+Samples are those at which monitors were sampled. --every takes other ones: of a fixed
+length, or from event to event.`,
+		Example: `  shadow run --monitors all -o /tmp/s -- java -jar app.jar
+  shadow vertical /tmp/s
+  shadow vertical /tmp/s -o layers.svg
+  shadow vertical /tmp/s --explain task_throughput
+  shadow vertical /tmp/s --explain task_throughput@3.1s..3.9s -o dip.svg
+  shadow vertical /tmp/s --correlate os.minor_faults,vm.heap.old.used_bytes --where 'gc_running == 0'
+  shadow vertical /tmp/s --metric 'big=rate(tasks.finished{class~"Big*"})' --matrix big,cpu_share,gc_share -o matrix.png
+  shadow vertical /tmp/s --every gc --samples --format csv`,
+		Args: listing.OneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return f.run(env, args[0])
+		},
+	}
+	f.addTo(cmd, env)
+	return cmd
+}
+
+func (f *verticalFlags) addTo(cmd *cobra.Command, env console.Env) {
+	f.AddTo(cmd, env, true, "table", "json", "csv", "parquet")
+	f.window.addTo(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.every, "every", "", "samples: of a fixed `LENGTH` (10ms), or from event to event: gc, iteration, task:CLASS")
+	flags.StringArrayVar(&f.defined, "metric", nil, "name an expression: `NAME=EXPR` (repeatable)")
+	flags.StringVar(&f.correlate, "correlate", "", "how two metrics go together: `A,B`")
+	flags.StringVar(&f.matrix, "matrix", "", "how each pair of metrics goes together: `A,B,C...`")
+	flags.StringVar(&f.where, "where", "", "only samples in which this holds: `CONDITION`, as 'gc_running == 0 and os.steal_ns < 1ms'")
+	flags.DurationVar(&f.lag, "lag", 200*time.Millisecond, "the longest lag that --correlate and --matrix look for")
+	flags.StringVar(&f.explain, "explain", "", "what changed with a metric: `METRIC[@FROM..TO]`")
+	flags.BoolVar(&f.metrics, "metrics", false, "list the named metrics, and which of them this session has")
+	flags.BoolVar(&f.samples, "samples", false, "list the value of each metric of --metric (default: of each monitor) in each sample")
+	flags.StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf, or the rows of --format parquet to FILE")
+}
+
+func (f *verticalFlags) check() error {
+	if err := errors.Join(f.Flags.Check(), f.window.check()); err != nil {
+		return err
+	}
+	var asked []string
+	for name, is := range map[string]bool{"--correlate": f.correlate != "", "--matrix": f.matrix != "", "--explain": f.explain != "", "--metrics": f.metrics, "--samples": f.samples} {
+		if is {
+			asked = append(asked, name)
+		}
+	}
+	slices.Sort(asked)
+	switch {
+	case len(asked) > 1:
+		return console.Usagef("%s: use one of them", strings.Join(asked, " and "))
+	case f.lag < 0:
+		return console.Usagef("--lag %v: use a time of 0 or more", f.lag)
+	case f.Format == "parquet" && !f.samples:
+		return console.Usagef("--format parquet: use it with --samples")
+	case f.Format == "parquet" && f.output == "":
+		return console.Usagef("--format parquet: name a file with -o")
+	case f.samples && f.output != "" && f.Format != "parquet":
+		return console.Usagef("-o %s: --samples writes a file with --format parquet", f.output)
+	case f.metrics && f.output != "":
+		return console.Usagef("-o %s: --metrics is a table", f.output)
+	}
+	if f.Format != "parquet" {
+		return files.CheckFigure(f.output)
+	}
+	return nil
+}
+
+// verticalView is a session loaded for the verb.
+type verticalView struct {
+	*explain.Profile
+	session *session.Session
+	use     []bool // samples chosen by --where; nil: all
+	defined []string
+}
+
+func (f *verticalFlags) run(env console.Env, dir string) error {
+	v, err := f.load(env, dir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.metrics:
+		return f.listMetrics(v)
+	case f.samples:
+		return f.listSamples(env, v)
+	case f.correlate != "":
+		return f.correlation(env, v)
+	case f.matrix != "":
+		return f.correlations(env, v)
+	case f.explain != "":
+		return f.explanation(env, v)
+	case f.output != "":
+		return f.overview(env, v)
+	}
+	return f.phases(env, v)
+}
+
+func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error) {
+	s, err := env.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	span, err := f.window.span(env, s)
+	if err != nil {
+		return nil, err
+	}
+	var o vertical.Options
+	if span != nil {
+		o.From, o.To = span.From, span.To
+	}
+	if err := f.grid(s, span, &o); err != nil {
+		return nil, err
+	}
+	t, err := vertical.Load(s, o)
+	if err != nil {
+		return nil, err
+	}
+	v := &verticalView{Profile: explain.New(t, s.Manifest.StartNs), session: s}
+	for _, d := range f.defined {
+		name, expression, ok := strings.Cut(d, "=")
+		if name = strings.TrimSpace(name); !ok {
+			return nil, console.Usagef("--metric %s: want NAME=EXPR", d)
+		}
+		if err := v.Metrics.Define(name, expression); err != nil {
+			return nil, console.Usagef("--metric %s: %w", d, err)
+		}
+		v.defined = append(v.defined, name)
+	}
+	if f.where != "" {
+		if v.use, err = v.Metrics.Where(f.where); err != nil {
+			return nil, console.Usagef("--where %s: %w", f.where, err)
+		}
+		n := 0
+		for _, use := range v.use {
+			if use {
+				n++
+			}
+		}
+		if n == 0 {
+			return nil, fmt.Errorf("--where %s: it holds in none of the %d samples", f.where, len(v.use))
+		}
+		env.Note("%d of %d samples chosen", n, len(v.use))
+	}
+	if t.Interval == 0 {
+		env.Note("%s", t.NotAvailable["samples"])
+	}
+	return v, nil
+}
+
+// metric evaluates a metric that a flag names. Where --where does not hold it has no value.
+func (v *verticalView) metric(flag, expression string) (*metric.Metric, error) {
+	m, err := v.Metrics.Metric(expression)
+	if err != nil {
+		return nil, console.Usagef("%s %s: %w", flag, expression, err)
+	}
+	m.Values = slices.Clone(m.Values)
+	for i, use := range v.use {
+		if !use {
+			m.Values[i] = math.NaN()
+		}
+	}
+	return m, nil
+}
+
+// rate is a metric that a flag names, a counter as growth per second.
+func (v *verticalView) rate(flag, expression string) (*metric.Metric, error) {
+	m, err := v.metric(flag, expression)
+	if err != nil || !m.Counter {
+		return m, err
+	}
+	r, err := v.Metrics.Rate(m)
+	if err != nil {
+		return nil, console.Usagef("%s %s: %w", flag, expression, err)
+	}
+	for i, use := range v.use {
+		if !use {
+			r.Values[i] = math.NaN()
+		}
+	}
+	return r, nil
+}
+
+// noteGuarded notes samples without a value because of a tiny denominator.
+func noteGuarded(env console.Env, metrics ...*metric.Metric) {
+	for _, m := range metrics {
+		if m.Guarded > 0 {
+			env.Note("%s: no value in %d of %d samples, whose denominator is 0 or below %s of the usual", m.Name, m.Guarded, len(m.Values), units.FormatPercent(metric.TinyShare))
+		}
+	}
+}
+
+// rangeOf splits METRIC@FROM..TO.
+func (v *verticalView) rangeOf(asked string) (name string, in analysis.Range, err error) {
+	at := strings.LastIndexByte(asked, '@')
+	if at < 0 {
+		return asked, in, nil
+	}
+	name = asked[:at]
+	from, to, ok := strings.Cut(asked[at+1:], "..")
+	start, err1 := time.ParseDuration(from)
+	end, err2 := time.ParseDuration(to)
+	if !ok || err1 != nil || err2 != nil || start < 0 || end <= start {
+		return "", in, console.Usagef("--explain %s: want METRIC@FROM..TO, times since the start of the session as 3.1s..3.9s", asked)
+	}
+	in = v.Samples(spanOf(v.Start, start, end))
+	if in.Len() == 0 {
+		return "", in, fmt.Errorf("--explain %s: no sample lies in this time", asked)
+	}
+	return name, in, nil
+}

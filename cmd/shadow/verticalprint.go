@@ -1,0 +1,348 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
+	analysis "stackagent/granularity/vertical"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/explain"
+	"stackagent/shadow/metric"
+	"stackagent/shadow/view"
+)
+
+// phases lists when the throughput differs from its usual level, and why.
+func (f *verticalFlags) phases(env console.Env, v *verticalView) error {
+	m, err := v.rate("throughput", defaultTarget)
+	if err != nil {
+		return err
+	}
+	phases := v.Phases(m)
+	if f.Format == "json" {
+		if phases == nil {
+			phases = []explain.Phase{}
+		}
+		return listing.JSON(env.Out, phases)
+	}
+	if f.Format == "table" && len(phases) == 0 {
+		env.Note("the throughput has no phase that stands out; --explain METRIC looks at another metric")
+	}
+	return listing.Rows(&f.Flags, phases, phaseColumns)
+}
+
+var phaseColumns = []view.Column[explain.Phase]{
+	{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "start of the phase, since the start of the session", Value: func(p explain.Phase) view.Value { return view.IntOf(p.FromNs) }},
+	{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "its end", Value: func(p explain.Phase) view.Value { return view.IntOf(p.ToNs) }},
+	{Name: "similar", Title: "like it", Kind: view.Int, Unit: view.Count, Doc: "further ranges in which the metric changed in the same way", Value: func(p explain.Phase) view.Value { return view.IntOf(len(p.Similar)) }},
+	{Name: "level", Title: "level", Kind: view.Float, Optional: true, Doc: "mean of the metric in the phase", Value: func(p explain.Phase) view.Value { return view.Opt(p.During, view.FloatOf) },
+		Show: func(p explain.Phase) string { return showValue(p.During, p.Unit) }},
+	{Name: "usual", Title: "usual", Kind: view.Float, Doc: "level in most of the session", Value: func(p explain.Phase) view.Value { return view.FloatOf(p.Usual) },
+		Show: func(p explain.Phase) string { return explain.Format(p.Usual, p.Unit) }},
+	{Name: "explanation", Title: "explanation", Kind: view.Name, Wraps: true, Doc: "what changed with it", Value: func(p explain.Phase) view.Value { return view.NameOf(p.Sentence) }},
+}
+
+func showValue(v *float64, unit string) string {
+	if v == nil {
+		return ""
+	}
+	return explain.Format(*v, unit)
+}
+
+// explanation prints what changed with a metric.
+func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
+	name, in, err := v.rangeOf(f.explain)
+	if err != nil {
+		return err
+	}
+	m, err := v.rate("--explain", name)
+	if err != nil {
+		return err
+	}
+	e := v.Explain(m, in)
+	noteGuarded(env, m)
+	switch {
+	case f.output != "":
+		return files.WriteFigure(env, f.output, v.explained(m, e))
+	case f.Format == "json":
+		return listing.JSON(env.Out, e)
+	case f.Format == "table":
+		if _, err := fmt.Fprintf(env.Out, "%s\n", text.OneLine(e.Sentence)); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+		if len(e.Causes)+len(e.Others) == 0 {
+			return nil
+		}
+		fmt.Fprintln(env.Out)
+	}
+	return listing.Rows(&f.Flags, append(e.Causes, e.Others...), explainedColumns)
+}
+
+var explainedColumns = []view.Column[explain.Cause]{
+	{Name: "rank", Title: "rank", Kind: view.Int, Optional: true, Doc: "the most likely cause first; empty: no candidate", Value: func(c explain.Cause) view.Value {
+		if c.Rank == 0 {
+			return view.Null
+		}
+		return view.IntOf(c.Rank)
+	}},
+	{Name: "layer", Title: "layer", Kind: view.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Layer) }},
+	{Name: "monitor", Title: "monitor", Kind: view.Name, Doc: "its name; a counter as growth per second", Value: func(c explain.Cause) view.Value { return view.NameOf(c.Monitor) }},
+	{Name: "unit", Kind: view.Word, Doc: "of before and during", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Unit) }},
+	{Name: "before", Title: "before", Kind: view.Float, Optional: true, Doc: "mean outside of the range, near it", Value: func(c explain.Cause) view.Value { return view.Opt(c.Before, view.FloatOf) },
+		Show: func(c explain.Cause) string { return showValue(c.Before, c.Unit) }},
+	{Name: "during", Title: "during", Kind: view.Float, Optional: true, Doc: "mean in the range", Value: func(c explain.Cause) view.Value { return view.Opt(c.During, view.FloatOf) },
+		Show: func(c explain.Cause) string { return showValue(c.During, c.Unit) }},
+	{Name: "change", Title: "change", Kind: view.Word, Doc: "the change in words", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Change) }},
+	{Name: "lag_ns", Title: "lag", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "how long after the metric it changed; below 0: before; empty: not clear", Value: func(c explain.Cause) view.Value { return view.Opt(c.LagNs, view.IntOf[units.Ns]) }},
+	{Name: "r", Title: "r", Kind: view.Float, Optional: true, Doc: "Pearson's correlation with the metric over the run", Value: func(c explain.Cause) view.Value { return view.Opt(c.R, view.FloatOf) },
+		Show: func(c explain.Cause) string { return showR(c.R) }},
+	{Name: "p", Title: "adjusted p", Kind: view.Float, Optional: true, Doc: "probability of such a change by chance, corrected for the number of series tried", Value: func(c explain.Cause) view.Value { return view.Opt(c.P, view.FloatOf) },
+		Show: func(c explain.Cause) string { return showP(c.P) }},
+	{Name: "group", Title: "moves with", Kind: view.Name, Wraps: true, Doc: "monitors that moved together with it", Value: func(c explain.Cause) view.Value { return view.NameOf(strings.Join(c.Group, ", ")) },
+		Show: func(c explain.Cause) string {
+			const most = 3
+			if more := len(c.Group) - most; more > 0 {
+				return strings.Join(c.Group[:most], ", ") + fmt.Sprintf(" and %d more", more)
+			}
+			return strings.Join(c.Group, ", ")
+		}},
+	{Name: "why", Title: "no candidate because it", Kind: view.Word, Doc: "why it is no candidate", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Why) }},
+}
+
+func showR(r *float64) string {
+	if r == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*r, 'f', 2, 64)
+}
+
+func showP(p *float64) string {
+	switch {
+	case p == nil:
+		return ""
+	case *p < 0.001:
+		return "< 0.001"
+	}
+	return strconv.FormatFloat(*p, 'f', 3, 64)
+}
+
+// correlationRow is how two metrics go together; what cannot be computed is null.
+type correlationRow struct {
+	X           string             `json:"x"`
+	Y           string             `json:"y"`
+	Samples     int                `json:"samples"`
+	R           *float64           `json:"r"`
+	Spearman    *float64           `json:"spearman"`
+	LeaveOneOut [2]*float64        `json:"leave_one_out"`
+	BestLagNs   units.Ns           `json:"best_lag_ns"` // above 0: x comes first
+	Cautions    []analysis.Caution `json:"cautions"`
+}
+
+func (f *verticalFlags) options(v *verticalView) analysis.Options {
+	width := float64(v.Table.Edges[v.Table.Len()]-v.Table.Edges[0]) / float64(v.Table.Len())
+	return analysis.Options{Use: v.use, MaxLag: min(int(math.Round(float64(f.lag)/width)), v.Table.Len()/2)}
+}
+
+func correlationOf(v *verticalView, x, y string, c analysis.Correlation) correlationRow {
+	known := func(f float64) *float64 {
+		if math.IsNaN(f) {
+			return nil
+		}
+		return &f
+	}
+	r := correlationRow{X: x, Y: y, Samples: c.Samples, R: known(c.R), Spearman: known(c.Spearman),
+		LeaveOneOut: [2]*float64{known(c.LeaveOneOut[0]), known(c.LeaveOneOut[1])}, BestLagNs: v.Lag(c.BestLag), Cautions: c.Cautions}
+	if r.Cautions == nil {
+		r.Cautions = []analysis.Caution{}
+	}
+	return r
+}
+
+// correlation prints how two metrics go together.
+func (f *verticalFlags) correlation(env console.Env, v *verticalView) error {
+	m, err := v.several("--correlate", f.correlate)
+	if err != nil {
+		return err
+	}
+	if len(m) != 2 {
+		return console.Usagef("--correlate %s: want two metrics, A,B", f.correlate)
+	}
+	c := analysis.Correlate(m[0].Values, m[1].Values, f.options(v))
+	row := correlationOf(v, m[0].Name, m[1].Name, c)
+	noteGuarded(env, m...)
+	switch {
+	case f.output != "":
+		return files.WriteFigure(env, f.output, scatterOf(m[0], m[1], c))
+	case f.Format == "json":
+		return listing.JSON(env.Out, row)
+	}
+	return f.printCorrelations(env, []correlationRow{row})
+}
+
+func (v *verticalView) several(flag, list string) (out []*metric.Metric, err error) {
+	for _, expression := range metric.Split(list) {
+		m, err := v.metric(flag, expression)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// correlations prints how each pair of metrics goes together.
+func (f *verticalFlags) correlations(env console.Env, v *verticalView) error {
+	m, err := v.several("--matrix", f.matrix)
+	if err != nil {
+		return err
+	}
+	const most = 50
+	if len(m) < 2 || len(m) > most {
+		return console.Usagef("--matrix %s: want 2 to %d metrics, A,B,C", f.matrix, most)
+	}
+	var series []analysis.Series
+	for _, m := range m {
+		series = append(series, analysis.Series{Name: m.Name, Values: m.Values})
+	}
+	cells := analysis.Matrix(series, f.options(v))
+	noteGuarded(env, m...)
+	if f.output != "" {
+		return files.WriteFigure(env, f.output, matrixOf(m, cells))
+	}
+	var rows []correlationRow
+	for i := range m {
+		for j := i + 1; j < len(m); j++ {
+			rows = append(rows, correlationOf(v, m[i].Name, m[j].Name, cells[i][j]))
+		}
+	}
+	if f.Format == "json" {
+		return listing.JSON(env.Out, rows)
+	}
+	return f.printCorrelations(env, rows)
+}
+
+func (f *verticalFlags) printCorrelations(env console.Env, rows []correlationRow) error {
+	if err := listing.Rows(&f.Flags, rows, correlationColumns); err != nil || f.Format != "table" {
+		return err
+	}
+	said := map[analysis.Caution]bool{}
+	for _, r := range rows {
+		for _, c := range r.Cautions {
+			if !said[c] {
+				said[c] = true
+				env.Note("%s: %s", c, explain.Caution(c))
+			}
+		}
+	}
+	return nil
+}
+
+var correlationColumns = []view.Column[correlationRow]{
+	{Name: "x", Title: "x", Kind: view.Name, Doc: "the one metric", Value: func(r correlationRow) view.Value { return view.NameOf(r.X) }},
+	{Name: "y", Title: "y", Kind: view.Name, Doc: "the other one", Value: func(r correlationRow) view.Value { return view.NameOf(r.Y) }},
+	{Name: "samples", Title: "samples", Kind: view.Int, Unit: view.Count, Doc: "samples in which both have a value", Value: func(r correlationRow) view.Value { return view.IntOf(r.Samples) }},
+	rColumn("r", "Pearson's coefficient", func(r correlationRow) *float64 { return r.R }),
+	rColumn("spearman", "Spearman's coefficient, of the ranks", func(r correlationRow) *float64 { return r.Spearman }),
+	rColumn("leave_one_out_low", "the smallest r without one of the samples", func(r correlationRow) *float64 { return r.LeaveOneOut[0] }),
+	rColumn("leave_one_out_high", "the largest r without one of the samples", func(r correlationRow) *float64 { return r.LeaveOneOut[1] }),
+	{Name: "best_lag_ns", Title: "lag", Kind: view.Int, Unit: view.Ns, Doc: "how long y follows x; below 0: x follows y; 0: no other lag is better", Value: func(r correlationRow) view.Value { return view.IntOf(r.BestLagNs) }},
+	{Name: "cautions", Title: "cautions", Kind: view.Word, Doc: "reasons to look at the scatter plot", Value: func(r correlationRow) view.Value {
+		var words []string
+		for _, c := range r.Cautions {
+			words = append(words, string(c))
+		}
+		return view.WordOf(strings.Join(words, ", "))
+	}},
+}
+
+func rColumn(name, doc string, of func(correlationRow) *float64) view.Column[correlationRow] {
+	return view.Column[correlationRow]{Name: name, Title: strings.ReplaceAll(strings.TrimPrefix(name, "leave_one_out_"), "_", " "), Kind: view.Float, Optional: true, Doc: doc,
+		Value: func(r correlationRow) view.Value { return view.Opt(of(r), view.FloatOf) },
+		Show: func(r correlationRow) string {
+			if v := of(r); v != nil {
+				return strconv.FormatFloat(*v, 'f', 3, 64)
+			}
+			return ""
+		}}
+}
+
+// listMetrics prints the library.
+func (f *verticalFlags) listMetrics(v *verticalView) error {
+	return listing.Rows(&f.Flags, v.Metrics.Library(), []view.Column[metric.Available]{
+		{Name: "name", Title: "metric", Kind: view.Word, Doc: "its name", Value: func(m metric.Available) view.Value { return view.WordOf(m.Name) }},
+		{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of its values", Value: func(m metric.Available) view.Value { return view.WordOf(m.Unit) }},
+		{Name: "expression", Title: "expression", Kind: view.Name, Doc: "what it is computed from", Value: func(m metric.Available) view.Value { return view.NameOf(m.Expr) }},
+		{Name: "doc", Title: "what it is", Kind: view.Name, Wraps: true, Doc: "what it says", Value: func(m metric.Available) view.Value { return view.NameOf(m.Doc) }},
+		{Name: "not_available", Title: "not available", Kind: view.Name, Wraps: true, Doc: "why this session does not have it", Value: func(m metric.Available) view.Value {
+			if m.Missing == nil {
+				return view.NameOf("")
+			}
+			return view.NameOf(m.Missing.Error())
+		}},
+	})
+}
+
+// sampleRow is a metric's value in one sample.
+type sampleRow struct {
+	from, to units.Ns
+	metric   *metric.Metric
+	value    float64
+}
+
+var sampleColumns = []view.Column[sampleRow]{
+	{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "start of the sample, since the start of the session", Value: func(r sampleRow) view.Value { return view.IntOf(r.from) }},
+	{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "its end", Value: func(r sampleRow) view.Value { return view.IntOf(r.to) }},
+	{Name: "layer", Title: "layer", Kind: view.Word, Doc: "of the monitor; empty: of several", Value: func(r sampleRow) view.Value { return view.WordOf(r.metric.Layer) }},
+	{Name: "metric", Title: "metric", Kind: view.Name, Doc: "monitor, named metric or expression", Value: func(r sampleRow) view.Value { return view.NameOf(r.metric.Name) }},
+	{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of the value", Value: func(r sampleRow) view.Value { return view.WordOf(r.metric.Unit) }},
+	{Name: "value", Title: "value", Kind: view.Float, Doc: "growth of a counter in the sample, mean of a level", Value: func(r sampleRow) view.Value { return view.FloatOf(r.value) }},
+}
+
+// listSamples prints the values of metrics; samples without a value have no row.
+func (f *verticalFlags) listSamples(env console.Env, v *verticalView) error {
+	names := v.defined
+	if len(names) == 0 {
+		for i := range v.Table.Series {
+			names = append(names, "`"+v.Table.Series[i].Name+"`")
+		}
+	}
+	write := func(w io.Writer, file bool) error {
+		sink := listing.Stream(&f.Flags, w, file, sampleColumns)
+		left, cut := f.Limit(), false
+		for _, name := range names {
+			m, err := v.metric("--metric", name)
+			if err != nil {
+				return err
+			}
+			m.Name = strings.Trim(m.Name, "`")
+			for i, value := range m.Values {
+				if math.IsNaN(value) {
+					continue
+				}
+				if cut = f.Limit() > 0 && left == 0; cut {
+					break
+				}
+				left--
+				r := sampleRow{units.Ns(v.Table.Edges[i] - v.Start), units.Ns(v.Table.Edges[i+1] - v.Start), m, value}
+				if err := sink.Write(r); err != nil {
+					return err
+				}
+			}
+		}
+		if err := sink.Close(); err != nil {
+			return err
+		}
+		f.NoteCut(cut)
+		return nil
+	}
+	if f.output == "" {
+		return write(env.Out, false)
+	}
+	return files.Write(nil, f.output, func(w io.Writer) error { return write(w, true) })
+}

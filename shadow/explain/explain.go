@@ -1,0 +1,208 @@
+package explain
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"stackagent/granularity/activity"
+	analysis "stackagent/granularity/vertical"
+	"stackagent/internal/units"
+	"stackagent/shadow/metric"
+)
+
+// Span is a time since the start of the session.
+type Span struct {
+	FromNs units.Ns `json:"from_ns"`
+	ToNs   units.Ns `json:"to_ns"`
+}
+
+// Explanation is why a metric changed.
+type Explanation struct {
+	Metric string `json:"metric"`
+	Unit   string `json:"unit"`
+	Span
+	Found    bool     `json:"found"`   // the range was not given, but found
+	Similar  []Span   `json:"similar"` // ranges in which it changed in the same way
+	Before   *float64 `json:"before"`
+	During   *float64 `json:"during"`
+	Sentence string   `json:"sentence"`
+	Tried    int      `json:"tried"` // series
+	Causes   []Cause  `json:"causes"`
+	Others   []Cause  `json:"no_causes"` // changed with it, too, but for a reason are no candidates
+}
+
+// Cause is a monitor that changed with the metric.
+type Cause struct {
+	Rank    int       `json:"rank"`
+	Layer   string    `json:"layer"`
+	Monitor string    `json:"monitor"`
+	Unit    string    `json:"unit"`
+	Before  *float64  `json:"before"`
+	During  *float64  `json:"during"`
+	Change  string    `json:"change"`   // in words
+	LagNs   *units.Ns `json:"lag_ns"`   // above 0: it changed so long after the metric; null: not clear
+	LagLow  *units.Ns `json:"lag_low"`  // its interval
+	LagHigh *units.Ns `json:"lag_high"` //
+	R       *float64  `json:"r"`        // with the metric over the run
+	P       *float64  `json:"p"`        // corrected for the number of series tried
+	Group   []string  `json:"group"`    // monitors that moved together with it, so that the data cannot say which one it is
+	Remedy  string    `json:"remedy,omitempty"`
+	Why     string    `json:"why,omitempty"` // it is no candidate
+}
+
+// families are monitors that count the same events as the metric, or follow from them: they restate it.
+var families = [][]string{
+	{"app.tasks.", "app.executor.", "app.pool."},
+}
+
+// restates reports whether a series says the same as a metric in other words.
+func restates(target *metric.Metric) func(analysis.Series) bool {
+	return func(s analysis.Series) bool {
+		base, _, _ := strings.Cut(s.Name, "{")
+		for _, from := range target.From {
+			of, _, _ := strings.Cut(from, "{")
+			if base == of {
+				return true
+			}
+			for _, f := range families {
+				in := func(name string) bool {
+					return slices.ContainsFunc(f, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+				}
+				if in(of) && in(base) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// Explain explains a metric in a range of samples; an empty one: in its most notable change.
+func (p *Profile) Explain(target *metric.Metric, in analysis.Range) *Explanation {
+	return p.describe(target, p.analyse(target, in))
+}
+
+func (p *Profile) analyse(target *metric.Metric, in analysis.Range) analysis.Explanation {
+	return analysis.Explain(seriesOf(target), p.Monitors(), in, analysis.ExplainOptions{Restates: restates(target)})
+}
+
+func (p *Profile) describe(target *metric.Metric, e analysis.Explanation) *Explanation {
+	out := &Explanation{Metric: target.Name, Unit: target.Unit, Span: p.since(p.Span(e.Range)), Found: e.Found,
+		Similar: []Span{}, Before: number(e.Before), During: number(e.During), Tried: e.Tried, Causes: []Cause{}, Others: []Cause{}}
+	for _, r := range e.Similar {
+		out.Similar = append(out.Similar, p.since(p.Span(r)))
+	}
+	for i, g := range e.Causes {
+		c := p.cause(&g.Lead)
+		c.Rank = i + 1
+		for _, f := range g.Others {
+			c.Group = append(c.Group, f.Name)
+		}
+		if known := remedyOf(c.Monitor); known != nil && g.Lead.During > g.Lead.Before {
+			c.Remedy = known.try
+		}
+		out.Causes = append(out.Causes, c)
+	}
+	for i := range e.Demoted {
+		c := p.cause(&e.Demoted[i])
+		c.Why = whyNot(e.Demoted[i].Reason)
+		out.Others = append(out.Others, c)
+	}
+	out.Sentence = sentence(out)
+	return out
+}
+
+func (p *Profile) cause(f *analysis.Factor) Cause {
+	c := Cause{Layer: f.Layer, Monitor: f.Name, Unit: f.Unit, Before: number(f.Before), During: number(f.During), Change: change(f.Before, f.During, f.Unit),
+		R: number(f.R), P: number(f.Corrected), Group: []string{}}
+	if f.OnsetKnown {
+		lag, low, high := p.Lag(f.Onset), p.Lag(f.OnsetRange[0]), p.Lag(f.OnsetRange[1])
+		c.LagNs, c.LagLow, c.LagHigh = &lag, &low, &high
+	}
+	return c
+}
+
+func (p *Profile) since(s activity.Span) Span {
+	if s.Len() == 0 {
+		return Span{}
+	}
+	return Span{units.Ns(s.From - p.Start), units.Ns(s.To - p.Start)}
+}
+
+// Phase is a time in which a metric differs from its usual level.
+type Phase struct {
+	Explanation
+	Usual float64 `json:"usual"` // level of most of the run
+}
+
+const (
+	// leastChange is by how much a phase differs from the usual level.
+	leastChange = 0.1
+	// mostPhases bounds how many are explained.
+	mostPhases = 8
+)
+
+// Phases are the most notable times in which a metric differs from its usual level, in order, each explained. Those that
+// are alike are one.
+func (p *Profile) Phases(target *metric.Metric) []Phase {
+	values := target.Values
+	points := append(append([]int{0}, analysis.ChangePoints(values, analysis.PhaseOptions{})...), len(values))
+	usual := median(values)
+	type found struct {
+		analysis.Range
+		weight float64
+	}
+	var all []found
+	for i := range len(points) - 1 {
+		r := analysis.Range{From: points[i], To: points[i+1]}
+		level := mean(values[r.From:r.To])
+		if r.Len() == len(values) || math.IsNaN(level) || !(math.Abs(level-usual) > leastChange*math.Abs(usual)) {
+			continue
+		}
+		all = append(all, found{r, math.Abs(level-usual) * float64(r.Len())})
+	}
+	slices.SortStableFunc(all, func(a, b found) int {
+		switch {
+		case a.weight > b.weight:
+			return -1
+		case a.weight < b.weight:
+			return 1
+		}
+		return 0
+	})
+	var out []Phase
+	var covered []analysis.Range
+	for _, f := range all {
+		if len(out) == mostPhases {
+			break
+		}
+		if slices.ContainsFunc(covered, f.Overlaps) {
+			continue
+		}
+		e := p.analyse(target, f.Range)
+		covered = append(append(covered, f.Range), e.Similar...)
+		out = append(out, Phase{*p.describe(target, e), usual})
+	}
+	slices.SortFunc(out, func(a, b Phase) int { return int(a.FromNs - b.FromNs) })
+	return out
+}
+
+func mean(values []float64) float64 {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / float64(n)
+}
+
+func median(values []float64) float64 {
+	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(known) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(known)
+	return known[len(known)/2]
+}
