@@ -46,3 +46,11 @@ func (a *Assembler) Finish() asm.Instructions {
 func Program(at ebpf.AttachType, point string, ins asm.Instructions) *ebpf.ProgramSpec {
 	return &ebpf.ProgramSpec{Name: "stackagent", Type: ebpf.Tracing, AttachType: at, AttachTo: point, Instructions: ins, License: License}
 }
+
+// Atomic is op.Mem for operations that return what was there before, such as asm.Xchg: cilium/ebpf 0.22 assembles those as a
+// mere addition unless the constant says which one it is.
+func Atomic(op asm.AtomicOp, dst, src asm.Register, size asm.Size, offset int16) asm.Instruction {
+	in := op.Mem(dst, src, size, offset)
+	in.Constant = int64(op >> 8)
+	return in
+}

@@ -34,7 +34,10 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 // Explain explains a failure to load or to attach programs.
 func Explain(err error) error {
 	u := &UnavailableError{What: "eBPF", Err: err}
+	var refused *ebpf.VerifierError
 	switch {
+	case errors.As(err, &refused) && len(refused.Log) > 0: // its error number may be EACCES, but no right is missing
+		u.Reason, u.Remedy = "this kernel refuses the program: "+text.FirstLine(refused.Error()), "report the version of this kernel as a bug of stackagent"
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES), errors.Is(err, fs.ErrPermission):
 		u.Reason, u.Remedy = "programs in the kernel are not permitted to this user", "run shadow as root, or as root: setcap cap_bpf,cap_perfmon+ep PATH_OF_SHADOW"
 	case errors.Is(err, btf.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, btf.ErrNotSupported):
