@@ -70,6 +70,7 @@ var rules = []rule{
 	{"internal/parquet", []string{"github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"hpc/perfdata", []string{"internal/proc", "golang.org/x/sys/..."}},
 	{"hpc/monitor", []string{"internal/parquet", "internal/proc", "internal/seal", "internal/units", "golang.org/x/sys/..."}},
+	{"hpc/monitor/kernel", []string{"hpc", "hpc/kernelprog", "hpc/monitor", "internal/proc", "internal/units", "github.com/cilium/ebpf/...", "golang.org/x/sys/..."}},
 	{"hpc/monitor/jvm", []string{"hpc/monitor", "hpc/perfdata", "internal/units"}},
 	{"hpc/kernelprog", []string{"internal/text", "github.com/cilium/ebpf/...", "golang.org/x/sys/..."}},
 	{"hpc/sched", []string{"internal/beat", "internal/proc", "internal/text", "hpc", "hpc/kernelprog", "hpc/perfdata", "internal/parquet", "internal/seal", "internal/units", "github.com/cilium/ebpf/...", "github.com/elastic/go-perf", "golang.org/x/sys/..."}},

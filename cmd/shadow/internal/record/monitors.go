@@ -13,13 +13,14 @@ import (
 	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/monitor/jvm"
+	"stackagent/hpc/monitor/kernel"
 	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
 
 // Groups are the groups of monitors that the shadow reads from outside.
-func Groups() []monitor.Group { return []monitor.Group{jvm.Group()} }
+func Groups() []monitor.Group { return append([]monitor.Group{jvm.Group()}, kernel.Groups()...) }
 
 // MonitorFlags are the flags that say which monitors are sampled, and how often.
 type MonitorFlags struct {
