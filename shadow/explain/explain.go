@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -137,8 +138,8 @@ type Phase struct {
 }
 
 const (
-	// leastChange is by how much a phase differs from the usual level.
-	leastChange = 0.1
+	// leastChange is by which share of the usual level a phase differs from it.
+	leastChange = 0.25
 	// mostPhases bounds how many are explained.
 	mostPhases = 8
 )
@@ -146,45 +147,51 @@ const (
 // Phases are the most notable times in which a metric differs from its usual level, in order, each explained. Those that
 // are alike are one.
 func (p *Profile) Phases(target *metric.Metric) []Phase {
-	values := target.Values
-	points := append(append([]int{0}, analysis.ChangePoints(values, analysis.PhaseOptions{})...), len(values))
-	usual := median(values)
-	type found struct {
-		analysis.Range
-		weight float64
-	}
-	var all []found
-	for i := range len(points) - 1 {
-		r := analysis.Range{From: points[i], To: points[i+1]}
-		level := mean(values[r.From:r.To])
-		if r.Len() == len(values) || math.IsNaN(level) || !(math.Abs(level-usual) > leastChange*math.Abs(usual)) {
-			continue
-		}
-		all = append(all, found{r, math.Abs(level-usual) * float64(r.Len())})
-	}
-	slices.SortStableFunc(all, func(a, b found) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	usual := median(target.Values)
+	all := deviations(target.Values, usual)
+	slices.SortStableFunc(all, func(a, b deviation) int { return cmp.Compare(b.weight, a.weight) })
 	var out []Phase
 	var covered []analysis.Range
-	for _, f := range all {
+	for _, d := range all {
 		if len(out) == mostPhases {
 			break
 		}
-		if slices.ContainsFunc(covered, f.Overlaps) {
+		if slices.ContainsFunc(covered, d.Overlaps) {
 			continue
 		}
-		e := p.analyse(target, f.Range)
-		covered = append(append(covered, f.Range), e.Similar...)
-		out = append(out, Phase{*p.describe(target, e), usual})
+		e := p.analyse(target, d.Range)
+		again := slices.ContainsFunc(covered, e.Range.Overlaps)
+		if covered = append(append(covered, d.Range, e.Range), e.Similar...); !again {
+			out = append(out, Phase{*p.describe(target, e), usual})
+		}
 	}
-	slices.SortFunc(out, func(a, b Phase) int { return int(a.FromNs - b.FromNs) })
+	slices.SortFunc(out, func(a, b Phase) int { return cmp.Compare(a.FromNs, b.FromNs) })
+	return out
+}
+
+// deviation is a time in which a metric is above, or below, its usual level.
+type deviation struct {
+	analysis.Range
+	above  bool
+	weight float64 // how much is more, or missing
+}
+
+// deviations are the phases between change points that differ from the usual level; neighbours on the same side are one.
+func deviations(values []float64, usual float64) (out []deviation) {
+	points := append(append([]int{0}, analysis.ChangePoints(values, analysis.PhaseOptions{})...), len(values))
+	for i := range len(points) - 1 {
+		r := analysis.Range{From: points[i], To: points[i+1]}
+		away := mean(values[r.From:r.To]) - usual
+		if r.Len() == len(values) || !(math.Abs(away) > leastChange*math.Abs(usual)) {
+			continue
+		}
+		weight := math.Abs(away) * float64(r.Len())
+		if n := len(out); n > 0 && out[n-1].To == r.From && out[n-1].above == (away > 0) {
+			out[n-1].To, out[n-1].weight = r.To, out[n-1].weight+weight
+			continue
+		}
+		out = append(out, deviation{r, away > 0, weight})
+	}
 	return out
 }
 

@@ -22,8 +22,12 @@ func sentence(e *Explanation) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s", what, change(*e.Before, *e.During, e.Unit), fromTo(e.Span))
-	if n := len(e.Similar); n > 0 {
-		fmt.Fprintf(&b, ", and in the same way %s more", text.PluralExact(n, "time", "times"))
+	switch n := len(e.Similar); n {
+	case 0:
+	case 1:
+		b.WriteString(", and once more in the same way")
+	default:
+		fmt.Fprintf(&b, ", and %d more times in the same way", n)
 	}
 	b.WriteString(". ")
 	if len(e.Causes) == 0 {
@@ -39,7 +43,7 @@ func sentence(e *Explanation) string {
 	b.WriteString(".")
 	if n := len(first.Group); n > 0 {
 		also := first.Group[:min(n, 3)]
-		fmt.Fprintf(&b, " %s moved with it, so the data cannot tell which one is the cause.", alsoMoved(also, n))
+		fmt.Fprintf(&b, " %s moved with it: the data cannot tell them apart.", alsoMoved(also, n))
 	}
 	if first.Remedy != "" {
 		b.WriteString(" " + first.Remedy)
@@ -87,6 +91,10 @@ func whyNot(r analysis.Reason) string {
 		return "says the same as the metric in other words"
 	case analysis.Later:
 		return "changed later"
+	case analysis.Earlier:
+		return "changed too long before"
+	case analysis.Weak:
+		return "does not follow the metric within the change"
 	case analysis.Elsewhere:
 		return "also changed as much while the metric did not"
 	case analysis.Follows:
