@@ -35,7 +35,7 @@ var crossing = []string{Subjects, announce.Subjects}
 // account, but can neither read batches nor use a stream.
 func observerPermissions(name string) *server.Permissions {
 	return &server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: []string{Observed + "*"}},
+		Publish:   &server.SubjectPermission{Allow: []string{Observed + ">"}},
 		Subscribe: &server.SubjectPermission{Allow: []string{announce.Subjects, busauth.Inbox(name) + ".>"}},
 		Response:  &server.ResponsePermission{MaxMsgs: server.DEFAULT_ALLOW_RESPONSE_MAX_MSGS, Expires: server.DEFAULT_ALLOW_RESPONSE_EXPIRATION},
 	}

@@ -49,6 +49,9 @@ func Reach(o JoinOptions) (*Bus, error) {
 	return b, nil
 }
 
+// Connect is Join for a client that uses no stream: an observer.
+func Connect(o JoinOptions) (*Bus, error) { return openServer(o) }
+
 func (o JoinOptions) stream() streamOptions {
 	return streamOptions{MaxBytes: o.MaxBytes, MaxAge: o.MaxAge, Replicas: o.Replicas}
 }

@@ -30,7 +30,7 @@ const (
 type Observer struct {
 	w        *Watcher
 	by, host string // as sessions name it
-	root     string // of the sessions' folders
+	root     string // of the sessions' folders; "": they are elsewhere
 	hostID   string
 	observed func(announce.JVM, int) // hears of each JVM that is observed; may be nil
 	sub      *nats.Subscription
@@ -67,7 +67,9 @@ func (w *Watcher) Listen(conn *nats.Conn, by, root string, observed func(announc
 	if err != nil {
 		return nil, fmt.Errorf("observing the JVMs of this host: %w", err)
 	}
-	o.group.Go(o.saveOften)
+	if root != "" {
+		o.group.Go(o.saveOften)
+	}
 	return o, nil
 }
 
@@ -117,6 +119,17 @@ func (o *Observer) observe(jvm announce.JVM) *seen {
 		o.order = o.order[1:]
 	}
 	return s
+}
+
+// Has reports whether the JVM of a session is observed here.
+func (o *Observer) Has(folder, process string) bool {
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	s := o.jvms[process]
+	o.mu.Unlock()
+	return s != nil && s.why == nil || o.w.counting(folder)
 }
 
 // Progress writes what was counted of a session when it has ended.
@@ -197,14 +210,19 @@ func (o *Observer) save(p ingest.Progress, complete bool) {
 	}
 }
 
+// Close stops listening.
+func (o *Observer) Close() {
+	_ = o.sub.Unsubscribe()
+	close(o.stop)
+	o.group.Wait()
+}
+
 // End stops listening, and writes what was counted of sessions that still run.
 func (o *Observer) End() {
 	if o == nil {
 		return
 	}
-	_ = o.sub.Unsubscribe()
-	close(o.stop)
-	o.group.Wait()
+	o.Close()
 	for _, p := range o.w.running() {
 		o.save(p, false)
 	}

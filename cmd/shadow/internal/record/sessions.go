@@ -18,6 +18,14 @@ func (w *Watcher) session(folder string) *Counting {
 	return w.sessions[folder].Counting
 }
 
+// counting reports whether events are counted in a session's process.
+func (w *Watcher) counting(folder string) bool {
+	x := w.session(folder)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return x != nil && x.why == nil
+}
+
 // running are the sessions that have not ended and whose process is counted in.
 func (w *Watcher) running() []ingest.Progress {
 	w.mu.Lock()

@@ -177,6 +177,14 @@ func (s *Switches) lock(p ingest.Progress, dir string) (held bool, err error) {
 	return false, nil
 }
 
+// Finish ends the record of a process.
+func (s *Switches) Finish(pid int) error {
+	if s == nil || s.observer == nil {
+		return nil
+	}
+	return s.observer.Finish(pid)
+}
+
 // End ends all records.
 func (s *Switches) End() {
 	if s == nil || s.observer == nil {

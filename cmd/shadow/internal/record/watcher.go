@@ -69,7 +69,7 @@ func (w *Watcher) Progress(p ingest.Progress) {
 	defer w.mu.Unlock()
 	if s, known := w.sessions[p.Folder]; known || w.off || w.ctx.Err() != nil {
 		if s.Counting != nil {
-			w.sessions[p.Folder] = counted{s.Counting, p}
+			w.sessions[p.Folder] = counted{Counting: s.Counting, progress: p}
 		}
 		return
 	}
@@ -81,7 +81,7 @@ func (w *Watcher) Progress(p ingest.Progress) {
 	case x == nil:
 		x = w.begin(pid)
 	}
-	w.sessions[p.Folder] = counted{x, p}
+	w.sessions[p.Folder] = counted{Counting: x, progress: p}
 }
 
 // counts is the process with a session's JVM, if its counters run already: the last one of

@@ -19,6 +19,7 @@ import (
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/live"
+	"stackagent/shadow/observe"
 	"stackagent/shadow/store"
 	"stackagent/shadow/web"
 )
@@ -87,8 +88,9 @@ type serveLive struct {
 	env      console.Env
 	watcher  *record.Watcher  // nil: nothing is recorded from outside
 	observer *record.Observer // nil: announcements are not heard
-	root     string           // the store
-	figures  *live.Live       // the live view
+	received *observe.Receiver
+	root     string     // the store
+	figures  *live.Live // the live view
 
 	mu       sync.Mutex
 	problems map[string]error // by session that cannot be stored now
@@ -114,6 +116,7 @@ func (s *serveLive) Progress(p ingest.Progress) {
 	if s.watcher != nil {
 		s.watcher.Progress(p)
 		s.observer.Progress(p)
+		s.received.Progress(p)
 	}
 	s.figures.Progress(p)
 	s.logProgress(p)

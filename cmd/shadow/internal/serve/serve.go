@@ -16,12 +16,14 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
 	"stackagent/internal/beat"
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/observe"
 	"stackagent/shadow/store"
 	"stackagent/shadow/web"
 )
@@ -126,6 +128,11 @@ func (f *serveFlags) checkAll(listen bool) error {
 	return f.pageFlags.check()
 }
 
+// observes reports whether anything is recorded from outside.
+func (f *serveFlags) observes() bool {
+	return f.counters || f.switches != string(sched.Off) || f.monitors.List != monitor.None
+}
+
 // serve runs until ctx ends.
 func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if err := ownStore(f.store); err != nil {
@@ -147,10 +154,16 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	}
 	w.Monitors = f.monitors.Start(env, f.store, w.Finder)
 	live.watcher = w
-	if live.observer, err = w.Listen(b.Conn(), "shadow serve", f.store, nil); err != nil {
-		env.Note("%s; JVMs are observed from their first batch on", text.OneLine(err.Error()))
+	if f.observes() {
+		if live.observer, err = w.Listen(b.Conn(), "shadow serve", f.store, nil); err != nil {
+			env.Note("%s; JVMs are observed from their first batch on", text.OneLine(err.Error()))
+		}
 	}
 	defer live.observer.End()
+	if live.received, err = observe.Receive(b.Conn(), f.store, live.observer.Has, noteLines(env)); err != nil {
+		return err
+	}
+	defer live.received.Close()
 	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()})
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
