@@ -61,7 +61,7 @@ var overviewMetrics = []string{defaultTarget, "task_backlog", "gc_share", "safep
 // overview draws the metrics of --metric, or a choice of the library and what explains the phases of the throughput.
 func (f *verticalFlags) overview(env console.Env, v *verticalView) error {
 	p := v.drawing()
-	names := v.defined
+	names, shown := v.defined, map[string]bool{} // monitors that are drawn
 	if len(names) == 0 {
 		names = overviewMetrics
 	}
@@ -72,10 +72,13 @@ func (f *verticalFlags) overview(env console.Env, v *verticalView) error {
 		}
 		if err == nil {
 			p.Series = append(p.Series, drawn(m))
+			if len(m.From) == 1 {
+				shown[m.From[0]] = true
+			}
 		}
 	}
 	if len(v.defined) == 0 {
-		if err := v.addCauses(&p); err != nil {
+		if err := v.addCauses(&p, shown); err != nil {
 			return err
 		}
 		figure.ByLayer(p.Series, append([]string{"application", ""}, analysis.Layers[1:]...))
@@ -83,13 +86,12 @@ func (f *verticalFlags) overview(env console.Env, v *verticalView) error {
 	return files.WriteFigure(env, f.output, figure.Vertical(p))
 }
 
-// addCauses marks the phases of the throughput and adds the first cause of each.
-func (v *verticalView) addCauses(p *figure.Profile) error {
+// addCauses marks the phases of the throughput and adds the first cause of each that is not shown.
+func (v *verticalView) addCauses(p *figure.Profile, shown map[string]bool) error {
 	m, err := v.rate("throughput", defaultTarget)
 	if err != nil {
 		return err
 	}
-	shown := map[string]bool{}
 	for _, phase := range v.Phases(m) {
 		if len(phase.Causes) == 0 {
 			continue

@@ -77,7 +77,7 @@ type Declaration struct {
 	Unit      string   `json:"unit"` // "ns", "bytes", "tasks"; "": a plain count
 	Kind      Kind     `json:"kind"`
 	PerThread bool     `json:"per_thread,omitempty"`  // has values for each thread; the process's value is their sum
-	Source    string   `json:"source"`                // where it is read: "hsperfdata sun.ci.totalTime"
+	Source    string   `json:"source"`                // where it is read: "hsperfdata java.ci.totalTime"
 	Doc       string   `json:"doc"`                   // what it counts, and what it cannot see
 	Interval  units.Ns `json:"interval_ns,omitempty"` // at which its source is read, if not in each sample
 }

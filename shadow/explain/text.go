@@ -143,7 +143,7 @@ func Format(v float64, unit string) string {
 		return units.FormatNs(units.Ns(v))
 	case (unit == "bytes" || unit == "bytes/s") && math.Abs(v) < 1e18:
 		return units.FormatBytes(int64(v)) + unit[len("bytes"):]
-	case unit == "ratio":
+	case unit == "ratio" || unit == "s/s":
 		return units.FormatPercent(v)
 	}
 	s := strconv.FormatFloat(v, 'g', 3, 64)

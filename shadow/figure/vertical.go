@@ -280,8 +280,13 @@ func scaleOf(unit string, most float64) (string, float64) {
 			scale, name = scale*1000, s
 		}
 		return name + unit[len("bytes"):], scale
-	case "ratio":
-		return "", 1
+	case "ratio", "s/s":
+		if most < 0.2 {
+			return "%", 0.01
+		}
+		if unit == "ratio" {
+			return "", 1
+		}
 	}
 	return unit, 1
 }

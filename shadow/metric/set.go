@@ -98,10 +98,16 @@ func (s *Set) Monitor(i int) *Metric {
 	}
 	out.Values = n.eval(s.samples.Len())
 	if out.Unit = n.unit.String(); len(n.unit) == 0 && m.Unit != "" {
-		out.Unit = "ratio"
+		out.Unit = m.Unit
+		if m.Counter { // time in a time
+			out.Unit = timePerTime
+		}
 	}
 	return out
 }
+
+// timePerTime is the unit of a counter of time as a rate: 2 s/s are two threads all the time.
+const timePerTime = "s/s"
 
 // Rate is a metric as one per second, if it is the growth in each sample.
 func (s *Set) Rate(m *Metric) (*Metric, error) {
@@ -114,7 +120,7 @@ func (s *Set) Rate(m *Metric) (*Metric, error) {
 	}
 	out.Name, out.Doc = m.Name, m.Doc
 	if out.Unit == "" {
-		out.Unit = "ratio"
+		out.Unit = timePerTime
 	}
 	return out, nil
 }

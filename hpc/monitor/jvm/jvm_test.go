@@ -21,8 +21,7 @@ func TestDeclaration(t *testing.T) {
 		unit    string
 		kind    monitor.Kind
 	}{
-		{perfdata.Counter{Name: "sun.ci.totalTime", Unit: perfdata.Ticks, Variability: perfdata.Monotonic}, "vm.jit.time_ns", "ns", monitor.Counter},
-		{perfdata.Counter{Name: "java.ci.totalTime", Unit: perfdata.Ticks, Variability: perfdata.Monotonic}, "", "", 0},
+		{perfdata.Counter{Name: "java.ci.totalTime", Unit: perfdata.Ticks, Variability: perfdata.Monotonic}, "vm.jit.time_ns", "ns", monitor.Counter},
 		{perfdata.Counter{Name: "java.threads.live", Variability: 3}, "vm.threads.live", "", monitor.Gauge},
 		{perfdata.Counter{Name: "sun.gc.collector.0.time", Unit: perfdata.Ticks, Variability: 3}, `vm.gc.time_ns{collector="G1 young _collection___"}`, "ns", monitor.Counter},
 		{perfdata.Counter{Name: "sun.gc.collector.0.lastEntryTime", Unit: perfdata.Ticks, Variability: 3}, "", "", 0},
@@ -93,7 +92,7 @@ func (f *file) Close() error                   { return nil }
 // Only what changed is passed on, ticks as nanoseconds, and the JVM may add counters.
 func TestRead(t *testing.T) {
 	compiles := perfdata.Counter{Name: "sun.ci.totalCompiles", Variability: perfdata.Monotonic}
-	times := perfdata.Counter{Name: "sun.ci.totalTime", Unit: perfdata.Ticks, Variability: perfdata.Monotonic}
+	times := perfdata.Counter{Name: "java.ci.totalTime", Unit: perfdata.Ticks, Variability: perfdata.Monotonic}
 	live := perfdata.Counter{Name: "java.threads.live", Variability: 3}
 	f := &file{layout: perfdata.LayoutOf(compiles, times), values: map[string]int64{"sun.os.hrt.frequency": 1e6, compiles.Name: 3, times.Name: 50}}
 	s, to := &source{data: f}, &totals{total: map[string]int64{}, value: map[string]float64{}}

@@ -9,7 +9,7 @@ type entry struct {
 
 // known are the counters with names of their own, by HotSpot's name. All others are vm.counter.NAME.
 var known = map[string]entry{
-	"sun.ci.totalTime":        {name: "vm.jit.time_ns", doc: "time of the compiler threads in compilations; it grows at the end of each"},
+	"java.ci.totalTime":       {name: "vm.jit.time_ns", doc: "time of the compiler threads in compilations; it grows at the end of each"},
 	"sun.ci.totalCompiles":    {name: "vm.jit.compilations", doc: "compilations that have ended"},
 	"sun.ci.osrCompiles":      {name: "vm.jit.osr_compilations", doc: "of these, those of running loops (on-stack replacement)"},
 	"sun.ci.osrTime":          {name: "vm.jit.osr_time_ns", doc: "time of compilations of running loops"},
@@ -69,4 +69,4 @@ var known = map[string]entry{
 }
 
 // repeats are counters that say what another one says, or only the time.
-var repeats = map[string]bool{"java.ci.totalTime": true, "sun.os.hrt.ticks": true}
+var repeats = map[string]bool{"sun.os.hrt.ticks": true}
