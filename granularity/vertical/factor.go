@@ -2,6 +2,7 @@ package vertical
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
@@ -44,7 +45,8 @@ func (s *scene) chance(x *signal, c []float64, lag int) float64 {
 	if len(c) == 0 {
 		return math.NaN()
 	}
-	effect, d := mean(c), float64(len(c))
+	d := float64(len(c))
+	effect, own := trimmed(c)
 	sides := s.windows[0].before.Len() + s.windows[0].after.Len()
 	se := x.spread * math.Sqrt((1/float64(s.length)+1/float64(max(1, sides)))/d)
 	usual, degrees := 0.0, 15.0
@@ -56,10 +58,8 @@ func (s *scene) chance(x *signal, c []float64, lag int) float64 {
 			se, degrees = v, max(min(s.chances-1, 30), fewDegrees)
 		}
 	}
-	if len(c) > 2 {
-		if v := stat.StdDev(c, nil) / math.Sqrt(d); v > se {
-			se, degrees = v, max(d-1, fewDegrees)
-		}
+	if len(c) > 2 && own > se {
+		se, degrees = own, max(d-1, fewDegrees)
 	}
 	p := 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Survival(math.Abs(effect-usual)/se)
 	// What happened without the target, too, is not rarer than it was.
@@ -77,6 +77,20 @@ func (s *scene) chance(x *signal, c []float64, lag int) float64 {
 		p = max(p, s.poisson(x, lag))
 	}
 	return min(p, 1)
+}
+
+// trimmed is the mean of the values and its standard error; of five values or more a fifth at either end is left out
+// (Yuen 1974): what happened in one of many changes does not count, and neither does one that was no change.
+func trimmed(v []float64) (mean, se float64) {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	cut := len(v) / 5
+	mean = stat.Mean(v[cut:len(v)-cut], nil)
+	for i := range cut {
+		v[i], v[len(v)-1-i] = v[cut], v[len(v)-1-cut]
+	}
+	n := float64(len(v))
+	return mean, stat.StdDev(v, nil) / (1 - 2*float64(cut)/n) / math.Sqrt(n)
 }
 
 // shifted is the share of the shifts at which the contrasts are about as large, in either direction.

@@ -201,6 +201,13 @@ func (x *signal) contrast(w window) float64 {
 	return x.over(w.in) - sides/n
 }
 
+// error is the standard error of the mean contrast of windows with nothing but noise.
+func (x *signal) error(windows []window) float64 {
+	w := windows[0]
+	sides := w.before.Len() + w.after.Len()
+	return x.run * math.Sqrt((1/float64(w.in.Len())+1/float64(max(1, sides)))/float64(len(windows)))
+}
+
 // contrasts are those of some windows, moved by a lag.
 func (s *scene) contrasts(x *signal, windows []window, lag int) []float64 {
 	out := make([]float64, len(windows))
@@ -261,32 +268,36 @@ func (x *signal) rise(from, at, to int) float64 {
 }
 
 // similar are the other ranges in which the target changed like in this one: in the same direction, by at least half,
-// for half as long to twice as long. A range at an end of the run has none.
+// for about as long. A range at an end of the run has none.
 func (s *scene) similar(in Range) (out []Range) {
-	if in.From == 0 || in.To == s.n {
-		return nil
-	}
 	change := s.change(s.target, in, nil)
-	if math.IsNaN(change) {
+	if in.From == 0 || in.To == s.n || math.IsNaN(change) {
 		return nil
 	}
-	middle := s.target.over(in) - change/2
-	smooth := s.target.smooth(max(1, in.Len()/3))
-	for from := 0; from < s.n && len(out) < mostSimilar; {
-		to := from
-		for to < s.n && (smooth[to]-middle)*change > 0 {
-			to++
+	stride := max(1, in.Len()/8)
+	// At least half as much, and more than noise.
+	windows := s.frame(in, nil)
+	least := max(0.5, 3*s.target.error(windows)/math.Abs(change))
+	best, most := Range{}, 0.0
+	keep := func() {
+		if most == 0 {
+			return
 		}
-		r := Range{from, to}
-		from = to + 1
-		if 2*r.Len() < in.Len() || r.Len() > 2*in.Len() || r.From == 0 || r.To == s.n || r.Overlaps(in) {
-			continue
-		}
-		r = s.snap(r)
-		c := s.change(s.target, r, []Range{in})
-		if c/change >= 0.5 && !r.Overlaps(in) && (len(out) == 0 || r.From >= out[len(out)-1].To) {
+		r := s.snap(best)
+		if !r.Overlaps(in) && (len(out) == 0 || r.From >= out[len(out)-1].To) && s.change(s.target, r, []Range{in})/change >= least {
 			out = append(out, r)
 		}
+		most = 0
 	}
+	for from := 1; from+in.Len() < s.n && len(out) < mostSimilar; from += stride {
+		r := Range{from, from + in.Len()}
+		if most > 0 && r.From >= best.To {
+			keep()
+		}
+		if c := s.change(s.target, r, []Range{in}) / change; c >= least && c > most && !r.Overlaps(in) {
+			best, most = r, c
+		}
+	}
+	keep()
 	return out
 }

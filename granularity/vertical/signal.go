@@ -65,12 +65,3 @@ func (s *signal) level(ranges ...Range) float64 {
 	sum, n := s.total(ranges...)
 	return sum / float64(n)
 }
-
-// smooth is the mean of w samples around each.
-func (s *signal) smooth(w int) []float64 {
-	out := make([]float64, len(s.v))
-	for i := range out {
-		out[i] = s.over(Range{i - w/2, i - w/2 + w}.within(len(s.v)))
-	}
-	return out
-}
