@@ -104,7 +104,7 @@ func Explain(target Series, others []Series, in Range, o ExplainOptions) Explana
 	e.Before, e.During = s.levels(y, 0)
 	changes := s.contrasts(y, s.windows, 0)
 	e.Effect, e.P = mean(changes), s.chance(y, changes, 0)
-	if !(e.P <= cmp.Or(o.Level, 0.05)) {
+	if !s.edged || !(e.P <= cmp.Or(o.Level, 0.05)) {
 		return e
 	}
 	signals := make([]*signal, len(others))

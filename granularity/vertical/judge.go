@@ -46,14 +46,15 @@ func (s *scene) judge(e *Explanation, factors []Factor, signals []*signal, o Exp
 			e.Demoted = append(e.Demoted, f)
 		}
 	}
-	strongest := func(a, b Factor) int { return cmp.Compare(b.Score, a.Score) }
 	slices.SortStableFunc(causes, strongest)
 	slices.SortStableFunc(e.Demoted, strongest)
-	e.Causes = s.group(causes, signals)
+	e.Causes = group(causes, func(f *Factor) []float64 { return s.near(signals[f.Series], s.aligned(f)) })
 	if o.Most > 0 && len(e.Causes) > o.Most {
 		e.Causes = e.Causes[:o.Most]
 	}
 }
+
+func strongest(a, b Factor) int { return cmp.Compare(b.Score, a.Score) }
 
 // reason is why the factor is no candidate; "" if it is one.
 func (s *scene) reason(e *Explanation, f *Factor) Reason {
@@ -105,14 +106,6 @@ func (s *scene) score(e *Explanation, f *Factor) float64 {
 	if math.IsNaN(dose) {
 		dose = 0
 	}
-	x, y := growth(f.Before, f.During), growth(e.Before, e.During)
-	extreme := 0.75
-	if !math.IsNaN(x) && !math.IsNaN(y) && x != 0 {
-		extreme = math.Abs(x) / (math.Abs(x) + math.Abs(y))
-		if x < 0 && y < 0 {
-			extreme *= 0.7 // less of something is rather a consequence of less
-		}
-	}
 	timing := 0.5
 	if f.OnsetKnown {
 		timing = 1 / (1 + math.Abs(float64(f.Onset))/float64(s.maxLag))
@@ -120,7 +113,21 @@ func (s *scene) score(e *Explanation, f *Factor) float64 {
 			timing *= 0.7
 		}
 	}
-	return dose * f.Specificity * (0.5 + 0.5*f.Coverage) * (0.5 + 0.5*extreme) * timing
+	return dose * f.Specificity * (0.5 + 0.5*f.Coverage) * (0.5 + 0.5*e.extreme(f)) * timing
+}
+
+// extreme is by how much more than the target a factor changes, as a share of both; less of something is rather a
+// consequence of less (Hauswirth and others, section 5.4.4).
+func (e *Explanation) extreme(f *Factor) float64 {
+	x, y := growth(f.Before, f.During), growth(e.Before, e.During)
+	if math.IsNaN(x) || math.IsNaN(y) || x == 0 {
+		return 0.75
+	}
+	v := math.Abs(x) / (math.Abs(x) + math.Abs(y))
+	if x < 0 && y < 0 {
+		v *= 0.7
+	}
+	return v
 }
 
 // together is the least |r| of series that are one group, near the changes.
@@ -128,11 +135,11 @@ const together = 0.8
 
 // group joins factors that move together with the first of a group. The lead comes first, or else is the strongest; of
 // equally strong ones the lowest in the layers.
-func (s *scene) group(factors []Factor, signals []*signal) (groups []Group) {
+func group(factors []Factor, values func(*Factor) []float64) (groups []Group) {
 	var members [][]Factor
 	var bins [][]float64
 	for _, f := range factors {
-		b := s.near(signals[f.Series], s.aligned(&f))
+		b := values(&f)
 		i := slices.IndexFunc(bins, func(a []float64) bool {
 			return math.Abs(pearson(pairs(a, b, 0))) >= together
 		})

@@ -10,6 +10,7 @@ type scene struct {
 	target   *signal
 	n        int
 	ranges   []Range    // that is to be explained, then similar ones
+	edged    bool       // the target steps at one of the ends of the first range
 	windows  []window   // of the ranges
 	controls []window   // where the target did not change
 	length   int        // of a window, without its sides
@@ -42,14 +43,14 @@ const (
 
 func newScene(y *signal, in Range, maxLag int) *scene {
 	s := &scene{target: y, n: len(y.raw)}
-	in = s.snap(in)
+	in, s.edged = s.snap(in)
 	s.ranges = append([]Range{in}, s.similar(in)...)
 	for _, r := range s.ranges {
 		s.windows = append(s.windows, s.frame(r, s.ranges)...)
 	}
 	s.length = s.windows[0].in.Len()
 	s.maxLag = maxLag
-	if maxLag == 0 {
+	if maxLag <= 0 {
 		s.maxLag = min(max(in.Len()/2, 5), 10)
 	}
 	s.lags = []int{0}
@@ -232,29 +233,35 @@ func (s *scene) levels(x *signal, lag int) (before, during float64) {
 	return x.level(sides...), x.level(in...)
 }
 
-// snap moves the edges of a range to where the target changes, if it clearly does so near them.
-func (s *scene) snap(in Range) Range {
+// snap moves the ends of a range to where the target changes, if it clearly does so near them, and reports whether it
+// does at one of them.
+func (s *scene) snap(in Range) (snapped Range, edged bool) {
 	change := s.change(s.target, in, nil)
 	near := min(max(2, in.Len()/3), s.local())
+	snapped = in
 	if in.From > 0 {
-		in.From = s.edge(in.From, near, math.Copysign(1, change))
-	}
-	if in.To < s.n {
-		in.To = max(in.From+1, s.edge(in.To, near, -math.Copysign(1, change)))
-	}
-	return in
-}
-
-// edge is where the target steps most in a direction, at most near samples from at.
-func (s *scene) edge(at, near int, direction float64) int {
-	r := Range{at - 2*near, at + 2*near}.within(s.n)
-	best, strongest := at, 3*s.target.run
-	for i := max(at-near, r.From+1); i <= min(at+near, r.To-1); i++ {
-		if v := direction * s.target.rise(r.From, i, r.To); v > strongest {
-			best, strongest = i, v
+		if at, ok := s.edge(in.From, near, math.Copysign(1, change)); ok && at < in.To {
+			snapped.From, edged = at, true
 		}
 	}
-	return best
+	if in.To < s.n {
+		if at, ok := s.edge(in.To, near, -math.Copysign(1, change)); ok && at > snapped.From {
+			snapped.To, edged = at, true
+		}
+	}
+	return snapped, edged
+}
+
+// edge is where the target steps most in a direction, at most near samples from at, and whether that is clear.
+func (s *scene) edge(at, near int, direction float64) (best int, clear bool) {
+	r := Range{at - 2*near, at + 2*near}.within(s.n)
+	strongest := 3 * s.target.run
+	for i := max(at-near, r.From+1); i <= min(at+near, r.To-1); i++ {
+		if v := direction * s.target.rise(r.From, i, r.To); v > strongest {
+			best, strongest, clear = i, v, true
+		}
+	}
+	return best, clear
 }
 
 // rise is by how much the mean is higher in [at, to) than in [from, at), weighted as in the CUSUM statistic; 0 if it is
@@ -283,8 +290,8 @@ func (s *scene) similar(in Range) (out []Range) {
 		if most == 0 {
 			return
 		}
-		r := s.snap(best)
-		if !r.Overlaps(in) && (len(out) == 0 || r.From >= out[len(out)-1].To) && s.change(s.target, r, []Range{in})/change >= least {
+		r, edged := s.snap(best)
+		if edged && !r.Overlaps(in) && (len(out) == 0 || r.From >= out[len(out)-1].To) && s.change(s.target, r, []Range{in})/change >= least {
 			out = append(out, r)
 		}
 		most = 0

@@ -1,0 +1,135 @@
+package vertical
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// dips is a run of 900 samples with three dips of a target, and series whose relation to it is known.
+func dips(r *rand.Rand) (target Series, others []Series) {
+	noisy := func(level float64, at ...Range) []float64 {
+		v := red(r, 900, 0.2)
+		for i := range v {
+			f := 1.0
+			if slices.ContainsFunc(at, func(r Range) bool { return r.Contains(i) }) {
+				f = level
+			}
+			v[i] = 200 * f * (1 + 0.03*v[i])
+		}
+		return v
+	}
+	moved := func(by int) []Range { return []Range{{200 + by, 225 + by}, {450 + by, 475 + by}, {700 + by, 725 + by}} }
+	target = Series{Name: "app.tasks.finished", Layer: "application", Values: noisy(0.5, moved(0)...)}
+	add := func(name, layer string, values []float64) {
+		others = append(others, Series{Name: name, Layer: layer, Values: values})
+	}
+	add("app.tasks.started", "application", noisy(0.5, moved(0)...))
+	add("os.minor_faults", "os", noisy(40, moved(-2)...))
+	add("vm.heap.committed_bytes", "vm", noisy(8, moved(-2)...))
+	add("vm.alloc_bytes", "vm", noisy(0.5, moved(1)...))
+	add("framework.queue", "framework", noisy(5, moved(9)...))
+	add("native.reads", "native", noisy(6, append(moved(-1), Range{50, 75}, Range{300, 325}, Range{600, 625}, Range{820, 845})...))
+	add("vm.jit", "vm", noisy(1))
+	add("hardware.constant", "hardware", make([]float64, 900))
+	return target, others
+}
+
+func TestExplain(t *testing.T) {
+	target, others := dips(rand.New(rand.NewPCG(1, 2)))
+	restates := func(s Series) bool { return s.Name == "app.tasks.started" }
+	for _, in := range []Range{{}, {440, 480}, {700, 725}} {
+		e := Explain(target, append(others, target), in, ExplainOptions{Restates: restates})
+		if e.Found != (in.Len() == 0) || len(e.Similar) != 2 || e.Tried != 8 || !near(e.During/e.Before, 0.5, 0.03) || e.Effect > 0 {
+			t.Errorf("%v: %+v", in, e)
+		}
+		if len(e.Causes) != 1 || !slices.Equal(names(e.Causes[0]), []string{"os.minor_faults", "vm.heap.committed_bytes"}) {
+			t.Fatalf("%v: causes %+v, demoted %+v", in, e.Causes, e.Demoted)
+		}
+		lead := e.Causes[0].Lead
+		if lead.Series != 1 || !lead.OnsetKnown || lead.Onset != -2 || lead.OnsetRange != [2]int{-2, -2} || lead.Coverage != 1 || lead.Specificity != 1 ||
+			!near(lead.During/lead.Before, 40, 3) || lead.Effect < 0 || lead.R > -0.8 || lead.Corrected > 0.001 {
+			t.Errorf("%v: lead %+v", in, lead)
+		}
+		want := map[string]Reason{"app.tasks.started": Restated, "app.tasks.finished": Restated, "vm.alloc_bytes": Follows, "framework.queue": Later, "native.reads": Elsewhere}
+		for _, f := range e.Demoted {
+			if want[f.Name] != f.Reason {
+				t.Errorf("%v: %+v, want %q", in, f, want[f.Name])
+			}
+			delete(want, f.Name)
+		}
+		if len(want) > 0 {
+			t.Errorf("%v: not demoted: %v", in, want)
+		}
+	}
+}
+
+func TestExplainNothing(t *testing.T) {
+	target, others := dips(rand.New(rand.NewPCG(3, 4)))
+	flat := Series{Name: "flat", Values: make([]float64, 900)}
+	for name, e := range map[string]Explanation{
+		"the whole run":   Explain(target, others, Range{0, 900}, ExplainOptions{}),
+		"a constant":      Explain(flat, others, Range{}, ExplainOptions{}),
+		"where it is not": Explain(target, others, Range{260, 300}, ExplainOptions{}),
+		"no samples":      Explain(Series{}, nil, Range{}, ExplainOptions{}),
+		"beyond the end":  Explain(target, others, Range{2000, 3000}, ExplainOptions{}),
+	} {
+		if len(e.Causes) > 0 || len(e.Demoted) > 0 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	short := Explain(target, []Series{{Name: "short", Values: make([]float64, 10)}}, Range{200, 225}, ExplainOptions{})
+	if short.Tried != 0 || len(short.Causes) != 0 {
+		t.Errorf("%+v", short)
+	}
+}
+
+func TestExplainRuns(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	run := func(n int, level float64) Series {
+		v := red(r, n, 0.5)
+		for i := range v {
+			v[i] = level * (1 + 0.05*v[i])
+		}
+		return Series{Values: v}
+	}
+	pair := func(name, layer string, a, b float64) Pair {
+		p := Pair{run(900, a), run(1100, b)}
+		p.A.Name, p.A.Layer = name, layer
+		return p
+	}
+	target := pair("app.tasks.finished", "application", 100, 60)
+	others := []Pair{
+		pair("vm.alloc_bytes", "vm", 5000, 3000), // per task the same
+		pair("os.minor_faults", "os", 10, 90),
+		pair("vm.gc.pauses", "vm", 4, 4),
+		pair("app.tasks.started", "application", 100, 60),
+	}
+	o := RunOptions{Restates: func(s Series) bool { return s.Name == "app.tasks.started" }}
+	e := ExplainRuns(target, others, o)
+	if len(e.Causes) != 1 || e.Causes[0].Lead.Name != "os.minor_faults" || e.Causes[0].Lead.Series != 1 || !near(e.Before, 100, 2) || !near(e.During, 60, 2) || e.Tried != 4 {
+		t.Errorf("%+v", e)
+	}
+	if len(e.Demoted) != 2 || e.Demoted[0].Reason == e.Demoted[1].Reason {
+		t.Errorf("%+v", e.Demoted)
+	}
+	// Per task the faults are 15 times as many, and the allocation is what it was.
+	o.WorkA, o.WorkB = target.A.Values, target.B.Values
+	o.PerWork = func(s Series) bool { return s.Name != "app.tasks.finished" }
+	e = ExplainRuns(target, others, o)
+	for _, g := range e.Causes {
+		if f := g.Lead; f.Name == "vm.alloc_bytes" || f.Name == "os.minor_faults" && !near(f.During/f.Before, 15, 1) {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(e.Causes) == 0 || e.Causes[0].Lead.Name != "os.minor_faults" {
+		t.Errorf("%+v", e.Causes)
+	}
+	if e := ExplainRuns(pair("same", "vm", 7, 7), others, RunOptions{}); len(e.Causes) > 0 || !near(e.During, 7, 0.3) {
+		t.Errorf("%+v", e)
+	}
+	if e := ExplainRuns(Pair{}, others, o); len(e.Causes) > 0 || !math.IsNaN(e.Before) {
+		t.Errorf("%+v", e)
+	}
+}
