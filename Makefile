@@ -89,9 +89,12 @@ bin/libstackagent.so: $(HELPER)
 
 # The probes' Java side, a class of java.base that the library carries in itself. Byte code of
 # Java 17, so that one library serves all JDKs.
-$(HELPER): $(wildcard jvmti/java/java/lang/*.java)
+# What reads monitors needs modules that java.base does not, so it is compiled apart.
+HELPER_FLAGS := -g:none -Xlint:-options -XDignore.symbol.file -XDstringConcat=inline -source 17 -target 17 -d jvmti/helper
+$(HELPER): $(wildcard jvmti/java/java/lang/*.java jvmti/java/stackagent/inside/*.java)
 	@mkdir -p jvmti/helper
-	$(JAVAC) -g:none -Xlint:-options -source 17 -target 17 --patch-module java.base=jvmti/java -d jvmti/helper $^
+	$(JAVAC) $(HELPER_FLAGS) --patch-module java.base=jvmti/java $(filter jvmti/java/java/%,$^)
+	$(JAVAC) $(HELPER_FLAGS) --patch-module java.base=jvmti/helper $(filter jvmti/java/stackagent/%,$^)
 
 # Manual pages of the commands. Their names begin with stackagent-, as shadow(5) is the system's.
 MANDIR := bin/man/man1

@@ -51,6 +51,7 @@ type Agent struct {
 	auth      busauth.Auth
 	process   string // wire.Batch.Process
 	weaver    atomic.Pointer[weaver]
+	monitors  *monitors
 	source    *source
 	collector *drain.Collector
 	hurry     chan struct{} // for the collector
@@ -99,6 +100,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		Construction: opts.Construction,
 		Contexts:     opts.Contexts,
 		Wait:         opts.Wait,
+		Monitors:     a.monitors.request(opts.MonitorInterval),
 	}, jvmti.Profile
 }
 
@@ -132,6 +134,8 @@ func (a *Agent) load(opts options.Options, text string) error {
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
 		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Waits: opts.Wait > 0, Construction: opts.Construction}
+	a.monitors = newMonitors(opts.Monitors)
+	rules.Monitored = a.monitors.watched
 	for _, t := range opts.Tasks {
 		for _, definition := range taskdef.Expand(t) {
 			d, err := instrument.ParseTaskDefinition(definition)
@@ -143,6 +147,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	}
 	w := newWeaver(rules, lazyImage())
 	w.asked = opts.Tasks
+	w.found = a.monitors.found
 	w.recaller = newRecaller(&opts, &rules)
 	if opts.Sites {
 		w.sites = &a.sites
@@ -153,6 +158,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 		a.know(news)
 	}
 	a.source.sites = w.sites
+	a.source.monitors = a.monitors
 	if opts.Children {
 		if err := exportToChildren(text); err != nil {
 			return err

@@ -28,6 +28,8 @@ type source struct {
 	sites   *siteTable // nil: call sites are not observed
 	os      osThreads
 
+	monitors *monitors
+
 	news  jvmti.News        // of earlier sessions, reported first
 	known func(*jvmti.News) // is called with new classes and executors
 	last  jvmti.Totals      // at the last report
@@ -77,15 +79,18 @@ func (s *source) Meta() drain.Meta {
 	news.Threads = append(news.Threads, s.ends.take(s.threads)...)
 	t := jvmti.ReadTotals()
 	waits, blockers := s.WaitSums()
+	monitors, samples, lost := s.monitors.read()
 	return drain.Meta{
 		WaitSums:  waits,
 		Blockers:  blockers,
+		Monitors:  monitors,
+		Samples:   samples,
 		Classes:   news.Classes,
 		Threads:   news.Threads,
 		OS:        snapshot,
 		Executors: news.Executors,
 		Virtual:   s.Virtual(),
-		Refusals:  slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.refusals(&t)),
+		Refusals:  slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.refusals(&t), lost),
 		Totals:    s.totals(&t),
 	}
 }

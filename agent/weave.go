@@ -30,6 +30,8 @@ type weaver struct {
 
 	recaller *recaller // nil: every class is woven anew
 
+	found func([]instrument.Found) // takes what a plan does for monitors
+
 	works sync.Pool // of *classfile.Workspace: the memory of plans
 
 	mu       sync.Mutex
@@ -85,6 +87,7 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	in := w.input(r)
 	w.filter(in, r.Name)
 	key, keeps := w.recaller.key(&in, r)
+	keeps = keeps && !w.options.Watches(r.Name)
 	if keeps {
 		if old, ok := w.recaller.recall(key, r.Bytes, w.newSites(), strings.ReplaceAll(r.Name, "/", ".")); ok {
 			return w.answer(&old, r)
@@ -285,6 +288,9 @@ func (w *weaver) weaveAll(in instrument.Input, name string) (woven, error) {
 		case err == nil && plan == nil:
 			return woven{}, nil
 		case err == nil:
+			if len(plan.Found) > 0 && w.found != nil {
+				w.found(plan.Found)
+			}
 			for _, left := range plan.Left {
 				w.refuse(left, name)
 			}

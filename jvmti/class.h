@@ -23,15 +23,23 @@ typedef struct {
     uint32_t len;
 } sa_class_bytes;
 
+typedef struct {
+    const char *name; /* internal */
+    sa_class_bytes file;
+} sa_class_file;
+
 /* The helper: the classes that woven code calls. life_helper.c defines them. */
 typedef struct {
     jclass probes;        /* java.lang.Stackagent, global */
     jclass submissions;   /* java.lang.StackagentSubmission, global; NULL without submissions and sites */
     jclass waits;         /* java.lang.StackagentWait, global; NULL with wait=off */
     jclass constructions; /* java.lang.StackagentConstruction, global; NULL without construction=true */
+    jclass monitors, reader; /* java.lang.StackagentMonitor and stackagent.inside.Reader, global; NULL without monitors */
     jmethodID id_offset, executor_offset, known, set_known, adopt; /* methods of the same names */
     jfieldID thread_slot, task_slot; /* Stackagent.context, Stackagent.id */
     sa_class_bytes probes_file, submissions_file, constructions_file, waits_file, classes_file, executor_file;
+    sa_class_file *monitor_files;
+    uint32_t monitor_files_n;
 } sa_helper_classes;
 
 extern SA_HIDDEN sa_helper_classes sa_helper;

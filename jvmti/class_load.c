@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "class_header.h"
+#include "state_monitors.h"
 #include "state_news.h"
 #include "state_work.h"
 
@@ -53,7 +54,7 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
 static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm, bool hidden) {
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
-    return task || lends || h->sites || sa.config.custom_tasks || sa_work.bytecodes || !h->complete || always_asked(h->name) ||
+    return task || lends || sa_monitors_watch(h->name) || h->sites || sa.config.custom_tasks || sa_work.bytecodes || !h->complete || always_asked(h->name) ||
            (sa.late && sa_runs_tasks(h->name));
 }
 
@@ -123,7 +124,8 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     int phase = atomic_load(&sa.phase);
     /* A woven class keeps its fields in every redefinition, also by other agents. */
     if ((phase >= SA_PHASE_DEAD && redefined == NULL) || len <= 0) return;
-    if (name != NULL && strncmp(name, "java/lang/Stackagent", 20) == 0) return;
+    if (name != NULL && (strncmp(name, "java/lang/Stackagent", 20) == 0 || strncmp(name, "stackagent/inside/", 18) == 0)) return;
+    if (name != NULL && sa_monitors_watch(name)) sa_monitors_load(name);
     sa_header *h = malloc(sizeof *h);
     if (h == NULL) return;
     sa_request r;

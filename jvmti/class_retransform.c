@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "class_header.h"
+#include "state_monitors.h"
 #include "state_news.h"
 #include "state_work.h"
 
@@ -45,7 +46,7 @@ static bool is_known_by_name(jclass c) {
         if (sa_is_copy(signature + 1)) sa_copy_seen();
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
               (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_serves_tasks(signature + 1) ||
-              (sa.late && sa_runs_tasks(signature + 1));
+              sa_monitors_watch(signature + 1) || (sa.late && sa_runs_tasks(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
     return yes;
@@ -298,7 +299,7 @@ static bool serves_tasks(jclass c) {
     char *signature = NULL;
     if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
     signature[strlen(signature) - 1] = 0; /* the end of Lx/y; */
-    bool yes = sa_serves_tasks(signature + 1);
+    bool yes = sa_serves_tasks(signature + 1) || sa_monitors_watch(signature + 1);
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
     return yes;
 }

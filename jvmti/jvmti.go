@@ -75,6 +75,7 @@ type Config struct {
 	Construction bool          // measure constructors
 	Contexts     int           // record the calling context of every Nth event; 0: none
 	Wait         time.Duration // record waits that are at least so long; 0: none
+	Monitors     MonitorRequest
 }
 
 // VM describes the JVM once it is up.
@@ -173,6 +174,7 @@ func load(options string) Outcome {
 	C.sa.config.constructions = C.bool(config.Construction)
 	C.sa.config.contexts = C.uint32_t(config.Contexts)
 	C.sa.config.wait_ns = C.uint64_t(config.Wait)
+	askMonitors(&config.Monitors)
 	return Profile
 }
 

@@ -21,6 +21,7 @@ sa_thread *sa_context_of(JNIEnv *env, jthread thread); /* its state; NULL: it ha
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
+void sa_thread_disown(JNIEnv *env); /* the current thread is the agent's: what it executes is not recorded */
 void sa_threads_final(JNIEnv *env);
 void sa_look_begin(void); /* state of threads that end is kept until the end of the look */
 void sa_look_end(JNIEnv *env);
@@ -31,6 +32,10 @@ void sa_waits_callbacks(jvmtiEventCallbacks *calls);
 void sa_natives_bind(jmethodID method, const char *name, const char *signature, void *address, void **to); /* an event */
 bool sa_natives_sleep(void); /* Thread.sleep is among them */
 void sa_natives_rebind(JNIEnv *env); /* those that were bound before the agent came */
+
+/* life_monitors.c */
+bool sa_monitors_begin(JNIEnv *env); /* starts the threads that read monitors, if any is asked for */
+void sa_monitors_last(JNIEnv *env);  /* the values at the end of the session */
 
 /* life_jvm_flags.c */
 bool sa_training(JavaVM *vm); /* it writes its classes for later runs; says so on stderr */

@@ -6,6 +6,7 @@
 #include "probe.h"
 #include "state_contexts.h"
 #include "state_events.h"
+#include "state_monitors.h"
 #include "state_news.h"
 
 /* What Agent_OnAttach returns; internal/attach/codes.go has these values. */
@@ -116,6 +117,7 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
 /* Restores everything, except fields, which a class keeps, and lambdas, which the JVM
  * does not let agents change: their probes do nothing from now on. */
 static void leave(JNIEnv *env) {
+    sa_monitors_last(env);
     sa_look_begin(); /* state of threads that end from now on is kept, and freed by restore() */
     atomic_store(&sa.phase, SA_PHASE_DORMANT);
     /* The class hook stays: another agent may retransform a class with the agent's
@@ -146,6 +148,7 @@ static void restore(JNIEnv *env, bool answered) {
     sa_queued_stop();
     sa_drain_reset();
     sa_news_forget();
+    sa_monitors_forget();
 }
 
 static int detach(JNIEnv *env) {

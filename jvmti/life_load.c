@@ -147,6 +147,7 @@ bool sa_begin(JNIEnv *env) {
     sa_cells_policy.sample = sa.config.detail == SA_DETAIL_AUTO && sa.special == 0;
     if (!sa_helper_define(env)) return false;
     if (sa.late && !sa_helper_late(env)) return false;
+    if (!sa_monitors_begin(env)) sa_refuse("this JVM does not take the code that reads monitors", NULL);
     sa_read_properties();
     sa_exceptions_follow(false);
     sa.first_task_id = atomic_load(&sa_next_task_block) * 1024 + 1;
@@ -176,6 +177,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
     if (atomic_load(&sa_leaving)) sa_await_done(DEATH_WAIT_NS); /* a detach is ending the session already */
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
+    sa_monitors_last(env);
     atomic_store(&sa.phase, SA_PHASE_DEAD);
     sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
     sa_check_hidden_way();

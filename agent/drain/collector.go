@@ -45,6 +45,8 @@ type Meta struct {
 	Executors []wire.Executor
 	WaitSums  []wire.WaitSum // what is new in them
 	Blockers  []wire.Blocker
+	Monitors  []wire.InsideMonitor
+	Samples   []wire.InsideSample
 	Virtual   []wire.VirtualThread // of those that are counted, what is new
 	Refusals  []wire.Refusal       // since the last call; the Collector sums by reason
 	Totals    wire.Totals          // since the start; Lost as the probes know it

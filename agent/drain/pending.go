@@ -11,6 +11,7 @@ import (
 const (
 	maxPendingThreads  = 1 << 15
 	maxPendingPauses   = 1 << 15
+	maxPendingSamples  = 1 << 16
 	maxRefusalReasons  = 64
 	otherRefusalReason = "other reasons"
 )
@@ -36,6 +37,8 @@ type pending struct {
 	siteSums     []wire.SiteSum
 	waitSums     []wire.WaitSum
 	blockers     []wire.Blocker
+	monitors     []wire.InsideMonitor
+	samples      []wire.InsideSample
 	summaryBytes int // at most, when encoded
 }
 
@@ -48,6 +51,8 @@ func (p *pending) add(m Meta) {
 	p.Virtual = append(p.Virtual, m.Virtual...)
 	p.waitSums = append(p.waitSums, m.WaitSums...)
 	p.blockers = append(p.blockers, m.Blockers...)
+	p.monitors = append(p.monitors, m.Monitors...)
+	p.samples = append(p.samples, m.Samples...)
 	if m.OS != nil {
 		p.meta.OS = m.OS
 	}
@@ -180,6 +185,8 @@ func (p *pending) lists() []list {
 		listOf[wire.Site]{&p.sites, func(b *wire.Batch) *[]wire.Site { return &b.Sites }},
 		listOf[wire.SiteSum]{&p.siteSums, func(b *wire.Batch) *[]wire.SiteSum { return &b.SiteSums }},
 		listOf[wire.Blocker]{&p.blockers, func(b *wire.Batch) *[]wire.Blocker { return &b.Blockers }},
+		listOf[wire.InsideMonitor]{&p.monitors, func(b *wire.Batch) *[]wire.InsideMonitor { return &b.InsideMonitors }},
+		listOf[wire.InsideSample]{&p.samples, func(b *wire.Batch) *[]wire.InsideSample { return &b.InsideSamples }},
 		listOf[wire.WaitSum]{&p.waitSums, func(b *wire.Batch) *[]wire.WaitSum { return &b.WaitSums }},
 	}
 }
@@ -219,6 +226,10 @@ func (p *pending) drop() uint64 {
 	if over := len(p.meta.Threads) - maxPendingThreads; over > 0 {
 		p.lostThreads += uint64(over)
 		p.meta.Threads = append([]wire.Thread(nil), p.meta.Threads[over:]...)
+	}
+	if over := len(p.samples) - maxPendingSamples; over > 0 {
+		p.refuse(wire.Refusal{Reason: "sample of a monitor dropped: the bus was away", Count: uint64(over)})
+		p.samples = append([]wire.InsideSample(nil), p.samples[over:]...)
 	}
 	if over := len(p.Pauses) - maxPendingPauses; over > 0 {
 		p.lostPauses += uint64(over)

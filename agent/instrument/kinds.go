@@ -36,6 +36,7 @@ var kinds = [...]kind{
 	mounts{},
 	waits{},
 	blocking{},
+	monitors{},
 }
 
 // A step is what a kind inserts into one method.
@@ -54,11 +55,12 @@ type target struct {
 	access     uint16
 	found      mentions
 	hidden     bool
-	filtered   bool // the user's filters exclude the class
-	submits    bool // submissions are observed
-	waits      bool // waits are observed
-	sites      bool // call sites are, and the class is one of the program's
-	dispatcher bool // see Input
+	filtered   bool        // the user's filters exclude the class
+	submits    bool        // submissions are observed
+	waits      bool        // waits are observed
+	sites      bool        // call sites are, and the class is one of the program's
+	dispatcher bool        // see Input
+	monitored  []Monitored // of this class
 }
 
 // mayInsert reports whether probes may be inserted now, as far as the mode and the

@@ -66,6 +66,8 @@ type Options struct {
 	Waits            bool     // observe waits of threads
 	Construction     bool     // measure the cost of task constructors
 
+	Monitored []Monitored
+
 	everywhere bool // tests: the platform's classes have call sites, too
 }
 

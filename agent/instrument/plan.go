@@ -80,7 +80,8 @@ type Plan struct {
 	Left      []*Refusal       // methods left as they are while the rest is woven
 	Defined   []TaskDefinition // of the user's, those that fit a method of this class
 	Executed  bool             // the class itself has a method that executes a task
-	LoopCall  string           // the method that a loop in it calls, as a task definition; "": none found
+	Found     []Found
+	LoopCall  string // the method that a loop in it calls, as a task definition; "": none found
 
 	in      Input
 	options Options
@@ -121,7 +122,7 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.steps)+len(p.counts)+len(p.Notes)+len(p.Left) == 0
+	return len(p.AddFields)+len(p.steps)+len(p.counts)+len(p.Notes)+len(p.Left)+len(p.Found) == 0
 }
 
 func (p *Plan) note(what string) { p.Notes = append(p.Notes, what) }
@@ -172,6 +173,9 @@ func newTarget(in Input, o *Options, header classfile.Header, kinds units.Kinds)
 	t := target{Class: header.Name, Kinds: kinds, Mode: in.Mode, access: header.Access, hidden: in.Hidden,
 		filtered: o.excluded(javaName(header.Name), in.Platform), submits: o.Submissions, waits: o.Waits, dispatcher: in.Dispatcher,
 		sites: o.Sites != nil && !in.Hidden && (o.everywhere || hasSites(header.Name, in.Platform))}
+	if len(o.Monitored) > 0 {
+		t.monitored = o.monitoredFor(header.Name)
+	}
 	if in.Platform {
 		t.Kinds |= units.KindJDK
 	}

@@ -11,6 +11,7 @@ const (
 	nameSubmissions   = "java/lang/StackagentSubmission"
 	nameConstructions = "java/lang/StackagentConstruction"
 	nameWaits         = "java/lang/StackagentWait"
+	nameMonitors      = "java/lang/StackagentMonitor"
 )
 
 // The descriptors that several probes share.
@@ -104,6 +105,16 @@ var (
 	probeSleeping  = probe{nameWaits, "sleeping", descEnter}
 	probePolling   = probe{nameWaits, "polling", descEnter}
 	probeUnblocked = probe{nameWaits, "unblocked", descToken}
+)
+
+// Monitors that the user asks for. The last argument is the monitor's slot.
+var (
+	probeMonitorCalled  = probe{nameMonitors, "called", descToken}
+	probeMadeOne        = probe{nameMonitors, "made", "(Ljava/lang/Object;I)V"}
+	probeReturnedInt    = probe{nameMonitors, "returned", "(II)V"}
+	probeReturnedLong   = probe{nameMonitors, "returned", "(JI)V"}
+	probeReturnedFloat  = probe{nameMonitors, "returned", "(FI)V"}
+	probeReturnedDouble = probe{nameMonitors, "returned", "(DI)V"}
 )
 
 // Counts of instructions.

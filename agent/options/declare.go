@@ -93,6 +93,10 @@ var all = []Option{
 		Help: "record each wait of a thread that is at least so long: for a lock, in Object.wait, parked, asleep; shorter ones are summed up. off: no waits"},
 	{Key: "construction", Flag: "construction", Verbs: Run | Attach, Default: "false", set: boolean(func(o *Options) *bool { return &o.Construction }),
 		Help: "measure the cost of task constructors"},
+	{Key: "monitor", Flag: "monitor", Verbs: Run | Attach, Value: "SPEC", Repeat: true, See: "monitors.md", set: setMonitor,
+		Help: "read a monitor inside the JVM: a field CLASS#FIELD, calls:CLASS#METHOD, returns:CLASS#METHOD, jmx:MBEAN/ATTRIBUTE, registries (Micrometer, Dropwizard) or inside (pools, class libraries); repeatable"},
+	{Key: "monitorinterval", Value: "TIME", Default: "10ms", See: "monitors.md", set: setMonitorInterval,
+		Help: "time between samples of these monitors, 1ms to 1s"},
 	{Key: "children", Default: "false", set: boolean(func(o *Options) *bool { return &o.Children }),
 		Help: "profile the JVMs that this JVM starts, too; shadow run sets it"},
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/monitorspec"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/wire"
 )
@@ -54,6 +55,9 @@ type Options struct {
 	Sites        bool          // record the call sites that create and submit tasks
 	Submissions  bool          // record submissions of tasks to executors
 	Construction bool          // measure the cost of task constructors
+
+	Monitors        []monitorspec.Spec // read inside the JVM
+	MonitorInterval time.Duration
 
 	Detail   Detail
 	Overflow Overflow
@@ -104,13 +108,14 @@ const (
 // Default returns the options of an empty option string.
 func Default() Options {
 	return Options{
-		Bus:         DefaultBus,
-		Metrics:     []string{"wall", "cpu"},
-		Wait:        50 * time.Microsecond,
-		Sites:       true,
-		Submissions: true,
-		Detail:      DetailAuto,
-		Overflow:    OverflowBlock,
+		Bus:             DefaultBus,
+		Metrics:         []string{"wall", "cpu"},
+		Wait:            50 * time.Microsecond,
+		MonitorInterval: 10 * time.Millisecond,
+		Sites:           true,
+		Submissions:     true,
+		Detail:          DetailAuto,
+		Overflow:        OverflowBlock,
 	}
 }
 

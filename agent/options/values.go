@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/monitorspec"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/taskdef"
 	"stackagent/internal/text"
@@ -186,6 +187,34 @@ func setObserver(o *Options, value string) string {
 		return "want auto, off, or a time from 1ms to 10s" + text.DidYouMean(value, []string{ObserverAuto, ObserverOff})
 	}
 	o.Observer = Observer{Wait: d}
+	return ""
+}
+
+// maxMonitors bounds the monitors that a user asks for.
+const maxMonitors = 256
+
+// setMonitor takes a monitor of the program, or the name of a group of them. A repeated one is ignored.
+func setMonitor(o *Options, value string) string {
+	spec, problem := monitorspec.Parse(value)
+	switch {
+	case problem != "":
+		return problem
+	case slices.Contains(o.Monitors, spec):
+		return ""
+	case len(o.Monitors) == maxMonitors:
+		return fmt.Sprintf("at most %d monitors are possible", maxMonitors)
+	}
+	o.Monitors = append(o.Monitors, spec)
+	return ""
+}
+
+// setMonitorInterval takes a time.
+func setMonitorInterval(o *Options, value string) string {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < time.Millisecond || d > time.Second {
+		return "want a time from 1ms to 1s"
+	}
+	o.MonitorInterval = d
 	return ""
 }
 

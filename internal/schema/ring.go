@@ -24,4 +24,5 @@ var (
 var Records = []*Record{
 	&padding, &execution, &creation, &threadSwitch, &pause, &construction, &submission, &queued, &virtualThread, &wait,
 	&executor, &siteRecord, &frame, &context, &contextSum, &classRecord, &threadRecord, &osThread, &summary, &measure, &bucket, &siteSum, &waitSum, &blocker,
+	&insideMonitor, &insideSample,
 }

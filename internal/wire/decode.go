@@ -186,6 +186,10 @@ func (r *reader) list(key string) bool {
 		b.Running = r.running()
 	case keyBlockers:
 		b.Blockers = listOf(r, "blockers", (*reader).blocker)
+	case keyInsideMonitors:
+		b.InsideMonitors = listOf(r, "inside monitors", (*reader).insideMonitor)
+	case keyInsideSamples:
+		b.InsideSamples = listOf(r, "inside samples", (*reader).insideSample)
 	default:
 		if r.decodeContexts(key, &b.Contexts) {
 			return true

@@ -46,6 +46,9 @@ const (
 	keyWaitSums = "S"
 	keyBlockers = "B"
 
+	keyInsideMonitors = "M"
+	keyInsideSamples  = "N"
+
 	keyRunning = "R"
 )
 
@@ -120,7 +123,7 @@ func checkBatch(b *Batch) error {
 	if err := b.Contexts.check(); err != nil {
 		return err
 	}
-	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.SiteSums), len(b.WaitSums), len(b.Blockers), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
+	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.SiteSums), len(b.WaitSums), len(b.Blockers), len(b.InsideMonitors), len(b.InsideSamples), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
 		if n > MaxItems {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
@@ -188,6 +191,8 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		}},
 		{keyBlockers, len(b.Blockers) > 0, func() { each(w, b.Blockers, (*writer).blocker) }},
 		{keyWaitSums, len(b.WaitSums) > 0, func() { each(w, b.WaitSums, (*writer).waitSum) }},
+		{keyInsideMonitors, len(b.InsideMonitors) > 0, func() { each(w, b.InsideMonitors, (*writer).insideMonitor) }},
+		{keyInsideSamples, len(b.InsideSamples) > 0, func() { each(w, b.InsideSamples, (*writer).insideSample) }},
 		{keyRunning, b.Running != nil, func() { w.running(b.Running) }},
 		{keyWaits, len(b.Waits) > 0, func() {
 			e.payload = appendPayload(e, e.payload[:0], b.Waits, Work{}, &waitsPayload)

@@ -323,6 +323,48 @@ func (r *reader) blocker(field string) (x Blocker) {
 	return x
 }
 
+func (w *writer) insideMonitor(x *InsideMonitor) {
+	w.arrayLen(8)
+	w.uint(uint64(x.ID))
+	w.str(x.Name)
+	w.str(x.Layer)
+	w.str(x.Unit)
+	w.bool(x.Counter)
+	w.bool(x.Each)
+	w.str(x.Source)
+	w.str(x.Why)
+}
+
+func (r *reader) insideMonitor(field string) (x InsideMonitor) {
+	end := r.fields(field, 8)
+	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	x.Name = r.str(field + ".name")
+	x.Layer = r.str(field + ".layer")
+	x.Unit = r.str(field + ".unit")
+	x.Counter = r.bool(field + ".counter")
+	x.Each = r.bool(field + ".each")
+	x.Source = r.str(field + ".source")
+	x.Why = r.str(field + ".why")
+	end()
+	return x
+}
+
+func (w *writer) insideSample(x *InsideSample) {
+	w.arrayLen(3)
+	w.uint(uint64(x.Monitor))
+	w.uint(uint64(x.At))
+	w.uint(x.Bits)
+}
+
+func (r *reader) insideSample(field string) (x InsideSample) {
+	end := r.fields(field, 3)
+	x.Monitor = uint32(r.uintMax(field+".monitor", 1<<32-1))
+	x.At = units.Ticks(r.uint(field + ".at"))
+	x.Bits = r.uint(field + ".bits")
+	end()
+	return x
+}
+
 // How many numbers an entry has, and how many may stand behind them.
 const virtualThreadFields, virtualThreadLaterFields = 13, 4
 

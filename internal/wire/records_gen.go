@@ -363,3 +363,22 @@ type Blocker struct {
 	Class string // Java name
 	Lock  string // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer, else empty
 }
+
+// InsideMonitor describes a monitor that the agent reads inside the JVM; it is sent again when a field changes.
+type InsideMonitor struct {
+	ID      uint32 // id within the session, never reused; 0 is none
+	Name    string // its name: app.field.com.acme.Cache.hits
+	Layer   string // application, framework, libraries or vm
+	Unit    string // unit of its values, empty: a plain number
+	Counter bool   // a total that only grows, unlike a gauge
+	Each    bool   // it is read whenever monitor 0 has a row, and was the same as long as it has none itself; else a value that has changed comes after a row of the last moment at which the old one was read
+	Source  string // where it is read, as the user asked for it
+	Why     string // why it has no values, or not all; empty: it is read
+}
+
+// InsideSample is the value of a monitor at a moment. A monitor has one when its value has changed.
+type InsideSample struct {
+	Monitor uint32      // inside_monitors.monitor; 0: all that cannot block were read
+	At      units.Ticks // when it was read
+	Bits    uint64      // its value, the bits of a float64
+}

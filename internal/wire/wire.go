@@ -147,6 +147,8 @@ type Batch struct {
 	WaitSums         []WaitSum
 	Running          *RunningReport // nil: none in this batch
 	Blockers         []Blocker
+	InsideMonitors   []InsideMonitor
+	InsideSamples    []InsideSample
 
 	// Unknown is how many keys, fields and columns Decode skipped because it
 	// does not know them (a newer agent). It does not travel.

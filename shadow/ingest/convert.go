@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"math"
 	"strconv"
 
 	"stackagent/internal/units"
@@ -100,6 +101,10 @@ func deriveWait(r *store.Wait, x *wire.Wait, _ *clock, rate nsPerTick) {
 
 func deriveWaitSum(r *store.WaitSum, x *wire.WaitSum, _ *clock, _ nsPerTick) {
 	r.Kind = store.WaitKindName(x.Kind)
+}
+
+func deriveInsideSample(r *store.InsideSample, x *wire.InsideSample, _ *clock, _ nsPerTick) {
+	r.Value = math.Float64frombits(x.Bits)
 }
 
 func nullable(n units.Ns) *int64 {

@@ -85,6 +85,14 @@ func appendRows(p *store.Part, b *wire.Batch, c *clock) {
 		p.Blockers = append(p.Blockers, store.Blocker{})
 		rowBlocker(&p.Blockers[len(p.Blockers)-1], &b.Blockers[i], c, rate)
 	}
+	for i := range b.InsideMonitors {
+		p.InsideMonitors = append(p.InsideMonitors, store.InsideMonitor{})
+		rowInsideMonitor(&p.InsideMonitors[len(p.InsideMonitors)-1], &b.InsideMonitors[i], c, rate)
+	}
+	for i := range b.InsideSamples {
+		p.InsideSamples = append(p.InsideSamples, store.InsideSample{})
+		rowInsideSample(&p.InsideSamples[len(p.InsideSamples)-1], &b.InsideSamples[i], c, rate)
+	}
 }
 
 // reserve makes room in p for the rows of the batches: growing by steps would copy a large part several times.
@@ -304,4 +312,21 @@ func rowBlocker(r *store.Blocker, x *wire.Blocker, _ *clock, _ nsPerTick) {
 	r.ID = x.ID
 	r.Class = x.Class
 	r.Lock = x.Lock
+}
+
+func rowInsideMonitor(r *store.InsideMonitor, x *wire.InsideMonitor, _ *clock, _ nsPerTick) {
+	r.ID = x.ID
+	r.Name = x.Name
+	r.Layer = x.Layer
+	r.Unit = x.Unit
+	r.Counter = x.Counter
+	r.Each = x.Each
+	r.Source = x.Source
+	r.Why = x.Why
+}
+
+func rowInsideSample(r *store.InsideSample, x *wire.InsideSample, c *clock, rate nsPerTick) {
+	r.Monitor = x.Monitor
+	r.AtNs = int64(c.mono(x.At))
+	deriveInsideSample(r, x, c, rate)
 }

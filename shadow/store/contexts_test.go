@@ -15,6 +15,7 @@ func handContexts(p *Part, i int) {
 	p.ContextSums = []ContextSum{{ID: id, Count: 3, SelfWallNs: 7, Measured: 2, SelfCPUNs: 5}, {ID: id}}
 	handVirtual(p, i)
 	handWaits(p, i)
+	handMonitors(p, i)
 }
 
 // handWaits adds a wait of a virtual thread, one of which little is known, and a sum.
@@ -26,6 +27,16 @@ func handWaits(p *Part, i int) {
 		{Kind: "monitor", Thread: 4, StartNs: 100, EndNs: 100},
 	}
 	p.WaitSums = []WaitSum{{Thread: 4, Kind: "park", Flags: 1, Blocker: uint32(i), Within: 3, FromNs: 1, ToNs: 9, Waits: 1 << 40, WaitedNs: 7, MaxNs: 5}}
+}
+
+// handMonitors adds a monitor that is read, one that is not, and values.
+func handMonitors(p *Part, i int) {
+	id := uint32(i)
+	p.InsideMonitors = []InsideMonitor{
+		{ID: id, Name: "app.calls{method=\"a.B.c\"}", Layer: "application", Unit: "ns", Counter: true, Source: "calls:a.B#c"},
+		{ID: 100 + id, Name: "app.field.a.B.d", Layer: "application", Source: "a.B#d", Why: "the class has no such field"},
+	}
+	p.InsideSamples = []InsideSample{{AtNs: int64(i), Value: 2}, {Monitor: id, AtNs: int64(i), Value: -0.1}, {Monitor: id, AtNs: int64(i + 1), Value: 1 << 60}}
 }
 
 // handVirtual adds a virtual thread and a group of them whose waiting was not measured.
@@ -49,6 +60,7 @@ func TestContextRows(t *testing.T) {
 		want.Frames, want.Contexts, want.ContextSums = append(want.Frames, p.Frames...), append(want.Contexts, p.Contexts...), append(want.ContextSums, p.ContextSums...)
 		want.VirtualThreads = append(want.VirtualThreads, p.VirtualThreads...)
 		want.Waits, want.WaitSums, want.Blockers = append(want.Waits, p.Waits...), append(want.WaitSums, p.WaitSums...), append(want.Blockers, p.Blockers...)
+		want.InsideMonitors, want.InsideSamples = append(want.InsideMonitors, p.InsideMonitors...), append(want.InsideSamples, p.InsideSamples...)
 	}
 	for _, when := range []string{"written", "merged"} {
 		f, err := OpenFolder(w.Dir())
@@ -68,6 +80,8 @@ func TestContextRows(t *testing.T) {
 		f.ReadWaits(func(x *Wait) { got.Waits = append(got.Waits, *x) })
 		f.ReadWaitSums(func(x *WaitSum) { got.WaitSums = append(got.WaitSums, *x) })
 		f.ReadBlockers(func(x *Blocker) { got.Blockers = append(got.Blockers, *x) })
+		f.ReadInsideMonitors(func(x *InsideMonitor) { got.InsideMonitors = append(got.InsideMonitors, *x) })
+		f.ReadInsideSamples(func(x *InsideSample) { got.InsideSamples = append(got.InsideSamples, *x) })
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v, want %+v", when, got, want)
 		}

@@ -269,6 +269,26 @@ type Blocker struct {
 	Lock  string `parquet:"lock_class,dict"` // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer, else empty
 }
 
+// InsideMonitor is a row of the table inside_monitors. The last row of an id counts.
+type InsideMonitor struct {
+	ID      uint32 `parquet:"monitor,delta"` // id within the session, never reused; 0 is none
+	Name    string `parquet:"name"`          // its name: app.field.com.acme.Cache.hits
+	Layer   string `parquet:"layer,dict"`    // application, framework, libraries or vm
+	Unit    string `parquet:"unit,dict"`     // unit of its values, empty: a plain number
+	Counter bool   `parquet:"counter"`       // a total that only grows, unlike a gauge
+	Each    bool   `parquet:"each_sample"`   // it is read whenever monitor 0 has a row, and was the same as long as it has none itself; else a value that has changed comes after a row of the last moment at which the old one was read
+	Source  string `parquet:"source"`        // where it is read, as the user asked for it
+	Why     string `parquet:"why"`           // why it has no values, or not all; empty: it is read
+}
+
+// InsideSample is a row of the table inside_samples. A value holds until the next row of the same monitor. A row
+// of monitor 0 says that all monitors that cannot block were read; its value counts these.
+type InsideSample struct {
+	Monitor uint32  `parquet:"monitor,delta"` // inside_monitors.monitor; 0: all that cannot block were read
+	AtNs    int64   `parquet:"at_ns,delta"`   // when it was read
+	Value   float64 `parquet:"value"`         // its value; of a counter the total so far
+}
+
 // ExecutionColumns are executions in columns of equal length; those that were not asked for are empty. They are
 // reused: copy what is kept.
 type ExecutionColumns struct {

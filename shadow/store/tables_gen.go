@@ -36,6 +36,8 @@ const (
 	Waits
 	WaitSums
 	Blockers
+	InsideMonitors
+	InsideSamples
 	numTables
 )
 
@@ -61,6 +63,8 @@ var tableNames = [numTables]string{
 	"waits",
 	"wait_sums",
 	"blockers",
+	"inside_monitors",
+	"inside_samples",
 }
 
 // Part is what a run of consecutive batches brought, on its way to the disk.
@@ -87,6 +91,8 @@ type Part struct {
 	Waits          []Wait
 	WaitSums       []WaitSum
 	Blockers       []Blocker
+	InsideMonitors []InsideMonitor
+	InsideSamples  []InsideSample
 
 	Clock            []wire.ClockPair // the knots of the clock that its times rest on
 	Extra            []string         // columns of the extra metrics, by the place in wire.Hello.Extra
@@ -139,6 +145,10 @@ func (p *Part) rows(t Table) int {
 		return len(p.WaitSums)
 	case Blockers:
 		return len(p.Blockers)
+	case InsideMonitors:
+		return len(p.InsideMonitors)
+	case InsideSamples:
+		return len(p.InsideSamples)
 	}
 	return 0
 }
@@ -167,6 +177,8 @@ func (p *Part) Clear() {
 	p.Waits = p.Waits[:0]
 	p.WaitSums = p.WaitSums[:0]
 	p.Blockers = p.Blockers[:0]
+	p.InsideMonitors = p.InsideMonitors[:0]
+	p.InsideSamples = p.InsideSamples[:0]
 	clearWork(&p.ExecutionWork)
 	clearWork(&p.ConstructionWork)
 }
@@ -242,6 +254,10 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part, meta []format.KeyValue) 
 		return guarded.Write(w, p.WaitSums, Version, meta)
 	case Blockers:
 		return guarded.Write(w, p.Blockers, Version, meta)
+	case InsideMonitors:
+		return guarded.Write(w, p.InsideMonitors, Version, meta)
+	case InsideSamples:
+		return guarded.Write(w, p.InsideSamples, Version, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
@@ -291,6 +307,10 @@ func (e *encoder) merge(out io.Writer, t Table, s *sources, meta []format.KeyVal
 		return mergeSmall[WaitSum](out, s, meta)
 	case Blockers:
 		return mergeSmall[Blocker](out, s, meta)
+	case InsideMonitors:
+		return mergeSmall[InsideMonitor](out, s, meta)
+	case InsideSamples:
+		return mergeSmall[InsideSample](out, s, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
@@ -319,6 +339,8 @@ func makeSchemas() [numTables]*parquet.Schema {
 		Waits:          parquet.SchemaOf(Wait{}),
 		WaitSums:       parquet.SchemaOf(WaitSum{}),
 		Blockers:       parquet.SchemaOf(Blocker{}),
+		InsideMonitors: parquet.SchemaOf(InsideMonitor{}),
+		InsideSamples:  parquet.SchemaOf(InsideSample{}),
 	}
 }
 
@@ -405,4 +427,14 @@ func (f *Folder) ReadWaitSums(row func(*WaitSum)) ([]*PartError, error) {
 // ReadBlockers calls row for every row of the table blockers, in order.
 func (f *Folder) ReadBlockers(row func(*Blocker)) ([]*PartError, error) {
 	return readSmall(f, Blockers, row)
+}
+
+// ReadInsideMonitors calls row for every row of the table inside_monitors, in order.
+func (f *Folder) ReadInsideMonitors(row func(*InsideMonitor)) ([]*PartError, error) {
+	return readSmall(f, InsideMonitors, row)
+}
+
+// ReadInsideSamples calls row for every row of the table inside_samples, in order.
+func (f *Folder) ReadInsideSamples(row func(*InsideSample)) ([]*PartError, error) {
+	return readSmall(f, InsideSamples, row)
 }

@@ -146,8 +146,8 @@ func checkRow(r *schema.Record, f schema.Field) error {
 		return fmt.Errorf("a column that may be left out needs Null: what a missing value means")
 	case r.Table.Big && f.Row.Null != "" && t == "int64":
 		return fmt.Errorf("an int64 has no value for null: use units.Ns, or another type whose 0 is null")
-	case !isInteger && t != "string" && t != "bool" && t != "[]uint32":
-		return fmt.Errorf("it holds no %s: use %s, bool, string or []uint32, and From to convert", t, rowTypes)
+	case !isInteger && t != "string" && t != "bool" && t != "float64" && t != "[]uint32":
+		return fmt.Errorf("it holds no %s: use %s, bool, string, float64 or []uint32, and From to convert", t, rowTypes)
 	case !r.Table.Big && (f.Row.Null != "") != pointer:
 		return fmt.Errorf("a value of a small table may be null if, and only if, its type is a pointer: *%s", t)
 	}

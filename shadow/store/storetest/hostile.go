@@ -126,6 +126,8 @@ func Submit(root string, names []string) error {
 		p.Executions = append(p.Executions, store.Execution{TaskID: task, Class: id, Thread: id, StartNs: at + us, EndNs: at + 2*us, SubmittedNs: at, Site: id,
 			WallNs: us, CPUNs: us, SelfWallNs: us, SelfCPUNs: us})
 		p.Blockers = append(p.Blockers, store.Blocker{ID: id, Class: name, Lock: name})
+		p.InsideMonitors = append(p.InsideMonitors, store.InsideMonitor{ID: id, Name: name, Layer: name, Unit: name, Source: name, Why: name})
+		p.InsideSamples = append(p.InsideSamples, store.InsideSample{Monitor: id, AtNs: int64(at), Value: float64(id)})
 		p.Waits = append(p.Waits, store.Wait{Kind: "park", Thread: id, Blocker: id, StartNs: int64(at + us), EndNs: int64(at + 2*us), Waker: id, Holder: id, Within: id, Site: id},
 			store.Wait{Kind: name, Thread: id, Blocker: id, StartNs: int64(at + 3*us), EndNs: int64(at + 4*us)})
 	}
