@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
 	char line[64];
 	long n = argc > 2 ? atol(argv[2]) : 0, m = argc > 3 ? atol(argv[3]) : 0;
 	const char *what = argc > 1 ? argv[1] : "";
-	setbuf(stdout, 0);
+	setvbuf(stdout, 0, _IOLBF, 0);
 	char *anonymous = memory(n * 4096, -1), *file = !strcmp(what, "file") ? memory(n * 4096, temporary(n * 4096)) : 0;
 	puts("ready");
 	if (!fgets(line, sizeof line, stdin)) return 0;
