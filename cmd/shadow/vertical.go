@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/granularity/activity"
 	analysis "stackagent/granularity/vertical"
 	"stackagent/internal/units"
 	"stackagent/shadow/explain"
@@ -35,6 +37,7 @@ type verticalFlags struct {
 	metrics   bool
 	samples   bool
 	output    string
+	validateFlags
 }
 
 // defaultTarget is the metric whose phases are listed.
@@ -61,7 +64,12 @@ makes that a growth per second. Units are checked. Where a denominator is next t
 nothing, the sample has no value. docs/vertical.md has the whole language.
 
 Samples are those at which monitors were sampled. --every takes other ones: of a fixed
-length, or from event to event.`,
+length, from event to event, or units of work, with the monitors of their own threads as
+task.NAME.
+
+--validate makes runs. With a command alone it compares runs without each group of monitors
+with runs with it: what sampling changes. With --explain, the command is the program without
+the supposed cause, and the runs confirm the explanation or refute it.`,
 		Example: `  shadow run --monitors all -o /tmp/s -- java -jar app.jar
   shadow vertical /tmp/s
   shadow vertical /tmp/s -o layers.svg
@@ -69,13 +77,22 @@ length, or from event to event.`,
   shadow vertical /tmp/s --explain task_throughput@3.1s..3.9s -o dip.svg
   shadow vertical /tmp/s --correlate os.minor_faults,vm.heap.old.used_bytes --where 'gc_running == 0'
   shadow vertical /tmp/s --metric 'big=rate(tasks.finished{class~"Big*"})' --matrix big,cpu_share,gc_share -o matrix.png
-  shadow vertical /tmp/s --every gc --samples --format csv`,
-		Args: listing.OneSession,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+  shadow vertical /tmp/s --every gc --samples --format csv
+  shadow vertical /tmp/s --every 'task:com.acme.*' --correlate app.tasks.wall_ns,task.os.minor_faults
+  shadow vertical --validate -- java -jar app.jar
+  shadow vertical /tmp/s --explain task_throughput --validate -- java -XX:+AlwaysPreTouch -jar app.jar`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, command := f.split(cmd, args)
+			if err := cmp.Or(f.check(), f.checkRuns(args, command)); err != nil {
 				return err
 			}
-			return f.run(env, args[0])
+			switch {
+			case f.validate && f.explain != "":
+				return f.hypothesis(cmd.Context(), env, args[0], command)
+			case f.validate:
+				return f.perturbed(cmd.Context(), env, &f.Flags, command)
+			}
+			return f.show(env, args[0])
 		},
 	}
 	f.addTo(cmd, env)
@@ -86,7 +103,7 @@ func (f *verticalFlags) addTo(cmd *cobra.Command, env console.Env) {
 	f.AddTo(cmd, env, true, "table", "json", "csv", "parquet")
 	f.window.addTo(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.every, "every", "", "samples: of a fixed `LENGTH` (10ms), or from event to event: gc, iteration, task:CLASS")
+	flags.StringVar(&f.every, "every", "", "samples: of a fixed `LENGTH` (10ms), or from event to event: gc, iteration; or task:CLASS, units of work")
 	flags.StringArrayVar(&f.defined, "metric", nil, "name an expression: `NAME=EXPR` (repeatable)")
 	flags.StringVar(&f.correlate, "correlate", "", "how two metrics go together: `A,B`")
 	flags.StringVar(&f.matrix, "matrix", "", "how each pair of metrics goes together: `A,B,C...`")
@@ -95,6 +112,7 @@ func (f *verticalFlags) addTo(cmd *cobra.Command, env console.Env) {
 	flags.StringVar(&f.explain, "explain", "", "what changed with a metric: `METRIC[@FROM..TO]`")
 	flags.BoolVar(&f.metrics, "metrics", false, "list the named metrics, and which of them this session has")
 	flags.BoolVar(&f.samples, "samples", false, "list the value of each metric of --metric (default: of each monitor) in each sample")
+	f.validateFlags.addTo(flags)
 	flags.StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf, or the rows of --format parquet to FILE")
 }
 
@@ -137,7 +155,7 @@ type verticalView struct {
 	defined []string
 }
 
-func (f *verticalFlags) run(env console.Env, dir string) error {
+func (f *verticalFlags) show(env console.Env, dir string) error {
 	v, err := f.load(env, dir)
 	if err != nil {
 		return err
@@ -172,10 +190,7 @@ func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error)
 	if span != nil {
 		o.From, o.To = span.From, span.To
 	}
-	if err := f.grid(s, span, &o); err != nil {
-		return nil, err
-	}
-	t, err := vertical.Load(s, o)
+	t, err := f.table(s, span, o)
 	if err != nil {
 		return nil, err
 	}
@@ -209,6 +224,24 @@ func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error)
 		env.Note("%s", t.NotAvailable["samples"])
 	}
 	return v, nil
+}
+
+// mostExecutions bounds the units of work that are samples.
+const mostExecutions = 50_000
+
+// table is the session over the samples that --every asks for.
+func (f *verticalFlags) table(s *session.Session, span *activity.Span, o vertical.Options) (*vertical.Table, error) {
+	if class, ok := strings.CutPrefix(f.every, "task:"); ok {
+		if span != nil {
+			return nil, console.Usagef("--every task:%s takes the whole session", class)
+		}
+		t, _, err := vertical.OfExecutions(s, class, mostExecutions)
+		return t, err
+	}
+	if err := f.grid(s, span, &o); err != nil {
+		return nil, err
+	}
+	return vertical.Load(s, o)
 }
 
 // metric evaluates a metric that a flag names. Where --where does not hold it has no value.

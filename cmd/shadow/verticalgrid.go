@@ -2,16 +2,13 @@ package main
 
 import (
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
-	"stackagent/shadow/unit"
 	"stackagent/shadow/vertical"
 )
 
@@ -26,7 +23,6 @@ func (f *verticalFlags) grid(s *session.Session, window *activity.Span, o *verti
 	if window != nil {
 		whole = *window
 	}
-	class, ofTasks := strings.CutPrefix(f.every, "task:")
 	switch {
 	case f.every == "":
 		return nil
@@ -44,11 +40,6 @@ func (f *verticalFlags) grid(s *session.Session, window *activity.Span, o *verti
 			o.Edges = append(o.Edges, i.From)
 		}
 		o.Edges = append(o.Edges, each[len(each)-1].To)
-	case ofTasks:
-		if o.Edges, err = startsOf(s, class); err != nil {
-			return err
-		}
-		o.Edges = append(o.Edges, whole.To)
 	default:
 		length, err := time.ParseDuration(f.every)
 		if err != nil || length <= 0 {
@@ -63,32 +54,4 @@ func (f *verticalFlags) grid(s *session.Session, window *activity.Span, o *verti
 		return fmt.Errorf("--every %s: there is no such event in this time", f.every)
 	}
 	return nil
-}
-
-// startsOf are the starts of all executions of classes whose names match a glob.
-func startsOf(s *session.Session, glob string) ([]units.MonoNs, error) {
-	if _, err := path.Match(glob, ""); err != nil || glob == "" {
-		return nil, console.Usagef("--every task:%s: want a class, or a glob", glob)
-	}
-	r, err := unit.NewReader(s)
-	if err != nil {
-		return nil, err
-	}
-	var starts []units.MonoNs
-	matches := map[uint32]bool{}
-	err = r.Each(func(u *unit.Unit) error {
-		is, known := matches[u.Class]
-		if !known {
-			is, _ = path.Match(glob, unit.ClassName(s, u.Class))
-			matches[u.Class] = is
-		}
-		if is {
-			starts = append(starts, u.Start)
-		}
-		return nil
-	})
-	if err == nil && len(starts) == 0 {
-		err = fmt.Errorf("--every task:%s: no task class matches", glob)
-	}
-	return starts, err
 }

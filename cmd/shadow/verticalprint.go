@@ -57,15 +57,10 @@ func showValue(v *float64, unit string) string {
 
 // explanation prints what changed with a metric.
 func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
-	name, in, err := v.rangeOf(f.explain)
+	m, e, err := f.explainAsked(v)
 	if err != nil {
 		return err
 	}
-	m, err := v.rate("--explain", name)
-	if err != nil {
-		return err
-	}
-	e := v.Explain(m, in)
 	noteGuarded(env, m)
 	switch {
 	case f.output != "":
@@ -82,6 +77,19 @@ func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
 		fmt.Fprintln(env.Out)
 	}
 	return listing.Rows(&f.Flags, append(e.Causes, e.Others...), explainedColumns)
+}
+
+// explainAsked explains what --explain asks for.
+func (f *verticalFlags) explainAsked(v *verticalView) (*metric.Metric, *explain.Explanation, error) {
+	name, in, err := v.rangeOf(f.explain)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := v.rate("--explain", name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, v.Explain(m, in), nil
 }
 
 var explainedColumns = []view.Column[explain.Cause]{

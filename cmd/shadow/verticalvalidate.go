@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stackagent/cmd/shadow/internal/console"
@@ -41,22 +43,32 @@ func (f *validateFlags) addTo(flags *pflag.FlagSet) {
 	f.run.switches, f.run.counter = string(sched.Auto), true
 }
 
-func (f *validateFlags) checkRuns(command []string) error {
+// split divides the arguments into the session and the command after --.
+func (f *validateFlags) split(cmd *cobra.Command, args []string) (session, command []string) {
+	if i := cmd.ArgsLenAtDash(); i >= 0 {
+		return args[:i], args[i:]
+	}
+	return args, nil
+}
+
+// checkRuns checks what the runs need. A session is explained; without one, --validate looks at the monitors alone.
+func (f *verticalFlags) checkRuns(session, command []string) error {
 	switch {
 	case !f.validate && len(command) > 0:
 		return console.Usagef("a command after -- goes with --validate")
 	case !f.validate:
-		return nil
+		return listing.OneSession(nil, session)
 	case len(command) == 0:
 		return console.Usagef("--validate runs a command: give it after --")
+	case f.explain != "" && len(session) != 1:
+		return console.Usagef("--explain with --validate: give the session to explain, and the command without the cause after --")
+	case f.explain == "" && len(session) > 0:
+		return console.Usagef("--validate compares runs of the command; a session goes with --explain")
 	case f.repeat < 1 || f.repeat > maxRepeat:
 		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, maxRepeat)
 	}
 	f.run.monitors.List = monitor.All
-	if err := f.run.monitors.Check(); err != nil {
-		return err
-	}
-	return f.checkValues()
+	return cmp.Or(f.run.monitors.Check(), f.run.check(), f.checkValues())
 }
 
 // monitorsFactor is what of the monitors a run samples.

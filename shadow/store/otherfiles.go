@@ -25,7 +25,9 @@ const samplesName = samplesFolder + "/record.json"
 
 // BesideFiles are the files of a session, by their names in its folder, that
 // others than the store write.
-func BesideFiles() []string { return slices.Concat(besideFiles, sampleFiles, []string{recordName, samplesName}) }
+func BesideFiles() []string {
+	return slices.Concat(besideFiles, sampleFiles, []string{recordName, samplesName})
+}
 
 // checkBeside looks for files that are not the session's. A scheduling record
 // may be begun when a short session has ended already.

@@ -40,6 +40,9 @@ func (f *MonitorFlags) AddTo(flags *pflag.FlagSet) {
 
 // Check refuses what cannot be sampled.
 func (f *MonitorFlags) Check() error {
+	if f.List == "" { // of a verb without these flags
+		return nil
+	}
 	if f.Interval < monitor.LeastInterval || f.Interval > monitor.MostInterval {
 		return console.Usagef("--monitor-interval %v: use %v to %v", f.Interval, monitor.LeastInterval, monitor.MostInterval)
 	}
