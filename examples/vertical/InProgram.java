@@ -117,21 +117,22 @@ final class InProgram {
         }
     }
 
-    /** A timer's task that has four threads compact something. */
+    /** A timer's task that has ten threads compact something. */
     static final class Periodic extends Scenario {
+        private static final int SLICES = 10;
         private final Timer timer = new Timer("compaction timer", true);
-        private final ExecutorService pool = Executors.newFixedThreadPool(6);
+        private final ExecutorService pool = Executors.newFixedThreadPool(SLICES);
 
         Periodic() {
             super("timer", "a timer's task takes the CPUs: Compaction");
-            units = 600;
+            units = 400;
         }
 
         final class Compaction extends TimerTask {
             @Override
             public void run() {
-                CountDownLatch done = new CountDownLatch(6);
-                for (int i = 0; i < 6; i++) {
+                CountDownLatch done = new CountDownLatch(SLICES);
+                for (int i = 0; i < SLICES; i++) {
                     pool.execute(new Slice(done));
                 }
                 try {

@@ -159,7 +159,7 @@ final class InSystem {
 
         Neighbour() {
             super("neighbour", "other processes take the CPUs");
-            units = 600;
+            units = 400;
         }
 
         @Override
@@ -173,7 +173,7 @@ final class InSystem {
             if (dip == 0) {
                 Decoy.after(100, Main.DIP, "plugin", Decoy.exceptions());
             }
-            for (int i = 0; i < 6; i++) {
+            for (int i = 0; i < 10; i++) {
                 others.add(new ProcessBuilder("sh", "-c", "ulimit -t 2; while :; do :; done").start());
             }
         }
@@ -229,11 +229,11 @@ final class InSystem {
 
     /** A backup over the network takes the CPUs, mostly in the kernel. */
     static final class Network extends Scenario {
-        private static final int PAIRS = 3;
+        private static final int PAIRS = 5;
 
         Network() {
             super("network", "a backup over the network");
-            units = 600;
+            units = 400;
         }
 
         @Override

@@ -10,6 +10,9 @@ type ExplainOptions struct {
 	// Restates reports whether a series says the same as the target in other words, or is counted from the same
 	// events: it can not be the cause. Nil: none does.
 	Restates func(Series) bool
+	// General reports whether a series is the use of a resource as a whole, which most causes change: among series that
+	// move together it leads only others like it. Nil: none is.
+	General func(Series) bool
 	// Level is the share of wrong answers that is accepted, over all series together; 0: 0.05.
 	Level float64
 	// MaxLag is by how many samples a cause may come before the target changes; 0: half of the range, at most 20.
@@ -59,9 +62,10 @@ type Factor struct {
 	Score  float64
 	Reason Reason // "" for a candidate
 
-	lag   int     // at which it was compared
-	local float64 // Pearson's r with the target near the changes
-	own   float64 // standard error of Onset, without that of the target's
+	general bool    // see ExplainOptions
+	lag     int     // at which it was compared
+	local   float64 // Pearson's r with the target near the changes
+	own     float64 // standard error of Onset, without that of the target's
 }
 
 // Group is series that move together, so that the data can not say which of them is the cause.
@@ -113,6 +117,7 @@ func Explain(target Series, others []Series, in Range, o ExplainOptions) Explana
 		signals[i] = newSignal(other.Values)
 		if f, ok := s.factor(signals[i]); ok {
 			f.Series, f.Name, f.Unit, f.Layer = i, other.Name, other.Unit, other.Layer
+			f.general = o.General != nil && o.General(other)
 			if other.Name == target.Name || o.Restates != nil && o.Restates(other) {
 				f.Reason = Restated
 			}

@@ -113,6 +113,9 @@ func (s *scene) score(e *Explanation, f *Factor) float64 {
 			timing *= 0.7
 		}
 	}
+	if f.general {
+		dose *= similarScore
+	}
 	return dose * f.Specificity * (0.5 + 0.5*f.Coverage) * (0.5 + 0.5*e.extreme(f)) * timing
 }
 
@@ -171,6 +174,9 @@ const similarScore = 0.6
 
 // leads reports whether a is rather the lead of a group than b, which is at least as strong.
 func leads(a, b *Factor) bool {
+	if a.general != b.general {
+		return b.general
+	}
 	if a.Score < similarScore*b.Score {
 		return false
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"stackagent/granularity/activity"
 	analysis "stackagent/granularity/vertical"
@@ -52,40 +51,20 @@ type Cause struct {
 	Why     string    `json:"why,omitempty"` // it is no candidate
 }
 
-// families are monitors that count the same events as the metric, or follow from them: they restate it.
-var families = [][]string{
-	{"app.tasks.", "app.executor.", "app.pool."},
-}
-
-// restates reports whether a series says the same as a metric in other words.
-func restates(target *metric.Metric) func(analysis.Series) bool {
-	return func(s analysis.Series) bool {
-		base, _, _ := strings.Cut(s.Name, "{")
-		for _, from := range target.From {
-			of, _, _ := strings.Cut(from, "{")
-			if base == of {
-				return true
-			}
-			for _, f := range families {
-				in := func(name string) bool {
-					return slices.ContainsFunc(f, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-				}
-				if in(of) && in(base) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-}
-
 // Explain explains a metric in a range of samples; an empty one: in its most notable change.
 func (p *Profile) Explain(target *metric.Metric, in analysis.Range) *Explanation {
 	return p.describe(target, p.analyse(target, in))
 }
 
 func (p *Profile) analyse(target *metric.Metric, in analysis.Range) analysis.Explanation {
-	return analysis.Explain(seriesOf(target), p.Monitors(), in, analysis.ExplainOptions{Restates: restates(target)})
+	o := analysis.ExplainOptions{Restates: p.restates(target), General: general}
+	e := analysis.Explain(seriesOf(target), p.Monitors(), in, o)
+	if !p.ownDemand(e.Range) {
+		return e
+	}
+	// The program itself asks for more of the CPUs: that its threads wait for them follows from whatever does.
+	o.Restates = func(s analysis.Series) bool { return waitsForCPU(s.Name) || p.restates(target)(s) }
+	return analysis.Explain(seriesOf(target), p.Monitors(), in, o)
 }
 
 func (p *Profile) describe(target *metric.Metric, e analysis.Explanation) *Explanation {
