@@ -35,6 +35,9 @@ func openOrSkip(t testing.TB, g monitor.Group, pid int) monitor.Source {
 // ownPages is how many more there may be: code and data of the program itself are paged in, too.
 const ownPages = 40
 
+// around is how many pages of a file the kernel may map by itself, beside the one that is touched.
+const around = 16
+
 // Each case touches a known number of pages of one region in a program without a JVM; the kernel's own count
 // (getrusage, /proc/PID/stat) is the other oracle.
 func TestFaults(t *testing.T) {
@@ -51,14 +54,14 @@ func TestFaults(t *testing.T) {
 			minor, major, _ := w.counted()
 			s.read(source)
 			after := readStat(t, w.pid())
-			if got, want := s.of(minorName)-base, after.minor-before.minor; got != want || got < minor || got < pages {
+			if got, want := s.of(minorName)-base, after.minor-before.minor; got != want || got < minor || got < pages-around {
 				t.Errorf("%d minor faults; /proc/PID/stat %d, getrusage %d, pages %d", got, want, minor, pages)
 			}
 			if got, want := s.of(majorName)-base2, after.major-before.major; got != want || got < major {
 				t.Errorf("%d major faults; /proc/PID/stat %d, getrusage %d", got, want, major)
 			}
 			in := `{region="` + c.region + `"}`
-			if got := s.of(minorName+in) + s.of(majorName+in); got < pages || got > pages+ownPages {
+			if got := s.of(minorName+in) + s.of(majorName+in); got < pages-around || got > pages+ownPages {
 				t.Errorf("%d faults in region %s, %d pages were touched", got, c.region, pages)
 			}
 			checkRegions(s)
