@@ -35,6 +35,7 @@ type Facts struct {
 	Refused       []Refusal
 	Sites         map[string]string // by class: the site of all its tasks, if there is one
 	NotAvailable  []string
+	Observed      *Observed   // nil: the session does not say who observed its JVM
 	Thresholds    *Thresholds // nil: DefaultThresholds
 	Replayer      Replayer    // nil: findings about no pool have no prediction
 

@@ -26,6 +26,7 @@ var rules = []rule{
 	{name: "gc", kind: Fact, find: one(pauses)},
 	{name: "exceptions", kind: Fact, find: one(threw)},
 	{name: "never-executed", kind: Fact, find: one(neverRun)},
+	{name: "observed", kind: Fact, find: one(observed)},
 
 	{name: "fine-grained", kind: Advice, find: fineGrained},
 	{name: "pinned-threads", kind: Advice, find: one(pinned)},

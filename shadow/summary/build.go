@@ -357,6 +357,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
 		// Only what the user asked for: every session of a machine without counters lacks them.
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
+		Observed:     b.src.Observed,
 		Thresholds:   b.opts.Thresholds, Replayer: b.opts.Replayer,
 	}
 	if b.src.SiteOf != nil {

@@ -1,9 +1,12 @@
 package summary
 
 import (
+	"strings"
 	"sync"
 
 	"stackagent/hpc"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/advice/evidence"
 	"stackagent/shadow/origin"
@@ -188,11 +191,31 @@ func FromSession(s *session.Session) Source {
 		Activity:  s.Activity,
 		Fates:     s.Fates,
 		Uncounted: uncounted(s.Dir),
+		Observed:  observed(s.Dir, &s.Manifest),
 	}
 	if s.Unlisted() > 0 {
 		src.Unlisted = s.IsUnlisted
 	}
 	return src
+}
+
+// observed reads who observed the session's JVM. A damaged file is reported with the session's damage.
+func observed(dir string, m *store.Manifest) *advice.Observed {
+	o, err := store.ReadObserved(dir)
+	if err != nil || o == nil || o.Process != m.Process {
+		return nil
+	}
+	is := &advice.Observed{By: text.Clean(o.By, '?'), Host: text.Clean(o.Host, '?'), Refused: strings.TrimSuffix(text.Clean(o.Refused, ' '), ".")}
+	if is.Loaded = o.LoadedNs > 0; is.Loaded {
+		is.After = units.Ns(o.FromNs - o.LoadedNs)
+	} else {
+		is.After = units.Ns(o.FromNs - m.StartNs)
+	}
+	if !o.Complete && m.Ended != store.EndedRunning {
+		until := units.Ns(o.UntilNs - m.StartNs)
+		is.Until = &until
+	}
+	return is
 }
 
 // uncounted reads why events could not be counted from outside. It ignores an

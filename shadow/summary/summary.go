@@ -234,6 +234,8 @@ type Source struct {
 	// Fates counts the tasks of each class that were never executed; nil: not known.
 	Fates    func() (map[uint32]map[session.TaskState]int64, error)
 	Activity func() (*session.Activity, error) // the scheduling record; nil: there is none
+	// Observed says who observed the JVM from outside; nil: the session does not say.
+	Observed *advice.Observed
 	// Uncounted maps what could not be counted from outside to the reason.
 	Uncounted map[string]string
 	// Found returns the manifest and the warnings after the reading, which may have
