@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -66,6 +66,7 @@ help:
 	@echo 'make suite-check  fetches the programs of the suite (PROGRAMS=lucene-search,h2), runs each once at its small size and checks its result'
 	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd-cli,h2-bank ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
+	@echo 'make vertical   programs with planted causes, and what shadow vertical --explain says of each first'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make house      how large the tree is: lines, packages, functions, files, words'
 	@echo 'make clean'
@@ -125,6 +126,12 @@ real: all
 # Needs the network and minutes the first time. Not part of make test.
 evaluation: all
 	QUICK=$(QUICK) PROGRAMS=$(PROGRAMS) scripts/evaluation.sh
+
+# Four minutes, on a machine with nothing else to do.
+vertical: all
+	@mkdir -p build/vertical
+	STACKAGENT_E2E=full STACKAGENT_VERTICAL=$(CURDIR)/build/vertical/table.md $(GO) test -count=1 -timeout 1h -run '^TestVertical' ./e2e; \
+	code=$$?; cat build/vertical/table.md; exit $$code
 
 suite-check:
 	$(GO) run ./scripts/suite check $(if $(SIZE),-small=false) $(shell echo '$(PROGRAMS)' | tr , ' ')

@@ -74,11 +74,16 @@ func verticalRun(t *testing.T, p planted, vm ...string) (testjvm.Profile, []dip)
 		t.Logf("%s: not possible on this machine: %s", p.Name, reason)
 		return profile, nil
 	}
+	return profile, dipsOf(t, p.Name, profile)
+}
+
+// dipsOf is what a program printed of them.
+func dipsOf(t *testing.T, name string, profile testjvm.Profile) (dips []dip) {
+	t.Helper()
 	s, err := session.Open(profile.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var dips []dip
 	for _, m := range regexp.MustCompile(`(?m)^truth .*from_ns=(\d+) to_ns=(\d+) cause=(.*)$`).FindAllStringSubmatch(profile.Stdout, -1) {
 		at := func(text string) time.Duration {
 			ns, err := strconv.ParseInt(text, 10, 64)
@@ -90,9 +95,9 @@ func verticalRun(t *testing.T, p planted, vm ...string) (testjvm.Profile, []dip)
 		dips = append(dips, dip{at(m[1]), at(m[2]), m[3]})
 	}
 	if len(dips) == 0 {
-		t.Fatalf("%s says no truth:\n%s", p.Name, profile.Stdout)
+		t.Fatalf("%s says no truth:\n%s", name, profile.Stdout)
 	}
-	return profile, dips
+	return dips
 }
 
 func explainDip(t *testing.T, profile testjvm.Profile, d dip) (e explained) {

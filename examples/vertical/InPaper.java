@@ -8,6 +8,8 @@ import java.util.Properties;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -18,7 +20,50 @@ final class InPaper {
     }
 
     static List<Supplier<Scenario>> all() {
-        return List.of(Rise::new, Period::new);
+        return List.of(Steps::new, Rise::new, Period::new);
+    }
+
+    /** Each task uses another amount of heap for the first time (section 4.4). Without a stream. */
+    static final class Steps extends Scenario {
+        static final int STEPS = 20;
+
+        Steps() {
+            super("steps", "page faults on heap that was never used");
+            perMilli = 0;
+        }
+
+        static final class Step implements Runnable {
+            private final int megabytes;
+
+            Step(int megabytes) {
+                this.megabytes = megabytes;
+            }
+
+            @Override
+            public void run() {
+                for (int i = 0; i < megabytes * 16; i++) {
+                    Main.sink += new byte[64 << 10].length;
+                }
+                try {
+                    Thread.sleep(150); // the JVM updates what it says of the heap every 50 ms
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+
+        @Override
+        void run() throws Exception {
+            ExecutorService pool = Executors.newSingleThreadExecutor();
+            List<Main.Stretch> steps = new ArrayList<>();
+            for (int i = 0; i < STEPS; i++) {
+                Main.Stretch s = new Main.Stretch();
+                pool.submit(new Step(2 + i * 7 % STEPS * 5)).get();
+                steps.add(s.end());
+            }
+            pool.shutdown();
+            Main.truth(this, List.of(), steps);
+        }
     }
 
     /** Much of the class library from a cold start: the JIT compiles it bit by bit. With -Xint there is nothing to rise. */

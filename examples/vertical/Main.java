@@ -17,7 +17,6 @@ public class Main {
     static final int BEFORE = 750, DIP = 600, AFTER = 700, DIPS = 2;
 
     static volatile boolean dip, ended;
-    static final Object dips = new Object(); // notified when dip or ended changes
     static final LongAdder finished = new LongAdder();
     static volatile long sink;
 
@@ -38,7 +37,7 @@ public class Main {
     }
 
     private static void end(ThreadPoolExecutor pool, Thread feeder, Scenario s) throws Exception {
-        set(false, true);
+        ended = true;
         feeder.join();
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
@@ -61,14 +60,6 @@ public class Main {
             while (System.nanoTime() < next + 1_000_000) {
                 LockSupport.parkNanos(next + 1_000_000 - System.nanoTime());
             }
-        }
-    }
-
-    static void set(boolean nowDip, boolean nowEnded) {
-        synchronized (dips) {
-            dip = nowDip;
-            ended = nowEnded;
-            dips.notifyAll();
         }
     }
 
@@ -114,9 +105,9 @@ public class Main {
         for (int i = 0; i < DIPS; i++) {
             Stretch d = new Stretch();
             s.enter(i);
-            set(true, false);
+            dip = true;
             sleepUntil(d.from + DIP * 1_000_000L);
-            set(false, false);
+            dip = false;
             dips.add(d.end());
             s.leave(i);
             Thread.sleep(50); // what is still in the queue belongs to neither
@@ -136,18 +127,15 @@ public class Main {
         sink = x;
     }
 
-    /** A thread of the program that repeats body as long as there is a dip. */
+    /** A thread of the program that repeats body as long as there is a dip. It asks every millisecond, as a wait would end with a dip. */
     static void inDips(String name, Scenario.Body body) {
         Thread t = new Thread(() -> {
             try {
                 while (!ended) {
-                    synchronized (dips) {
-                        while (!dip && !ended) {
-                            dips.wait();
-                        }
-                    }
-                    while (dip && !ended) {
+                    if (dip) {
                         body.run();
+                    } else {
+                        Thread.sleep(1);
                     }
                 }
             } catch (Exception e) {
