@@ -15,6 +15,9 @@ import (
 
 	"stackagent/hpc/monitor"
 	"stackagent/internal/testjvm"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/vertical"
 )
 
 // step is a run of testdata/layers: what it did, when, and what the JVM said of its counters before and after.
@@ -24,6 +27,7 @@ type step struct {
 	rows          map[string][]monitor.Row
 	ticks         []int64
 	head          *monitor.Head
+	dir           string
 }
 
 // jvmCounters are the JVM's own counters, read by jcmd between two moments.
@@ -91,7 +95,7 @@ func steps(t *testing.T, jdk testjvm.JDK, monitors string) *step {
 		}
 		return lines.Text()
 	}
-	s := &step{rows: map[string][]monitor.Row{}}
+	s := &step{rows: map[string][]monitor.Row{}, dir: dir}
 	pid := line()
 	s.before = jcmdCounters(t, jdk, pid)
 	fmt.Fprint(in, "\n")
@@ -171,6 +175,61 @@ func TestJVMCounters(t *testing.T) {
 			}
 			if missed := s.head.Missed; missed > s.head.Samples {
 				t.Errorf("%d samples were missed, %d taken", missed, s.head.Samples)
+			}
+		})
+	}
+}
+
+// stepped are monitors of all layers that the program's step moves, with the least growth in it.
+var stepped = map[string]float64{
+	"app.tasks.finished":  200,
+	"vm.gc.pauses":        4,
+	"vm.safepoint.count":  4,
+	"vm.threads.started":  5,
+	"vm.classes.loaded":   1,
+	"native.mmap_bytes":   64 << 20,
+	"native.fsync.calls":  1,
+	"os.minor_faults":     64 << 20 / 4096 / 2, // pages, less what huge pages take together
+	"os.context_switches": 5,
+	"native.write.calls":  300,
+}
+
+// TestOneClock: what a step of a few milliseconds does in all layers lands in the samples of that step, and nowhere else.
+func TestOneClock(t *testing.T) {
+	testjvm.Shared(t)
+	needSource(t, "ebpf")
+	for _, jdk := range testjvm.JDKsInTurn(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			s := steps(t, jdk, "all")
+			open, err := session.Open(s.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := vertical.Load(open, vertical.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			quiet := units.MonoNs(200_000_000) // on each side of the step the program sleeps longer
+			for name, least := range stepped {
+				in, beside := 0.0, 0.0
+				for i := range table.Series {
+					base, _, labelled := strings.Cut(table.Series[i].Name, "{")
+					if base != name || labelled && name != "native.write.calls" {
+						continue
+					}
+					for k, v := range table.Series[i].Values {
+						from, to := table.Edges[k], table.Edges[k+1]
+						switch {
+						case to > units.MonoNs(s.begin) && from < units.MonoNs(s.end):
+							in += v
+						case to > units.MonoNs(s.begin)-quiet && from < units.MonoNs(s.end)+quiet:
+							beside += v
+						}
+					}
+				}
+				if in < least || beside > 0.05*in+3 {
+					t.Errorf("%s grew by %.0f in the samples of the step and by %.0f in those around it, want %.0f and next to nothing", name, in, beside, least)
+				}
 			}
 		})
 	}

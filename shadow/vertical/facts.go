@@ -8,6 +8,8 @@ import (
 	"stackagent/granularity/gc"
 	"stackagent/hpc/monitor"
 	"stackagent/internal/units"
+	"stackagent/shadow/deopt"
+	"stackagent/shadow/marker"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/unit"
@@ -76,6 +78,45 @@ func (b *builder) waits(s *session.Session) error {
 		b.keepLargest(d.Name+"{", mostLabels)
 	}
 	return err
+}
+
+// markers adds the lines of the output that marked something, and deopts the deoptimisations that the JVM logged.
+func (b *builder) markers(s *session.Session) error {
+	file, err := marker.Read(s.Dir)
+	if err != nil || file == nil {
+		return err
+	}
+	d := monitor.Declaration{Name: "app.markers", Layer: monitor.Application, Source: "shadow run --marker", Doc: "lines of the output that match --marker or --marker-begin, when their ends arrived"}
+	all := b.of(d)
+	for _, m := range file.Markers {
+		b.event(all, m.At, 1)
+	}
+	if n := len(file.Markers); file.Dropped > 0 && n > 0 {
+		b.unknown(all, file.Markers[n-1].At, b.edges[len(b.edges)-1])
+	}
+	return nil
+}
+
+func (b *builder) deopts(s *session.Session) error {
+	d := monitor.Declaration{Name: "vm.deoptimizations", Layer: monitor.VM, Source: "shadow run --deopts", Doc: "methods that the JVM took compiled code away from, by its reason"}
+	file, err := deopt.Read(s.Dir)
+	if err != nil {
+		return err
+	}
+	if file == nil {
+		b.absent[d.Name] = "not recorded; shadow run --deopts does, with JDK 20 or newer"
+		return nil
+	}
+	all := b.of(d)
+	for _, e := range file.Events {
+		b.event(all, e.At, 1)
+		b.event(b.of(by(d, "reason", e.Reason)), e.At, 1)
+	}
+	b.keepLargest(d.Name+"{", mostLabels)
+	if n := len(file.Events); file.Dropped > 0 && n > 0 {
+		b.unknown(all, file.Events[n-1].At, b.edges[len(b.edges)-1])
+	}
+	return nil
 }
 
 // ofState is the monitor of what the program's threads did with their time; states without one are nobody's question.
