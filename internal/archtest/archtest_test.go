@@ -98,7 +98,7 @@ var rules = []rule{
 	{"shadow/experiment", []string{"hpc", "internal/proc", "internal/text", "internal/units", "shadow/view", "golang.org/x/sys/unix"}},
 	{"shadow/suite", []string{"internal/taskdef", "internal/text", "go.yaml.in/yaml/v3"}},
 	{"shadow/report", []string{"shadow/summary", "shadow/figure", "granularity/..."}},
-	{"shadow/page", []string{"internal/byid", "internal/loglinear", "internal/text", "internal/units", "shadow/scaling", "shadow/session", "shadow/store", "shadow/summary", "shadow/unit", "shadow/advice", "shadow/wait", "shadow/figure", "granularity/..."}},
+	{"shadow/page", []string{"shadow/explain", "shadow/vertical", "internal/byid", "internal/loglinear", "internal/text", "internal/units", "shadow/scaling", "shadow/session", "shadow/store", "shadow/summary", "shadow/unit", "shadow/advice", "shadow/wait", "shadow/figure", "granularity/..."}},
 	{"shadow/view/table", []string{"internal/text", "github.com/jedib0t/go-pretty/v6/...", "golang.org/x/term"}},
 	{"shadow/view", []string{"shadow/view/table", "shadow/advice", "shadow/summary", "shadow/wait", "shadow/session", "shadow/store", "granularity/...", "internal/text", "internal/units", "github.com/parquet-go/parquet-go"}},
 	{"shadow/threads", []string{"shadow/view", "shadow/summary", "shadow/session", "shadow/store", "shadow/virtual", "hpc", "hpc/sched", "granularity/...", "internal/units"}},

@@ -44,7 +44,7 @@ func Build(s *session.Session, sum *summary.Summary, o Options) (*Data, error) {
 	b.classes, b.threads = b.classNames(), b.threadNames()
 	b.session()
 	b.data.Verdict = verdictOf(sum)
-	for _, step := range []func() error{b.divide, b.activity, b.waits, b.contexts} {
+	for _, step := range []func() error{b.divide, b.activity, b.waits, b.contexts, b.vertical} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("the page of session %s: %w", sum.Session, err)
 		}

@@ -23,6 +23,7 @@ type Data struct {
 	Stack    *Stack    `json:"stack"`    // null: see Missing["stack"]
 	Waits    *Waits    `json:"waits"`    // null: see Missing["waits"]
 	Contexts *Contexts `json:"contexts"` // null: see Missing["contexts"]
+	Vertical *Vertical `json:"vertical"` // null: see Missing["vertical"]
 	Virtual  []Virtual `json:"virtual"`  // virtual threads by class
 	// Missing maps what is not available to the reason, a part of a sentence.
 	Missing map[string]string `json:"missing"`
@@ -328,4 +329,54 @@ type Virtual struct {
 	MostReadyNs float64 `json:"most_ready_ns"`
 	Pins        float64 `json:"pins"`
 	PinnedNs    float64 `json:"pinned_ns"`
+}
+
+// Vertical is the vertical profile.
+type Vertical struct {
+	Monitors  []Monitor `json:"monitors"`  // that changed, by layer from the program down, then by name
+	Unchanged int       `json:"unchanged"` // monitors that did not
+	Omitted   int       `json:"omitted"`   // monitors that changed, too, and have no room here
+	Note      string    `json:"note"`      // what else there would be; "": nothing
+	Samples   int       `json:"samples"`   // by which phases were found and explained
+	SampleNs  float64   `json:"sample_ns"` // their mean length
+	Phases    []Phase   `json:"phases"`    // of the throughput, that differ from its usual level
+}
+
+// Monitor has a value for each bucket: the growth of a counter per second, the mean of a level.
+type Monitor struct {
+	Name  string `json:"name"`
+	Layer string `json:"layer"`
+	Unit  string `json:"unit"`
+	Doc   string `json:"doc"`
+	// A value is Low + (High - Low) * Values / 65534; 65535: it was not measured then.
+	Low    float64        `json:"low"`
+	High   float64        `json:"high"`
+	Values Column[uint16] `json:"values"`
+}
+
+// Phase is a time in which the throughput differs from its usual level.
+type Phase struct {
+	From     float64 `json:"from"`
+	To       float64 `json:"to"`
+	Similar  []Range `json:"similar"` // in which it changed in the same way
+	Sentence string  `json:"sentence"`
+	Causes   []Cause `json:"causes"` // the most likely one first
+}
+
+// Range is a part of the time.
+type Range struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
+// Cause is a monitor that changed with the throughput.
+type Cause struct {
+	Monitor string   `json:"monitor"`
+	Layer   string   `json:"layer"`
+	Before  string   `json:"before"` // with units
+	During  string   `json:"during"`
+	Change  string   `json:"change"` // in words
+	Lag     string   `json:"lag"`    // "": not clear
+	P       float64  `json:"p"`      // corrected for the number of series tried
+	Group   []string `json:"group"`  // monitors that moved together with it
 }

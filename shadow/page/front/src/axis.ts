@@ -6,6 +6,7 @@ import type { Series } from "./data";
 import { button, h, replace } from "./dom";
 import { formatAt, formatNs, formatPercent, formatRate } from "./format";
 import { Lanes, toggled } from "./lanes";
+import { MonitorBands } from "./monitors";
 import type { State } from "./state";
 import { others, type Paint } from "./theme";
 import { hideTip, showTip, tipTable, type TipRow } from "./tip";
@@ -15,6 +16,7 @@ export class Axis {
   readonly el: HTMLElement;
   private readonly bands: { band: Band; missing?: string }[] = [];
   private readonly lanes: Lanes;
+  private readonly monitors: MonitorBands;
   private readonly stack = h("div", { class: "stack" });
   private readonly ruler = h("div", { class: "ruler", "aria-hidden": "true" });
   private readonly readout = h("span", { class: "readout quiet", role: "status" });
@@ -26,10 +28,11 @@ export class Axis {
 
   constructor(private readonly app: App) {
     this.lanes = new Lanes(app);
+    this.monitors = new MonitorBands(app, (from, to) => this.ticks(from, to));
     this.brush = new Brush(this, app);
     this.makeBands();
     this.brush.listen(this.stack);
-    this.stack.append(...this.bands.map((b) => b.band.el), this.lanes.el, this.brush.el);
+    this.stack.append(...this.bands.map((b) => b.band.el), this.monitors.el, this.lanes.el, this.brush.el);
     this.el = h("section", { class: "panel", id: "axis", "aria-labelledby": "axis-title" },
       h("div", { class: "panel-head" }, h("h2", { id: "axis-title" }, "Over time"), this.readout, this.zoomIn, this.zoomOut, this.clear),
       this.stack, this.ruler);
@@ -60,6 +63,8 @@ export class Axis {
       band.setRange(from, to);
       band.setHidden(st.hidden.filter((k) => k.startsWith(band.o.id + ".")).map((k) => k.slice(band.o.id.length + 1)));
     }
+    this.monitors.update();
+    this.monitors.setRange(from, to);
     this.lanes.setRange(from, to);
     this.lanes.setHidden(st.hidden.filter((k) => k.startsWith("lanes.")).map((k) => k.slice(6)));
     const thread = st.view === "lanes" || st.view === "thread" ? st.name : st.filters.thread;
@@ -79,6 +84,7 @@ export class Axis {
 
   redraw(): void {
     for (const { band } of this.bands) band.redraw();
+    this.monitors.redraw();
     this.lanes.redraw();
   }
 
@@ -124,7 +130,7 @@ export class Axis {
 
   private valuesAt(t: number): TipRow[] {
     const b = Math.min(this.app.data.bands.buckets - 1, Math.max(0, Math.floor(t / this.app.data.bands.bucket_ns)));
-    return this.bands.flatMap(({ band }) => {
+    return [...this.bands.map(({ band }) => band), ...this.monitors.shown()].flatMap((band) => {
       const rows = band.visible().map((s): [BandSeries, number] => [s, s.values[b] ?? 0]).filter(([, v]) => v > 0).slice(0, 8);
       return rows.length && band.el.offsetHeight ? [[band.o.title] as TipRow, ...rows.map(([s, v]): TipRow => [s.label, band.o.format(v)])] : [];
     });
@@ -155,13 +161,15 @@ export class Axis {
     if (!series.length && !reason) return;
     const band = new Band({
       id, title, doc, height: series.length ? height : 0, format,
-      ticks: (from, to) => timeTicks(from, to, this.stack.clientWidth - gutter.left - gutter.right),
+      ticks: (from, to) => this.ticks(from, to),
       onToggle: (key) => this.app.store.set({ hidden: toggled(this.app.state.hidden, id + "." + key) }),
     });
     if (series.length) band.setData(x, series);
     else band.el.firstElementChild!.append(h("span", { class: "note", "data-missing": why }, `Not available: ${reason}.`));
     this.bands.push({ band });
   }
+
+  private ticks(from: number, to: number): number[] { return timeTicks(from, to, this.stack.clientWidth - gutter.left - gutter.right); }
 
   private pauses(): BandSeries[] {
     const { pauses, buckets, bucket_ns } = this.app.data.bands;
@@ -183,6 +191,7 @@ export class Axis {
     this.ruler.style.marginLeft = gutter.left - 6 + "px";
     this.ruler.style.marginRight = gutter.right - 6 + "px";
     for (const { band } of this.bands) band.setWidth(width);
+    this.monitors.setWidth(width);
     this.lanes.setWidth(width);
     this.showRuler(...this.range());
     this.brush.place();

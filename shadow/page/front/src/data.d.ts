@@ -46,6 +46,8 @@ export interface Data {
   waits: Waits | null;
   /** null: see Missing["contexts"] */
   contexts: Contexts | null;
+  /** null: see Missing["vertical"] */
+  vertical: Vertical | null;
   /** virtual threads by class */
   virtual: Virtual[];
   /** Missing maps what is not available to the reason, a part of a sentence. */
@@ -420,4 +422,68 @@ export interface Virtual {
   most_ready_ns: number;
   pins: number;
   pinned_ns: number;
+}
+
+/** Vertical is the vertical profile. */
+export interface Vertical {
+  /** that changed, by layer from the program down, then by name */
+  monitors: Monitor[];
+  /** monitors that did not */
+  unchanged: number;
+  /** monitors that changed, too, and have no room here */
+  omitted: number;
+  /** what else there would be; "": nothing */
+  note: string;
+  /** by which phases were found and explained */
+  samples: number;
+  /** their mean length */
+  sample_ns: number;
+  /** of the throughput, that differ from its usual level */
+  phases: Phase[];
+}
+
+/** Monitor has a value for each bucket: the growth of a counter per second, the mean of a level. */
+export interface Monitor {
+  name: string;
+  layer: string;
+  unit: string;
+  doc: string;
+  /** A value is Low + (High - Low) * Values / 65534; 65535: it was not measured then. */
+  low: number;
+  high: number;
+  values: Uint16Array;
+}
+
+/** Phase is a time in which the throughput differs from its usual level. */
+export interface Phase {
+  from: number;
+  to: number;
+  /** in which it changed in the same way */
+  similar: Range[];
+  sentence: string;
+  /** the most likely one first */
+  causes: Cause[];
+}
+
+/** Range is a part of the time. */
+export interface Range {
+  from: number;
+  to: number;
+}
+
+/** Cause is a monitor that changed with the throughput. */
+export interface Cause {
+  monitor: string;
+  layer: string;
+  /** with units */
+  before: string;
+  during: string;
+  /** in words */
+  change: string;
+  /** "": not clear */
+  lag: string;
+  /** corrected for the number of series tried */
+  p: number;
+  /** monitors that moved together with it */
+  group: string[];
 }

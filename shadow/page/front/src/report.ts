@@ -16,7 +16,7 @@ import { makeView, type Shown } from "./views";
 
 const tabs: { view: View; text: string }[] = [
   { view: "overview", text: "Overview" }, { view: "lanes", text: "Lanes" }, { view: "waits", text: "Waits" }, { view: "bottle", text: "Bottle graph" },
-  { view: "stack", text: "Speedup stack" }, { view: "contexts", text: "Contexts" }, { view: "gc", text: "GC" }, { view: "compare", text: "Compare" },
+  { view: "stack", text: "Speedup stack" }, { view: "contexts", text: "Contexts" }, { view: "gc", text: "GC" }, { view: "vertical", text: "Vertical" }, { view: "compare", text: "Compare" },
 ];
 
 /** report shows a session in main. json is its data, other that of a session to compare with. */

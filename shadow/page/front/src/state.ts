@@ -5,7 +5,7 @@ export const dimensions = ["class", "executor", "site", "thread"] as const;
 export type Dimension = (typeof dimensions)[number];
 
 export const views = [
-  "overview", "class", "executor", "site", "thread", "lanes", "waits", "bottle", "stack", "contexts", "gc", "compare",
+  "overview", "class", "executor", "site", "thread", "lanes", "waits", "bottle", "stack", "contexts", "gc", "vertical", "compare",
 ] as const;
 export type View = (typeof views)[number];
 
@@ -30,6 +30,8 @@ export interface State {
   find: Record<string, string>;
   /** Series that are switched off, as band.key. */
   hidden: string[];
+  /** Monitors that are bands on the time axis, by name. */
+  monitors: string[];
   /** A row that the view's row is compared with; "": none. */
   versus: string;
   /** When a task that is shown in its lane began; -1: none. */
@@ -45,7 +47,7 @@ export interface State {
 export function noState(): State {
   return {
     view: "overview", name: "", from: 0, to: 0, zoomFrom: 0, zoomTo: 0, measure: "",
-    filters: { class: "", executor: "", site: "", thread: "" }, platform: false, sort: {}, find: {}, hidden: [], versus: "", task: -1,
+    filters: { class: "", executor: "", site: "", thread: "" }, platform: false, sort: {}, find: {}, hidden: [], monitors: [], versus: "", task: -1,
     kind: "", value: "", with: "",
   };
 }
@@ -68,6 +70,7 @@ export function parse(fragment: string): State {
     if (key.startsWith("find-")) st.find[key.slice(5)] = value;
   }
   st.hidden = (p.get("hide") ?? "").split(" ").filter(Boolean);
+  st.monitors = p.getAll("monitor");
   st.versus = p.get("versus") ?? "";
   st.task = number(p.get("task"), -1);
   st.kind = p.get("kind") ?? "";
@@ -106,6 +109,7 @@ export function print(st: State): string {
   for (const [id, v] of Object.entries(st.sort)) put("sort-" + id, v);
   for (const [id, v] of Object.entries(st.find)) put("find-" + id, v);
   put("hide", st.hidden.join(" "));
+  for (const name of st.monitors) p.append("monitor", name);
   put("versus", st.versus);
   if (st.task >= 0) p.set("task", String(Math.round(st.task)));
   put("kind", st.kind);

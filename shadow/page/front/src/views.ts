@@ -12,6 +12,7 @@ import { gcView } from "./gc";
 import { Linked } from "./linked";
 import { stackView } from "./stack";
 import { dimensions, type Dimension, type State } from "./state";
+import { verticalView } from "./vertical";
 import { waitsView } from "./waits";
 
 /** Shown is a view: its elements, and how it follows the state. */
@@ -37,6 +38,8 @@ export function makeView(app: App, st: State): Shown {
       return contextsView(app);
     case "gc":
       return gcView(app);
+    case "vertical":
+      return verticalView(app);
     case "compare":
       return compareView(app);
     default:
