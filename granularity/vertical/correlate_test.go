@@ -145,10 +145,10 @@ func TestFalseCorrelations(t *testing.T) {
 	}
 }
 
-func TestHolm(t *testing.T) {
-	// R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm").
-	got := Holm([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005})
-	for i, want := range []float64{0.03, 0.06, math.NaN(), 0.06, 0.02} {
+func TestBenjaminiHochberg(t *testing.T) {
+	// R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "BH").
+	got := BenjaminiHochberg([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005})
+	for i, want := range []float64{0.02, 0.04, math.NaN(), 0.04, 0.02} {
 		if !near(got[i], want, 1e-12) && !math.IsNaN(want) {
 			t.Errorf("%v", got)
 		}

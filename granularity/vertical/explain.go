@@ -13,7 +13,7 @@ type ExplainOptions struct {
 	// General reports whether a series is the use of a resource as a whole, which most causes change: among series that
 	// move together it leads only others like it. Nil: none is.
 	General func(Series) bool
-	// Level is the share of wrong answers that is accepted, over all series together; 0: 0.05.
+	// Level is the share of wrong ones among the series that are said to have changed with the target; 0: 0.05.
 	Level float64
 	// MaxLag is by how many samples a cause may come before the target changes; 0: half of the range, at most 20.
 	MaxLag int
@@ -48,7 +48,7 @@ type Factor struct {
 	// R is Pearson's correlation with the target over the whole run, over means of windows as long as the change
 	// allows; NaN if either is constant.
 	R float64
-	// P is the probability of such a change by chance; Corrected for the number of series (Holm 1979).
+	// P is the probability of such a change by chance; Corrected for the number of series (Benjamini and Hochberg 1995).
 	P, Corrected float64
 	// Onset is where it changes relative to where the target does, in samples: negative is earlier. It lies in
 	// OnsetRange with a confidence of about 95 %. Without a clear onset OnsetKnown is false.
@@ -62,10 +62,11 @@ type Factor struct {
 	Score  float64
 	Reason Reason // "" for a candidate
 
-	general bool    // see ExplainOptions
-	lag     int     // at which it was compared
-	local   float64 // Pearson's r with the target near the changes
-	own     float64 // standard error of Onset, without that of the target's
+	general bool     // see ExplainOptions
+	windows []window // that it was compared in: those of all changes, or of the one asked for
+	lag     int      // at which it was compared
+	local   float64  // Pearson's r with the target near the changes
+	own     float64  // standard error of Onset, without that of the target's
 }
 
 // Group is series that move together, so that the data can not say which of them is the cause.
@@ -84,7 +85,7 @@ type Explanation struct {
 	// Before and During are the means of the target outside of and in these ranges. Effect is in standard deviations
 	// of its noise.
 	Before, During, Effect float64
-	P                      float64  // of the target's own change by chance; above the level nothing was compared
+	P                      float64  // of the target's own change by chance; above the level one that was found is none
 	Tried                  int      // series that vary and were measured
 	Causes                 []Group  // the most likely first; empty: nothing explains it
 	Demoted                []Factor // changed with the target, but are no candidates, each with the reason
@@ -105,10 +106,10 @@ func Explain(target Series, others []Series, in Range, o ExplainOptions) Explana
 	}
 	s := newScene(y, e.Range, o.MaxLag)
 	e.Range, e.Similar = s.ranges[0], s.ranges[1:]
-	e.Before, e.During = s.levels(y, 0)
+	e.Before, e.During = s.levels(y, s.windows, 0)
 	changes := s.contrasts(y, s.windows, 0)
-	e.Effect, e.P = mean(changes), s.chance(y, changes, 0)
-	if !s.edged || !(e.P <= cmp.Or(o.Level, 0.05)) {
+	e.Effect, e.P = mean(changes), s.chance(y, s.windows, 0)
+	if !s.edged || e.Found && !(e.P <= cmp.Or(o.Level, 0.05)) {
 		return e
 	}
 	signals := make([]*signal, len(others))

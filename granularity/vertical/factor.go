@@ -15,24 +15,44 @@ func (s *scene) factor(x *signal) (Factor, bool) {
 	if !x.varies || len(x.v) != s.n {
 		return f, false
 	}
-	var at []float64
-	for _, l := range s.lags {
-		c := s.contrasts(x, s.windows, l)
-		if v := mean(known(c)); math.Abs(v) > math.Abs(f.Effect) {
-			f.Effect, f.lag, at = v, l, c
+	// It may be the cause of all similar changes, or only of the one that is to be explained.
+	f.P = 2
+	sets := [][]window{s.windows}
+	if s.asked < len(s.windows) {
+		sets = append(sets, s.windows[:s.asked])
+	}
+	for _, windows := range sets {
+		if lag, effect := s.strongest(x, windows); !math.IsNaN(effect) {
+			if p := s.chance(x, windows, lag); p < f.P {
+				f.P, f.Effect, f.lag, f.windows = p, effect, lag, windows
+			}
 		}
 	}
-	if at == nil {
+	if f.windows == nil {
 		return f, false
 	}
-	f.P = min(1, s.chance(x, at, f.lag)*float64(len(s.lags)))
+	f.P = min(1, f.P*float64(lagTries*len(sets)))
 	f.Corrected = f.P
-	f.Specificity, f.Coverage = s.specificity(x, at, f.Effect)
+	f.Specificity, f.Coverage = s.specificity(x, f.lag, f.Effect)
 	s.onset(x, &f)
-	f.Before, f.During = s.levels(x, s.aligned(&f))
+	f.Before, f.During = s.levels(x, f.windows, s.aligned(&f))
 	f.R = s.dose(x, s.aligned(&f))
-	f.local = pearson(pairs(s.near(x, s.aligned(&f)), s.near(s.target, 0), 0))
+	f.local = pearson(pairs(s.near(x, f.windows, s.aligned(&f)), s.near(s.target, f.windows, 0), 0))
 	return f, true
+}
+
+// lagTries is what the lags count as: they overlap.
+const lagTries = 2
+
+// strongest is the lag at which the mean contrast is largest, and that; NaN if none is known.
+func (s *scene) strongest(x *signal, windows []window) (lag int, effect float64) {
+	effect = math.NaN()
+	for _, l := range s.lags {
+		if v := mean(known(s.contrasts(x, windows, l))); !(math.Abs(v) <= math.Abs(effect)) && !math.IsNaN(v) {
+			lag, effect = l, v
+		}
+	}
+	return lag, effect
 }
 
 // fewDegrees are the degrees of freedom of a standard error from few windows, with what the noise tells of it.
@@ -40,8 +60,8 @@ const fewDegrees = 8
 
 // chance is the two-sided p of the mean of the contrasts at a lag: by Student's t with the largest of three standard
 // errors, from the long-run deviation of the signal, from the controls, and from the contrasts themselves.
-func (s *scene) chance(x *signal, c []float64, lag int) float64 {
-	c = known(c)
+func (s *scene) chance(x *signal, windows []window, lag int) float64 {
+	c := known(s.contrasts(x, windows, lag))
 	if len(c) == 0 {
 		return math.NaN()
 	}
@@ -53,7 +73,7 @@ func (s *scene) chance(x *signal, c []float64, lag int) float64 {
 	controls := known(s.contrasts(x, s.controls, 0))
 	if len(controls) > 1 && s.chances >= 3 {
 		m, sd := stat.MeanStdDev(controls, nil)
-		usual = m * s.trend()
+		usual = m * s.trend(windows)
 		if v := sd * math.Sqrt(1/d+1/s.chances); v > se {
 			se, degrees = v, max(min(s.chances-1, 30), fewDegrees)
 		}
@@ -72,9 +92,11 @@ func (s *scene) chance(x *signal, c []float64, lag int) float64 {
 	if beyond > 0 && d == 1 {
 		p = max(p, beyond/float64(len(controls)))
 	}
-	p = max(p, s.shifted(x, effect))
+	if len(windows) == len(s.windows) {
+		p = max(p, s.shifted(x, effect))
+	}
 	if x.counts {
-		p = max(p, s.poisson(x, lag))
+		p = max(p, s.poisson(x, windows, lag))
 	}
 	return min(p, 1)
 }
@@ -122,8 +144,8 @@ func known(v []float64) (out []float64) {
 // poisson is the two-sided p of the events in the windows, for a series of rare events, given those in them and on
 // their sides together: the comparison of two Poisson rates is binomial (Przyborowski and Wilenski 1940). Numbers are
 // divided by the index of dispersion that the same comparison has in the controls, as events come in clusters.
-func (s *scene) poisson(x *signal, lag int) float64 {
-	in, sides, share := s.events(x, s.windows, lag)
+func (s *scene) poisson(x *signal, windows []window, lag int) float64 {
+	in, sides, share := s.events(x, windows, lag)
 	events, all := 0.0, 0.0
 	var p float64
 	for i := range in {
@@ -167,9 +189,9 @@ func (s *scene) events(x *signal, windows []window, lag int) (in, sides, share [
 
 // specificity is the share of the times at which the series changed by at least half as much as with the target that
 // were with it, and the coverage the share of the target's changes at which the series did.
-func (s *scene) specificity(x *signal, at []float64, effect float64) (specificity, coverage float64) {
+func (s *scene) specificity(x *signal, lag int, effect float64) (specificity, coverage float64) {
 	hit, missed := 0.0, 0.0
-	for _, c := range at {
+	for _, c := range s.contrasts(x, s.windows, lag) {
 		switch {
 		case math.IsNaN(c):
 		case c/effect >= 0.5:
@@ -199,9 +221,9 @@ func (s *scene) dose(x *signal, lag int) float64 {
 }
 
 // near are the means of short ranges in the windows and on their sides, moved by a lag.
-func (s *scene) near(x *signal, lag int) (out []float64) {
-	w := max(1, s.length/4)
-	for _, window := range s.windows {
+func (s *scene) near(x *signal, windows []window, lag int) (out []float64) {
+	w := max(1, s.length/3)
+	for _, window := range windows {
 		for at := min(window.in.From, window.before.From); at+w <= max(window.in.To, window.after.To); at += w {
 			out = append(out, x.over(Range{at + lag, at + w + lag}.within(s.n)))
 		}

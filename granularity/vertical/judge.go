@@ -9,10 +9,10 @@ import (
 // The limits behind the reasons.
 const (
 	// late is how many samples a series may change after the target: its source may be read before the target's.
-	late     = 1
+	late     = 2
 	specific = 0.6 // the least specificity of a candidate
-	explains = 0.5 // the least |r| with the target near the changes: a quarter of its variation
-	covers   = 0.5 // the least coverage, if another candidate covers most
+	explains = 0.4 // the least |r| with the target near the changes
+	covers   = 0.5 // the least coverage of three changes or more
 )
 
 // judge corrects the factors for their number, demotes what can not be the cause, and ranks the others in groups.
@@ -22,33 +22,22 @@ func (s *scene) judge(e *Explanation, factors []Factor, signals []*signal, o Exp
 	for i, f := range factors {
 		p[i] = f.P
 	}
-	covered := 0.0
-	var kept []Factor
-	for i, c := range Holm(p) {
-		factors[i].Corrected = c
-		if f := &factors[i]; c <= level {
-			f.Reason = cmp.Or(f.Reason, s.reason(e, f))
-			f.Score = s.score(e, f)
-			if f.Reason == "" {
-				covered = max(covered, f.Coverage)
-			}
-			kept = append(kept, *f)
-		}
-	}
 	var causes []Factor
-	for _, f := range kept {
-		if f.Reason == "" && f.Coverage < covers && covered >= 0.8 {
-			f.Reason = Rarely
+	for i, c := range BenjaminiHochberg(p) {
+		f := &factors[i]
+		if f.Corrected = c; c > level {
+			continue
 		}
-		if f.Reason == "" {
-			causes = append(causes, f)
+		f.Score = s.score(e, f)
+		if f.Reason = cmp.Or(f.Reason, s.reason(e, f)); f.Reason == "" {
+			causes = append(causes, *f)
 		} else {
-			e.Demoted = append(e.Demoted, f)
+			e.Demoted = append(e.Demoted, *f)
 		}
 	}
 	slices.SortStableFunc(causes, strongest)
 	slices.SortStableFunc(e.Demoted, strongest)
-	e.Causes = group(causes, func(f *Factor) []float64 { return s.near(signals[f.Series], s.aligned(f)) })
+	e.Causes = group(causes, func(f *Factor) []float64 { return s.near(signals[f.Series], f.windows, s.aligned(f)) })
 	if o.Most > 0 && len(e.Causes) > o.Most {
 		e.Causes = e.Causes[:o.Most]
 	}
@@ -67,6 +56,8 @@ func (s *scene) reason(e *Explanation, f *Factor) Reason {
 		return Elsewhere
 	case !(math.Abs(f.local) >= explains):
 		return Weak
+	case len(s.ranges) > 2 && f.Coverage < covers:
+		return Rarely
 	case e.follows(f):
 		return Follows
 	}
@@ -108,15 +99,16 @@ func (s *scene) score(e *Explanation, f *Factor) float64 {
 	}
 	timing := 0.5
 	if f.OnsetKnown {
-		timing = 1 / (1 + math.Abs(float64(f.Onset))/float64(s.maxLag))
+		timing = 1 / (1 + math.Abs(float64(f.Onset))/float64(2*s.maxLag))
 		if f.Onset > 0 {
 			timing *= 0.7
 		}
 	}
 	if f.general {
-		dose *= similarScore
+		dose *= generalScore
 	}
-	return dose * f.Specificity * (0.5 + 0.5*f.Coverage) * (0.5 + 0.5*e.extreme(f)) * timing
+	sure := 1 - math.Sqrt(max(f.Corrected, 1e-12))
+	return sure * dose * f.Specificity * (0.5 + 0.5*f.Coverage) * (0.4 + 0.6*e.extreme(f)) * timing
 }
 
 // extreme is by how much more than the target a factor changes, as a share of both; less of something is rather a
@@ -128,7 +120,7 @@ func (e *Explanation) extreme(f *Factor) float64 {
 	}
 	v := math.Abs(x) / (math.Abs(x) + math.Abs(y))
 	if x < 0 && y < 0 {
-		v *= 0.7
+		v *= 0.4
 	}
 	return v
 }
@@ -169,15 +161,20 @@ func group(factors []Factor, values func(*Factor) []float64) (groups []Group) {
 // earlier is by how many standard errors a series must come first to lead.
 const earlier = 1.2
 
-// similarScore is the ratio of scores that do not differ.
-const similarScore = 0.6
+// What comes first leads unless its score is much lower; what is lower in the layers if its score is about as high.
+const (
+	firstScore = 0.6
+	layerScore = 0.85
+	// generalScore is the share of its score that a series has that most causes change.
+	generalScore = 0.6
+)
 
 // leads reports whether a is rather the lead of a group than b, which is at least as strong.
 func leads(a, b *Factor) bool {
 	if a.general != b.general {
 		return b.general
 	}
-	if a.Score < similarScore*b.Score {
+	if a.Score < firstScore*b.Score {
 		return false
 	}
 	if a.OnsetKnown && b.OnsetKnown {
@@ -185,12 +182,12 @@ func leads(a, b *Factor) bool {
 			return d > 0
 		}
 	}
-	return depth(a.Layer) > depth(b.Layer)
+	return depth(a.Layer) > depth(b.Layer) && a.Score >= layerScore*b.Score
 }
 
-// Holm are the p values corrected for their number, so that the probability of any false one is kept (Holm 1979). They
-// are in the order of p; NaN stays.
-func Holm(p []float64) []float64 {
+// BenjaminiHochberg are the p values corrected for their number, so that of those up to a level at most that share is
+// false (Benjamini and Hochberg 1995). They are in the order of p; NaN stays.
+func BenjaminiHochberg(p []float64) []float64 {
 	order := make([]int, 0, len(p))
 	out := slices.Clone(p)
 	for i, v := range p {
@@ -199,10 +196,10 @@ func Holm(p []float64) []float64 {
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
-	largest := 0.0
-	for k, i := range order {
-		largest = max(largest, min(1, p[i]*float64(len(order)-k)))
-		out[i] = largest
+	least := 1.0
+	for k := len(order) - 1; k >= 0; k-- {
+		least = min(least, p[order[k]]*float64(len(order))/float64(k+1))
+		out[order[k]] = least
 	}
 	return out
 }

@@ -6,6 +6,9 @@ import "math"
 // normal values as there are samples, and then some, for tails that are not normal.
 func (s *scene) clear() float64 { return 1.2 * math.Sqrt(2*math.Log(float64(s.n))) }
 
+// atEnd is how notable a change at an end of the run is, compared with others: a program begins and ends its work.
+const atEnd = 0.3
+
 // find is the range in which the target differs most from its level before and after, for its length: a phase between
 // change points, or a few samples. It is empty if there is none.
 func find(y *signal) Range {
@@ -21,6 +24,9 @@ func find(y *signal) Range {
 			if side.Len() > 0 {
 				sides = max(sides, math.Abs(y.over(side)))
 			}
+		}
+		if r.From == 0 || r.To == s.n {
+			v *= atEnd
 		}
 		if v *= in / max(in+sides, 1e-9); v > strongest && 2*r.Len() <= s.n {
 			best, strongest = r, v

@@ -9,8 +9,8 @@ const likely = 7.35
 // onset sets where the series changes relative to the target: the lag at which its step is strongest, over all windows
 // together.
 func (s *scene) onset(x *signal, f *Factor) {
-	at, low, high, ok := s.steps(x, math.Copysign(1, f.Effect))
-	t, tlow, thigh, clear := s.steps(s.target, math.Copysign(1, mean(known(s.contrasts(s.target, s.windows, 0)))))
+	at, low, high, ok := s.steps(x, f.windows, math.Copysign(1, f.Effect))
+	t, tlow, thigh, clear := s.steps(s.target, f.windows, math.Copysign(1, mean(known(s.contrasts(s.target, s.windows, 0)))))
 	if !ok || !clear {
 		return
 	}
@@ -55,11 +55,11 @@ func (x *signal) bump(data Range, at int, lengths []int) float64 {
 
 // steps is the lag behind the edges of the windows at which the signal steps most in a direction, and the lags that are
 // as likely.
-func (s *scene) steps(x *signal, direction float64) (at, low, high int, clear bool) {
+func (s *scene) steps(x *signal, windows []window, direction float64) (at, low, high int, clear bool) {
 	back := s.maxLag + 8
 	ahead := max(4, min(s.length+4, 40))
 	gain := make([]float64, back+ahead+1)
-	for _, w := range s.windows {
+	for _, w := range windows {
 		// The first edge, or the end if that is the only one.
 		edge, sign, limit := w.in.From, direction, Range{w.before.From, max(w.in.To, w.after.From+ahead)}
 		if w.before.Len() == 0 {

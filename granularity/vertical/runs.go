@@ -60,7 +60,7 @@ func ExplainRuns(target Pair, others []Pair, o RunOptions) Explanation {
 		p[i] = f.P
 	}
 	var causes []Factor
-	for i, c := range Holm(p) {
+	for i, c := range BenjaminiHochberg(p) {
 		f := &factors[i]
 		if f.Corrected = c; c > level {
 			continue

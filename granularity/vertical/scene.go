@@ -11,6 +11,7 @@ type scene struct {
 	n        int
 	ranges   []Range    // that is to be explained, then similar ones
 	edged    bool       // the target steps at one of the ends of the first range
+	asked    int        // windows of the range that is to be explained; they are the first
 	windows  []window   // of the ranges
 	controls []window   // where the target did not change
 	length   int        // of a window, without its sides
@@ -45,8 +46,11 @@ func newScene(y *signal, in Range, maxLag int) *scene {
 	s := &scene{target: y, n: len(y.raw)}
 	in, s.edged = s.snap(in)
 	s.ranges = append([]Range{in}, s.similar(in)...)
-	for _, r := range s.ranges {
+	for i, r := range s.ranges {
 		s.windows = append(s.windows, s.frame(r, s.ranges)...)
+		if i == 0 {
+			s.asked = len(s.windows)
+		}
 	}
 	s.length = s.windows[0].in.Len()
 	s.maxLag = maxLag
@@ -124,11 +128,29 @@ func (s *scene) control() {
 		if like.after.Len() == 0 {
 			w.after = Range{}
 		}
+		if !s.usual(w) {
+			continue
+		}
 		s.controls = append(s.controls, w)
 		if last < 0 || from >= last+s.length {
 			s.chances, last = s.chances+1, from
 		}
 	}
+}
+
+// usual reports whether the target is at its level before the changes in the whole window: else something else happens
+// there, as when the program starts. After a long change it may be at the new level.
+func (s *scene) usual(w window) bool {
+	at := func(level, within float64) bool {
+		for _, r := range []Range{w.in, w.before, w.after} {
+			if r.Len() > 0 && math.Abs(s.target.over(r)-level) >= within {
+				return false
+			}
+		}
+		return true
+	}
+	in, change := s.target.over(s.windows[0].in), s.target.contrast(s.windows[0])
+	return at(in-change, math.Abs(change)/2) || s.long() && at(in, math.Abs(change)/2)
 }
 
 // mostShifts bounds them.
@@ -177,9 +199,9 @@ func (s *scene) long() bool { return s.windows[0].before.Len() == 0 || s.windows
 
 // trend is the share of the windows with the only side of the first, less those with only the other: what a trend, which
 // the controls have too, adds to the mean of the contrasts.
-func (s *scene) trend() float64 {
+func (s *scene) trend(windows []window) float64 {
 	like, sum := s.windows[0], 0.0
-	for _, w := range s.windows {
+	for _, w := range windows {
 		switch {
 		case (w.before.Len() == 0) == (like.before.Len() == 0) && (w.after.Len() == 0) == (like.after.Len() == 0):
 			sum++
@@ -187,7 +209,7 @@ func (s *scene) trend() float64 {
 			sum--
 		}
 	}
-	return sum / float64(len(s.windows))
+	return sum / float64(len(windows))
 }
 
 // contrast is by how much the signal is higher in the window than on its sides, in units of its noise. Each side
@@ -224,9 +246,9 @@ func (s *scene) change(x *signal, r Range, others []Range) float64 {
 }
 
 // levels are the means of the series on the sides of the windows and in them.
-func (s *scene) levels(x *signal, lag int) (before, during float64) {
+func (s *scene) levels(x *signal, windows []window, lag int) (before, during float64) {
 	var sides, in []Range
-	for _, w := range s.windows {
+	for _, w := range windows {
 		w = w.moved(lag, s.n)
 		sides, in = append(sides, w.sides()...), append(in, w.in)
 	}
@@ -284,7 +306,7 @@ func (s *scene) similar(in Range) (out []Range) {
 	stride := max(1, in.Len()/8)
 	// At least half as much, and more than noise.
 	windows := s.frame(in, nil)
-	least := max(0.5, 3*s.target.error(windows)/math.Abs(change))
+	least := min(max(0.5, 3*s.target.error(windows)/math.Abs(change)), 0.65)
 	best, most := Range{}, 0.0
 	keep := func() {
 		if most == 0 {
