@@ -109,14 +109,19 @@ func (perfSource) Open(tid int, e Event) (Counter, error) {
 		}
 		ev.Close() // nothing is written; a failure loses nothing
 	}
+	return nil, unavailable(tid, e, err)
+}
+
+// unavailable explains why e cannot be counted in thread tid.
+func unavailable(tid int, e Event, err error) error {
 	reason, remedy, known := explain(err, e.Hardware())
 	if e.Cache() && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL)) {
 		reason, remedy, known = "this processor, or its virtual machine, does not count this event", "", true
 	}
 	if known {
-		return nil, &NotAvailableError{Event: e, Reason: reason, Remedy: remedy, Err: err}
+		return &NotAvailableError{Event: e, Reason: reason, Remedy: remedy, Err: err}
 	}
-	return nil, fmt.Errorf("opening %s of thread %d: %w", e, tid, err)
+	return fmt.Errorf("opening %s of thread %d: %w", e, tid, err)
 }
 
 func checkReserve(ev *perf.Event) error {
@@ -141,12 +146,8 @@ func loads(cache perf.Cache, result perf.CacheOpResult) perf.Configurator {
 // the kernel, as paranoid level 2 demands of a user, switches and migrations count
 // zero without an error. So only the task clock, which has no modes, is opened that way.
 func openPerf(tid int, e Event) (*perf.Event, error) {
-	attr := &perf.Attr{
-		Label:       e.String(), // set, so that go-perf does not search sysfs for one
-		CountFormat: perf.CountFormat{Enabled: true, Running: true},
-		Options:     perf.Options{ExcludeHypervisor: true, ExcludeKernel: e.Hardware()},
-	}
-	if err := configurators[e].Configure(attr); err != nil {
+	attr, err := attrOf(e)
+	if err != nil {
 		return nil, err
 	}
 	ev, err := perf.Open(attr, tid, perf.AnyCPU, nil)
@@ -155,6 +156,15 @@ func openPerf(tid int, e Event) (*perf.Event, error) {
 		ev, err = perf.Open(attr, tid, perf.AnyCPU, nil)
 	}
 	return ev, err
+}
+
+func attrOf(e Event) (*perf.Attr, error) {
+	attr := &perf.Attr{
+		Label:       e.String(), // set, so that go-perf does not search sysfs for one
+		CountFormat: perf.CountFormat{Enabled: true, Running: true},
+		Options:     perf.Options{ExcludeHypervisor: true, ExcludeKernel: e.Hardware()},
+	}
+	return attr, configurators[e].Configure(attr)
 }
 
 type perfCounter struct{ ev *perf.Event }

@@ -6,5 +6,5 @@ import "stackagent/hpc/monitor"
 
 // Groups are the groups of this package.
 func Groups() []monitor.Group {
-	return []monitor.Group{procGroup(), faultGroup(), callGroup()}
+	return []monitor.Group{procGroup(), faultGroup(), callGroup(), hardwareGroup()}
 }

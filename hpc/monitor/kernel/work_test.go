@@ -35,13 +35,13 @@ func TestMain(m *testing.M) {
 
 // worker is a run of the program, which waits for a line before its work and after it.
 type worker struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-func startWork(t *testing.T, args ...string) *worker {
+func startWork(t testing.TB, args ...string) *worker {
 	t.Helper()
 	path, err := program()
 	if err != nil {
@@ -50,7 +50,7 @@ func startWork(t *testing.T, args ...string) *worker {
 	return startCommand(t, exec.Command(path, args...))
 }
 
-func startCommand(t *testing.T, cmd *exec.Cmd) *worker {
+func startCommand(t testing.TB, cmd *exec.Cmd) *worker {
 	t.Helper()
 	w := &worker{t: t, cmd: cmd}
 	var err error

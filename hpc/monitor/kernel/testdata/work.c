@@ -100,6 +100,15 @@ static void spin(long n, long ms) {
 	for (long i = 0; i < n && i < 64; i++) pthread_join(all[i], 0);
 }
 
+static void *sleeper(void *unused) { (void)unused; pause(); return 0; }
+
+// sleepers begins threads that stay.
+static void sleepers(long n) {
+	pthread_t t;
+	while (n-- > 0)
+		if (pthread_create(&t, 0, sleeper, 0)) fail("pthread_create");
+}
+
 int main(int argc, char **argv) {
 	char line[64];
 	long n = argc > 2 ? atol(argv[2]) : 0, m = argc > 3 ? atol(argv[3]) : 0;
@@ -115,6 +124,7 @@ int main(int argc, char **argv) {
 	else if (!strcmp(what, "stack")) threads(1, diver, (void *)n);
 	else if (!strcmp(what, "threads")) threads(m, toucher, (void *)n);
 	else if (!strcmp(what, "calls")) calls(n);
+	else if (!strcmp(what, "sleep")) sleepers(n);
 	else if (!strcmp(what, "spin")) spin(n, m);
 	getrusage(RUSAGE_SELF, &after);
 	printf("%ld %ld %ld\n", after.ru_minflt - before.ru_minflt, after.ru_majflt - before.ru_majflt,
