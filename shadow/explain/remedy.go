@@ -29,7 +29,7 @@ var remedies = []remedy{
 	{"vm.safepoint.*", "Time at safepoints", "Run with -Xlog:safepoint to see which operation stops the program."},
 	{"vm.operation_time_ns", "Time of the VM thread in operations", "Run with -Xlog:safepoint to see which operation stops the program."},
 	{"vm.jit.invalidations", "The number of compilations thrown away", "Use shadow run --deopts and shadow warmup to see which methods lose their compiled code, and why."},
-	{"vm.deopt*", "The number of deoptimisations", "Use shadow run --deopts and shadow warmup to see which methods lose their compiled code, and why."},
+	{"vm.deoptimizations", "The number of deoptimisations", "Use shadow run --deopts and shadow warmup to see which methods lose their compiled code, and why."},
 	{"vm.jit.*", "Compilation by the JIT", "The JVM was compiling: let the program warm up first (shadow warmup), or give the compilers CPUs of their own."},
 	{"vm.code_cache*", "The code cache in use", "Try a larger code cache (-XX:ReservedCodeCacheSize)."},
 	{"vm.classes.*", "Class loading", "Load the classes before they are needed, or share them between runs (-XX:+AutoCreateSharedArchive)."},
@@ -37,30 +37,43 @@ var remedies = []remedy{
 	{"vm.sync.*", "The number of contended locks", "Use shadow waits --by site to see where they are taken."},
 	{"vm.heap.*", "The heap in use", ""},
 	{"vm.tlab.*", "Allocation by buffers of threads", ""},
-	{"vm.alloc.*", "Allocation", "Use --metric alloc and shadow hotspots to see which tasks allocate."},
-	{"vm.exceptions*", "The number of exceptions", "Use shadow hotspots to see which tasks throw."},
+	{"vm.threads.started", "The number of threads started", "Use a pool, or virtual threads."},
 
 	{"lib.park.wait_ns", "Time in which tasks waited for each other", "Use shadow waits --by site to see for what they waited and who ended it."},
 	{"lib.object_wait_ns", "Time in which tasks waited in Object.wait", "Use shadow waits --by site to see for what they waited and who ended it."},
 	{"lib.sleep_ns", "Time in which tasks slept", "Use shadow waits --by site to see where they sleep."},
 	{"lib.io.wait_ns", "Time in which tasks waited for input and output", "Use shadow waits --by site to see for what they waited."},
 
-	{"os.minor_faults", "The number of minor page faults", "Try -XX:+AlwaysPreTouch: the JVM then touches the pages of its heap at the start."},
-	{"os.faults*", "The number of page faults", "Try -XX:+AlwaysPreTouch: the JVM then touches the pages of its heap at the start."},
+	{"lib.exceptions.created", "The number of exceptions created", "Use shadow hotspots to see which tasks throw."},
+	{"lib.finalizers.waiting", "The number of objects waiting for their finalizers", "Replace finalizers by Cleaner or try-with-resources."},
+	{"lib.buffers.*", "Memory in direct and mapped buffers", "Keep such buffers and use them again."},
+
+	{`os.minor_faults{region="heap"}`, "The number of page faults on the heap", tryTouch},
+	{`os.minor_faults{region="file"}`, "The number of page faults on mapped files", "Read the file ahead, or keep the mapping."},
+	{"os.minor_faults", "The number of minor page faults", tryTouch},
 	{"os.major_faults", "The number of page faults that read from disk", "The machine is short of memory, or mapped files are read for the first time: give it more memory, or read them ahead."},
 	{"os.steal_ns", "CPU time that the hypervisor gave to other machines", "Nothing in the program can change it: use a host with less load."},
 	{"os.cgroup.throttled*", "Time in which the container's CPU limit stopped the program", "Raise the CPU limit, or run fewer threads."},
 	{"os.runnable_ns", "Time in which threads waited for a CPU", "Run fewer threads, or give the program more CPUs."},
-	{"os.run_queue*", "The number of threads waiting for a CPU", "Run fewer threads, or give the program more CPUs."},
+	{"os.run_queue", "The number of threads waiting for a CPU", "Run fewer threads, or give the program more CPUs."},
 	{"os.io_wait_ns", "Time in which threads waited for the disk or the network", "Use shadow waits to see for what they waited."},
-	{"os.disk.*", "Disk traffic", "Write less at once, or use a faster disk."},
-	{"os.fsync*", "Time in fsync", "Sync less often, or use a faster disk."},
+	{"os.disk.*", "Disk traffic of the program", "Read and write less at once, or use a faster disk."},
+	{"os.machine.disk.*", "Disk traffic of the machine", "Read and write less at once, or use a faster disk."},
+	{"os.machine.cpu_ns", "CPU time of all programs of the machine", "Find the other programs that run then, or give this one CPUs of its own."},
+	{"os.machine.pressure_ns", "Time in which programs of the machine waited for a resource", ""},
+	{"os.rss_bytes", "Memory of the process", ""},
 	{"os.net.*", "Network traffic", ""},
-	{"os.swap*", "Swapping", "The machine is short of memory: use a smaller heap, or more memory."},
 	{"os.context_switches", "The number of context switches", ""},
-	{"native.mmap*", "The number of mappings made", ""},
-	{"native.futex*", "Waiting in the kernel for locks", "Use shadow waits --by site to see which lock it is."},
+	{"native.fsync*", "Flushing files to the disk (fsync)", "Flush less often, several writes at once, or use a faster disk."},
+	{"native.mmap*", "Mapping of memory and files", "Keep mappings and use them again."},
+	{"native.munmap*", "Unmapping of memory and files", "Keep mappings and use them again."},
+	{"native.madvise*", "Memory given back to the system", ""},
+	{"native.futex.*", "Waiting and waking in the kernel (futex)", "Use shadow waits --by site to see which lock it is."},
+	{"native.sleep.calls", "The number of sleeps", ""},
+	{"native.syscalls", "The number of system calls", ""},
 }
+
+const tryTouch = "Try -XX:+AlwaysPreTouch: the JVM then touches the pages of its heap at the start."
 
 const tryGC = "Use shadow gc to see the causes. Try a larger heap (-Xmx), or a collector with short pauses (-XX:+UseZGC)."
 
@@ -75,8 +88,11 @@ func remedyOf(name string) *remedy {
 
 // subject is what a monitor or metric is called at the start of a sentence.
 func subject(name string) string {
-	base, labels, _ := strings.Cut(name, "{")
-	known := remedyOf(base)
+	_, labels, _ := strings.Cut(name, "{")
+	known := remedyOf(name)
+	if known != nil && known.pattern == name { // it says the label
+		return known.what
+	}
 	if known == nil {
 		return text.OneLine(name)
 	}

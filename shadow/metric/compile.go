@@ -36,6 +36,7 @@ type compiler struct {
 	unitName string
 	nodes    int
 	nesting  int
+	library  int // of these, metrics of the library
 	cost     float64
 	guarded  int
 }

@@ -25,6 +25,7 @@ func samples() *Samples {
 			{Name: `app.tasks.finished{class="OrderLine"}`, Unit: "tasks", Layer: "application", Counter: true, Values: []float64{10, none, 30, 40}},
 			{Name: `app.tasks.finished{class="Tax"}`, Unit: "tasks", Layer: "application", Counter: true, Values: []float64{100, 200, 300, 400}},
 			{Name: "vm.heap.used", Unit: "MB", Layer: "vm", Values: []float64{1, 3, 2, 2}},
+			{Name: "vm.heap.eden.used_bytes", Unit: "bytes", Layer: "vm", Values: []float64{1e6, 3e6, 1e6, 3e6}},
 			{Name: "vm.code.used", Unit: "MB", Layer: "vm", Values: []float64{1, 1, 1, 1}},
 			{Name: "os.code.used", Unit: "MB", Layer: "os", Values: []float64{2, 2, 2, 2}},
 			{Name: "app.com.acme.Cache#hits", Layer: "application", Counter: true, Values: []float64{1, 1, 1, 1}},
@@ -43,7 +44,8 @@ func TestMetric(t *testing.T) {
 		{"os_minor_faults", "", []float64{10, 20, 30, 40}},
 		{"minor_faults/alloc_bytes", "1/bytes", []float64{1e-5, 1e-5, none, 1e-5}},
 		{"os.minor_faults / (vm.alloc.bytes/1MB)", "", []float64{10, 10, none, 10}},
-		{"faults_per_mb", "1/MB", []float64{10, 10, none, 10}},
+		{"faults_per_mb", "1/MB", []float64{none, 10, none, 20}},
+		{"allocation_rate", "bytes/s", []float64{none, 2e8, 0, 2e8}},
 		{"rate(minor_faults)", "1/s", []float64{1000, 2000, 3000, 4000}},
 		{"rate(alloc.bytes)", "bytes/s", []float64{1e8, 2e8, 0, 4e8}},
 		{"rate(steal_ns)", "", []float64{0, 0.5, 0.2, none}},
@@ -133,6 +135,7 @@ func TestErrors(t *testing.T) {
 		"minr_faults":                        "did you mean os.minor_faults?",
 		"hw.instructions":                    "hw.instructions is not available: this machine has no hardware counters",
 		"ipc":                                "metric ipc: hw.instructions is not available: this machine has no hardware counters",
+		"jit_share":                          "metric jit_share: this session has no monitor vm.jit.time_ns",
 		"disk_reads":                         "disk_reads is not available: no disk",
 		"code.used":                          "code.used may be os.code.used or vm.code.used: write the name in full",
 		`tasks.finished{class="Ordr"}`:       "no series of app.tasks.finished has such a class: it is Order, OrderLine, Tax",
@@ -208,11 +211,33 @@ func TestDefine(t *testing.T) {
 	}
 }
 
-// TestLibrary computes each named metric over monitors that have the units it says.
+// TestLibrary: with all monitors that the library names, each metric can be computed and has the unit that it says.
 func TestLibrary(t *testing.T) {
-	for _, m := range New(samples()).Library() {
-		if m.Doc == "" || m.Unit == "" {
-			t.Errorf("%s: no doc or no unit", m.Name)
+	s := samples()
+	for name, of := range map[string]string{
+		"app.tasks.queued": "tasks", "vm.gc.running": "ratio", "os.runnable_ns": "ns", "os.cpu_ns": "ns", "vm.safepoint.time_ns": "ns", "vm.jit.time_ns": "ns",
+		"vm.monitor.wait_ns": "ns", "native.syscalls": "", "hw.instructions": "", "hw.cycles": "", "hw.cache_misses": "", "hw.cache_references": "",
+		"hw.branch_misses": "", "hw.branches": "", "app.tasks.wall_ns": "ns",
+	} {
+		gauge := name == "app.tasks.queued" || name == "vm.gc.running"
+		s.Series = append(s.Series, Series{Name: name, Unit: of, Counter: !gauge, Values: []float64{1, 2, 3, 4}})
+	}
+	set := New(s)
+	for _, m := range set.Library() {
+		if m.Missing != nil {
+			t.Errorf("%s: %v", m.Name, m.Missing)
+			continue
+		}
+		c, err := set.compile(m.Expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := parseUnit(m.Unit)
+		if m.Unit == "1/MB" { // the expression has divided by 1 MB
+			want = unit{}
+		}
+		if m.Doc == "" || !c.root.unit.equal(want) {
+			t.Errorf("%s is %s, but says %s", m.Name, c.root.unit.named(), m.Unit)
 		}
 	}
 }

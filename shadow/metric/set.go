@@ -174,7 +174,12 @@ func (c *compiler) resolve(w word, column int) (*node, error) {
 			return n, nil
 		}
 		if m := named(w.name); m != nil && len(w.labels) == 0 {
+			c.library++
+			defer func() { c.library-- }()
 			return c.nested(m.Name, m.Expr, column)
+		}
+		if c.library > 0 && c.set.absent(w.name) == "" {
+			return nil, errorAt(column, "this session has no monitor %s", w.name)
 		}
 		return nil, errorAt(column, "%s", c.set.unknown(w.name))
 	}
