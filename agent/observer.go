@@ -22,7 +22,8 @@ import (
 const (
 	observerWait  = 100 * time.Millisecond // of the program's start, where an observer answered before
 	answerWait    = 2 * time.Second        // for the answer itself, which holds up nothing
-	announceEvery = time.Minute            // an observer that starts later, or again, learns of the JVM by then
+	announceAgain = time.Second            // after an announcement that none answered; then after twice as long
+	announceEvery = time.Minute            // at the latest: an observer that starts later, or again, learns of the JVM by then
 )
 
 // announcer announces this JVM to the observers of its host. The program waits for the first answer only if an observer
@@ -85,24 +86,28 @@ func (n *announcer) link(conn *nats.Conn) {
 func (n *announcer) run(ctx context.Context) {
 	defer jvmti.ReleaseProgram()
 	defer func() { _ = recover() }() // a panic must not end the program
-	tick := time.NewTicker(announceEvery)
-	defer tick.Stop()
 	var conn *nats.Conn
-	for {
+	for pause := announceAgain; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case conn = <-n.links:
-		case <-tick.C:
+			pause = announceAgain
+		case <-time.After(pause):
+			pause = min(2*pause, announceEvery)
 		}
 		if conn != nil {
-			n.remember(n.ask(ctx, conn))
+			observed, sure := n.ask(ctx, conn)
+			n.remember(observed, sure)
+			if observed {
+				pause = announceEvery
+			}
 		}
 		jvmti.ReleaseProgram() // answered, or there is nobody to wait for
 	}
 }
 
-// ask announces the JVM and reports whether it is observed. sure: somebody said so, or nobody listens.
+// ask announces the JVM and reports whether it is observed. sure: an observer said so, or none did in time.
 func (n *announcer) ask(ctx context.Context, conn *nats.Conn) (observed, sure bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerWait)
 	defer cancel()
@@ -110,8 +115,8 @@ func (n *announcer) ask(ctx context.Context, conn *nats.Conn) (observed, sure bo
 	if err != nil {
 		return false, errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded)
 	}
-	answer, err := announce.ParseAnswer(m.Data)
-	return err == nil && answer.Refused == "", true
+	_, err = announce.ParseAnswer(m.Data)
+	return err == nil, true
 }
 
 // remember keeps for later JVMs whether an observer answered. Without a place for that they do not wait.

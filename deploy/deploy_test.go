@@ -4,6 +4,7 @@ package deploy
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"stackagent/agent/options"
+	"stackagent/internal/announce"
 	"stackagent/internal/busauth"
 	"stackagent/internal/testnats"
 	"stackagent/internal/wire"
@@ -26,6 +28,8 @@ import (
 const (
 	agentPassword  = "agents-password-1234"
 	shadowPassword = "shadows-password-1234"
+
+	observerPassword = "observers-password-1234"
 )
 
 func read(t *testing.T, file string) string {
@@ -50,7 +54,7 @@ func startBus(t *testing.T) (url, ca string) {
 		}
 		return string(b)
 	}
-	users := strings.NewReplacer("$2a$11$AGENT", hash(agentPassword), "$2a$11$SHADOW", hash(shadowPassword)).Replace(read(t, "kubernetes/users.conf.example"))
+	users := strings.NewReplacer("$2a$11$AGENT", hash(agentPassword), "$2a$11$SHADOW", hash(shadowPassword), "$2a$11$OBSERVER", hash(observerPassword)).Replace(read(t, "kubernetes/users.conf.example"))
 	config := strings.NewReplacer("/etc/nats-tls/tls.crt", cert, "/etc/nats-tls/tls.key", key, "/etc/nats-tls/ca.crt", cert, "/data", dir,
 		"../nats-auth/users.conf", "users.conf").Replace(read(t, "kubernetes/nats.conf"))
 	for name, text := range map[string]string{"users.conf": users, "nats.conf": config} {
@@ -172,6 +176,60 @@ func TestBus(t *testing.T) {
 		if c, err := nats.Connect(url, opts...); err == nil {
 			c.Close()
 			t.Errorf("%q gets in, or the server's certificate is not checked", wrong.User)
+		}
+	}
+}
+
+// TestObserver: with the configuration as it is deployed an observer hears an agent and answers it, and can send what it
+// saw to a shadow. It can read no batch.
+func TestObserver(t *testing.T) {
+	url, ca := startBus(t)
+	connect := func(user, password string, o ...nats.Option) *nats.Conn {
+		auth := busauth.Auth{User: user, Password: password, TLSCA: ca}
+		opts, err := auth.Options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := nats.Connect(url, append(opts, o...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	denied := make(chan error, 10)
+	shadow := connect("shadow", shadowPassword)
+	observer := connect("observer", observerPassword, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { denied <- err }))
+	answer := func(m *nats.Msg) { _ = m.Respond([]byte("yes")) }
+	if _, err := observer.Subscribe(announce.Subject("0"), answer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shadow.Subscribe(bus.Observed+">", answer); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(observer.Flush(), shadow.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect("agent", agentPassword).Request(announce.Subject("0"), nil, time.Minute); err != nil {
+		t.Errorf("an agent is not heard: %v", err)
+	}
+	if _, err := observer.Request(bus.Observed+"job.a", nil, time.Minute); err != nil {
+		t.Errorf("an observer cannot send: %v", err)
+	}
+	if _, err := observer.SubscribeSync(bus.Subjects); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(observer.Publish("$JS.API.STREAM.PURGE."+bus.Stream, nil), observer.FlushTimeout(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		select {
+		case err := <-denied:
+			if !strings.Contains(strings.ToLower(err.Error()), "permissions violation") {
+				t.Errorf("%v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("an observer may do more than observe")
 		}
 	}
 }

@@ -76,6 +76,7 @@ func TestServeObserves(t *testing.T) {
 	jdk := testjvm.JDKsInTurn(t)[0]
 	addr, dir := freeAddr(t), filepath.Join(t.TempDir(), "store")
 	s := serve(t, addr, dir)
+	s.says(t, "page http") // it listens by then
 	c := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, source), Main: "Main", VM: []string{"-XX:+UseSerialGC",
 		agentFlag(t, "bus=nats://"+addr, "tokenfile="+filepath.Join(dir, "token"), "session=short", "observer=10s")}}
 	if _, exit := start(t, nil, c.Java()...).end(t); exit != 0 {
@@ -139,6 +140,7 @@ func TestObserve(t *testing.T) {
 	}
 	addr, dir := freeAddr(t), filepath.Join(t.TempDir(), "store")
 	s := serveWith(t, addr, dir, []string{"--listen", addr, "--counters=false", "--switches", "off"})
+	s.says(t, "page http") // the key is there
 	observer := start(t, nil, testjvm.Shadow(t), "observe", "--nats", "nats://"+addr, "--nkey", filepath.Join(dir, ".keys", "observer.nk"), "--work", privateFolder(t))
 	observer.says(t, "observing the JVMs of host")
 	java := func(session string, args ...string) *process {

@@ -47,12 +47,11 @@ type JVM struct {
 	LoadedNs     units.MonoNs `json:"loaded_ns"`               // when the JVM loaded the agent, CLOCK_MONOTONIC
 }
 
-// Answer says whether the JVM is observed.
+// Answer says that the JVM is observed. An observer that cannot observe it does not answer.
 type Answer struct {
 	Version  int          `json:"version"`
-	Observer string       `json:"observer"`          // what observes and where, for people
-	FromNs   units.MonoNs `json:"from_ns"`           // since when, CLOCK_MONOTONIC
-	Refused  string       `json:"refused,omitempty"` // why it is not observed; "": it is
+	Observer string       `json:"observer"` // what observes and where, for people
+	FromNs   units.MonoNs `json:"from_ns"`  // since when, CLOCK_MONOTONIC
 }
 
 // Self announces the process that calls it.
@@ -125,7 +124,7 @@ func ParseAnswer(b []byte) (Answer, error) {
 	switch {
 	case m.Version != Version:
 		return Answer{}, fmt.Errorf("answer: version %d, this program knows %d", m.Version, Version)
-	case len(m.Observer) > maxName || len(m.Refused) > maxBytes || m.FromNs < 0:
+	case len(m.Observer) > maxName || m.FromNs < 0:
 		return Answer{}, errors.New("answer: a field is out of bounds")
 	}
 	return m, nil

@@ -47,7 +47,6 @@ type Observer struct {
 type seen struct {
 	jvm  announce.JVM
 	from units.MonoNs
-	why  error // why it is not observed
 }
 
 // Listen begins to observe, as by ("shadow serve").
@@ -73,21 +72,21 @@ func (w *Watcher) Listen(conn *nats.Conn, by, root string, observed func(announc
 	return o, nil
 }
 
-// heard answers an announcement once the JVM is observed.
+// heard answers an announcement once the JVM is observed. If it cannot be, another observer of this host may answer.
 func (o *Observer) heard(m *nats.Msg) {
 	jvm, err := announce.ParseJVM(m.Data)
 	if err != nil || jvm.HostID != o.hostID {
 		return // of an agent of another version, or of nobody who has to know
 	}
 	s := o.observe(jvm)
-	answer := announce.Answer{Version: announce.Version, Observer: o.by + " on " + o.host, FromNs: s.from}
-	if s.why != nil {
-		answer.Refused = text.OneLine(s.why.Error())
+	if s == nil {
+		return
 	}
+	answer := announce.Answer{Version: announce.Version, Observer: o.by + " on " + o.host, FromNs: s.from}
 	_ = m.Respond(announce.Encode(answer)) // an agent that does not hear of it starts its program all the same
 }
 
-// observe begins to observe a JVM, once.
+// observe begins to observe a JVM, once; nil: it cannot. Its session then says why.
 func (o *Observer) observe(jvm announce.JVM) *seen {
 	o.mu.Lock()
 	s := o.jvms[jvm.Process]
@@ -95,21 +94,21 @@ func (o *Observer) observe(jvm announce.JVM) *seen {
 	if s != nil {
 		return s
 	}
-	s = &seen{jvm: jvm}
-	pid := 0
-	if pid, s.why = o.w.Finder.Announced(jvm); s.why == nil {
-		o.w.Switches.Watch(pid)
-		x := o.w.Watch(pid)
-		s.from = proc.Now()
-		if x.open != nil {
-			select {
-			case <-x.open:
-			case <-time.After(openPatience):
-			}
+	pid, err := o.w.Finder.Announced(jvm)
+	if err != nil {
+		return nil
+	}
+	o.w.Switches.Watch(pid)
+	x := o.w.Watch(pid)
+	s = &seen{jvm, proc.Now()}
+	if x.open != nil {
+		select {
+		case <-x.open:
+		case <-time.After(openPatience):
 		}
-		if o.observed != nil {
-			o.observed(jvm, pid)
-		}
+	}
+	if o.observed != nil {
+		o.observed(jvm, pid)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -129,7 +128,7 @@ func (o *Observer) Has(folder, process string) bool {
 	o.mu.Lock()
 	s := o.jvms[process]
 	o.mu.Unlock()
-	return s != nil && s.why == nil || o.w.counting(folder)
+	return s != nil || o.w.counting(folder)
 }
 
 // Progress writes what was counted of a session when it has ended.
@@ -193,7 +192,7 @@ func (o *Observer) save(p ingest.Progress, complete bool) {
 	}
 	is := store.Observed{Process: p.Process, By: o.by, Host: o.host, FromNs: x.from, UntilNs: max(proc.Now(), x.from), Complete: complete}
 	o.mu.Lock()
-	if s := o.jvms[p.Process]; s != nil && s.why == nil {
+	if s := o.jvms[p.Process]; s != nil {
 		is.LoadedNs, is.FromNs = s.jvm.LoadedNs, min(s.from, is.UntilNs)
 	}
 	o.mu.Unlock()
