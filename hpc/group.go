@@ -36,6 +36,7 @@ const groupHead = 3
 
 type perfGroup struct {
 	events []*perf.Event // the first is read
+	fd     int
 	buf    []byte
 }
 
@@ -60,15 +61,13 @@ func (perfSource) OpenGroup(tid int, events []Event) (GroupCounter, error) {
 			return nil, unavailable(tid, e, err)
 		}
 	}
-	return g, nil
+	var err error
+	g.fd, err = g.events[0].FD()
+	return g, err
 }
 
 func (g *perfGroup) Read(values []uint64) (enabled, running units.Ns, err error) {
-	fd, err := g.events[0].FD()
-	if err != nil {
-		return 0, 0, err
-	}
-	n, err := unix.Read(fd, g.buf)
+	n, err := unix.Read(g.fd, g.buf)
 	if err != nil {
 		return 0, 0, fmt.Errorf("reading a group of events: %w", err)
 	}

@@ -49,6 +49,7 @@ type faults struct {
 	maps    []byte
 	jvm     *jvmMemory
 	looked  units.MonoNs // at the maps
+	tries   int          // without finding a JVM
 	unknown int64        // faults since then in no known region
 	shared  bool         // a mapping had no room
 }
@@ -119,7 +120,7 @@ func (f *faults) report(g *faultGrowth, to monitor.Sink) {
 
 // Looking at the maps of a JVM costs a few hundred microseconds.
 const (
-	lookFirst   = units.MonoNs(20 * time.Millisecond)  // until its heap is known
+	lookFirst   = units.MonoNs(20 * time.Millisecond)  // until its heap is known; later more seldom
 	lookSoon    = units.MonoNs(100 * time.Millisecond) // if there is reason to
 	lookOften   = units.MonoNs(time.Second)            // if there is some
 	manyUnknown = 256
@@ -129,7 +130,7 @@ const (
 func (f *faults) due(at units.MonoNs) bool {
 	switch since := at - f.looked; {
 	case f.jvm == nil:
-		return since >= lookFirst
+		return since >= min(lookFirst<<min(f.tries/8, 10), lookOften)
 	case f.unknown >= manyUnknown:
 		return since >= lookSoon
 	default:
@@ -148,6 +149,9 @@ func (f *faults) look(to monitor.Sink) {
 		base = f.jvm.classBase()
 	}
 	p := readMaps(text, base)
+	if f.jvm == nil {
+		f.tries++
+	}
 	if f.jvm == nil && p.jvm != "" {
 		if j, err := findJVM(f.pid, p.jvm, p.base); err == nil && len(j.regions()) > 0 {
 			f.jvm = j

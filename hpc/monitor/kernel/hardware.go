@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -65,6 +66,9 @@ type hardware struct {
 	absent  map[string]string
 	threads map[hpc.ThreadID]*hwThread
 	seen    uint64 // number of the last listing
+	listed  units.MonoNs
+	gone    error // the process has ended
+	now     [maxInGroup]uint64
 	failed  map[hpc.ThreadID]bool
 }
 
@@ -124,19 +128,11 @@ func (h *hardware) Read(at units.MonoNs, to monitor.Sink) error {
 		to.Absent(name, why)
 	}
 	clear(h.absent)
-	threads, err := h.lister.List(h.pid, false)
-	if err != nil && !errors.Is(err, proc.ErrEnded) {
-		return err
-	}
-	h.seen++
-	for _, t := range threads {
-		th := h.threads[t.ID]
-		if th == nil {
-			if th = h.begin(t.ID, to); th == nil {
-				continue
-			}
+	if at-h.listed >= listEvery {
+		h.listed = at
+		if err := h.list(to); err != nil {
+			return err
 		}
-		th.seen = h.seen
 	}
 	for i := range h.groups {
 		h.declare(i, to)
@@ -157,8 +153,30 @@ func (h *hardware) Read(at units.MonoNs, to monitor.Sink) error {
 	for i := range h.groups {
 		h.share(i, at, to)
 	}
-	if errors.Is(err, proc.ErrEnded) {
+	return h.gone
+}
+
+// listEvery is the time between listings of the threads, which cost as much as reading them. What a thread did before the first
+// listing that has it is not counted.
+const listEvery = units.MonoNs(50 * time.Millisecond)
+
+// list finds new threads. Those that are not listed any more have not been seen.
+func (h *hardware) list(to monitor.Sink) error {
+	threads, err := h.lister.List(h.pid, false)
+	if h.gone = nil; errors.Is(err, proc.ErrEnded) {
+		h.gone = err
+	} else if err != nil {
 		return err
+	}
+	h.seen++
+	for _, t := range threads {
+		th := h.threads[t.ID]
+		if th == nil {
+			if th = h.begin(t.ID, to); th == nil {
+				continue
+			}
+		}
+		th.seen = h.seen
 	}
 	return nil
 }
@@ -208,7 +226,7 @@ func (h *hardware) declare(i int, to monitor.Sink) {
 // the growth is scaled to the whole; without any there is none.
 func (h *hardware) read(i int, th *hwThread, to monitor.Sink) {
 	g, c := &h.groups[i], &th.groups[i]
-	var now [maxInGroup]uint64
+	now := &h.now
 	enabled, running, err := c.Read(now[:len(g.events)])
 	if err != nil {
 		return // it keeps its last values; the next reading has the growth

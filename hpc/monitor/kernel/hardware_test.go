@@ -128,7 +128,7 @@ func TestHardware(t *testing.T) {
 	m.work(8, 10, 10, 7, 1)
 	m.threads = []hpc.Thread{m.threads[0], {ID: hpc.ThreadID{TID: 9, Start: 2}}}
 	m.work(9, 5, 5, 4, 0)
-	read(1020 * ms)
+	read(1060 * ms)
 	if got := s.in("hw.instructions", 8); got != 607 {
 		t.Errorf("thread 8 has %d instructions at its end, want 607", got)
 	}
@@ -149,7 +149,7 @@ func TestHardware(t *testing.T) {
 	}
 	m.work(7, 50, 50, 11, 0)
 	m.ended = true
-	if err := h.Read(1210*ms, s); !errors.Is(err, proc.ErrEnded) {
+	if err := h.Read(1250*ms, s); !errors.Is(err, proc.ErrEnded) {
 		t.Errorf("the process has ended: %v", err)
 	}
 	if got := s.in("hw.instructions", 7); got != 1011 {
@@ -170,6 +170,7 @@ func TestHardwareRefused(t *testing.T) {
 		t.Errorf("absent: %v", s.absent)
 	}
 	m.full = true
+	h.listed = 0
 	m.threads = append(m.threads, hpc.Thread{ID: hpc.ThreadID{TID: 8, Start: 1}})
 	s.read(h)
 	if s.absent["hw.* of some threads"] == "" {
