@@ -166,13 +166,21 @@ func (p *Profile) band(s *MonitorSeries, last bool) *plot.Plot {
 	low, high := rangeOfValues(s.Values)
 	_, scale := scaleOf(s.Unit, biggest(s.Values))
 	pl.Y.Min, pl.Y.Max = low/scale, high/scale*1.06
-	pl.Y.Tick.Marker = linearTicks(2)
+	pl.Y.Tick.Marker = plot.TickerFunc(fewTicks)
 	pl.Add(p.shades(axis), plotter(func(c draw.Canvas, pl *plot.Plot) {
 		lined := *pl
 		lined.X.Tick.Marker = shared
 		gridLines(true, true)(c, &lined)
 	}), p.line(s, axis, scale))
 	return pl
+}
+
+// fewTicks are at least two ticks, and hardly more: a band is low.
+func fewTicks(lo, hi float64) (ticks []plot.Tick) {
+	for n := 2; n < 6 && len(ticks) < 2; n++ {
+		ticks = linearTicks(n)(lo, hi)
+	}
+	return ticks
 }
 
 // unlabelled are the ticks of an axis that a plot below shares.
