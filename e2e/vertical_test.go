@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 type planted struct {
 	Name     string
 	Layer    string // of the cause; "": it has none that a monitor shows
+	Metric   string // that is explained; "": the throughput of orders
 	VM       []string
 	Options  []string // of shadow run
 	First    []string // patterns of the monitors that name the cause
@@ -28,6 +30,7 @@ type planted struct {
 // dip is what the program itself says of a change of its throughput.
 type dip struct {
 	from, to time.Duration // since the start of the session
+	warm     time.Duration // when the program had warmed up
 	cause    string
 }
 
@@ -92,7 +95,11 @@ func dipsOf(t *testing.T, name string, profile testjvm.Profile) (dips []dip) {
 			}
 			return time.Duration(ns - int64(s.Manifest.StartNs))
 		}
-		dips = append(dips, dip{at(m[1]), at(m[2]), m[3]})
+		d := dip{from: at(m[1]), to: at(m[2]), cause: m[3]}
+		if warm := regexp.MustCompile(`(?m)^warm_ns=(\d+)$`).FindStringSubmatch(profile.Stdout); warm != nil {
+			d.warm = at(warm[1])
+		}
+		dips = append(dips, d)
 	}
 	if len(dips) == 0 {
 		t.Fatalf("%s says no truth:\n%s", name, profile.Stdout)
@@ -100,9 +107,12 @@ func dipsOf(t *testing.T, name string, profile testjvm.Profile) (dips []dip) {
 	return dips
 }
 
-func explainDip(t *testing.T, profile testjvm.Profile, d dip) (e explained) {
+// orders are the tasks that a scenario's throughput is about: it may have others.
+const orders = `rate(tasks.finished{class~"*$Order"})`
+
+func explainDip(t *testing.T, profile testjvm.Profile, metric string, d dip) (e explained) {
 	t.Helper()
-	ask(t, profile, &e, "vertical", profile.Dir, "--explain", fmt.Sprintf("task_throughput@%v..%v", d.from, d.to), "--format", "json")
+	ask(t, profile, &e, "vertical", profile.Dir, "--from", d.warm.String(), "--explain", fmt.Sprintf("%s@%v..%v", metric, d.from, d.to), "--format", "json")
 	return e
 }
 
@@ -139,7 +149,7 @@ func TestVerticalPlanted(t *testing.T) {
 			if dips == nil {
 				t.Skip("not possible on this machine")
 			}
-			e := explainDip(t, profile, dips[0])
+			e := explainDip(t, profile, cmp.Or(p.Metric, orders), dips[0])
 			good := p.right(e)
 			tried++
 			verdict := "right"

@@ -146,7 +146,7 @@ final class InSystem {
         @Override
         void work(boolean dip) throws Exception {
             Main.compute(units);
-            if (dip) {
+            for (int i = 0; dip && i < 4; i++) {
                 file.write(ByteBuffer.allocate(4096));
                 file.force(true);
             }

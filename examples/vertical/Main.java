@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public class Main {
     /** Milliseconds: the warm stream before the first dip, each dip, the stream after each dip. */
-    static final int BEFORE = 750, DIP = 600, AFTER = 700, DIPS = 2;
+    static final int BEFORE = 2000, DIP = 600, AFTER = 1500, DIPS = 2;
 
     static volatile boolean dip, ended;
     static final LongAdder finished = new LongAdder();
@@ -32,6 +32,7 @@ public class Main {
         Thread feeder = new Thread(() -> feed(s, pool), "feeder");
         feeder.start();
         stretch(s.warmUp);
+        System.out.println("warm_ns=" + System.nanoTime());
         s.run();
         end(pool, feeder, s);
     }
