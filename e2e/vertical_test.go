@@ -72,7 +72,7 @@ func verticalRun(t *testing.T, p planted, vm ...string) (testjvm.Profile, []dip)
 	}
 	profile := testjvm.Command{JDK: jdk, VM: append(append([]string{"-Djava.io.tmpdir=" + folder}, p.VM...), vm...),
 		Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "vertical")), Main: "Main", Args: []string{p.Name},
-		Agent: append([]string{"--monitors=all"}, p.Options...)}.Profile(t)
+		Agent: append([]string{"--monitors=all", "--monitor=inside"}, p.Options...)}.Profile(t)
 	if reason, skipped := strings.CutPrefix(profile.Stdout, "skipped: "); skipped {
 		t.Logf("%s: not possible on this machine: %s", p.Name, reason)
 		return profile, nil
@@ -107,8 +107,8 @@ func dipsOf(t *testing.T, name string, profile testjvm.Profile) (dips []dip) {
 	return dips
 }
 
-// orders are the tasks that a scenario's throughput is about: it may have others.
-const orders = `rate(tasks.finished{class~"*$Order"})`
+// ofOrders are the tasks that a scenario's throughput is about: it may have others.
+const ofOrders = `rate(tasks.finished{class~"*$Order"})`
 
 func explainDip(t *testing.T, profile testjvm.Profile, metric string, d dip) (e explained) {
 	t.Helper()
@@ -149,7 +149,7 @@ func TestVerticalPlanted(t *testing.T) {
 			if dips == nil {
 				t.Skip("not possible on this machine")
 			}
-			e := explainDip(t, profile, cmp.Or(p.Metric, orders), dips[0])
+			e := explainDip(t, profile, cmp.Or(p.Metric, ofOrders), dips[0])
 			good := p.right(e)
 			tried++
 			verdict := "right"

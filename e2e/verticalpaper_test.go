@@ -97,7 +97,7 @@ func TestVerticalRise(t *testing.T) {
 	rise := planted{Name: "rise", VM: []string{"-XX:+UseSerialGC", "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"}}
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		p, dips := verticalRun(t, rise)
-		first := explainDip(t, p, orders, dips[0])
+		first := explainDip(t, p, ofOrders, dips[0])
 		if firstMatches(first, "vm.jit.", "os.cpu_ns{kind=\"compiler\"}") == "" {
 			a.Errorf("the rise is explained by %s, not by the JIT:\n%s", firstOf(first), first.Sentence)
 		}
@@ -133,7 +133,7 @@ func TestVerticalPeriod(t *testing.T) {
 	testjvm.Alone(t, "it measures throughput")
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		p, dips := verticalRun(t, planted{Name: "period", VM: []string{"-XX:+UseSerialGC", "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"}})
-		e := explainDip(t, p, orders, dips[len(dips)/2])
+		e := explainDip(t, p, ofOrders, dips[len(dips)/2])
 		named := firstMatches(e, "app.tasks.", "vm.monitor.")
 		if named == "" || !strings.Contains(named+strings.Join(e.Causes[0].Group, " "), "Reindex") {
 			a.Errorf("the timer's task Reindex is not in what is named first: %s with %s", firstOf(e), groupOf(e))

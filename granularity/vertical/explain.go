@@ -10,9 +10,9 @@ type ExplainOptions struct {
 	// Restates reports whether a series says the same as the target in other words, or is counted from the same
 	// events: it can not be the cause. Nil: none does.
 	Restates func(Series) bool
-	// General reports whether a series is the use of a resource as a whole, which most causes change: among series that
-	// move together it leads only others like it. Nil: none is.
-	General func(Series) bool
+	// General is how many things change a series: 0 for few, 1 for what is asked for by layers above it, 2 for the use of
+	// a resource as a whole and for waits. Among series that move together the least general leads. Nil: all are 0.
+	General func(Series) int
 	// Level is the share of wrong ones among the series that are said to have changed with the target; 0: 0.05.
 	Level float64
 	// MaxLag is by how many samples a cause may come before the target changes; 0: half of the range, at most 20.
@@ -62,7 +62,7 @@ type Factor struct {
 	Score  float64
 	Reason Reason // "" for a candidate
 
-	general bool     // see ExplainOptions
+	general int      // see ExplainOptions
 	windows []window // that it was compared in: those of all changes, or of the one asked for
 	lag     int      // at which it was compared
 	local   float64  // Pearson's r with the target near the changes
@@ -118,7 +118,9 @@ func Explain(target Series, others []Series, in Range, o ExplainOptions) Explana
 		signals[i] = newSignal(other.Values)
 		if f, ok := s.factor(signals[i]); ok {
 			f.Series, f.Name, f.Unit, f.Layer = i, other.Name, other.Unit, other.Layer
-			f.general = o.General != nil && o.General(other)
+			if o.General != nil {
+				f.general = o.General(other)
+			}
 			if other.Name == target.Name || o.Restates != nil && o.Restates(other) {
 				f.Reason = Restated
 			}

@@ -104,7 +104,7 @@ func (s *scene) score(e *Explanation, f *Factor) float64 {
 			timing *= 0.7
 		}
 	}
-	if f.general {
+	if f.general > 1 {
 		dose *= generalScore
 	}
 	sure := 1 - math.Sqrt(max(f.Corrected, 1e-12))
@@ -172,7 +172,7 @@ const (
 // leads reports whether a is rather the lead of a group than b, which is at least as strong.
 func leads(a, b *Factor) bool {
 	if a.general != b.general {
-		return b.general
+		return a.general < b.general
 	}
 	if a.Score < firstScore*b.Score {
 		return false

@@ -17,13 +17,29 @@ var families = [][]string{
 	{"app.tasks.", "app.executor.", "app.pool.", `os.cpu_ns{kind="application"}`},
 }
 
-// generals are monitors of the use of a resource as a whole, which most causes change.
-var generals = []string{"os.cpu_ns", "os.runnable_ns", "os.context_switches", "os.cpu.*", "vm.application_time_ns", "app.tasks.in_flight"}
+// generals are monitors by how many things change them; the first pattern that matches holds. What is not listed is an event
+// of the program, its libraries or the JVM, which says itself what it is. The layers below do what these ask for.
+var generals = []struct {
+	pattern string
+	general int
+}{
+	{"vm.monitor.wait_ns", 0}, // names the lock
+	{"*.wait_ns", 2}, {"*_wait_ns", 2}, {"lib.sleep_ns", 2}, {"vm.gc.stall_ns", 2},
+	{"app.tasks.in_flight", 2}, {"os.cpu_ns", 2}, {"os.cpu.*", 2}, {"os.runnable_ns", 2}, {"os.context_switches", 2}, {"os.machine.*", 2},
+	{"vm.application_time_ns", 2}, {"vm.cpu.*", 2}, {"native.futex.*", 2}, {"native.syscalls*", 2},
+	{"vm.counter.*", 1}, {"vm.safepoint.*", 1}, {"vm.operation_time_ns", 1}, {"vm.sync.*", 1}, {"native.*", 1}, {"os.*", 1},
+}
 
-func general(s analysis.Series) bool {
-	return slices.ContainsFunc(generals, func(pattern string) bool {
-		return monitor.Match(pattern, s.Name) && !strings.Contains(s.Name, "class=")
-	})
+func general(s analysis.Series) int {
+	if strings.HasPrefix(s.Name, "app.tasks.") && strings.Contains(s.Name, "{class=") {
+		return 0
+	}
+	for _, g := range generals {
+		if monitor.Match(g.pattern, s.Name) {
+			return g.general
+		}
+	}
+	return 0
 }
 
 func waitsForCPU(name string) bool { return name == "os.runnable_ns" }
