@@ -196,6 +196,7 @@ final class InJvm {
         @Override
         void run() throws Exception {
             List<Main.Stretch> steady = new ArrayList<>(), dips = new ArrayList<>();
+            steady.add(Main.stretch(1000));
             allocates = true;
             Main.Stretch d = new Main.Stretch();
             var young = java.lang.management.ManagementFactory.getGarbageCollectorMXBeans().get(0);
@@ -203,7 +204,7 @@ final class InJvm {
                 Thread.sleep(5);
             }
             dips.add(d.end());
-            steady.add(Main.stretch(2000));
+            steady.set(0, Main.stretch(2000)); // with the same allocation
             Main.truth(this, steady, dips);
             Main.sink = last.length;
         }

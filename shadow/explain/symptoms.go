@@ -14,7 +14,7 @@ import (
 // families are monitors that count the same events as the metric, or follow from them: they restate it. The program's own
 // threads compute in tasks for the most part.
 var families = [][]string{
-	{"app.tasks.", "app.executor.", "app.pool.", `os.cpu_ns{kind="application"}`},
+	{"app.tasks.", "app.executor.", "app.pool.", "pool.", `os.cpu_ns{kind="application"}`},
 }
 
 // generals are monitors by how many things change them; the first pattern that matches holds. What is not listed is an event
