@@ -12,9 +12,9 @@ import (
 )
 
 // families are monitors that count the same events as the metric, or follow from them: they restate it. The program's own
-// threads compute in tasks for the most part.
+// threads compute in tasks for the most part, and handing a task to another thread is a futex call and a switch.
 var families = [][]string{
-	{"app.tasks.", "app.executor.", "app.pool.", "pool.", `os.cpu_ns{kind="application"}`},
+	{"app.tasks.", "app.executor.", "app.pool.", "pool.", `os.cpu_ns{kind="application"}`, "native.futex.", "native.syscalls", "os.context_switches"},
 }
 
 // generals are monitors by how many things change them; the first pattern that matches holds. What is not listed is an event
