@@ -1,28 +1,35 @@
 import java.io.FileOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Timer;
+import java.util.TimerTask;
 
 /** What happens near the dips and does not cause them. */
 final class Decoy {
     private Decoy() {
     }
 
+    private static final Timer LATER = new Timer("later", true);
+
+    /** Makes the timer's thread before there is a dip. */
+    static void prepare() {
+        LATER.purge();
+    }
+
     /** Runs body every millisecond from delay to delay + lasts milliseconds after the begin of a dip. */
     static void after(int delay, int lasts, String name, Scenario.Body body) {
-        Thread t = new Thread(() -> {
-            try {
-                long begin = System.nanoTime();
-                Main.sleepUntil(begin + delay * 1_000_000L);
-                while (System.nanoTime() < begin + (delay + lasts) * 1_000_000L) {
-                    body.run();
-                    Thread.sleep(1);
+        LATER.schedule(new TimerTask() {
+            @Override
+            public void run() {
+                try {
+                    for (long end = System.nanoTime() + lasts * 1_000_000L; System.nanoTime() < end; Thread.sleep(1)) {
+                        body.run();
+                    }
+                } catch (Exception e) {
+                    throw new IllegalStateException(name, e);
                 }
-            } catch (Exception e) {
-                throw new IllegalStateException(name, e);
             }
-        }, name);
-        t.setDaemon(true);
-        t.start();
+        }, delay);
     }
 
     /** An alarm that writes down what it sees: later than what it is about. */

@@ -119,9 +119,9 @@ final class InLibraries {
         }
     }
 
-    /** Direct buffers: a ring of them, each freed when 64 younger ones are there. */
+    /** Direct buffers: each freed when its thread has 32 younger ones. */
     static final class Direct extends Scenario {
-        private final Deque<ByteBuffer> ring = new ArrayDeque<>();
+        private final ThreadLocal<Deque<ByteBuffer>> rings = ThreadLocal.withInitial(ArrayDeque::new);
 
         Direct() {
             super("direct", "direct buffers allocated");
@@ -130,31 +130,22 @@ final class InLibraries {
         @Override
         String prepare() throws Exception {
             warm(50);
-            leave(0);
+            work(false);
             return null;
         }
 
         @Override
         void work(boolean dip) throws Exception {
             Main.compute(units);
+            Deque<ByteBuffer> ring = rings.get();
             for (int i = 0; dip && i < 12; i++) {
-                ByteBuffer b = ByteBuffer.allocateDirect(1 << 20);
-                synchronized (ring) {
-                    ring.add(b);
-                    if (ring.size() > 64) {
-                        free(ring.remove());
-                    }
-                }
-            }
-        }
-
-        @Override
-        void leave(int dip) throws Exception {
-            Thread.sleep(20);
-            synchronized (ring) {
-                while (!ring.isEmpty()) {
+                ring.add(ByteBuffer.allocateDirect(1 << 20));
+                if (ring.size() > 32) {
                     free(ring.remove());
                 }
+            }
+            while (!dip && !ring.isEmpty()) {
+                free(ring.remove());
             }
         }
     }

@@ -36,7 +36,13 @@ final class InSystem {
 
     /** Maps and unmaps a piece of a file. */
     static final class Mapped extends Scenario {
-        private FileChannel file;
+        private final ThreadLocal<FileChannel> files = ThreadLocal.withInitial(() -> { // as a channel has a lock
+            try {
+                return file("mapped", 1 << 20);
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
 
         Mapped() {
             super("mmap", "mmap and munmap again and again");
@@ -44,7 +50,6 @@ final class InSystem {
 
         @Override
         String prepare() throws Exception {
-            file = file("mapped", 1 << 20);
             warm(100);
             return null;
         }
@@ -52,6 +57,7 @@ final class InSystem {
         @Override
         void work(boolean dip) throws Exception {
             Main.compute(units);
+            FileChannel file = files.get();
             for (int i = 0; dip && i < 200; i++) {
                 MappedByteBuffer b = file.map(FileChannel.MapMode.READ_ONLY, 0, 1 << 18);
                 InLibraries.free(b);
@@ -123,7 +129,13 @@ final class InSystem {
 
     /** Each order is written to disk. Decoy: exceptions from 200 ms before the end of the first dip on. */
     static final class Fsync extends Scenario {
-        private FileChannel file;
+        private final ThreadLocal<FileChannel> files = ThreadLocal.withInitial(() -> { // as a channel has a lock
+            try {
+                return file("journal", 1 << 20);
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
 
         Fsync() {
             super("fsync", "fsync of a log");
@@ -131,7 +143,6 @@ final class InSystem {
 
         @Override
         String prepare() throws Exception {
-            file = file("journal", 1 << 20);
             warm(3);
             return null;
         }
@@ -146,6 +157,7 @@ final class InSystem {
         @Override
         void work(boolean dip) throws Exception {
             Main.compute(units);
+            FileChannel file = files.get();
             for (int i = 0; dip && i < 4; i++) {
                 file.write(ByteBuffer.allocate(4096));
                 file.force(true);
@@ -153,8 +165,12 @@ final class InSystem {
         }
     }
 
-    /** Other processes compute. Decoy: a timer's small task in the first dip. */
+    /** Other processes compute. Decoy: exceptions in the first dip, from 100 ms after its begin on. */
     static final class Neighbour extends Scenario {
+        /** Computes for 600 ms whenever it reads a line, by commands of the shell itself. */
+        private static final String SCRIPT = "now() { read up rest < /proc/uptime; now=${up%.*}${up#*.}; }\n"
+                + "while read line; do now; end=$((now + 60)); while [ $now -lt $end ]; do\n"
+                + "i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); done; now; done; done";
         private final List<Process> others = new ArrayList<>();
 
         Neighbour() {
@@ -164,7 +180,9 @@ final class InSystem {
 
         @Override
         String prepare() throws Exception {
-            new ProcessBuilder("true").start().waitFor(); // loads the classes for it
+            for (int i = 0; i < 10; i++) {
+                others.add(new ProcessBuilder("sh", "-c", SCRIPT).start());
+            }
             return null;
         }
 
@@ -173,15 +191,15 @@ final class InSystem {
             if (dip == 0) {
                 Decoy.after(100, Main.DIP, "plugin", Decoy.exceptions());
             }
-            for (int i = 0; i < 10; i++) {
-                others.add(new ProcessBuilder("sh", "-c", "ulimit -t 2; while :; do :; done").start());
+            for (Process p : others) {
+                p.getOutputStream().write('\n');
+                p.getOutputStream().flush();
             }
         }
 
         @Override
-        void leave(int dip) {
+        void close() {
             others.forEach(Process::destroy);
-            others.clear();
         }
     }
 

@@ -22,6 +22,7 @@ public class Main {
 
     public static void main(String[] args) throws Exception {
         Scenario s = Scenario.named(args[0]);
+        Decoy.prepare();
         String missing = s.prepare();
         if (missing != null) {
             System.out.println("skipped: " + missing);

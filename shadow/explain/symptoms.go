@@ -17,6 +17,9 @@ var families = [][]string{
 	{"app.tasks.", "app.executor.", "app.pool.", "pool.", `os.cpu_ns{kind="application"}`, "native.futex.", "native.syscalls", "os.context_switches"},
 }
 
+// totals are sums that the threads which run tasks, or wait for one, are most of.
+var totals = []string{"os.cpu_ns", "os.cpu.user_ns", "lib.park.wait_ns"}
+
 // generals are monitors by how many things change them; the first pattern that matches holds. What is not listed is an event
 // of the program, its libraries or the JVM, which says itself what it is. The layers below do what these ask for.
 var generals = []struct {
@@ -76,6 +79,9 @@ func (p *Profile) restates(target *metric.Metric) func(analysis.Series) bool {
 	minor := p.minorClasses()
 	return func(s analysis.Series) bool {
 		base, labels, _ := strings.Cut(s.Name, "{")
+		if slices.Contains(totals, s.Name) && in(families[0], target.From...) {
+			return true
+		}
 		if strings.HasPrefix(base, "app.tasks.") && minor[labels] && !slices.Contains(target.From, s.Name) {
 			return false
 		}
@@ -86,8 +92,10 @@ func (p *Profile) restates(target *metric.Metric) func(analysis.Series) bool {
 	}
 }
 
-func in(family []string, name string) bool {
-	return slices.ContainsFunc(family, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+func in(family []string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(family, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
 }
 
 // ownDemand reports whether the program's own threads compute more in a range than around it.
