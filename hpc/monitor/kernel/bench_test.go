@@ -82,3 +82,51 @@ func startSleepers(b *testing.B, threads int) (pid int) {
 	w.line()
 	return w.pid()
 }
+
+// BenchmarkObserved measures what the programs in the kernel cost the observed process: a system call and a page fault, without
+// and with the group that counts them.
+func BenchmarkObserved(b *testing.B) {
+	const pages = 1024
+	page := unix.Getpagesize()
+	memory, err := unix.Mmap(-1, 0, pages*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer unix.Munmap(memory)
+	if err := unix.Madvise(memory, unix.MADV_NOHUGEPAGE); err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		group monitor.Group
+		do    func()
+	}{
+		{"1024 calls", callGroup(), func() {
+			for range pages {
+				unix.Getppid()
+			}
+		}},
+		{"1024 faults", faultGroup(), func() {
+			_ = unix.Madvise(memory, unix.MADV_DONTNEED) // it has succeeded before
+			for i := range pages {
+				memory[i*page] = 1
+			}
+		}},
+	} {
+		for _, observed := range []struct {
+			name string
+			pid  int // of the observed process; 0: none
+		}{{"without", 0}, {"with", unix.Getpid()}, {"of another process", 1}} {
+			b.Run(c.name+"/"+observed.name, func(b *testing.B) {
+				if observed.pid != 0 {
+					openOrSkip(b, c.group, observed.pid)
+				}
+				before := threadCPU(b)
+				for b.Loop() {
+					c.do()
+				}
+				b.ReportMetric(float64(threadCPU(b)-before)/float64(b.N)/pages, "cpu-ns/each")
+			})
+		}
+	}
+}
