@@ -37,7 +37,7 @@ var kindsOfCalls = []kindOfCall{
 	{"madvise", []int32{unix.SYS_MADVISE}, howLength, "madvise: returns memory, asks for huge pages", "native.madvise_bytes", "bytes that madvise was about"},
 	{"mprotect", []int32{unix.SYS_MPROTECT}, 0, "mprotect: also commits memory of threads and malloc", "", ""},
 	{"fsync", []int32{unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE, unix.SYS_MSYNC}, howTime,
-		"fsync, fdatasync, sync_file_range and msync", "native.fsync_ns", "time in these calls, added when they end"},
+		"fsync, fdatasync, sync_file_range and msync", "native.fsync_ns", "time, added when a call ends, spent"},
 	{"futex", []int32{unix.SYS_FUTEX}, howFutex, "futex", "", ""},
 	{"poll", []int32{unix.SYS_EPOLL_PWAIT, unix.SYS_PPOLL, unix.SYS_PSELECT6}, 0, "epoll_wait, poll and select", "", ""},
 	{"sleep", []int32{unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP}, 0, "nanosleep", "", ""},
