@@ -14,8 +14,9 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// freshHeap are options of a JVM with a young generation that is used for the first time, and that its program does not fill.
-var freshHeap = []string{"-XX:+UseSerialGC", "-Xms2g", "-Xmx2g", "-Xmn1500m"}
+// freshHeap are options of a JVM with a young generation that is used for the first time, that its program does not fill, and
+// whose buffers for threads are small, as they count as used when they are taken.
+var freshHeap = []string{"-XX:+UseSerialGC", "-Xms3g", "-Xmx3g", "-Xmn2200m", "-XX:TLABSize=512k", "-XX:-ResizeTLAB"}
 
 // levels are samples of a monitor in time, with their ends.
 type levels struct{ at, value []float64 }
