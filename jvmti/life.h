@@ -21,7 +21,6 @@ sa_thread *sa_context_of(JNIEnv *env, jthread thread); /* its state; NULL: it ha
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
-void sa_thread_disown(JNIEnv *env); /* the current thread is the agent's: what it executes is not recorded */
 void sa_threads_final(JNIEnv *env);
 void sa_look_begin(void); /* state of threads that end is kept until the end of the look */
 void sa_look_end(JNIEnv *env);

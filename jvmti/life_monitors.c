@@ -75,7 +75,6 @@ void sa_monitors_last(JNIEnv *env) {
 
 static void run(JNIEnv *env, jclass c, const char *signature, jint argument) {
     pthread_setname_np(pthread_self(), "stackagent mon");
-    sa_thread_disown(env);
     jmethodID m = c == NULL ? NULL : (*env)->GetStaticMethodID(env, c, "run", signature);
     if (m != NULL) (*env)->CallStaticVoidMethod(env, c, m, argument);
     if ((*env)->ExceptionCheck(env)) {
@@ -176,6 +175,10 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentMonitor_hung0(JNIEnv *env, jclas
     sa_refuse(replaced ? "a monitor did not answer within a second: it is left out"
                        : "a monitor did not answer within a second: the monitors that run the program's code are read no more", name);
     free(name);
+}
+
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentMonitor_counts0(JNIEnv *env, jclass c, jint bytes) {
+    return (jlong)(uintptr_t)(bytes <= 0 ? NULL : calloc((size_t)bytes, 1));
 }
 
 /* ---- fields ---- */

@@ -7,8 +7,6 @@
 #include "state_news.h"
 #include "state_os_threads.h"
 
-static SA_TLS bool own_thread; /* see sa_thread_disown */
-
 /* The Java name of an object's class, malloc'ed. */
 static char *class_of(JNIEnv *env, jobject o) {
     jclass c = (*env)->GetObjectClass(env, o);
@@ -89,14 +87,6 @@ static void take_context(JNIEnv *env, jthread thread) {
     if (slot == NULL) return;
     (*env)->SetLongField(env, slot, sa_helper.thread_slot, 0);
     (*env)->DeleteLocalRef(env, slot);
-}
-
-void sa_thread_disown(JNIEnv *env) {
-    jthread self = NULL;
-    own_thread = true;
-    if ((*sa.jvmti)->GetCurrentThread(sa.jvmti, &self) != JVMTI_ERROR_NONE || self == NULL) return;
-    if (sa_context_of(env, self) != NULL) take_context(env, self);
-    (*env)->DeleteLocalRef(env, self);
 }
 
 /* Replaces a thread's state `before`, which may be NULL, by its new one. False: it has
@@ -320,7 +310,7 @@ void sa_threads_final(JNIEnv *env) { each_thread(env, describe_final); }
  * announced. The helper stores the result in the thread. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
                                                          jstring name, jboolean mounts_seen) {
-    if (thread == NULL || own_thread || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;
+    if (thread == NULL || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;
     if (sa_types.virtual != NULL && (*env)->IsInstanceOf(env, thread, sa_types.virtual)) {
         sa_sweep(env);
         uint64_t now = sa_ticks(&sa.clock);

@@ -21,6 +21,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc"
+	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
 	"stackagent/shadow/deopt"
@@ -106,7 +107,18 @@ func (f *runFlags) check() error {
 // agentOptions is the agent's option string for a bus of this shadow.
 func (f *runFlags) agentOptions(url, tokenFile, spool string, more ...options.Setting) string {
 	bus := []options.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}, {Key: "spool", Value: spool}}
-	return options.String(slices.Concat(bus, f.options.settings(), f.more, more))
+	return options.String(slices.Concat(bus, f.options.settings(), f.insideSettings(), f.more, more))
+}
+
+// insideSettings are the agent's part of --monitors and --monitor-interval.
+func (f *runFlags) insideSettings() (list []options.Setting) {
+	for _, word := range f.monitors.Inside() {
+		list = append(list, options.Setting{Key: "monitor", Value: word})
+	}
+	if f.monitors.Interval != 0 && f.monitors.Interval != monitor.DefaultInterval {
+		list = append(list, options.Setting{Key: "monitorinterval", Value: f.monitors.Interval.String()})
+	}
+	return list
 }
 
 // run is the verb: prepare, run, collect, report.

@@ -14,13 +14,42 @@ import (
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/monitor/jvm"
 	"stackagent/hpc/monitor/kernel"
+	"stackagent/internal/monitorspec"
 	"stackagent/internal/text"
+	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
 
-// Groups are the groups of monitors that the shadow reads from outside.
-func Groups() []monitor.Group { return append([]monitor.Group{jvm.Group()}, kernel.Groups()...) }
+// Groups are the groups of monitors that --monitors may name.
+func Groups() []monitor.Group { return append(append([]monitor.Group{jvm.Group()}, kernel.Groups()...), inside...) }
+
+// inside are the groups that the agent reads inside the JVM; their names are values of its option monitor=.
+var inside = []monitor.Group{
+	{Name: monitorspec.InsideWord, Layer: monitor.Libraries, Doc: "thread pools, buffers, exceptions, finalizers, code cache: read by the agent",
+		Prefixes: []string{"pool.", "lib.buffers.", "lib.exceptions.", "lib.finalizers.", "vm.code_cache."}, Open: nothing},
+	{Name: monitorspec.RegistriesWord, Layer: monitor.Application, Doc: "meters of Micrometer and Dropwizard: read by the agent",
+		Prefixes: []string{"app.micrometer.", "app.dropwizard."}, Open: nothing},
+}
+
+// nothing is to be read from outside.
+func nothing(monitor.Target) (monitor.Source, error) { return noSource{}, nil }
+
+type noSource struct{}
+
+func (noSource) Read(units.MonoNs, monitor.Sink) error { return nil }
+func (noSource) Close() error                          { return nil }
+
+// Inside are the values of the agent's option monitor= that the flags stand for.
+func (f *MonitorFlags) Inside() (words []string) {
+	selection, _ := monitor.ParseSelection(f.List, Groups()) // Check has reported it
+	for _, g := range inside {
+		if selection.Group(g) {
+			words = append(words, g.Name)
+		}
+	}
+	return words
+}
 
 // MonitorFlags are the flags that say which monitors are sampled, and how often.
 type MonitorFlags struct {

@@ -21,10 +21,8 @@ import jdk.internal.vm.annotation.Hidden;
 public final class StackagentMonitor extends WeakReference<Object> {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
-    private static final long LONGS = Unsafe.ARRAY_LONG_BASE_OFFSET;
-    private static final long INTS = Unsafe.ARRAY_INT_BASE_OFFSET;
-    private static final long REFERENCES = Unsafe.ARRAY_OBJECT_BASE_OFFSET;
-    private static final int REFERENCE = Unsafe.ARRAY_OBJECT_INDEX_SCALE;
+    private static final long NEXT = U.objectFieldOffset(StackagentMonitor.class, "next");
+    private static final long BUSY = U.objectFieldOffset(StackagentMonitor.class, "busy");
 
     /** Counts of calls lie in stripes, by thread, so that threads rarely share a cache line. */
     private static final int STRIPES = 16;
@@ -51,17 +49,18 @@ public final class StackagentMonitor extends WeakReference<Object> {
     private static final long UNKNOWN = -1, NOWHERE = -2;
 
     private static int width; // of a stripe
-    private static long[] counts = new long[0];
+    private static int slots; // 0: no call is counted
+    private static long counts; // address; offsets of arrays have another type since JDK 25
     private static long[] results = new long[0]; // bits of a double, by slot
     private static boolean[] returned = new boolean[0]; // by slot: there is a result
-    private static StackagentMonitor[] made = new StackagentMonitor[0]; // by slot: objects since the last sample
+    private static StackagentMonitor[] made = new StackagentMonitor[0]; // by slot: behind it the objects since the last sample
     private static boolean[] full = new boolean[0]; // by slot: no further object is followed
 
     private static StackagentMonitor[] all = new StackagentMonitor[0]; // what is read, by slot
     private static Thread[] spare = new Thread[0]; // in place of threads that hang
     private static int threads;
     private static long loads; // classes that monitors are about and that were loaded so far
-    private static final int[] BUSY = new int[1]; // 1: a sample is being taken
+    private static final StackagentMonitor LOCK = new StackagentMonitor(null);
     private static volatile long reading; // since when the other thread reads what reads; 0: nothing
     private static int first; // generation of the session
     private static volatile int generation; // of the other thread
@@ -74,6 +73,7 @@ public final class StackagentMonitor extends WeakReference<Object> {
     private char kind;
     private String className, member;
     private Target[] targets = new Target[0];
+    private int busy; // of LOCK: 1: a sample is being taken
     private int objects, search, wait = 1, found;
     private long seen, seenLoads; // classes of its name that were loaded, those of all monitors
     private boolean known; // last is a value
@@ -111,10 +111,9 @@ public final class StackagentMonitor extends WeakReference<Object> {
     @ForceInline
     @Hidden
     public static void called(int slot) {
-        long[] c = counts;
-        int at = (int) (U.getLong(Thread.currentThread(), THREAD_ID) & (STRIPES - 1)) * width + slot;
-        if (slot >= 0 && slot < width && at < c.length) {
-            U.getAndAddLong(c, LONGS + 8L * at, 1);
+        if (slot >= 0 && slot < slots) {
+            long stripe = U.getLong(Thread.currentThread(), THREAD_ID) & (STRIPES - 1);
+            U.getAndAddLong(null, counts + 8 * (stripe * width + slot), 1);
         }
     }
 
@@ -149,16 +148,17 @@ public final class StackagentMonitor extends WeakReference<Object> {
             return;
         }
         StackagentMonitor m = new StackagentMonitor(o);
+        StackagentMonitor head = made[slot];
         Object before;
         do {
-            before = U.getReferenceVolatile(made, REFERENCES + (long) REFERENCE * slot);
+            before = U.getReferenceVolatile(head, NEXT);
             m.next = (StackagentMonitor) before;
-        } while (!U.compareAndSetReference(made, REFERENCES + (long) REFERENCE * slot, before, m));
+        } while (!U.compareAndSetReference(head, NEXT, before, m));
     }
 
     /** Takes the objects since the last call, the newest first. */
     public static StackagentMonitor taken(int slot) {
-        return slot < 0 || slot >= made.length ? null : (StackagentMonitor) U.getAndSetReference(made, REFERENCES + (long) REFERENCE * slot, null);
+        return slot < 0 || slot >= made.length ? null : (StackagentMonitor) U.getAndSetReference(made[slot], NEXT, null);
     }
 
     /** The object behind this one in the list of {@link #taken}. */
@@ -174,11 +174,16 @@ public final class StackagentMonitor extends WeakReference<Object> {
      */
     private static void begin(String[] lines) {
         width = (lines.length + LINE - 1) / LINE * LINE;
-        counts = new long[STRIPES * width];
+        slots = 0;
+        counts = counts0(8 * STRIPES * width);
         results = new long[lines.length];
         returned = new boolean[lines.length];
         made = new StackagentMonitor[lines.length];
+        for (int i = 0; i < lines.length; i++) {
+            made[i] = new StackagentMonitor(null);
+        }
         full = new boolean[lines.length];
+        slots = counts == 0 ? 0 : lines.length;
         StackagentMonitor[] list = new StackagentMonitor[lines.length];
         boolean slow = false;
         for (int i = 0; i < lines.length; i++) {
@@ -254,7 +259,7 @@ public final class StackagentMonitor extends WeakReference<Object> {
 
     /** Takes a sample, unless another thread does. Not ready: only links what it needs. */
     private static boolean tick(boolean ready) {
-        if (!U.compareAndSetInt(BUSY, INTS, 0, 1)) {
+        if (!U.compareAndSetInt(LOCK, BUSY, 0, 1)) {
             return false;
         }
         try {
@@ -268,7 +273,7 @@ public final class StackagentMonitor extends WeakReference<Object> {
                 watch();
             }
         } finally {
-            U.putIntVolatile(BUSY, INTS, 0);
+            U.putIntVolatile(LOCK, BUSY, 0);
         }
         return true;
     }
@@ -317,8 +322,8 @@ public final class StackagentMonitor extends WeakReference<Object> {
                 break;
             case 'C':
                 long n = 0;
-                for (int at = slot; at < counts.length; at += width) {
-                    n += U.getLongVolatile(counts, LONGS + 8L * at);
+                for (int i = 0; slots != 0 && i < STRIPES; i++) {
+                    n += U.getLongVolatile(null, counts + 8L * (i * width + slot));
                 }
                 put(n, ready);
                 break;
@@ -438,7 +443,7 @@ public final class StackagentMonitor extends WeakReference<Object> {
         search = 0;
         wait *= 2;
         Class<?>[] classes = classes0(className);
-        for (int i = 0; classes != null && i < classes.length && targets.length < MOST_CLASSES; i++) {
+        for (int i = 0; classes != null && i < classes.length && classes[i] != null && targets.length < MOST_CLASSES; i++) {
             add(classes[i]);
         }
     }
@@ -526,6 +531,9 @@ public final class StackagentMonitor extends WeakReference<Object> {
     private static native void why0(int id, String why);
 
     private static native void hung0(String what, boolean replaced);
+
+    /** Memory full of zeros, for ever: a thread may be about to count. */
+    private static native long counts0(int bytes);
 
     private static native long loads0(int slot);
 

@@ -108,7 +108,7 @@ final class Reader {
             declare("app." + s.what, "application", "", false, s.what, reason(failure));
         }
         long after = System.nanoTime();
-        s.due = after + Math.max(s.items.isEmpty() ? SEARCH_NS / 10 : SEARCH_NS, (after - now) * SHARE);
+        s.due = after + Math.max(s.items.isEmpty() ? SEARCH_NS / 10 : SEARCH_NS, s.cost(after - now) * SHARE);
         return true;
     }
 
@@ -134,7 +134,7 @@ final class Reader {
             }
             current = null;
             long after = System.nanoTime();
-            long rest = (after - now) * SHARE;
+            long rest = Math.min(LONGEST_NS, item.cost(after - now) * SHARE);
             if (failure == null) {
                 item.pass();
             } else {
