@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,31 +24,26 @@ type Sampler struct {
 	err  error // of writing, the first
 
 	out     *writer
-	sources []*open
+	sources []opened
 	sink    sink
-	pending []pendingGroup // groups that could not be opened yet
-	checked units.MonoNs   // when the process was last seen alive
+	opened  chan opened
+	opening []Group      // groups whose sources are not there yet
+	checked units.MonoNs // when the process was last seen alive
 }
 
-// open is a source that is read.
-type open struct {
+// opened is a source that can be read, or why there is none.
+type opened struct {
 	group  Group
 	source Source
-}
-
-// pendingGroup is a group whose source is not there yet: a JVM makes its counters in its first moments.
-type pendingGroup struct {
-	group Group
-	until units.MonoNs
-	next  units.MonoNs
+	err    error
 }
 
 // ErrNotYet is what Open of a group returns for a source that may come: it is tried again for openPatience.
 var ErrNotYet = errors.New("not there yet")
 
 const (
-	openPatience = units.MonoNs(10 * time.Second)
-	openPause    = units.MonoNs(20 * time.Millisecond)
+	openPatience = 10 * time.Second
+	openPause    = 20 * time.Millisecond
 	checkEvery   = units.MonoNs(time.Second)
 	flushEvery   = units.MonoNs(10 * time.Second)
 )
@@ -67,14 +63,31 @@ func Start(o Options) (*Sampler, error) {
 	}
 	w := newWriter(Head{PID: o.PID, IntervalNs: units.Ns(o.Interval)})
 	s := &Sampler{stop: make(chan struct{}), done: make(chan struct{}), keep: make(chan string, 1), out: w, sink: newSink(w, o.Selection)}
-	now := monotonic()
+	s.opened = make(chan opened, len(o.Groups))
 	for _, g := range o.Groups {
 		if o.Selection.Group(g) {
-			s.pending = append(s.pending, pendingGroup{group: g, until: now + openPatience})
+			s.opening = append(s.opening, g)
+			go func() { s.opened <- s.open(g, o.Target) }()
 		}
 	}
 	go s.run(o.Target)
 	return s, nil
+}
+
+// open opens the source of a group. That may take a while, in which others are read: a JVM makes its counters in its first
+// moments, and the kernel checks programs.
+func (s *Sampler) open(g Group, o Target) opened {
+	for until := time.Now().Add(openPatience); ; {
+		source, err := g.Open(o)
+		if !errors.Is(err, ErrNotYet) || time.Now().After(until) {
+			return opened{g, source, err}
+		}
+		select {
+		case <-s.stop:
+			return opened{g, nil, err}
+		case <-time.After(openPause):
+		}
+	}
 }
 
 // Keep says in which folder the samples go, usually Folder in a session's. Only the first call counts.
@@ -129,6 +142,9 @@ func (s *Sampler) run(o Target) {
 		for due += every; due <= now; due += every {
 			s.out.head.Missed++
 		}
+		if due-now < every/2 { // rates over next to no time would jump
+			due += every
+		}
 		timer.Reset(time.Duration(due - monotonic()))
 	}
 }
@@ -147,12 +163,12 @@ func (s *Sampler) settle() {
 
 func (s *Sampler) store() {
 	s.out.head.Monitors, s.out.head.NotAvailable = s.sink.monitors, s.sink.absent
-	s.err = cmp.Or(s.err, s.out.flush())
+	s.out.flush()
 }
 
 // sample reads all sources. It reports whether any is left, or may come.
 func (s *Sampler) sample(o Target, at units.MonoNs) bool {
-	s.openMore(o, at)
+	s.takeOpened()
 	s.sink.at = at
 	kept := s.sources[:0]
 	for _, x := range s.sources {
@@ -173,37 +189,41 @@ func (s *Sampler) sample(o Target, at units.MonoNs) bool {
 			return false
 		}
 	}
-	return len(s.sources)+len(s.pending) > 0
+	return len(s.sources)+len(s.opening) > 0
 }
 
-// openMore opens the sources that are not open yet.
-func (s *Sampler) openMore(o Target, at units.MonoNs) {
-	kept := s.pending[:0]
-	for _, p := range s.pending {
-		if at < p.next {
-			kept = append(kept, p)
-			continue
-		}
-		source, err := p.group.Open(o)
-		switch {
-		case err == nil:
-			s.sources = append(s.sources, &open{p.group, source})
-		case errors.Is(err, ErrNotYet) && at < p.until:
-			p.next = at + openPause
-			kept = append(kept, p)
+// takeOpened takes the sources that have been opened since.
+func (s *Sampler) takeOpened() {
+	for len(s.opening) > 0 {
+		select {
+		case x := <-s.opened:
+			s.opening = slices.DeleteFunc(s.opening, func(g Group) bool { return g.Name == x.group.Name })
+			if x.err != nil {
+				s.sink.Absent(x.group.Name, x.err.Error())
+			} else {
+				s.sources = append(s.sources, x)
+			}
 		default:
-			s.sink.Absent(p.group.Name, err.Error())
+			return
 		}
 	}
-	s.pending = kept
 }
 
 func (s *Sampler) end() {
 	for _, x := range s.sources {
 		x.source.Close()
 	}
-	for _, p := range s.pending {
-		s.sink.Absent(p.group.Name, "the observation ended before the JVM had its counters")
+	for _, g := range s.opening {
+		s.sink.Absent(g.Name, "the observation ended before it could be read")
+	}
+	if left := len(s.opening); left > 0 {
+		go func() { // what is being opened has to be closed
+			for range left {
+				if x := <-s.opened; x.source != nil {
+					x.source.Close()
+				}
+			}
+		}()
 	}
 	s.out.head.Monitors, s.out.head.NotAvailable = s.sink.monitors, s.sink.absent
 	s.out.head.Dropped += s.sink.dropped

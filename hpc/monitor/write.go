@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"stackagent/internal/parquet"
 	"stackagent/internal/seal"
@@ -19,17 +22,24 @@ const (
 	homeless = 1 << 20  // rows that are held while it is not known where they go
 )
 
-// writer writes the samples of one JVM part by part. Each part is whole on the disk or absent.
+// writer writes the samples of one JVM part by part. Each part is whole on the disk or absent. Parts are written by a
+// goroutine of their own, one at a time: the next samples do not wait for the disk.
 type writer struct {
 	dir  string // "": not known yet
-	head Head
-	seq  int
+	head Head   // without what the parts add
 	rows []Row
+
+	// Of the goroutine that writes a part; others look after writing.Wait.
+	writing sync.WaitGroup
+	seq     int
+	files   map[string]seal.File
+	lost    int64 // rows of parts that could not be written
+	err     error // the first
 }
 
 func newWriter(h Head) *writer {
-	h.Version, h.Files, h.NotAvailable = Version, map[string]seal.File{}, map[string]string{}
-	return &writer{head: h, rows: make([]Row, 0, partRows)}
+	h.Version, h.NotAvailable = Version, map[string]string{}
+	return &writer{head: h, rows: make([]Row, 0, partRows), files: map[string]seal.File{}}
 }
 
 // open begins to write in the folder dir, which must hold no samples yet.
@@ -41,11 +51,13 @@ func (w *writer) open(dir string) error {
 		return fmt.Errorf("beginning samples: %s holds some already", dir)
 	}
 	w.dir = dir
-	return w.writeHead()
+	return w.writeHead(w.head)
 }
 
-func (w *writer) writeHead() error {
-	b, err := seal.JSON(w.head)
+// writeHead writes the head with what is known of the parts.
+func (w *writer) writeHead(h Head) error {
+	h.Files, h.Dropped = w.files, h.Dropped+w.lost
+	b, err := seal.JSON(h)
 	if err != nil {
 		return fmt.Errorf("encoding the samples' head: %w", err)
 	}
@@ -57,42 +69,48 @@ func (w *writer) add(at units.MonoNs, monitor string, thread int32, value float6
 	w.rows = append(w.rows, Row{int64(at), monitor, thread, value})
 }
 
-// flush stores the rows so far as a part. If that fails, they are lost, and counted.
-func (w *writer) flush() error {
+// flush begins to store the rows so far as a part. If that fails, they are lost, and counted.
+func (w *writer) flush() {
 	switch {
-	case len(w.rows) == 0:
-		return nil
-	case w.dir == "" && len(w.rows) <= homeless:
-		return nil
+	case len(w.rows) == 0, w.dir == "" && len(w.rows) <= homeless:
+		return
 	case w.dir == "":
 		w.head.Dropped += int64(len(w.rows))
 		w.rows = w.rows[:0]
-		return nil
+		return
 	}
-	before := w.head.Files
-	w.head.Files = maps.Clone(before)
-	name := partName(w.seq)
-	sum, err := replace(w.dir, name, func(f io.Writer) error { return parquet.Write(f, w.rows, Version, nil) })
-	if err == nil {
-		w.head.Files[name] = sum
-		err = w.writeHead()
-	}
-	if err != nil {
-		w.head.Files = before
-		w.head.Dropped += int64(len(w.rows))
-	} else {
-		w.seq++
-	}
-	w.rows = w.rows[:0]
-	return err
+	w.writing.Wait()
+	rows, h := w.rows, w.head
+	h.Monitors, h.NotAvailable = slices.Clone(h.Monitors), maps.Clone(h.NotAvailable)
+	w.rows = make([]Row, 0, partRows)
+	w.writing.Go(func() { w.part(rows, h) })
 }
 
-// close ends the samples.
+// part stores rows, then the head that names them.
+func (w *writer) part(rows []Row, h Head) {
+	before := w.files
+	w.files = maps.Clone(before)
+	name := partName(w.seq)
+	sum, err := replace(w.dir, name, func(f io.Writer) error { return parquet.Write(f, rows, Version, nil) })
+	if err == nil {
+		w.files[name] = sum
+		err = w.writeHead(h)
+	}
+	if err == nil {
+		w.seq++
+		return
+	}
+	w.files, w.err = before, cmp.Or(w.err, err)
+	w.lost += int64(len(rows))
+}
+
+// close ends the samples. The error is the first one of writing.
 func (w *writer) close() error {
 	if w.dir == "" {
 		return nil // nobody wanted them
 	}
-	err := w.flush()
+	w.flush()
+	w.writing.Wait()
 	w.head.Complete = true
-	return errors.Join(err, w.writeHead())
+	return cmp.Or(w.err, w.writeHead(w.head))
 }
