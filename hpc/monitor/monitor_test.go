@@ -202,7 +202,7 @@ func TestSamples(t *testing.T) {
 		t.Errorf("memory: %v, want %v", got, want)
 	}
 	h := r.Head()
-	if len(rows) != 2 || ticks != 7 || h.Samples != 7 || !h.Complete {
+	if len(rows) != 2 || ticks < 7 || h.Samples != int64(ticks) || !h.Complete { // some while the source was being opened
 		t.Errorf("monitors %v, %d ticks, head %+v", slices.Collect(maps.Keys(rows)), ticks, h)
 	}
 	var names []string
