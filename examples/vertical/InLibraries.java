@@ -138,9 +138,9 @@ final class InLibraries {
         void work(boolean dip) throws Exception {
             Main.compute(units);
             Deque<ByteBuffer> ring = rings.get();
-            for (int i = 0; dip && i < 12; i++) {
-                ring.add(ByteBuffer.allocateDirect(1 << 20));
-                if (ring.size() > 32) {
+            if (dip) { // so large that malloc maps each anew
+                ring.add(ByteBuffer.allocateDirect(33 << 20));
+                if (ring.size() > 4) {
                     free(ring.remove());
                 }
             }

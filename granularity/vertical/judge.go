@@ -100,7 +100,7 @@ func (s *scene) score(e *Explanation, f *Factor) float64 {
 	timing := 0.5
 	if f.OnsetKnown {
 		timing = 1 / (1 + math.Abs(float64(f.Onset))/float64(2*s.maxLag))
-		if f.Onset > 0 {
+		if f.Onset > late {
 			timing *= 0.7
 		}
 	}
@@ -169,8 +169,20 @@ const (
 	generalScore = 0.6
 )
 
+// slight is the share of another's growth below which a series has hardly changed beside it.
+const slight = 0.25
+
+// hardly reports whether a changed little beside b: by a few percent, where b went from nothing to something.
+func hardly(a, b *Factor) bool {
+	x, y := math.Abs(growth(a.Before, a.During)), math.Abs(growth(b.Before, b.During))
+	return x < slight*y
+}
+
 // leads reports whether a is rather the lead of a group than b, which is at least as strong.
 func leads(a, b *Factor) bool {
+	if hardly(a, b) || hardly(b, a) {
+		return hardly(b, a)
+	}
 	if a.general != b.general {
 		return a.general < b.general
 	}

@@ -62,8 +62,9 @@ func (p *Profile) analyse(target *metric.Metric, in analysis.Range) analysis.Exp
 	if !p.ownDemand(e.Range) {
 		return e
 	}
-	// The program itself asks for more of the CPUs: that its threads wait for them follows from whatever does.
-	o.Restates = func(s analysis.Series) bool { return waitsForCPU(s.Name) || p.restates(target)(s) }
+	// The program itself asks for more of the CPUs: that they are busy, and waited for, follows from whatever does.
+	restates := p.restates(target)
+	o.Restates = func(s analysis.Series) bool { return ofDemand(s.Name) || restates(s) }
 	return analysis.Explain(seriesOf(target), p.Monitors(), in, o)
 }
 

@@ -29,6 +29,7 @@ var generals = []struct {
 	{"vm.monitor.wait_ns", 0}, // names the lock
 	{"*.wait_ns", 2}, {"*_wait_ns", 2}, {"lib.sleep_ns", 2}, {"vm.gc.stall_ns", 2},
 	{"app.tasks.in_flight", 2}, {"os.cpu_ns", 2}, {"os.cpu.*", 2}, {"os.runnable_ns", 2}, {"os.context_switches", 2}, {"os.machine.*", 2},
+	{"os.run_queue", 2}, {"os.cgroup.periods", 2}, {"os.disk.*", 2}, {"os.net.*", 2}, {"os.memory.*", 2}, {"vm.gc.*", 1}, {"vm.heap.*", 1}, {"vm.tlab.*", 1},
 	{"vm.application_time_ns", 2}, {"vm.cpu.*", 2}, {"native.futex.*", 2}, {"native.syscalls*", 2},
 	{"vm.counter.*", 1}, {"vm.safepoint.*", 1}, {"vm.operation_time_ns", 1}, {"vm.sync.*", 1}, {"native.*", 1}, {"os.*", 1},
 }
@@ -45,7 +46,10 @@ func general(s analysis.Series) int {
 	return 0
 }
 
-func waitsForCPU(name string) bool { return name == "os.runnable_ns" }
+// demand are monitors of how the CPUs of the machine are used, by whomever.
+var demand = []string{"os.runnable_ns", "os.run_queue", "os.machine.cpu_ns", `os.machine.pressure_ns{of="cpu"}`, "os.machine.context_switches"}
+
+func ofDemand(name string) bool { return in(demand, name) }
 
 // minorShare is the largest share of the finished tasks that a class has whose tasks are not what the throughput is about.
 const minorShare = 0.1

@@ -132,6 +132,9 @@ func declaration(c perfdata.Counter, text func(string) (string, bool)) (d monito
 		if k.unit != "" {
 			d.Unit = k.unit
 		}
+		if k.plain {
+			d.Unit = ""
+		}
 		if k.counter {
 			d.Kind = monitor.Counter
 		}

@@ -5,6 +5,7 @@ type entry struct {
 	name, doc string
 	unit      string
 	counter   bool
+	plain     bool // a plain count, whatever the file says
 }
 
 // known are the counters with names of their own, by HotSpot's name. All others are vm.counter.NAME.
@@ -32,7 +33,7 @@ var known = map[string]entry{
 	"sun.cls.initializedClasses":     {name: "vm.classes.initialized", doc: "classes initialised"},
 	"sun.cls.linkedClasses":          {name: "vm.classes.linked", doc: "classes linked"},
 	"sun.cls.verifiedClasses":        {name: "vm.classes.verified", doc: "classes verified"},
-	"sun.cls.defineAppClasses":       {name: "vm.classes.defined_by_loaders", doc: "classes defined by the program's class loaders"},
+	"sun.cls.defineAppClasses":       {name: "vm.classes.defined_by_loaders", doc: "classes defined by the program's class loaders", plain: true},
 	"sun.cls.unsafeDefineClassCalls": {name: "vm.classes.unsafe_defined", doc: "classes defined by Unsafe"},
 	"sun.cls.loadedBytes":            {name: "vm.classes.loaded_bytes", doc: "size of the classes loaded"},
 

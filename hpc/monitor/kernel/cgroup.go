@@ -37,6 +37,27 @@ func openThrottling(pid int) (files []*file, err error) {
 	return files, nil
 }
 
+// sumThrottling sums what the files say.
+func sumThrottling(files []*file) (sum throttling, err error) {
+	for _, f := range files {
+		text, err := f.read()
+		if err != nil {
+			return sum, err
+		}
+		t, _ := parseThrottling(text)
+		sum = sum.plus(t)
+	}
+	return sum, nil
+}
+
+func (t throttling) plus(o throttling) throttling {
+	return throttling{t.periods + o.periods, t.throttled + o.throttled, t.ns + o.ns}
+}
+
+func (t throttling) minus(o throttling) throttling {
+	return throttling{t.periods - o.periods, t.throttled - o.throttled, t.ns - o.ns}
+}
+
 // cpuFolders are the folders of the process's cgroup with the CPU controller and of those around it, from the inside outwards.
 // groups is /proc/PID/cgroup, mounts /proc/self/mountinfo.
 func cpuFolders(groups, mounts []byte) (dirs []string) {

@@ -335,32 +335,50 @@ func physicalDisks(dir string) map[string]bool {
 }
 
 func (p *procFiles) throttling() {
-	files, err := openThrottling(p.pid)
+	membership, err := openFile(proc.Process(p.pid).Path("cgroup"))
 	if err != nil {
 		p.absent["os.cgroup.*"] = err.Error()
 		return
+	}
+	files, err := openThrottling(p.pid)
+	if err != nil { // it may be moved into one
+		p.absent["os.cgroup.*"] = "at the start: " + err.Error()
 	}
 	const around = " of the process's cgroup and those around it, summed"
 	d := declare(slowInterval, "cpu.stat of the cgroup",
 		nsCounter("os.cgroup.throttled_ns", "time in which the CPU limit kept threads from running, summed over CPUs,"+around),
 		monitor.Declaration{Name: "os.cgroup.throttled", Doc: "periods in which the CPU limit was reached," + around},
 		monitor.Declaration{Name: "os.cgroup.periods", Doc: "periods in which threads ran under a CPU limit," + around})
-	x := &part{interval: slowInterval, files: files}
+	x := &part{interval: slowInterval, files: append([]*file{membership}, files...)}
+	var last, shift throttling // what was passed on, and what the totals of another cgroup lack to go on from there
+	text, _ := membership.read()
+	known := string(text)
 	x.read = func(to monitor.Sink) error {
-		var sum throttling
-		for _, f := range x.files {
-			text, err := f.read()
+		text, err := membership.read()
+		if moved := err == nil && string(text) != known; moved {
+			known = string(text)
+			for _, f := range x.files[1:] {
+				f.close() // nothing is written
+			}
+			files, _ := openThrottling(p.pid) // none: it has no limit there
+			x.files = append(x.files[:1], files...)
+			sum, err := sumThrottling(files)
 			if err != nil {
 				return err
 			}
-			t, _ := parseThrottling(text)
-			sum.ns += t.ns
-			sum.throttled += t.throttled
-			sum.periods += t.periods
+			shift = last.minus(sum)
 		}
-		d.total(to, 0, sum.ns)
-		d.total(to, 1, sum.throttled)
-		d.total(to, 2, sum.periods)
+		if len(x.files) == 1 {
+			return nil
+		}
+		sum, err := sumThrottling(x.files[1:])
+		if err != nil {
+			return err
+		}
+		last = sum.plus(shift)
+		d.total(to, 0, last.ns)
+		d.total(to, 1, last.throttled)
+		d.total(to, 2, last.periods)
 		return nil
 	}
 	p.parts = append(p.parts, x)
