@@ -22,7 +22,9 @@ import (
 )
 
 // Groups are the groups of monitors that --monitors may name.
-func Groups() []monitor.Group { return append(append([]monitor.Group{jvm.Group()}, kernel.Groups()...), inside...) }
+func Groups() []monitor.Group {
+	return append(append([]monitor.Group{jvm.Group()}, kernel.Groups()...), inside...)
+}
 
 // inside are the groups that the agent reads inside the JVM; their names are values of its option monitor=.
 var inside = []monitor.Group{
