@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -72,19 +70,6 @@ type Row struct {
 const TickMonitor = "shadow.sample.time_ns"
 
 func partName(seq int) string { return fmt.Sprintf("%s%0*d%s", prefix, digits, seq, suffix) }
-
-// parsePart is the inverse of partName.
-func parsePart(name string) (seq int, ok bool) {
-	text, ok := strings.CutPrefix(name, prefix)
-	if !ok {
-		return 0, false
-	}
-	if text, ok = strings.CutSuffix(text, suffix); !ok || len(text) != digits {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(text, 10, 31)
-	return int(n), err == nil
-}
 
 // replace writes a temporary file and renames it, so that a reader never sees half a file.
 func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {

@@ -17,9 +17,6 @@ import (
 // Where the heap, compiled code and classes of a JVM are. HotSpot describes its own structures to debuggers in a table
 // (gHotSpotVMStructs in libjvm.so), with the address of each static variable: the serviceability agent reads it, and so does this.
 
-// errNoJVM says that the process has no JVM, or not yet.
-var errNoJVM = errors.New("the process has not loaded libjvm.so")
-
 // jvmMemory reads the regions of one JVM.
 type jvmMemory struct {
 	pid     int
