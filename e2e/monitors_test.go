@@ -68,11 +68,12 @@ func jcmdCounters(t *testing.T, jdk testjvm.JDK, pid string) jvmCounters {
 }
 
 // steps runs the program and asks jcmd before and after its step.
-func steps(t *testing.T, jdk testjvm.JDK, monitors string) *step {
+func steps(t *testing.T, jdk testjvm.JDK, monitors string, more ...string) *step {
 	t.Helper()
 	classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "layers"))
 	dir := filepath.Join(t.TempDir(), "s")
-	cmd := exec.Command(testjvm.Shadow(t), "run", "-q", "-o", dir, "--monitors", monitors, "--", jdk.Tool("java"), "-Xmx256m", "-cp", classes, "Main")
+	line := append([]string{"run", "-q", "-o", dir, "--monitors", monitors}, more...)
+	cmd := exec.Command(testjvm.Shadow(t), append(line, "--", jdk.Tool("java"), "-Xmx256m", "-cp", classes, "Main")...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func steps(t *testing.T, jdk testjvm.JDK, monitors string) *step {
 	}
 	defer func() { in.Close(); _ = cmd.Wait() }() // where a check fails
 	lines := bufio.NewScanner(out)
-	line := func() string {
+	next := func() string {
 		t.Helper()
 		if !lines.Scan() {
 			t.Fatalf("the program ended: %s", errs.String())
@@ -96,10 +97,10 @@ func steps(t *testing.T, jdk testjvm.JDK, monitors string) *step {
 		return lines.Text()
 	}
 	s := &step{rows: map[string][]monitor.Row{}, dir: dir}
-	pid := line()
+	pid := next()
 	s.before = jcmdCounters(t, jdk, pid)
 	fmt.Fprint(in, "\n")
-	if _, err := fmt.Sscan(line(), &s.begin, &s.end); err != nil {
+	if _, err := fmt.Sscan(next(), &s.begin, &s.end); err != nil {
 		t.Fatal(err)
 	}
 	s.after = jcmdCounters(t, jdk, pid)
@@ -230,6 +231,40 @@ func TestOneClock(t *testing.T) {
 				if in < least || beside > 0.05*in+3 {
 					t.Errorf("%s grew by %.0f in the samples of the step and by %.0f in those around it, want %.0f and next to nothing", name, in, beside, least)
 				}
+			}
+		})
+	}
+}
+
+// TestFlightRecorder: the collections that the JVM's flight recorder has are those that the agent saw, at the same time.
+func TestFlightRecorder(t *testing.T) {
+	testjvm.Shared(t)
+	for _, jdk := range testjvm.JDKsInTurn(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			s := steps(t, jdk, "jvm", "--jfr", "jdk.GarbageCollection,jdk.ThreadStart")
+			open, err := session.Open(s.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := vertical.Load(open, vertical.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums := map[string]float64{}
+			for i := range table.Series {
+				x := &table.Series[i]
+				for k, v := range x.Values {
+					const slack = units.MonoNs(5_000_000) // of the wall clock
+					if table.Edges[k+1] > units.MonoNs(s.begin)-slack && table.Edges[k] < units.MonoNs(s.end)+slack {
+						sums[x.Name] += v
+					}
+				}
+			}
+			if got, want := sums[`vm.jfr.events{type="jdk.GarbageCollection"}`], sums["vm.gc.pauses"]; got != want || got < 4 {
+				t.Errorf("%.0f collections in the recording, %.0f pauses in the session", got, want)
+			}
+			if got := sums[`vm.jfr.events{type="jdk.ThreadStart"}`]; got < 5 {
+				t.Errorf("%.0f thread starts in the recording, want at least 5", got)
 			}
 		})
 	}

@@ -26,6 +26,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/deopt"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/jfr"
 	"stackagent/shadow/marker"
 	"stackagent/shadow/store"
 )
@@ -38,6 +39,7 @@ type runFlags struct {
 	repeat                           repeatFlags
 	marker                           markerFlags
 	deopts                           bool
+	jfr                              jfrFlags
 	switches                         string
 	monitors                         record.MonitorFlags
 	workdir                          string            // where the command runs; "": here
@@ -94,6 +96,7 @@ func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 	f.monitors.AddTo(flags)
 	if verb == options.Run {
 		f.marker.addTo(flags)
+		flags.StringSliceVar((*[]string)(&f.jfr), "jfr", nil, "have the JVM's flight recorder record these `EVENTS`, as jdk.ExecuteVMOperation, for shadow vertical (needs java itself after --)")
 		flags.BoolVar(&f.deopts, "deopts", false, "have the JVM log its deoptimisations, for shadow warmup (needs java itself after --, JDK 20 or newer)")
 	}
 	flags.StringVar(&f.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
@@ -101,7 +104,7 @@ func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 
 // check refuses values that the agent or the scheduling record would refuse.
 func (f *runFlags) check() error {
-	return cmp.Or(f.options.check(), f.marker.check(), record.CheckSwitches(f.switches), f.monitors.Check())
+	return cmp.Or(f.options.check(), f.marker.check(), record.CheckSwitches(f.switches), f.monitors.Check(), f.jfr.check())
 }
 
 // agentOptions is the agent's option string for a bus of this shadow.
@@ -164,13 +167,14 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	defer signal.Stop(caught)
 	end := ending{dir: dir, remove: remove, name: args[0], markers: f.marker.recorder()}
 	log := f.deoptLog(env, c, args[0])
-	end.result, err = execute(env, f, c, w, library, withDeopts(args, log), end.markers)
+	with, recording := f.jfr.with(env, c, withDeopts(args, log))
+	end.result, err = execute(env, f, c, w, library, with, end.markers)
 	if err != nil {
 		c.Abandon()
 		remove()
 		return launch.Result{}, err
 	}
-	end.deopts = readDeopts(env, log)
+	end.deopts, end.jfr = readDeopts(env, log), f.jfr.read(ctx, env, args[0], recording)
 	if err := conclude(ctx, env, f, c, w, end); err != nil {
 		env.Note("%s", text.OneLine(err.Error())) // the exit code stays the command's
 	}
@@ -237,6 +241,9 @@ func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collec
 	if len(folders) == 1 && e.deopts != nil {
 		err = errors.Join(err, e.deopts.Write(folders[0]))
 	}
+	if len(folders) == 1 && e.jfr != nil {
+		err = errors.Join(err, e.jfr.Write(folders[0]))
+	}
 	if e.markers != nil {
 		err = errors.Join(err, storeMarkers(env, e.markers.File(), folders))
 	}
@@ -261,6 +268,7 @@ type ending struct {
 
 	markers *marker.Recorder // nil: none were wanted
 	deopts  *deopt.File      // nil: not logged
+	jfr     *jfr.File        // nil: not recorded
 }
 
 func noJVM(name string) string {

@@ -13,7 +13,7 @@ import (
 // and seals; see SealBeside. sampleFiles are those of an imported trace; an
 // export may write files of these names anywhere.
 var (
-	besideFiles = []string{"counters.json", "usage.json", "markers.json", "deopts.json"}
+	besideFiles = []string{"counters.json", "usage.json", "markers.json", "deopts.json", "jfr.json"}
 	sampleFiles = []string{"cs.csv", "cpu.csv"}
 )
 

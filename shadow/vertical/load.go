@@ -28,7 +28,7 @@ func Load(s *session.Session, o Options) (*Table, error) {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
 	b := newBuilder(edges)
-	for _, add := range []func(*session.Session) error{b.tasks, b.markers, b.pauses, b.deopts, b.waits, b.scheduling, b.inside} {
+	for _, add := range []func(*session.Session) error{b.tasks, b.markers, b.pauses, b.deopts, b.flight, b.waits, b.scheduling, b.inside} {
 		if err := add(s); err != nil {
 			return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 		}

@@ -133,5 +133,8 @@ func (c *Collector) Token() string { return c.private.token() }
 // DeoptLog is a file to which the command's JVM may log its deoptimisations. It lasts until Finish.
 func (c *Collector) DeoptLog() string { return filepath.Join(string(c.private), "deopts.log") }
 
+// Private is a file of this user alone, by its name. It lasts until Finish.
+func (c *Collector) Private(name string) string { return filepath.Join(string(c.private), name) }
+
 // Spool is where agents keep what the bus does not take.
 func (c *Collector) Spool() string { return c.private.spool() }
