@@ -195,6 +195,9 @@ const maxMonitors = 256
 
 // setMonitor takes a monitor of the program, or the name of a group of them. A repeated one is ignored.
 func setMonitor(o *Options, value string) string {
+	if value == "" {
+		return "names no monitor"
+	}
 	spec, problem := monitorspec.Parse(value)
 	switch {
 	case problem != "":

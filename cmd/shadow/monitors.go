@@ -3,7 +3,6 @@ package main
 import (
 	"maps"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 
@@ -11,6 +10,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/hpc/monitor"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/vertical"
@@ -36,9 +36,6 @@ total over the session, a gauge with its mean.`,
 			if err := l.Check(); err != nil {
 				return err
 			}
-			if _, err := path.Match(match, ""); err != nil {
-				return console.Usagef("--match %s: %v", match, err)
-			}
 			s, err := env.Open(args[0])
 			if err != nil {
 				return err
@@ -54,11 +51,14 @@ total over the session, a gauge with its mean.`,
 			if err := listing.Rows(&l, rows, monitorColumns); err != nil || l.Format != "table" {
 				return err
 			}
+			if len(rows) == 0 {
+				env.Note("no monitor matches %s", text.OneLine(match))
+			}
 			noteMonitors(env, t)
 			return nil
 		},
 	}
-	l.AddTo(cmd, env, true, "table", "json", "csv", "parquet")
+	l.AddTo(cmd, env, true, "table", "json", "csv")
 	cmd.Flags().StringVar(&match, "match", "", "only monitors whose names match this glob")
 	cmd.Flags().BoolVar(&absent, "not-available", false, "list what this session has not, and why")
 	return cmd
@@ -74,7 +74,7 @@ type monitorRow struct {
 func monitorRows(t *vertical.Table, match string) (rows []*monitorRow) {
 	for i := range t.Series {
 		s := &t.Series[i]
-		if ok, _ := path.Match(match, s.Name); match != "" && !ok {
+		if match != "" && !monitor.Match(match, s.Name) {
 			continue
 		}
 		r := &monitorRow{Series: s}
@@ -135,6 +135,7 @@ var absentColumns = []view.Column[*absence]{
 
 // noteMonitors says what was sampled how often, and how much is not there.
 func noteMonitors(env console.Env, t *vertical.Table) {
+	noteLostSamples(env, t)
 	if t.Interval > 0 {
 		env.Note("%s of %s%s", text.PluralExact(t.Len(), "sample", "samples"), units.FormatNs(t.Interval), missedSamples(t))
 	}
@@ -143,6 +144,13 @@ func noteMonitors(env console.Env, t *vertical.Table) {
 	}
 	if n := len(t.NotAvailable); n > 0 {
 		env.Note("%s not available: --not-available lists them with the reason", text.PluralExact(n, "thing is", "things are"))
+	}
+}
+
+// noteLostSamples says which samples could not be read.
+func noteLostSamples(env console.Env, t *vertical.Table) {
+	for _, err := range t.Damage {
+		env.Note("samples are missing, and what grew in them: %s", text.OneLine(err.Error()))
 	}
 }
 

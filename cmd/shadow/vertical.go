@@ -16,6 +16,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	analysis "stackagent/granularity/vertical"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/explain"
 	"stackagent/shadow/metric"
@@ -38,6 +39,8 @@ type verticalFlags struct {
 	samples   bool
 	output    string
 	validateFlags
+
+	executions []vertical.Execution // that are the samples; nil: they follow each other
 }
 
 // defaultTarget is the metric whose phases are listed.
@@ -220,8 +223,9 @@ func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error)
 		}
 		env.Note("%d of %d samples chosen", n, len(v.use))
 	}
-	if t.Interval == 0 {
-		env.Note("%s", t.NotAvailable["samples"])
+	noteLostSamples(env, t)
+	if why := t.NotAvailable["samples"]; why != "" {
+		env.Note("%s", text.OneLine(why))
 	}
 	return v, nil
 }
@@ -232,10 +236,14 @@ const mostExecutions = 50_000
 // table is the session over the samples that --every asks for.
 func (f *verticalFlags) table(s *session.Session, span *activity.Span, o vertical.Options) (*vertical.Table, error) {
 	if class, ok := strings.CutPrefix(f.every, "task:"); ok {
+		if !f.samples && f.correlate == "" && f.matrix == "" && !f.metrics {
+			return nil, console.Usagef("--every task:%s has no time axis: use it with --correlate, --matrix or --samples", class)
+		}
 		if span != nil {
 			return nil, console.Usagef("--every task:%s takes the whole session", class)
 		}
-		t, _, err := vertical.OfExecutions(s, class, mostExecutions)
+		t, all, err := vertical.OfExecutions(s, class, mostExecutions)
+		f.executions = all
 		return t, err
 	}
 	if err := f.grid(s, span, &o); err != nil {
@@ -251,12 +259,17 @@ func (v *verticalView) metric(flag, expression string) (*metric.Metric, error) {
 		return nil, console.Usagef("%s %s: %w", flag, expression, err)
 	}
 	m.Values = slices.Clone(m.Values)
+	v.hide(m)
+	return m, nil
+}
+
+// hide takes the values of samples away that --where does not choose.
+func (v *verticalView) hide(m *metric.Metric) {
 	for i, use := range v.use {
 		if !use {
 			m.Values[i] = math.NaN()
 		}
 	}
-	return m, nil
 }
 
 // rate is a metric that a flag names, a counter as growth per second.
@@ -289,7 +302,7 @@ func noteGuarded(env console.Env, metrics ...*metric.Metric) {
 // rangeOf splits METRIC@FROM..TO.
 func (v *verticalView) rangeOf(asked string) (name string, in analysis.Range, err error) {
 	at := strings.LastIndexByte(asked, '@')
-	if at < 0 {
+	if at < 0 || strings.Contains(asked[at:], `"`) || !strings.Contains(asked[at:], "..") { // an @ in a label
 		return asked, in, nil
 	}
 	name = asked[:at]

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
@@ -48,7 +47,9 @@ func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session
 	if !ok {
 		return errors.New("there is no cause to test")
 	}
-	h.Metric, _, _ = strings.Cut(f.explain, "@") // as it was written, so that each run finds it
+	if h.Metric, _, err = v.rangeOf(f.explain); err != nil { // as it was written, so that each run finds it
+		return err
+	}
 	with, ok := f.try(v, &h)
 	if !ok {
 		return fmt.Errorf("%s has no values in %s", h.Metric, session)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -312,23 +313,38 @@ var sampleColumns = []view.Column[sampleRow]{
 	{Name: "value", Title: "value", Kind: view.Float, Doc: "growth of a counter in the sample, mean of a level", Value: func(r sampleRow) view.Value { return view.FloatOf(r.value) }},
 }
 
+// sampledMetrics are the metrics that --samples lists: those of --metric, or else all monitors.
+func (f *verticalFlags) sampledMetrics(env console.Env, v *verticalView) (all []*metric.Metric, err error) {
+	for _, name := range v.defined {
+		m, err := v.metric("--metric", name)
+		if err != nil {
+			return nil, err
+		}
+		noteGuarded(env, m)
+		all = append(all, m)
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	for i := range v.Table.Series {
+		s := &v.Table.Series[i]
+		m := &metric.Metric{Name: s.Name, Unit: s.Unit, Layer: string(s.Layer), Values: slices.Clone(s.Values)}
+		v.hide(m)
+		all = append(all, m)
+	}
+	return all, nil
+}
+
 // listSamples prints the values of metrics; samples without a value have no row.
 func (f *verticalFlags) listSamples(env console.Env, v *verticalView) error {
-	names := v.defined
-	if len(names) == 0 {
-		for i := range v.Table.Series {
-			names = append(names, "`"+v.Table.Series[i].Name+"`")
-		}
+	metrics, err := f.sampledMetrics(env, v)
+	if err != nil {
+		return err
 	}
 	write := func(w io.Writer, file bool) error {
 		sink := listing.Stream(&f.Flags, w, file, sampleColumns)
 		left, cut := f.Limit(), false
-		for _, name := range names {
-			m, err := v.metric("--metric", name)
-			if err != nil {
-				return err
-			}
-			m.Name = strings.Trim(m.Name, "`")
+		for _, m := range metrics {
 			for i, value := range m.Values {
 				if math.IsNaN(value) {
 					continue
@@ -337,7 +353,11 @@ func (f *verticalFlags) listSamples(env console.Env, v *verticalView) error {
 					break
 				}
 				left--
-				r := sampleRow{units.Ns(v.Table.Edges[i] - v.Start), units.Ns(v.Table.Edges[i+1] - v.Start), m, value}
+				from, to := v.Table.Edges[i], v.Table.Edges[i+1]
+				if f.executions != nil {
+					from, to = f.executions[i].Start, f.executions[i].End
+				}
+				r := sampleRow{units.Ns(from - v.Start), units.Ns(to - v.Start), m, value}
 				if err := sink.Write(r); err != nil {
 					return err
 				}

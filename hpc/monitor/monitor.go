@@ -80,6 +80,10 @@ type Declaration struct {
 	Source    string   `json:"source"`                // where it is read: "hsperfdata java.ci.totalTime"
 	Doc       string   `json:"doc"`                   // what it counts, and what it cannot see
 	Interval  units.Ns `json:"interval_ns,omitempty"` // at which its source is read, if not in each sample
+
+	// When it was read first, and when its source ended before the samples did: the sampler says so.
+	From  units.MonoNs `json:"from_ns,omitempty"`
+	Until units.MonoNs `json:"until_ns,omitempty"`
 }
 
 // ID stands for a declared monitor while samples are taken.

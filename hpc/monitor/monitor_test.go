@@ -215,7 +215,7 @@ func TestSamples(t *testing.T) {
 	if h.NotAvailable["hw"] != "no PMU" || h.NotAvailable["os.rest"] != "there is none" {
 		t.Errorf("not available: %v", h.NotAvailable)
 	}
-	ended := slices.ContainsFunc(slices.Collect(maps.Keys(h.NotAvailable)), func(s string) bool { return strings.HasPrefix(s, "proc from ") })
+	ended := slices.ContainsFunc(slices.Collect(maps.Keys(h.NotAvailable)), func(s string) bool { return s == "proc" })
 	if !ended {
 		t.Errorf("that the source ended is not said: %v", h.NotAvailable)
 	}
@@ -261,15 +261,28 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	session, w := made()
-	if err := w.open(filepath.Join(session, Folder)); err == nil {
-		t.Error("a folder with samples was begun anew")
+	other := newWriter(Head{PID: 2, IntervalNs: 1000})
+	if err := other.open(w.dir); err == nil {
+		t.Error("samples of another process were continued")
+	}
+	again := newWriter(Head{PID: 1, IntervalNs: 1000, Samples: 5, Monitors: []Declaration{{Name: "b"}}})
+	if err := again.open(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	again.add(100, "b", 0, 2)
+	again.add(100, TickMonitor, 0, 1)
+	if err := again.close(); err != nil {
+		t.Fatal(err)
+	}
+	if rows, ticks, r := rowsOf(t, session); len(rows["a"]) != 30 || len(rows["b"]) != 1 || ticks != 31 || len(r.Damage()) > 0 || r.Head().Samples != 5 || len(r.Head().Files) != 4 {
+		t.Errorf("continued: %d and %d rows, %d ticks, %+v", len(rows["a"]), len(rows["b"]), ticks, r.Head())
 	}
 	head := filepath.Join(session, Folder, headName)
 	b, err := os.ReadFile(head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(head, []byte(strings.Replace(string(b), `"samples": 0`, `"samples": 9`, 1)), 0o600); err != nil {
+	if err := os.WriteFile(head, []byte(strings.Replace(string(b), `"samples": 5`, `"samples": 9`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(session); !errors.Is(err, ErrDamaged) {

@@ -5,27 +5,38 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"stackagent/internal/parquet"
 	"stackagent/internal/seal"
+	"stackagent/internal/units"
 )
+
+// mostInterval is beyond what any source takes.
+const mostInterval = units.Ns(time.Minute)
 
 // Reader reads the samples of a session.
 type Reader struct {
 	dir    string
 	head   Head
-	damage []error
+	damage map[string]error // by file
 }
 
 // Open reads what a session's folder has of samples. Without any it returns nil and no error.
 func Open(sessionDir string) (*Reader, error) {
-	dir := filepath.Join(sessionDir, Folder)
-	f, _, err := openRegular(filepath.Join(dir, headName), maxHeadBytes)
+	r, err := openFolder(filepath.Join(sessionDir, Folder))
 	if missing(err) {
 		return nil, nil
 	}
+	return r, err
+}
+
+func openFolder(dir string) (*Reader, error) {
+	f, _, err := openRegular(filepath.Join(dir, headName), maxHeadBytes)
 	if err != nil {
 		return nil, fmt.Errorf("reading samples: %w", err)
 	}
@@ -38,7 +49,7 @@ func Open(sessionDir string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading samples: %s: %w", filepath.Join(dir, headName), err)
 	}
-	return &Reader{dir: dir, head: h}, nil
+	return &Reader{dir: dir, head: h, damage: map[string]error{}}, nil
 }
 
 func parseHead(b []byte) (Head, error) {
@@ -55,7 +66,13 @@ func parseHead(b []byte) (Head, error) {
 	if h.Version < 1 || h.IntervalNs <= 0 || len(h.Monitors) > maxMonitors || len(h.Files) > maxParts {
 		return h, fmt.Errorf("version %d, an interval of %d ns, %d monitors, %d files: %w", h.Version, h.IntervalNs, len(h.Monitors), len(h.Files), ErrDamaged)
 	}
+	if h.IntervalNs > mostInterval || h.Samples < 0 || h.Missed < 0 || h.Dropped < 0 || h.CPUNs < 0 {
+		return h, fmt.Errorf("an interval of %d ns, %d samples, %d missed, %d dropped: %w", h.IntervalNs, h.Samples, h.Missed, h.Dropped, ErrDamaged)
+	}
 	for _, d := range h.Monitors {
+		if d.Interval < 0 || d.Interval > mostInterval {
+			return h, fmt.Errorf("a monitor that is read every %d ns: %w", d.Interval, ErrDamaged)
+		}
 		if d.Name == "" || len(d.Name) > maxName {
 			return h, fmt.Errorf("a monitor with a name of %d bytes: %w", len(d.Name), ErrDamaged)
 		}
@@ -67,7 +84,12 @@ func parseHead(b []byte) (Head, error) {
 func (r *Reader) Head() *Head { return &r.head }
 
 // Damage lists the parts that could not be read so far.
-func (r *Reader) Damage() []error { return r.damage }
+func (r *Reader) Damage() (all []error) {
+	for _, name := range slices.Sorted(maps.Keys(r.damage)) {
+		all = append(all, r.damage[name])
+	}
+	return all
+}
 
 // Each calls use for all rows in the order of time. The row is reused. Damaged parts are left out; see Damage.
 func (r *Reader) Each(use func(*Row) error) error {
@@ -76,7 +98,7 @@ func (r *Reader) Each(use func(*Row) error) error {
 		name := partName(seq)
 		want, ok := r.head.Files[name]
 		if !ok {
-			r.damage = append(r.damage, fmt.Errorf("%s: the file is missing: %w", name, ErrDamaged))
+			r.damage[name] = fmt.Errorf("%s: the file is missing: %w", name, ErrDamaged)
 			continue
 		}
 		err := r.part(name, want, func(row *Row) error {
@@ -88,7 +110,7 @@ func (r *Reader) Each(use func(*Row) error) error {
 		})
 		switch {
 		case errors.Is(err, ErrDamaged):
-			r.damage = append(r.damage, fmt.Errorf("%s: %w", name, err))
+			r.damage[name] = fmt.Errorf("%s: %w", name, err)
 		case err != nil:
 			return fmt.Errorf("reading samples: %s: %w", name, err)
 		}

@@ -29,6 +29,7 @@ type Sampler struct {
 	opened  chan opened
 	opening []Group      // groups whose sources are not there yet
 	checked units.MonoNs // when the process was last seen alive
+	began   units.MonoNs
 }
 
 // opened is a source that can be read, or why there is none.
@@ -98,6 +99,16 @@ func (s *Sampler) Keep(dir string) {
 	}
 }
 
+// Ended reports whether the samples have ended by themselves: the process has, or no source is left.
+func (s *Sampler) Ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Stop takes a last sample and ends the samples. The error is one of writing them.
 func (s *Sampler) Stop() error {
 	s.once.Do(func() {
@@ -117,6 +128,7 @@ func (s *Sampler) run(o Target) {
 	defer s.end()
 	every := units.MonoNs(o.Interval)
 	due := monotonic()
+	s.began = due
 	flushed := due
 	began := threadCPU()
 	timer := time.NewTimer(0)
@@ -174,7 +186,8 @@ func (s *Sampler) sample(o Target, at units.MonoNs) bool {
 	for _, x := range s.sources {
 		s.sink.group = x.group.Name
 		if err := x.source.Read(at, &s.sink); err != nil {
-			s.sink.Absent(x.group.Name+" from "+fmt.Sprint(int64(at)), err.Error())
+			s.sink.Absent(x.group.Name, fmt.Sprintf("after %v of samples: %v", time.Duration(at-s.began).Round(time.Millisecond), err))
+			s.sink.ended(x.group.Name, at)
 			x.source.Close() // nothing is written; a failure loses nothing
 			continue
 		}

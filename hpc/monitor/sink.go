@@ -23,6 +23,8 @@ type sink struct {
 // state is what the sink remembers of a monitor.
 type state struct {
 	name    string // "": nobody wants it
+	group   string
+	at      int // index of its declaration
 	process last
 	threads map[int32]last // of a monitor per thread
 }
@@ -51,13 +53,22 @@ func (s *sink) Declare(d Declaration) ID {
 	}
 	id := ID(len(s.state))
 	s.ids[d.Name] = id
-	var st state
+	st := state{group: s.group}
 	if s.selection.Monitor(s.group, d.Name) {
-		st.name = d.Name
+		st.name, st.at, d.From = d.Name, len(s.monitors), s.at
 		s.monitors = append(s.monitors, d)
 	}
 	s.state = append(s.state, st)
 	return id
+}
+
+// ended notes that the source of a group has ended.
+func (s *sink) ended(group string, at units.MonoNs) {
+	for i := range s.state {
+		if st := &s.state[i]; st.group == group && st.name != "" {
+			s.monitors[st.at].Until = at
+		}
+	}
 }
 
 func (s *sink) Absent(name, why string) {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"stackagent/internal/parquet"
 	"stackagent/internal/seal"
@@ -34,6 +35,7 @@ type writer struct {
 	seq     int
 	files   map[string]seal.File
 	lost    int64 // rows of parts that could not be written
+	earlier *Head // of the samples that are continued; nil: none
 	err     error // the first
 }
 
@@ -48,15 +50,34 @@ func (w *writer) open(dir string) error {
 		return fmt.Errorf("beginning samples: %w", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, headName)); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("beginning samples: %s holds some already", dir)
+		if err := w.resume(dir); err != nil {
+			return fmt.Errorf("beginning samples: %w", err)
+		}
 	}
 	w.dir = dir
 	return w.writeHead(w.head)
 }
 
+// resume goes on after the samples of the same process in a folder: their shadow was ended, or killed.
+func (w *writer) resume(dir string) error {
+	r, err := openFolder(dir)
+	if err != nil {
+		return err
+	}
+	if r.head.PID != w.head.PID || r.head.IntervalNs != w.head.IntervalNs {
+		return fmt.Errorf("%s holds samples of process %d, each %d ns", dir, r.head.PID, r.head.IntervalNs)
+	}
+	w.files, w.seq, w.earlier = r.head.Files, len(r.head.Files), &r.head
+	return nil
+}
+
 // writeHead writes the head with what is known of the parts.
 func (w *writer) writeHead(h Head) error {
 	h.Files, h.Dropped = w.files, h.Dropped+w.lost
+	if e := w.earlier; e != nil {
+		h.Samples, h.Missed, h.Dropped, h.CPUNs = h.Samples+e.Samples, h.Missed+e.Missed, h.Dropped+e.Dropped, h.CPUNs+e.CPUNs
+		h.Monitors = together(e.Monitors, h.Monitors)
+	}
 	b, err := seal.JSON(h)
 	if err != nil {
 		return fmt.Errorf("encoding the samples' head: %w", err)
@@ -113,4 +134,25 @@ func (w *writer) close() error {
 	w.writing.Wait()
 	w.head.Complete = true
 	return cmp.Or(w.err, w.writeHead(w.head))
+}
+
+// together are the declarations of both; of a monitor in both the one of the earlier samples, which says since when.
+func together(earlier, later []Declaration) []Declaration {
+	out := slices.Clone(earlier)
+	for _, d := range later {
+		i := slices.IndexFunc(out, func(e Declaration) bool { return e.Name == d.Name })
+		if i < 0 {
+			out = append(out, d)
+		} else {
+			out[i].Until = d.Until
+		}
+	}
+	return out
+}
+
+// Refuse writes in place of samples why there are none.
+func Refuse(dir string, pid int, interval time.Duration, why error) error {
+	w := newWriter(Head{PID: pid, IntervalNs: units.Ns(interval)})
+	w.head.NotAvailable["samples"] = why.Error()
+	return cmp.Or(w.open(dir), w.close())
 }

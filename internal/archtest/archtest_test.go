@@ -85,7 +85,7 @@ var rules = []rule{
 	{"shadow/iteration", []string{"shadow/deopt", "shadow/marker", "shadow/session", "shadow/store", "granularity/...", "internal/text", "internal/units"}},
 	{"shadow/scaling", []string{"shadow/iteration", "shadow/session", "shadow/store", "shadow/unit", "hpc", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/unit", []string{"shadow/session", "shadow/store", "granularity/...", "internal/byid", "internal/wire", "internal/units"}},
-	{"shadow/vertical", []string{"shadow/deopt", "shadow/jfr", "shadow/marker", "shadow/unit", "shadow/session", "shadow/store", "hpc/monitor", "granularity/...", "internal/wire", "internal/units"}},
+	{"shadow/vertical", []string{"shadow/deopt", "shadow/jfr", "shadow/marker", "shadow/unit", "shadow/session", "shadow/store", "hpc/monitor", "granularity/...", "internal/text", "internal/wire", "internal/units"}},
 	{"shadow/virtual", []string{"shadow/unit", "shadow/session", "shadow/store", "internal/units"}},
 	{"shadow/origin", []string{"shadow/unit", "shadow/session", "shadow/store", "internal/byid", "internal/wire", "internal/units"}},
 	{"shadow/advice", []string{"granularity/...", "internal/taskdef", "internal/text", "internal/units"}},

@@ -29,13 +29,16 @@ func New(t *vertical.Table, start units.MonoNs) *Profile {
 	for i := range t.Series {
 		d := &t.Series[i]
 		x := metric.Series{Name: d.Name, Unit: d.Unit, Layer: string(d.Layer), Doc: d.Doc, Counter: d.Kind == monitor.Counter, Values: d.Values}
-		if !x.Counter && d.Layer == monitor.Application && countsUp(d.Values) {
+		if !x.Counter && ofProgram(d.Name) && countsUp(d.Values) {
 			x.Counter, x.Values = true, growthOf(d.Values)
 		}
 		s.Series = append(s.Series, x)
 	}
 	return &Profile{Table: t, Metrics: metric.New(s), Start: start}
 }
+
+// ofProgram reports whether a monitor is a value of the program, of which nobody says what it is.
+func ofProgram(name string) bool { return in([]string{"app.field.", "app.returns", "app.jmx."}, name) }
 
 // fewSteps are too few rises to tell a counter from a level.
 const fewSteps = 10

@@ -46,6 +46,8 @@ var remedies = []remedy{
 
 	{"lib.exceptions.created", "The number of exceptions created", "Use shadow hotspots to see which tasks throw."},
 	{"lib.finalizers.waiting", "The number of objects waiting for their finalizers", "Replace finalizers by Cleaner or try-with-resources."},
+	{"lib.buffers.direct", "The number of direct buffers", "Keep such buffers and use them again."},
+	{"lib.buffers.mapped", "The number of mapped buffers", "Keep such buffers and use them again."},
 	{"lib.buffers.*", "Memory in direct and mapped buffers", "Keep such buffers and use them again."},
 
 	{`os.minor_faults{region="heap"}`, "The number of page faults on the heap", tryTouch},
@@ -53,7 +55,8 @@ var remedies = []remedy{
 	{"os.minor_faults", "The number of minor page faults", tryTouch},
 	{"os.major_faults", "The number of page faults that read from disk", "The machine is short of memory, or mapped files are read for the first time: give it more memory, or read them ahead."},
 	{"os.steal_ns", "CPU time that the hypervisor gave to other machines", "Nothing in the program can change it: use a host with less load."},
-	{"os.cgroup.throttled*", "Time in which the container's CPU limit stopped the program", "Raise the CPU limit, or run fewer threads."},
+	{"os.cgroup.throttled", "The number of periods in which the container's CPU limit was reached", "Raise the CPU limit, or run fewer threads."},
+	{"os.cgroup.throttled_ns", "Time in which the container's CPU limit stopped the program", "Raise the CPU limit, or run fewer threads."},
 	{"os.runnable_ns", "Time in which threads waited for a CPU", "Run fewer threads, or give the program more CPUs."},
 	{"os.run_queue", "The number of threads waiting for a CPU", "Run fewer threads, or give the program more CPUs."},
 	{"os.io_wait_ns", "Time in which threads waited for the disk or the network", "Use shadow waits to see for what they waited."},

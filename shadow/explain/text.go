@@ -38,7 +38,11 @@ func sentence(e *Explanation) string {
 	fmt.Fprintf(&b, "%s %s%s", subject(first.Monitor), first.Change, when(first))
 	if len(e.Causes) > 1 {
 		second := &e.Causes[1]
-		fmt.Fprintf(&b, "; %s %s%s", inSentence(subject(second.Monitor)), second.Change, when(second))
+		name := inSentence(subject(second.Monitor))
+		if name == inSentence(subject(first.Monitor)) {
+			name = text.OneLine(second.Monitor)
+		}
+		fmt.Fprintf(&b, "; %s %s%s", name, second.Change, when(second))
 	}
 	b.WriteString(".")
 	if n := len(first.Group); n > 0 {
@@ -75,7 +79,7 @@ func inSentence(s string) string {
 func when(c *Cause) string {
 	switch {
 	case c.LagNs == nil:
-		return " in the same time"
+		return " over the same time"
 	case *c.LagHigh < 0:
 		return " " + units.FormatNs(-*c.LagNs) + " before"
 	case *c.LagLow > 0:

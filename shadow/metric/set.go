@@ -32,6 +32,9 @@ func (s *Set) Define(name, expression string) error {
 	if base, err := s.index.base(name); base == name && err == nil {
 		return fmt.Errorf("a monitor is called %s: choose another name", name)
 	}
+	if named(name) != nil || name == "time" || name == "interval" {
+		return fmt.Errorf("%s has a meaning already (--metrics lists the named metrics): choose another name", name)
+	}
 	if functions[name] != nil {
 		return fmt.Errorf("a function is called %s: choose another name", name)
 	}

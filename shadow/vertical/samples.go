@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"stackagent/hpc/monitor"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -68,7 +69,8 @@ func (b *builder) samples(r *monitor.Reader) error {
 		b.close(s, firstTick, at)
 	}
 	if n := len(r.Damage()); n > 0 {
-		b.absent["some samples"] = fmt.Sprintf("%d parts could not be read, the first: %v", n, r.Damage()[0])
+		b.damage = r.Damage()
+		b.absent["some samples"] = fmt.Sprintf("%s could not be read, the first: %v", text.PluralExact(n, "part", "parts"), r.Damage()[0])
 	}
 	if h.Dropped > 0 {
 		b.absent["some values"] = fmt.Sprintf("%d values were not stored", h.Dropped)
@@ -110,6 +112,9 @@ func (b *builder) close(s *sampled, first, last units.MonoNs) {
 			begin = s.first
 		}
 	}
-	b.unknown(s.Series, b.edges[0], begin)
+	b.unknown(s.Series, b.edges[0], max(begin, s.From))
+	if s.Until > 0 {
+		last = min(last, s.Until)
+	}
 	b.unknown(s.Series, last, b.edges[len(b.edges)-1])
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"stackagent/hpc/monitor"
 	"stackagent/internal/units"
@@ -17,6 +18,8 @@ import (
 type Series struct {
 	monitor.Declaration
 	Values []float64 // for each sample: the growth of a counter in it, the mean of a gauge; NaN: not measured then
+
+	steps []float64 // while it is filled: where levels over whole samples begin and end
 }
 
 // Table is all series of a session. Sample i is the interval from Edges[i] to Edges[i+1].
@@ -26,6 +29,7 @@ type Table struct {
 	NotAvailable map[string]string // monitor, prefix "hw.*" or what else there is not -> why
 	Interval     units.Ns          // at which monitors were sampled; 0: none were
 	Missed       int64             // samples that were due and not taken
+	Damage       []error           // of samples that could not be read: their growth is missing
 }
 
 // Len is the number of samples.
@@ -34,8 +38,12 @@ func (t *Table) Len() int { return max(len(t.Edges)-1, 0) }
 // Width is the length of sample i.
 func (t *Table) Width(i int) units.Ns { return units.Ns(t.Edges[i+1] - t.Edges[i]) }
 
-// mostSamples bounds a table.
-const mostSamples = 200_000
+// Bounds of a table: samples, and values of all its series together, of which fewSeries are not sampled.
+const (
+	mostSamples = 200_000
+	mostValues  = 100_000_000
+	fewSeries   = 300
+)
 
 // mostLabels bounds how many classes, executors or locks have a series of their own.
 const mostLabels = 30
@@ -47,6 +55,7 @@ type builder struct {
 	series []*Series
 	index  map[string]*Series
 	absent map[string]string
+	damage []error
 }
 
 func newBuilder(edges []units.MonoNs) *builder {
@@ -119,7 +128,39 @@ func (b *builder) spread(s *Series, from, to units.MonoNs, amount float64) {
 
 // level adds to the mean of a gauge that it was higher by x from..to.
 func (b *builder) level(s *Series, from, to units.MonoNs, x float64) {
-	b.overlaps(from, to, func(i int, ns float64) { s.Values[i] += x * ns / float64(b.edges[i+1]-b.edges[i]) })
+	part := func(i int, ns float64) { s.Values[i] += x * ns / float64(b.edges[i+1]-b.edges[i]) }
+	from, to = max(from, b.edges[0]), min(to, b.edges[len(b.edges)-1])
+	if to <= from {
+		return
+	}
+	first, last := b.at(from+1), b.at(to)
+	if last-first < longLevel {
+		b.overlaps(from, to, part)
+		return
+	}
+	b.overlaps(from, b.edges[first+1], part)
+	b.overlaps(b.edges[last], to, part)
+	if s.steps == nil {
+		s.steps = make([]float64, len(s.Values)+1)
+	}
+	s.steps[first+1] += x
+	s.steps[last] -= x
+}
+
+// longLevel is from how many samples on a level is kept as its two ends: a queue may be long for long.
+const longLevel = 8
+
+// settle adds the levels that are kept as their ends.
+func (b *builder) settle() {
+	for _, s := range b.series {
+		level := 0.0
+		for i, step := range s.steps {
+			if level += step; i < len(s.Values) {
+				s.Values[i] += level
+			}
+		}
+		s.steps = nil
+	}
 }
 
 // unknown marks the samples that from..to overlaps as not measured.
@@ -130,6 +171,7 @@ func (b *builder) unknown(s *Series, from, to units.MonoNs) {
 // keepLargest keeps of the series whose names begin with prefix those with the largest sums. The others have none of
 // their own; their values are in the series of the whole, if there is one.
 func (b *builder) keepLargest(prefix string, most int) {
+	b.settle()
 	var with []*Series
 	for _, s := range b.series {
 		if strings.HasPrefix(s.Name, prefix) {
@@ -153,7 +195,8 @@ func (b *builder) keepLargest(prefix string, most int) {
 
 // table is the result.
 func (b *builder) table() *Table {
-	t := &Table{Edges: b.edges, NotAvailable: b.absent}
+	b.settle()
+	t := &Table{Edges: b.edges, NotAvailable: b.absent, Damage: b.damage}
 	for _, s := range b.series {
 		t.Series = append(t.Series, *s)
 	}
@@ -170,7 +213,7 @@ func (b *builder) table() *Table {
 // labelled is a monitor's name with a label, whose value comes from outside.
 func labelled(name, key, value string) string {
 	value = strings.Map(func(r rune) rune {
-		if r < ' ' || r == '"' || r == '\\' || r == 0x7f {
+		if r == '"' || r == '\\' || r == '`' || !unicode.IsPrint(r) {
 			return '_'
 		}
 		return r

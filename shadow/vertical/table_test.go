@@ -49,6 +49,24 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
+// A level that lasts over many samples costs two updates; its mean is the same.
+func TestLongLevel(t *testing.T) {
+	var edges []units.MonoNs
+	for i := range 101 {
+		edges = append(edges, units.MonoNs(i*10))
+	}
+	b := newBuilder(edges)
+	s := b.of(monitor.Declaration{Name: "level", Kind: monitor.Gauge})
+	b.level(s, 15, 905, 2)
+	b.level(s, 0, 1000, 1)
+	got := b.table().Series[0].Values
+	for i, want := range map[int]float64{0: 1, 1: 2, 2: 3, 50: 3, 89: 3, 90: 2, 91: 1, 99: 1} {
+		if got[i] != want {
+			t.Errorf("sample %d: %v, want %v", i, got[i], want)
+		}
+	}
+}
+
 // With too many labels the largest are kept, and that others are missing is said.
 func TestKeepLargest(t *testing.T) {
 	b := newBuilder([]units.MonoNs{0, 10})
@@ -119,8 +137,11 @@ func TestSample(t *testing.T) {
 
 func TestEdges(t *testing.T) {
 	edges, err := regular(5, 36, 10)
-	if want := []units.MonoNs{5, 15, 25, 35}; err != nil || !slices.Equal(edges, want) {
+	if want := []units.MonoNs{5, 15, 25, 36}; err != nil || !slices.Equal(edges, want) {
 		t.Errorf("%v, %v", edges, err)
+	}
+	if edges, err := regular(5, 41, 10); err != nil || !slices.Equal(edges, []units.MonoNs{5, 15, 25, 35, 41}) {
+		t.Errorf("with a shorter last sample: %v, %v", edges, err)
 	}
 	for _, bad := range [][]units.MonoNs{nil, {1}, {1, 1}, {2, 1, 3}} {
 		if _, err := checked(bad); err == nil {

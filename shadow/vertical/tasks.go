@@ -51,6 +51,9 @@ func (b *builder) tasks(s *session.Session) error {
 		all: &ofOne{started: b.of(started), finished: b.of(finished), threw: b.of(threw), inFlight: b.of(inFlight), queued: b.of(queued),
 			wall: b.of(wall), queue: b.of(queue), cpu: b.of(cpu)},
 		byClass: map[uint32]*ofOne{}, byExecutor: map[uint32]*Series{}}
+	if x.kept, err = largestClasses(r); err != nil {
+		return err
+	}
 	if err := r.Each(x.add); err != nil {
 		return err
 	}
@@ -75,11 +78,32 @@ type taskSeries struct {
 	all        *ofOne
 	byClass    map[uint32]*ofOne
 	byExecutor map[uint32]*Series
+	kept       map[uint32]bool // classes with series of their own
 }
 
+// mostClasses is more than mostLabels: classes that several loaders define have one series.
+const mostClasses = 4 * mostLabels
+
+// largestClasses are those with the most executions: a program may have thousands, and each has four series.
+func largestClasses(r *unit.Reader) (map[uint32]bool, error) {
+	counts, _, err := r.ClassCounts()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(counts, func(a, b session.ClassCounts) int { return cmp.Compare(b.Executions, a.Executions) })
+	kept := map[uint32]bool{}
+	for _, c := range counts[:min(len(counts), mostClasses)] {
+		if c.Class != nil {
+			kept[c.Class.ID] = true
+		}
+	}
+	return kept, nil
+}
+
+// class has the series of a class; nil: it has none of its own.
 func (x *taskSeries) class(id uint32) *ofOne {
 	c := x.byClass[id]
-	if c == nil {
+	if c == nil && x.kept[id] {
 		name := unit.ClassName(x.s, id)
 		of := func(d monitor.Declaration) *Series { return x.b.of(by(d, "class", name)) }
 		c = &ofOne{started: of(started), finished: of(finished), inFlight: of(inFlight), wall: of(wall)}
@@ -113,6 +137,9 @@ func (x *taskSeries) add(u *unit.Unit) error {
 		end = x.end
 	}
 	for _, of := range []*ofOne{x.all, class} {
+		if of == nil {
+			continue
+		}
 		b.event(of.started, u.Start, 1)
 		b.level(of.inFlight, u.Start, end, 1)
 		if !u.Running {
@@ -147,6 +174,9 @@ func (x *taskSeries) addSummary(m *session.Summary) error {
 		}
 	}
 	for _, of := range []*ofOne{x.all, x.class(m.Class)} {
+		if of == nil {
+			continue
+		}
 		b.spread(of.started, from, to, float64(m.Executions))
 		b.spread(of.finished, from, to, float64(m.Executions))
 		b.spread(of.wall, from, to, sums[wire.MetricWall])

@@ -15,6 +15,7 @@ import (
 	"stackagent/hpc/monitor/jvm"
 	"stackagent/hpc/monitor/kernel"
 	"stackagent/internal/monitorspec"
+	"stackagent/internal/proc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
@@ -119,7 +120,10 @@ func (m *Monitors) Watch(pid int) {
 // begin needs m.mu.
 func (m *Monitors) begin(pid int) *monitor.Sampler {
 	if s := m.byPID[pid]; s != nil {
-		return s
+		if !s.Ended() || !proc.Alive(pid) {
+			return s // also of a process that has ended, whose session comes only now
+		}
+		m.end(pid) // another process has its number now
 	}
 	s, err := monitor.Start(monitor.Options{Target: monitor.Target{PID: pid, Interval: m.interval}, Groups: Groups(), Selection: m.selection})
 	if err != nil {
@@ -153,6 +157,7 @@ func (m *Monitors) keep(p ingest.Progress) {
 	m.sessions[p.Folder] = 0
 	if err != nil {
 		m.env.Note("not sampling process %d: %s", p.JVM.PID, text.OneLine(err.Error()))
+		_ = monitor.Refuse(filepath.Join(m.root, p.Folder, monitor.Folder), p.JVM.PID, m.interval, err) // else the session does not say why
 		return
 	}
 	s := m.begin(pid)

@@ -223,6 +223,7 @@ func (s *Shipper) pause(x *shipment, wait time.Duration, look bool) {
 func (s *Shipper) done(x *shipment, err error) {
 	if err != nil {
 		s.env.Note("what was observed of process %d is dropped: %s", x.PID, text.OneLine(err.Error()))
+		s.finish(x) // it may still run: nobody wants to see more of it
 	}
 	s.w.forgetSession(x.JVM.Process)
 	_ = os.RemoveAll(x.dir) // else the next observer removes it

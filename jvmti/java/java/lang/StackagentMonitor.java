@@ -26,10 +26,12 @@ public final class StackagentMonitor extends WeakReference<Object> {
 
     /** Counts of calls lie in stripes, by thread, so that threads rarely share a cache line. */
     private static final int STRIPES = 16;
-    private static final int LINE = 16;
 
     /** Most objects of a class that are followed. */
     private static final int MOST_OBJECTS = 10_000;
+
+    /** Most monitors whose calls are counted. The stripes always have this width: a thread may be about to count of an earlier session. */
+    private static final int MOST_SLOTS = 512;
 
     /** Most classes of the same name. */
     private static final int MOST_CLASSES = 8;
@@ -48,13 +50,13 @@ public final class StackagentMonitor extends WeakReference<Object> {
     /** Instead of the offset of a field: not looked for yet, or not there. */
     private static final long UNKNOWN = -1, NOWHERE = -2;
 
-    private static int width; // of a stripe
     private static int slots; // 0: no call is counted
     private static long counts; // address; offsets of arrays have another type since JDK 25
     private static long[] results = new long[0]; // bits of a double, by slot
     private static boolean[] returned = new boolean[0]; // by slot: there is a result
     private static StackagentMonitor[] made = new StackagentMonitor[0]; // by slot: behind it the objects since the last sample
     private static boolean[] full = new boolean[0]; // by slot: no further object is followed
+    private static int[] fresh = new int[0]; // by slot: objects since the last sample, about: threads may overwrite each other
 
     private static StackagentMonitor[] all = new StackagentMonitor[0]; // what is read, by slot
     private static Thread[] spare = new Thread[0]; // in place of threads that hang
@@ -113,7 +115,7 @@ public final class StackagentMonitor extends WeakReference<Object> {
     public static void called(int slot) {
         if (slot >= 0 && slot < slots) {
             long stripe = U.getLong(Thread.currentThread(), THREAD_ID) & (STRIPES - 1);
-            U.getAndAddLong(null, counts + 8 * (stripe * width + slot), 1);
+            U.getAndAddLong(null, counts + 8 * (stripe * MOST_SLOTS + slot), 1);
         }
     }
 
@@ -144,9 +146,10 @@ public final class StackagentMonitor extends WeakReference<Object> {
     /** A new object whose field is to be summed, or that is to be asked. */
     @Hidden
     public static void made(Object o, int slot) {
-        if (slot < 0 || slot >= full.length || full[slot]) {
-            return;
+        if (slot < 0 || slot >= full.length || full[slot] || slot >= fresh.length || fresh[slot] >= MOST_OBJECTS) {
+            return; // also while nobody takes them off: the list would grow for ever
         }
+        fresh[slot]++;
         StackagentMonitor m = new StackagentMonitor(o);
         StackagentMonitor head = made[slot];
         Object before;
@@ -158,7 +161,13 @@ public final class StackagentMonitor extends WeakReference<Object> {
 
     /** Takes the objects since the last call, the newest first. */
     public static StackagentMonitor taken(int slot) {
-        return slot < 0 || slot >= made.length ? null : (StackagentMonitor) U.getAndSetReference(made[slot], NEXT, null);
+        if (slot < 0 || slot >= made.length) {
+            return null;
+        }
+        if (slot < fresh.length) {
+            fresh[slot] = 0;
+        }
+        return (StackagentMonitor) U.getAndSetReference(made[slot], NEXT, null);
     }
 
     /** The object behind this one in the list of {@link #taken}. */
@@ -173,9 +182,8 @@ public final class StackagentMonitor extends WeakReference<Object> {
      * member, with tabs between them.
      */
     private static void begin(String[] lines) {
-        width = (lines.length + LINE - 1) / LINE * LINE;
         slots = 0;
-        counts = counts0(8 * STRIPES * width);
+        counts = counts0(8 * STRIPES * MOST_SLOTS);
         results = new long[lines.length];
         returned = new boolean[lines.length];
         made = new StackagentMonitor[lines.length];
@@ -183,7 +191,8 @@ public final class StackagentMonitor extends WeakReference<Object> {
             made[i] = new StackagentMonitor(null);
         }
         full = new boolean[lines.length];
-        slots = counts == 0 ? 0 : lines.length;
+        fresh = new int[lines.length];
+        slots = counts == 0 ? 0 : Math.min(lines.length, MOST_SLOTS);
         StackagentMonitor[] list = new StackagentMonitor[lines.length];
         boolean slow = false;
         for (int i = 0; i < lines.length; i++) {
@@ -323,7 +332,7 @@ public final class StackagentMonitor extends WeakReference<Object> {
             case 'C':
                 long n = 0;
                 for (int i = 0; slots != 0 && i < STRIPES; i++) {
-                    n += U.getLongVolatile(null, counts + 8L * (i * width + slot));
+                    n += U.getLongVolatile(null, counts + 8L * (i * MOST_SLOTS + slot));
                 }
                 put(n, ready);
                 break;

@@ -168,10 +168,14 @@ final class Reader {
 
     /** A new monitor; Item.NONE: there is one of this name already, or there are too many. */
     static int declare(String name, String layer, String unit, boolean counter, String source, String why) {
-        if (!names.add("=" + name)) {
+        if (names.contains("=" + name)) {
             return Item.NONE;
         }
-        return declare0(name, layer, unit, counter, source, why);
+        int id = declare0(name, layer, unit, counter, source, why);
+        if (id != Item.NONE) { // else there are too many: their names are not kept either
+            names.add("=" + name);
+        }
+        return id;
     }
 
     /** NAME{key="value"}; labels: keys and values in turn. */
