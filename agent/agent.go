@@ -47,18 +47,19 @@ const (
 
 // Agent implements jvmti.Handler.
 type Agent struct {
-	options   options.Options
-	auth      busauth.Auth
-	process   string // wire.Batch.Process
-	weaver    atomic.Pointer[weaver]
-	monitors  *monitors
-	source    *source
-	collector *drain.Collector
-	hurry     chan struct{} // for the collector
-	publisher *publish.Publisher
-	announcer *announcer // nil: the JVM is not announced
-	stop      context.CancelFunc
-	stopped   chan struct{}
+	options     options.Options
+	auth        busauth.Auth
+	process     string // wire.Batch.Process
+	weaver      atomic.Pointer[weaver]
+	monitors    *monitors
+	source      *source
+	collector   *drain.Collector
+	hurry       chan struct{} // for the collector
+	publisher   *publish.Publisher
+	announcer   *announcer // nil: the JVM is not announced
+	unconnected error      // why there is no publisher
+	stop        context.CancelFunc
+	stopped     chan struct{}
 
 	// These keep their ids from session to session.
 	classes   map[uint32]wire.Class // without the unloaded ones
@@ -164,7 +165,8 @@ func (a *Agent) load(opts options.Options, text string) error {
 			return err
 		}
 	}
-	return a.connect()
+	a.unconnected = a.connect() // the session cannot begin: the JVM can
+	return nil
 }
 
 // connect starts to connect to the bus, while the JVM is still starting, and announces the JVM there.
@@ -256,6 +258,9 @@ func (a *Agent) Ready(vm jvmti.VM) bool {
 }
 
 func (a *Agent) ready(vm jvmti.VM) error {
+	if a.unconnected != nil {
+		return a.unconnected
+	}
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
 	hello.Detail, hello.Tasks = string(a.options.Detail), a.options.Tasks

@@ -110,6 +110,7 @@ func TestInsideMonitors(t *testing.T) {
 
 // TestRegistries: the meters of Micrometer and Dropwizard that a program has made, at the end of it.
 func TestRegistries(t *testing.T) {
+	testjvm.Shared(t)
 	if !full() {
 		t.Skip("the libraries are fetched for the full run")
 	}

@@ -91,10 +91,10 @@ func TestVerticalFreshHeap(t *testing.T) {
 
 // TestVerticalRise is section 4.1 of the paper: throughput rises while the JIT compiles, and not without it.
 func TestVerticalRise(t *testing.T) {
+	testjvm.Alone(t, "it measures throughput")
 	if !full() {
 		t.Skip("in the full run")
 	}
-	testjvm.Alone(t, "it measures throughput")
 	rise := planted{Name: "rise", VM: []string{"-XX:+UseSerialGC", "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"}}
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		p, dips := verticalRun(t, rise)
@@ -128,10 +128,10 @@ func firstMatches(e explained, prefixes ...string) string {
 
 // TestVerticalPeriod is section 4.5: a timer's task is named for dips that come back.
 func TestVerticalPeriod(t *testing.T) {
+	testjvm.Alone(t, "it measures throughput")
 	if !full() {
 		t.Skip("in the full run")
 	}
-	testjvm.Alone(t, "it measures throughput")
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		p, dips := verticalRun(t, planted{Name: "period", VM: []string{"-XX:+UseSerialGC", "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"}})
 		e := explainDip(t, p, ofOrders, dips[len(dips)/2])
@@ -144,10 +144,10 @@ func TestVerticalPeriod(t *testing.T) {
 
 // TestVerticalContention is table 4: locks by class.
 func TestVerticalContention(t *testing.T) {
+	testjvm.Alone(t, "it measures waits")
 	if !full() {
 		t.Skip("in the full run")
 	}
-	testjvm.Alone(t, "it measures waits")
 	p, _ := verticalRun(t, planted{Name: "lock", VM: []string{"-XX:+UseSerialGC", "-Xms512m", "-Xmx512m"}})
 	var rows []struct {
 		For, Class string
@@ -167,10 +167,10 @@ func TestVerticalContention(t *testing.T) {
 
 // TestVerticalH2: a real program. H2 locks a table while it builds an index, and writers wait.
 func TestVerticalH2(t *testing.T) {
+	testjvm.Alone(t, "it measures throughput")
 	if !full() {
 		t.Skip("in the full run")
 	}
-	testjvm.Alone(t, "it measures throughput")
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func openPieces(dirs []string) ([]piece, error) {
 	first := pieces[0]
 	for _, p := range pieces[1:] {
 		a, b := first.m, p.m
-		if a.Session != b.Session || a.Process != b.Process || a.JVM.PID != 0 && b.JVM.PID != 0 && a.JVM != b.JVM {
+		if a.Session != b.Session || a.Process != b.Process || a.JVM.PID != 0 && b.JVM.PID != 0 && !a.JVM.same(b.JVM) {
 			return pieces, fmt.Errorf("joining: %w: %s is of session %s (process %s), %s of %s (process %s)",
 				ErrNotPieces, first.dir, a.Session, a.Process, p.dir, b.Session, b.Process)
 		}

@@ -148,6 +148,12 @@ type JVM struct {
 	ObserverWaitNs *units.Ns `json:"observer_wait_ns,omitempty"`
 }
 
+// same reports whether two descriptions are of the same JVM.
+func (j JVM) same(o JVM) bool {
+	j.ObserverWaitNs, o.ObserverWaitNs = nil, nil // pointers; what else there is tells JVMs apart
+	return j == o
+}
+
 // Counts of event records.
 type Counts struct {
 	Executions uint64 `json:"executions"`
