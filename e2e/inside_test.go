@@ -61,7 +61,7 @@ func insideOf(t *testing.T, dir string) map[string]*inside {
 // TestInsideMonitors: what the agent reads of a program whose source says what there is to read. The program's output and
 // exit are those without the agent, although one of its MBeans throws and another never answers.
 func TestInsideMonitors(t *testing.T) {
-	testjvm.Shared(t)
+	testjvm.Alone(t, "a busy machine starts the thread that asks MBeans after the program's end")
 	for _, jdk := range testjvm.JDKs(t) {
 		cmd := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "monitors")), Main: "Main"}
 		for _, spec := range []string{"Main#level", "Main#ratio", "Main#atomic", "Main$Cache#hits", "Main$Lazy#n", "Main#nothing", "calls:Main#step", "calls:Main$Cache#<init>",
