@@ -31,7 +31,7 @@ var generals = []struct {
 	{"app.tasks.in_flight", 2}, {"os.cpu_ns", 2}, {"os.cpu.*", 2}, {"os.runnable_ns", 2}, {"os.context_switches", 2}, {"os.machine.*", 2},
 	{"os.run_queue", 2}, {"os.cgroup.periods", 2}, {"os.disk.*", 2}, {"os.net.*", 2}, {"os.memory.*", 2}, {"vm.gc.*", 1}, {"vm.heap.*", 1}, {"vm.tlab.*", 1},
 	{"vm.application_time_ns", 2}, {"vm.cpu.*", 2}, {"native.futex.*", 2}, {"native.syscalls*", 2},
-	{"vm.counter.*", 1}, {"vm.safepoint.*", 1}, {"vm.operation_time_ns", 1}, {"vm.sync.*", 1}, {"native.*", 1}, {"os.*", 1},
+	{"vm.counter.*", 1}, {"vm.safepoint.sync_time_ns", 2}, {"vm.safepoint.*", 1}, {"vm.operation_time_ns", 1}, {"vm.sync.*", 1}, {"native.*", 1}, {"os.*", 1},
 }
 
 func general(s analysis.Series) int {
