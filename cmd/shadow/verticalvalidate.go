@@ -251,5 +251,5 @@ func noteChanged(env console.Env, rows []*groupRow) {
 		env.Note("one run of each kind has no interval: use --repeat 5 or more")
 		return
 	}
-	env.Note("%d of %s with a 95 %% interval without 1: that many differ; %.1f would by chance", changed, text.PluralExact(known, "ratio is", "ratios are"), 0.05*float64(known))
+	env.Note("%d of %s from 1: their 95 %% interval leaves it out; by chance about %.0f would", changed, text.PluralExact(known, "ratio differs", "ratios differ"), 0.05*float64(known))
 }
