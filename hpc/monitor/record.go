@@ -4,11 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-
-	"golang.org/x/sys/unix"
 
 	"stackagent/internal/seal"
 	"stackagent/internal/units"
@@ -21,11 +17,10 @@ const Folder = "monitors"
 const Version = 1
 
 const (
-	headName  = "record.json"
-	prefix    = "samples-"
-	suffix    = ".parquet"
-	digits    = 8
-	tmpPrefix = ".tmp-"
+	headName = "record.json"
+	prefix   = "samples-"
+	suffix   = ".parquet"
+	digits   = 8
 )
 
 // Limits on what the files may hold.
@@ -71,48 +66,20 @@ const TickMonitor = "shadow.sample.time_ns"
 
 func partName(seq int) string { return fmt.Sprintf("%s%0*d%s", prefix, digits, seq, suffix) }
 
-// replace writes a temporary file and renames it, so that a reader never sees half a file.
-func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {
-	tmp := filepath.Join(dir, tmpPrefix+name)
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
+	sum, err := seal.Replace(dir, name, fill)
 	if err != nil {
-		return sum, fmt.Errorf("writing samples: %w", err)
+		err = fmt.Errorf("writing samples: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(tmp)
-			err = fmt.Errorf("writing samples: %w", err)
-		}
-	}()
-	w := seal.NewWriter(f)
-	if err := fill(w); err != nil {
-		return sum, err
-	}
-	if err := f.Close(); err != nil {
-		return sum, err
-	}
-	return w.File(), os.Rename(tmp, filepath.Join(dir, name))
+	return sum, err
 }
 
-// openRegular opens a regular file: a link could lead out of the session, a pipe would never answer.
 func openRegular(path string, most int64) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, 0, err
+	f, size, err := seal.OpenRegular(path, most)
+	if errors.Is(err, seal.ErrOdd) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file (%s): %w", path, info.Mode().Type(), ErrDamaged)
-	case info.Size() > most:
-		err = fmt.Errorf("%s has %d bytes, at most %d are read: %w", path, info.Size(), most, ErrDamaged)
-	default:
-		return f, info.Size(), nil
-	}
-	f.Close()
-	return nil, 0, err
+	return f, size, err
 }
 
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }
+func missing(err error) bool { return seal.Missing(err) }

@@ -4,13 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"stackagent/internal/seal"
 )
@@ -28,7 +24,6 @@ const (
 	gcPrefix      = "gc-"
 	suffix        = ".parquet"
 	digits        = 8
-	tmpPrefix     = ".tmp-"
 )
 
 // Limits on what a record's files may hold.
@@ -64,50 +59,20 @@ func parsePart(prefix, name string) (seq int, ok bool) {
 	return int(n), err == nil
 }
 
-// replace writes a temporary file and renames it to dir/name, so that a reader never sees half a file. It returns the
-// checksum.
-func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {
-	tmp := filepath.Join(dir, tmpPrefix+name)
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
+	sum, err := seal.Replace(dir, name, fill)
 	if err != nil {
-		return sum, fmt.Errorf("writing the scheduling record: %w", err)
+		err = fmt.Errorf("writing the scheduling record: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(tmp)
-			err = fmt.Errorf("writing the scheduling record: %w", err)
-		}
-	}()
-	w := seal.NewWriter(f)
-	if err := fill(w); err != nil {
-		return sum, err
-	}
-	if err := f.Close(); err != nil {
-		return sum, err
-	}
-	return w.File(), os.Rename(tmp, filepath.Join(dir, name))
+	return sum, err
 }
 
-// openRegular opens a regular file for reading: a link could lead out of the record,
-// and a pipe would never answer.
 func openRegular(path string, most int64) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, 0, err
+	f, size, err := seal.OpenRegular(path, most)
+	if errors.Is(err, seal.ErrOdd) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file (%s): %w", path, info.Mode().Type(), ErrDamaged)
-	case info.Size() > most:
-		err = fmt.Errorf("%s has %d bytes, at most %d are read: %w", path, info.Size(), most, ErrDamaged)
-	default:
-		return f, info.Size(), nil
-	}
-	f.Close()
-	return nil, 0, err
+	return f, size, err
 }
 
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }
+func missing(err error) bool { return seal.Missing(err) }

@@ -47,7 +47,7 @@ var rules = []rule{
 	{"internal/beat", nil},
 	{"internal/perfevent", nil},
 	{"internal/proc", []string{"internal/units", "golang.org/x/sys/..."}},
-	{"internal/seal", nil},
+	{"internal/seal", []string{"golang.org/x/sys/..."}},
 	{"internal/announce", []string{"internal/proc", "internal/units", "internal/wire"}},
 	{"internal/monitorspec", nil},
 	{"internal/wire", []string{"internal/units", "internal/loglinear", "github.com/vmihailenco/msgpack/v5/..."}},
