@@ -6,6 +6,7 @@ import "fmt"
 const (
 	ExitFailure = 1 // a failure that is explained on stderr
 	ExitUsage   = 2 // wrong usage
+	ExitBroken  = 3 // shadow check: a budget is broken
 )
 
 // UsageError is wrong usage: exit code 2 and a hint to the help.

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/granularity"
+	"stackagent/internal/text"
+	"stackagent/shadow/budget"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+// treeOf are the figures of what a selector chooses: those of shadow stats, or of the row of a listing.
+func treeOf(env console.Env, s *session.Session, x budget.Selector) (*summary.Summary, budget.Tree, error) {
+	var o summary.Options
+	switch x.Kind {
+	case budget.Executor, budget.Site:
+		return rowTree(s, x)
+	case budget.Class, budget.Unit:
+		o.Filter.Class = x.Glob
+	}
+	o.Units = x.Kind == budget.Unit || x.Kind == budget.Units
+	sum, err := condense(env, s, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	sum.Findings = nil // sentences, no figures
+	tree, err := budget.TreeOf(sum)
+	return sum, tree, err
+}
+
+// maxListed is how many names a message lists.
+const maxListed = 3
+
+// rowTree are the figures of the one row of a listing that a glob matches.
+func rowTree(s *session.Session, x budget.Selector) (*summary.Summary, budget.Tree, error) {
+	sum, err := summary.BuildByOrigin(s, summary.Options{}, x.Kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []*granularity.Hotspot
+	var labels []string
+	for i := range sum.Rows {
+		r := &sum.Rows[i]
+		label := r.Executor + r.Site // one of them is empty
+		if ok, _ := path.Match(strings.ReplaceAll(x.Glob, "/", "."), strings.ReplaceAll(label, "/", ".")); ok || label == x.Glob {
+			found, labels = append(found, r), append(labels, label)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		found = append(found, &granularity.Hotspot{})
+	case len(found) > 1:
+		if len(labels) > maxListed {
+			labels = append(labels[:maxListed], "...")
+		}
+		return nil, nil, console.Usagef("%s matches %d: %s; choose one", text.OneLine(x.String()), len(found), text.OneLine(strings.Join(labels, ", ")))
+	}
+	tree, err := budget.TreeOf(found[0])
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", text.OneLine(x.String()), err)
+	}
+	return sum, tree, nil
+}

@@ -1,0 +1,163 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackagent/granularity/estimate"
+	"stackagent/internal/units"
+)
+
+// State is what became of a budget.
+type State string
+
+// The states.
+const (
+	Kept         State = "kept"
+	Broken       State = "broken"
+	NotAvailable State = "not_available"
+)
+
+// Result is a budget and what the sessions say of it.
+type Result struct {
+	*Budget
+	State   State
+	Why     string // not available
+	Of      string // the session, if each is checked on its own
+	Figures []Shown
+}
+
+// Shown is a figure of a result.
+type Shown struct {
+	Name     string            `json:"name"`
+	Unit     string            `json:"unit"`
+	Value    estimate.Interval `json:"value"`
+	Why      string            `json:"not_available,omitempty"`
+	Baseline *float64          `json:"baseline"` // mean; null: it plays no part
+	Change   *Change           `json:"-"`
+}
+
+// Text is the figure in words.
+func (s *Shown) Text() string {
+	if s.Why != "" {
+		return s.Name + " is not available: " + s.Why
+	}
+	line := s.Name + " is " + FormatIn(s.Unit, s.Value.Mean)
+	if s.Value.Known() && s.Value.High > s.Value.Low {
+		line += fmt.Sprintf(" (%s to %s at 95 %%, %d runs)", FormatIn(s.Unit, s.Value.Low), FormatIn(s.Unit, s.Value.High), s.Value.N)
+	}
+	if s.Change != nil && s.Baseline != nil {
+		line += ", " + s.Change.Text() + " against " + FormatIn(s.Unit, *s.Baseline)
+	}
+	return line
+}
+
+// FormatIn prints a value in its unit.
+func FormatIn(unit string, v float64) string {
+	switch {
+	case math.IsNaN(v) || math.Abs(v) > math.MaxInt64/2:
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case unit == "ns":
+		return units.FormatNs(units.Ns(math.Round(v)))
+	case unit == "bytes":
+		return units.FormatBytes(int64(math.Round(v)))
+	case v == math.Trunc(v):
+		return units.FormatExact(int64(v))
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// Text says in one line what became of the budget.
+func (r *Result) Text() string {
+	var parts []string
+	if r.State == NotAvailable {
+		parts = append(parts, "not available: "+r.Why)
+	}
+	for i := range r.Figures {
+		if s := &r.Figures[i]; s.Why == "" || r.State != NotAvailable {
+			parts = append(parts, s.Text())
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Fails reports whether the result fails the check; strict: what is not available does.
+func (r *Result) Fails(strict bool) bool {
+	return r.Severity == SeverityError && (r.State == Broken || strict && r.State == NotAvailable)
+}
+
+// Check evaluates budgets over figures; of names the session, if each is checked on its own.
+func Check(budgets []*Budget, f *Figures, of string) []*Result {
+	out := make([]*Result, 0, len(budgets))
+	for _, b := range budgets {
+		x := b.Expr()
+		v := x.root.eval(f)
+		r := &Result{Budget: b, State: Kept, Of: of, Figures: shown(x, f)}
+		switch {
+		case v.why != "":
+			r.State, r.Why = NotAvailable, v.why
+		case (v.v == 1) == (b.Fails != nil):
+			r.State = Broken
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func shown(x *Expr, f *Figures) []Shown {
+	var out []Shown
+	for _, n := range x.Names {
+		s := f.Sample(n)
+		show := Shown{Name: n.String(), Unit: n.Unit(), Value: estimate.Mean(s.Values), Why: s.Why}
+		if slices.Contains(x.Baseline, n) {
+			if b := f.Baseline.sample(n); b.Why == "" {
+				mean := estimate.Mean(b.Values).Mean
+				change := f.Change(n)
+				show.Baseline, show.Change = &mean, &change
+			}
+		}
+		out = append(out, show)
+	}
+	return out
+}
+
+// Names are the figures of a session that budgets need, each once, in the order of their first use.
+func Names(budgets []*Budget) []Name {
+	var out []Name
+	for _, b := range budgets {
+		for _, n := range b.Expr().Names {
+			add(&out, n)
+		}
+	}
+	return out
+}
+
+// BaselineNames are the figures of the baseline that budgets need.
+func BaselineNames(budgets []*Budget) []Name {
+	var out []Name
+	for _, b := range budgets {
+		for _, n := range b.Expr().Baseline {
+			add(&out, n)
+		}
+	}
+	return out
+}
+
+// Selectors are those of names, each once.
+func Selectors(names []Name) ([]Selector, error) {
+	var out []Selector
+	for _, n := range names {
+		if !slices.Contains(out, n.Selector) {
+			out = append(out, n.Selector)
+		}
+	}
+	if len(out) > maxSelectors {
+		return nil, fmt.Errorf("more than %d selectors: each reads every session", maxSelectors)
+	}
+	slices.SortFunc(out, func(a, b Selector) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Glob, b.Glob)) })
+	return out, nil
+}

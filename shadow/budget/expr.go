@@ -1,0 +1,278 @@
+package budget
+
+import (
+	"errors"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+
+	"stackagent/internal/text"
+)
+
+// Expr is a checked condition over figures.
+type Expr struct {
+	Text  string
+	Names []Name // of the session, in the order of their first use
+	// Baseline are the figures of the baseline that it needs.
+	Baseline []Name
+	root     *node
+}
+
+// node is a checked part of an expression.
+type node struct {
+	text  string
+	unit  string
+	bare  bool // a number without a unit: it takes that of the other side
+	logic bool
+	name  *Name // it is this figure
+	eval  func(*Figures) value
+}
+
+// value is a number, or the truth of a condition (1, 0), or not available.
+type value struct {
+	v   float64
+	why string // not available
+}
+
+func number64(v float64) value {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return value{why: "a division by zero"}
+	}
+	return value{v: v}
+}
+
+func truth(b bool) value {
+	if b {
+		return value{v: 1}
+	}
+	return value{}
+}
+
+// compiler checks an expression.
+type compiler struct {
+	quantities []quantity
+	out        *Expr
+}
+
+// Parse checks a condition.
+func Parse(expression string) (*Expr, error) {
+	c := &compiler{out: &Expr{Text: expression}}
+	err := c.parse(expression)
+	if err == nil && !c.out.root.logic {
+		err = errorAt(-1, "this is a number, not a condition: compare it with something, as in queue_ns.p99 > 50ms")
+	}
+	if err == nil && len(c.out.Names)+len(c.out.Baseline) == 0 {
+		err = errorAt(-1, "this names no figure: it is the same for every session")
+	}
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			e.Expr = expression
+		}
+		return nil, err
+	}
+	return c.out, nil
+}
+
+func (c *compiler) parse(expression string) error {
+	switch {
+	case len(expression) > MaxLength:
+		return errorAt(-1, "the expression is longer than %d characters", MaxLength)
+	case strings.TrimSpace(expression) == "":
+		return errorAt(-1, "the expression is empty")
+	case text.Clean(expression, '?') != expression:
+		return errorAt(-1, "the expression has control characters")
+	}
+	source, quantities, err := scan(expression)
+	if err != nil {
+		return err
+	}
+	if column := tooDeep(source); column >= 0 {
+		return errorAt(column, "more than %d brackets or signs in each other", maxDepth)
+	}
+	tree, err := parser.ParseWithConfig(source, &conf.Config{MaxNodes: maxNodes, DisableIfOperator: true})
+	if err != nil {
+		var e *file.Error
+		if !errors.As(err, &e) {
+			return errorAt(-1, "%s", text.OneLine(err.Error()))
+		}
+		return errorAt(e.Column, "%s", text.OneLine(strings.ReplaceAll(e.Message, "unexpected token EOF", "the expression ends too early")))
+	}
+	c.quantities = quantities
+	c.out.root, err = c.node(tree.Node, 0)
+	return err
+}
+
+// tooDeep is where brackets or signs nest too deep for the parser, which recurses; below 0: nowhere.
+func tooDeep(source string) int {
+	depth, signs := 0, 0
+	for i, r := range []rune(source) {
+		switch r {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case '-', '+', '!':
+			signs++
+		case ' ':
+		default:
+			signs = 0
+		}
+		if depth+signs > maxDepth {
+			return i
+		}
+	}
+	return -1
+}
+
+func column(n ast.Node) int { return n.Location().From }
+
+func (c *compiler) node(n ast.Node, depth int) (*node, error) {
+	if depth > maxDepth {
+		return nil, errorAt(column(n), "more than %d expressions in each other", maxDepth)
+	}
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		return constant(float64(n.Value)), nil
+	case *ast.FloatNode:
+		return constant(n.Value), nil
+	case *ast.UnaryNode:
+		return c.unary(n, depth)
+	case *ast.BinaryNode:
+		return c.binary(n, depth)
+	case *ast.CallNode:
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == "within" {
+			return c.within(n, depth)
+		}
+	case *ast.IdentifierNode:
+		if strings.HasPrefix(n.Value, "$") {
+			return c.quantity(n)
+		}
+		return c.figure(n)
+	case *ast.MemberNode:
+		return c.figure(n)
+	}
+	return nil, errorAt(column(n), `not part of the language: use figures (queue_ns.p99, class("com.acme.*").cpu_ns.max, baseline.cpu_ns.sum), numbers, + - * /, comparisons, and, or, not, within(figure, 10%%)`)
+}
+
+func constant(v float64) *node {
+	return &node{text: strconv.FormatFloat(v, 'g', -1, 64), bare: true, eval: func(*Figures) value { return number64(v) }}
+}
+
+func (c *compiler) quantity(n *ast.IdentifierNode) (*node, error) {
+	i := strings.Index(digits, n.Value[1:])
+	if i < 0 || i >= len(c.quantities) || len(n.Value) != 2 {
+		return nil, errorAt(column(n), "unexpected $")
+	}
+	q := c.quantities[i]
+	return &node{text: q.text, unit: q.unit, bare: q.unit == "", eval: func(*Figures) value { return number64(q.value) }}, nil
+}
+
+// figure is a name with dots, which may begin with baseline and a selector.
+func (c *compiler) figure(n ast.Node) (*node, error) {
+	name, baseline, err := c.name(n)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case name.Path == "":
+		return nil, errorAt(column(n), "%s is no figure: name one of it, as in %s.cpu_ns.max", name, name)
+	case len(name.Glob) > maxText || len(name.Path) > maxText:
+		return nil, errorAt(column(n), "a name is longer than %d characters", maxText)
+	}
+	if _, err := path.Match(name.Glob, ""); err != nil {
+		return nil, errorAt(column(n), "%q is no glob: %v", name.Glob, err)
+	}
+	out := &node{text: name.String(), unit: name.Unit(), name: &name}
+	if baseline {
+		out.text = "baseline." + out.text
+		out.name = nil
+		add(&c.out.Baseline, name)
+		out.eval = func(f *Figures) value { return f.Baseline.value(name) }
+		return out, nil
+	}
+	add(&c.out.Names, name)
+	out.eval = func(f *Figures) value { return f.value(name) }
+	return out, nil
+}
+
+func add(names *[]Name, n Name) {
+	if !slices.Contains(*names, n) {
+		*names = append(*names, n)
+	}
+}
+
+// name reads a name from the outside in: the last member first.
+func (c *compiler) name(n ast.Node) (name Name, baseline bool, err error) {
+	var parts []string
+	for {
+		switch x := n.(type) {
+		case *ast.MemberNode:
+			p, ok := x.Property.(*ast.StringNode)
+			if !ok || x.Optional || !isPath(p.Value) {
+				return name, false, errorAt(column(n), "names have parts with dots in between, as in tasks.executions")
+			}
+			parts, n = append(parts, p.Value), x.Node
+			continue
+		case *ast.IdentifierNode:
+			if strings.HasPrefix(x.Value, "$") {
+				return name, false, errorAt(column(n), "a number has no parts")
+			}
+			parts = append(parts, x.Value)
+		case *ast.CallNode:
+			if name.Selector, baseline, err = c.selector(x); err != nil {
+				return name, false, err
+			}
+		default:
+			return name, false, errorAt(column(n), `names begin with a word, or with a selector such as class("com.acme.*")`)
+		}
+		break
+	}
+	slices.Reverse(parts)
+	if len(parts) > 0 && parts[0] == "baseline" && name.Kind == All {
+		parts, baseline = parts[1:], true
+	}
+	if len(parts) > 0 && parts[0] == Units && name.Kind == All {
+		parts, name.Kind = parts[1:], Units
+	}
+	if len(parts) > 0 && parts[0] == "metrics" { // as it stands in the JSON
+		parts = parts[1:]
+	}
+	name.Path = strings.Join(parts, ".")
+	return name, baseline, nil
+}
+
+// isPath reports whether a part of a name is a plain word.
+func isPath(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !isWord(r) })
+}
+
+func (c *compiler) selector(n *ast.CallNode) (s Selector, baseline bool, err error) {
+	kind := ""
+	switch callee := n.Callee.(type) {
+	case *ast.IdentifierNode:
+		kind = callee.Value
+	case *ast.MemberNode: // baseline.class("...")
+		of, isName := callee.Node.(*ast.IdentifierNode)
+		p, isWord := callee.Property.(*ast.StringNode)
+		if isName && isWord && of.Value == "baseline" {
+			kind, baseline = p.Value, true
+		}
+	}
+	if selectors[kind] == "" {
+		return s, false, errorAt(column(n), `unknown function %s: there are class, unit, executor and site, as in class("com.acme.*").cpu_ns.max, and within(figure, 10%%)`, text.OneLine(text.Cut(kind, 40)))
+	}
+	if len(n.Arguments) == 1 {
+		if glob, ok := n.Arguments[0].(*ast.StringNode); ok {
+			return Selector{kind, glob.Value}, baseline, nil
+		}
+	}
+	return s, false, errorAt(column(n), `%s wants one glob in quotes, as in %s("com.acme.*")`, kind, kind)
+}

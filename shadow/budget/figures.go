@@ -1,0 +1,213 @@
+package budget
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackagent/granularity/estimate"
+	"stackagent/internal/text"
+)
+
+// Tree is the JSON of `shadow stats`, decoded with json.Number.
+type Tree map[string]any
+
+// TreeOf is v as a tree.
+func TreeOf(v any) (Tree, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("figures: %w", err)
+	}
+	var t Tree
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.UseNumber()
+	if err := d.Decode(&t); err != nil {
+		return nil, fmt.Errorf("figures: %w", err)
+	}
+	return t, nil
+}
+
+// Sample is a figure in each run.
+type Sample struct {
+	Values []float64
+	Why    string // not available
+}
+
+func (s Sample) value() value {
+	if s.Why != "" {
+		return value{why: s.Why}
+	}
+	return number64(estimate.Mean(s.Values).Mean)
+}
+
+// Figures are the figures of repeated runs of one program.
+type Figures struct {
+	Baseline *Baseline
+	samples  map[Name]Sample
+}
+
+// Gather looks the names up in the trees of each run, by selector.
+func Gather(names []Name, runs []map[Selector]Tree) (*Figures, error) {
+	f := &Figures{samples: map[Name]Sample{}}
+	for _, n := range names {
+		s := Sample{}
+		for i, trees := range runs {
+			v, why, err := trees[n.Selector].look(n)
+			switch {
+			case err != nil:
+				return nil, err
+			case why != "" && s.Why == "":
+				if s.Why = why; len(runs) > 1 {
+					s.Why = fmt.Sprintf("run %d: %s", i+1, why)
+				}
+			}
+			s.Values = append(s.Values, v)
+		}
+		if s.Why != "" {
+			s.Values = nil
+		}
+		f.samples[n] = s
+	}
+	return f, nil
+}
+
+// Sample is the figure of a name that was gathered.
+func (f *Figures) Sample(n Name) Sample {
+	if s, ok := f.samples[n]; ok {
+		return s
+	}
+	return Sample{Why: "it was not looked up"}
+}
+
+func (f *Figures) value(n Name) value { return f.Sample(n).value() }
+
+// Change is a figure against the baseline.
+func (f *Figures) Change(n Name) Change {
+	now, before := f.Sample(n), f.Baseline.sample(n)
+	if why := cmp.Or(now.Why, before.Why); why != "" {
+		return Change{Why: why}
+	}
+	a, b := estimate.Mean(now.Values).Mean, estimate.Mean(before.Values).Mean
+	if b == 0 {
+		if a == 0 {
+			return Change{Interval: estimate.Interval{N: min(len(now.Values), len(before.Values))}}
+		}
+		return Change{Why: "it was 0 in the baseline: compare it with a number"}
+	}
+	r := estimate.Ratio(now.Values, before.Values)
+	r.Mean, r.Low, r.High = r.Mean-1, r.Low-1, r.High-1
+	return Change{Interval: r}
+}
+
+// look finds a figure: a number, or why there is none. An error is a name that no session has.
+func (t Tree) look(n Name) (v float64, why string, err error) {
+	parts := strings.Split(n.Path, ".")
+	if missing, ok := t["not_available"].(map[string]any); ok {
+		if why, ok := missing[parts[0]].(string); ok {
+			return 0, text.OneLine(why), nil
+		}
+	}
+	of := map[string]any(t)
+	if metrics, ok := t["metrics"].(map[string]any); ok && of[parts[0]] == nil {
+		d, ok := metrics[parts[0]].(map[string]any)
+		switch {
+		case !ok && isMetric(parts[0]):
+			return 0, t.noMetric(n), nil
+		case ok:
+			if len(parts) == 2 && !counts[parts[1]] && parts[1] != "sum" && isZero(d["count"]) && d[parts[1]] != nil {
+				return 0, t.noMetric(n), nil
+			}
+			of = metrics
+		}
+	}
+	if tasks, ok := t["tasks"].(map[string]any); ok && of[parts[0]] == nil && tasks[parts[0]] != nil {
+		of = tasks // executions is short for tasks.executions
+	}
+	return t.walk(n, of, parts)
+}
+
+// walk follows the parts of a name.
+func (t Tree) walk(n Name, of map[string]any, parts []string) (float64, string, error) {
+	for i, part := range parts {
+		x, ok := of[part]
+		if !ok {
+			return 0, "", t.unknown(n)
+		}
+		switch x := x.(type) {
+		case json.Number:
+			if v, err := x.Float64(); err == nil && i == len(parts)-1 {
+				return v, "", nil
+			}
+		case bool:
+			if i == len(parts)-1 {
+				return truth(x).v, "", nil
+			}
+		case nil:
+			if why, ok := of[part+"_not_available"].(string); ok && why != "" {
+				return 0, text.OneLine(why), nil
+			}
+			return 0, "the session does not have it", nil
+		case map[string]any:
+			if i < len(parts)-1 {
+				of = x
+				continue
+			}
+		}
+		return 0, "", t.unknown(n)
+	}
+	return 0, "", t.unknown(n)
+}
+
+// isMetric reports whether a name is one of a metric, which a session may lack.
+func isMetric(word string) bool {
+	word = strings.TrimPrefix(word, "self_")
+	return unitOf(word) != "" || slices.Contains([]string{"bytecodes", "instructions", "cycles", "ref_cycles"}, word)
+}
+
+func isZero(x any) bool { return x == json.Number("0") }
+
+// noMetric says why a metric has no value.
+func (t Tree) noMetric(n Name) string {
+	metric, _, _ := strings.Cut(n.Path, ".")
+	if what := selectors[n.Kind]; what != "" {
+		return text.OneLine(fmt.Sprintf("nothing that ran has %s and a %s that matches %q", metric, what, n.Glob))
+	}
+	return "the session has no value of " + metric
+}
+
+// unknown is the error of a name that no session has.
+func (t Tree) unknown(n Name) error {
+	message := "no figure is called " + n.Path
+	if near := text.DidYouMean(n.Path, t.Names()); near != "" {
+		message += near
+	} else {
+		message += ": names are those of shadow stats --format json, as cpu_ns.max or tasks.executions"
+	}
+	return &Error{Expr: n.String(), Column: -1, Text: message}
+}
+
+// Names are the figures that there are, sorted.
+func (t Tree) Names() []string {
+	var names []string
+	var add func(prefix string, of map[string]any)
+	add = func(prefix string, of map[string]any) {
+		for key, x := range of {
+			switch x := x.(type) {
+			case json.Number, bool:
+				names = append(names, prefix+key)
+			case map[string]any:
+				if prefix == "" && key == "metrics" {
+					add("", x)
+				} else {
+					add(prefix+key+".", x)
+				}
+			}
+		}
+	}
+	add("", maps.Clone(t))
+	slices.Sort(names)
+	return names
+}

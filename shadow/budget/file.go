@@ -1,0 +1,128 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"stackagent/internal/text"
+)
+
+// Severities of a budget.
+const (
+	SeverityError   = "error"   // if it is broken, the check fails
+	SeverityWarning = "warning" // it is only reported
+)
+
+// Budget is a promise about figures.
+type Budget struct {
+	Name     string
+	Why      string
+	Severity string
+	Holds    *Expr // what must hold; nil: Fails is set
+	Fails    *Expr // what must not hold: --fail-if
+	File     string
+	Line     int // in File; 0: of the command line
+}
+
+// Expr is what is evaluated.
+func (b *Budget) Expr() *Expr {
+	if b.Fails != nil {
+		return b.Fails
+	}
+	return b.Holds
+}
+
+// FailIf is the budget of an expression that must not hold.
+func FailIf(expression string) (*Budget, error) {
+	x, err := Parse(expression)
+	if err != nil {
+		return nil, err
+	}
+	return &Budget{Name: "fail if " + expression, Severity: SeverityError, Fails: x}, nil
+}
+
+// ReadFile reads the budgets of a file.
+func ReadFile(path string) ([]*Budget, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading budgets: %w", err)
+	}
+	budgets, err := parseBudgets(data)
+	if err != nil {
+		return nil, fmt.Errorf("budgets %s: %w", text.OneLine(path), err)
+	}
+	for _, b := range budgets {
+		b.File = path
+	}
+	return budgets, nil
+}
+
+func parseBudgets(data []byte) ([]*Budget, error) {
+	n, err := document(data)
+	if err != nil {
+		return nil, err
+	}
+	var budgets []*Budget
+	err = fields(n, "file of budgets", map[string]setter{"budgets": func(n *yaml.Node) error {
+		return each(n, "budgets", maxBudgets, func(n *yaml.Node) error {
+			b, err := parseBudget(n)
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(budgets, func(o *Budget) bool { return o.Name == b.Name }); i >= 0 {
+				return at(n, "the budget on line %d is named %q, too", budgets[i].Line, b.Name)
+			}
+			budgets = append(budgets, b)
+			return nil
+		})
+	}})
+	if err == nil && len(budgets) == 0 {
+		err = errors.New("it has no budgets")
+	}
+	return budgets, err
+}
+
+func parseBudget(n *yaml.Node) (*Budget, error) {
+	b := &Budget{Severity: SeverityError, Line: n.Line}
+	expression := func(n *yaml.Node) error {
+		var s string
+		if err := line(&s)(n); err != nil {
+			return err
+		}
+		x, err := Parse(s)
+		if err != nil {
+			return at(n, "expr: %w", err)
+		}
+		b.Holds, b.Line = x, n.Line
+		return nil
+	}
+	severity := func(n *yaml.Node) error {
+		if err := line(&b.Severity)(n); err != nil {
+			return err
+		}
+		if b.Severity != SeverityError && b.Severity != SeverityWarning {
+			return at(n, "severity: %q: use error or warning", text.Cut(b.Severity, 40))
+		}
+		return nil
+	}
+	name := func(n *yaml.Node) error {
+		err := line(&b.Name)(n)
+		if err == nil && (b.Name == "" || len(b.Name) > maxText) {
+			err = at(n, "name: use 1 to %d characters", maxText)
+		}
+		return err
+	}
+	err := fields(n, "budget", map[string]setter{"name": name, "expr": expression, "why": line(&b.Why), "severity": severity})
+	switch {
+	case err != nil:
+		return nil, err
+	case b.Holds == nil:
+		return nil, at(n, "a budget without expr:")
+	case b.Name == "":
+		b.Name = b.Holds.Text
+	}
+	return b, nil
+}

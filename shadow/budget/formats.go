@@ -1,0 +1,253 @@
+package budget
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"stackagent/internal/text"
+)
+
+// Report is the results of a check.
+type Report struct {
+	Sessions []string
+	Strict   bool
+	Notes    []string // what may keep figures from being compared
+	Results  []*Result
+}
+
+// Count is the number of results in a state.
+func (r *Report) Count(s State) (n int) {
+	for _, x := range r.Results {
+		if x.State == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Failed reports whether a budget fails the check.
+func (r *Report) Failed() bool {
+	return slices.ContainsFunc(r.Results, func(x *Result) bool { return x.Fails(r.Strict) })
+}
+
+// Text sums the results up.
+func (r *Report) Text() string {
+	line := fmt.Sprintf("%s: %d kept, %d broken, %d not available", text.Plural(len(r.Results), "budget", "budgets"), r.Count(Kept), r.Count(Broken), r.Count(NotAvailable))
+	if n := r.Count(NotAvailable); n > 0 && !r.Strict {
+		line += " (--strict fails on these)"
+	}
+	return line
+}
+
+// resultJSON is a result in JSON.
+type resultJSON struct {
+	Name     string  `json:"name"`
+	State    State   `json:"state"`
+	Severity string  `json:"severity"`
+	Fails    bool    `json:"fails"`
+	Session  string  `json:"session,omitempty"`
+	Expr     string  `json:"expr"`
+	Must     string  `json:"must"` // "hold" or "not hold"
+	Why      string  `json:"why,omitempty"`
+	Missing  string  `json:"not_available,omitempty"`
+	Text     string  `json:"text"`
+	File     string  `json:"file,omitempty"`
+	Line     int     `json:"line,omitempty"`
+	Figures  []Shown `json:"figures"`
+}
+
+// JSON is what the report is in JSON: the results and their number by state.
+func (r *Report) JSON() any {
+	rows := make([]resultJSON, 0, len(r.Results))
+	for _, x := range r.Results {
+		j := resultJSON{Name: x.Name, State: x.State, Severity: x.Severity, Fails: x.Fails(r.Strict), Session: x.Of, Expr: x.Expr().Text, Must: "hold",
+			Why: x.Budget.Why, Missing: x.Why, Text: x.Text(), File: x.File, Line: x.Line, Figures: x.Figures}
+		if x.Budget.Fails != nil {
+			j.Must = "not hold"
+		}
+		if j.Figures == nil {
+			j.Figures = []Shown{}
+		}
+		rows = append(rows, j)
+	}
+	return struct {
+		Failed       bool         `json:"failed"`
+		Strict       bool         `json:"strict"`
+		Sessions     []string     `json:"sessions"`
+		Kept         int          `json:"kept"`
+		Broken       int          `json:"broken"`
+		NotAvailable int          `json:"not_available"`
+		Notes        []string     `json:"notes,omitempty"`
+		Results      []resultJSON `json:"results"`
+	}{r.Failed(), r.Strict, r.Sessions, r.Count(Kept), r.Count(Broken), r.Count(NotAvailable), r.Notes, rows}
+}
+
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string      `xml:"name,attr"`
+	Class   string      `xml:"classname,attr"`
+	File    string      `xml:"file,attr,omitempty"`
+	Line    int         `xml:"line,attr,omitempty"`
+	Failure *junitText  `xml:"failure,omitempty"`
+	Skipped *junitText  `xml:"skipped,omitempty"`
+	Out     *junitLines `xml:"system-out,omitempty"`
+}
+
+type junitText struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+type junitLines struct {
+	Text string `xml:",chardata"`
+}
+
+// JUnit writes the results as a test suite. A broken warning passes and says so in its output: test reports know no warnings.
+func (r *Report) JUnit(w io.Writer) error {
+	s := junitSuite{Name: "shadow check", Tests: len(r.Results)}
+	for _, x := range r.Results {
+		c := junitCase{Name: clean(x.Name), Class: "shadow.check", File: clean(x.File), Line: x.Line}
+		if x.Of != "" {
+			c.Class += "." + strings.ReplaceAll(clean(x.Of), ".", "_")
+		}
+		line := clean(x.Text())
+		long := clean(x.Expr().Text) + "\n" + line
+		if x.Budget.Why != "" {
+			long += "\n" + clean(x.Budget.Why)
+		}
+		switch {
+		case x.Fails(r.Strict):
+			s.Failures++
+			c.Failure = &junitText{Message: line, Type: string(x.State), Text: long}
+		case x.State == NotAvailable:
+			s.Skipped++
+			c.Skipped = &junitText{Message: line}
+		case x.State == Broken:
+			c.Out = &junitLines{"warning: " + long}
+		default:
+			c.Out = &junitLines{long}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return fmt.Errorf("writing JUnit XML: %w", err)
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(s); err != nil {
+		return fmt.Errorf("writing JUnit XML: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// clean replaces hidden characters, which XML 1.0, logs and terminals do not take.
+func clean(s string) string { return text.Clean(s, '\ufffd') }
+
+var (
+	// What ends a message or a property of a workflow command.
+	annotationText     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	annotationProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// GitHub writes a workflow command for each budget that is not kept.
+func (r *Report) GitHub(w io.Writer) error {
+	for _, x := range r.Results {
+		level := "notice"
+		switch {
+		case x.State == Kept:
+			continue
+		case x.Fails(r.Strict):
+			level = "error"
+		case x.State == Broken:
+			level = "warning"
+		}
+		properties := "title=" + annotationProperty.Replace(clean("shadow check: "+x.Name))
+		if x.File != "" {
+			properties = fmt.Sprintf("file=%s,line=%d,%s", annotationProperty.Replace(clean(x.File)), x.Line, properties)
+		}
+		message := x.Text()
+		if x.Of != "" {
+			message = x.Of + ": " + message
+		}
+		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, properties, annotationText.Replace(clean(message))); err != nil {
+			return fmt.Errorf("writing annotations: %w", err)
+		}
+	}
+	_, err := fmt.Fprintln(w, r.Text())
+	return err
+}
+
+// Markdown writes the results as a table, such as for $GITHUB_STEP_SUMMARY.
+func (r *Report) Markdown(w io.Writer) error {
+	var b strings.Builder
+	heading := "kept"
+	if r.Failed() {
+		heading = "broken"
+	}
+	fmt.Fprintf(&b, "### Budgets: %s\n\n%s.\n", heading, r.Text())
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "\n%s\n", MarkdownText(n))
+	}
+	b.WriteString("\n| | budget | figures |\n|---|---|---|\n")
+	for _, x := range r.Results {
+		state := string(x.State)
+		switch {
+		case x.State == Broken && x.Severity == SeverityWarning:
+			state = "broken (warning)"
+		case x.State == Broken:
+			state = "**broken**"
+		case x.State == NotAvailable:
+			state = "not available"
+		}
+		name := x.Name
+		if x.Of != "" {
+			name += " (" + x.Of + ")"
+		}
+		line := x.Text()
+		if x.Budget.Why != "" && x.State == Broken {
+			line += ". " + x.Budget.Why
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", state, MarkdownText(name), MarkdownText(line))
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("writing Markdown: %w", err)
+	}
+	return nil
+}
+
+// MarkdownText is s in a cell of a table, or in a paragraph, with nothing that Markdown, HTML or GitHub would act on.
+func MarkdownText(s string) string {
+	var b strings.Builder
+	in := []rune(clean(s))
+	word := func(i int) bool { return i >= 0 && i < len(in) && (unicode.IsLetter(in[i]) || unicode.IsDigit(in[i])) }
+	for i, r := range in {
+		acts := strings.ContainsRune("&<>|\\`*[]#!~@$", r)
+		switch r {
+		case '_': // within a word it is plain
+			acts = !word(i-1) || !word(i+1)
+		case ':': // of an address, which would become a link
+			acts = i+1 < len(in) && in[i+1] == '/'
+		}
+		if acts {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,248 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/expr-lang/expr/ast"
+
+	"stackagent/granularity/estimate"
+	"stackagent/internal/units"
+)
+
+func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
+	of, err := c.node(n.Node, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	not := n.Operator == "not" || n.Operator == "!"
+	switch {
+	case not && !of.logic:
+		return nil, errorAt(column(n), "not wants a condition, but %s is a number", of.text)
+	case !not && of.logic:
+		return nil, errorAt(column(n), "%s is a condition, not a number", of.text)
+	case n.Operator == "+":
+		return of, nil
+	}
+	out := *of
+	out.name, out.text = nil, n.Operator+" "+of.text
+	out.eval = func(f *Figures) value {
+		v := of.eval(f)
+		switch {
+		case v.why != "":
+			return v
+		case not:
+			return truth(v.v == 0)
+		}
+		return number64(-v.v)
+	}
+	return &out, nil
+}
+
+var comparisons = map[string]func(a, b float64) bool{
+	"==": func(a, b float64) bool { return a == b }, "!=": func(a, b float64) bool { return a != b },
+	"<": func(a, b float64) bool { return a < b }, "<=": func(a, b float64) bool { return a <= b },
+	">": func(a, b float64) bool { return a > b }, ">=": func(a, b float64) bool { return a >= b },
+}
+
+var arithmetic = map[string]func(a, b float64) float64{
+	"+": func(a, b float64) float64 { return a + b }, "-": func(a, b float64) float64 { return a - b },
+	"*": func(a, b float64) float64 { return a * b }, "/": func(a, b float64) float64 { return a / b },
+}
+
+func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
+	a, err := c.node(n.Left, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.node(n.Right, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	op := n.Operator
+	switch op {
+	case "&&":
+		op = "and"
+	case "||":
+		op = "or"
+	}
+	out := &node{text: shorten(a.text + " " + op + " " + b.text)}
+	if op == "and" || op == "or" {
+		for _, side := range []*node{a, b} {
+			if !side.logic {
+				return nil, errorAt(column(n), "%s wants conditions, but %s is a number: compare it with something", op, side.text)
+			}
+		}
+		out.logic, out.eval = true, logic(op, a, b)
+		return out, nil
+	}
+	for _, side := range []*node{a, b} {
+		if side.logic {
+			return nil, errorAt(column(n), "%s is a condition, not a number", side.text)
+		}
+	}
+	compare, calculate := comparisons[op], arithmetic[op]
+	switch {
+	case compare == nil && calculate == nil:
+		return nil, errorAt(column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", op)
+	case op == "*" || op == "/":
+		if out.unit, err = product(op, a, b, column(n)); err != nil {
+			return nil, err
+		}
+		out.bare = a.bare && b.bare
+	case !a.bare && !b.bare && a.unit != b.unit:
+		return nil, errorAt(column(n), "%s is %s and %s is %s: they have no common unit", a.text, unitText(a.unit), b.text, unitText(b.unit))
+	case a.unit != "" && b.bare || b.unit != "" && a.bare:
+		if err := c.bareAgainst(n, a, b); err != nil {
+			return nil, err
+		}
+		out.unit = a.unit + b.unit // one of them is empty
+	default:
+		out.unit, out.bare = a.unit, a.bare && b.bare
+	}
+	out.logic = compare != nil
+	out.eval = func(f *Figures) value {
+		x, y := a.eval(f), b.eval(f)
+		switch {
+		case x.why != "":
+			return x
+		case y.why != "":
+			return y
+		case compare != nil:
+			return truth(compare(x.v, y.v))
+		}
+		return number64(calculate(x.v, y.v))
+	}
+	if out.logic {
+		out.unit = ""
+	}
+	return out, nil
+}
+
+// bareAgainst refuses a time against a number without a unit, of which nobody knows whether it is meant in nanoseconds; 0 is clear.
+func (c *compiler) bareAgainst(n ast.Node, a, b *node) error {
+	if b.bare {
+		a, b = b, a
+	}
+	if a.eval(nil).v == 0 && a.eval(nil).why == "" {
+		return nil
+	}
+	example := "50ms"
+	if b.unit == "bytes" {
+		example = "1MiB"
+	}
+	return errorAt(column(n), "%s is %s, and %s has no unit: write one, as in %s", b.text, unitText(b.unit), a.text, example)
+}
+
+// product is the unit of a product or quotient: only what can be compared with a figure.
+func product(op string, a, b *node, column int) (string, error) {
+	switch {
+	case b.unit == "":
+		return a.unit, nil
+	case op == "*" && a.unit == "":
+		return b.unit, nil
+	case op == "/" && a.unit == b.unit:
+		return "", nil
+	}
+	return "", errorAt(column, "%s %s %s: the result is neither a time nor a size nor a plain number", a.text, op, b.text)
+}
+
+func unitText(unit string) string {
+	switch unit {
+	case "ns":
+		return "a time"
+	case "bytes":
+		return "a size"
+	}
+	return "a plain number"
+}
+
+// logic is and, or: false and unknown is false, true or unknown is true.
+func logic(op string, a, b *node) func(*Figures) value {
+	decides := 0.0
+	if op == "or" {
+		decides = 1
+	}
+	return func(f *Figures) value {
+		x, y := a.eval(f), b.eval(f)
+		for _, v := range []value{x, y} {
+			if v.why == "" && v.v == decides {
+				return v
+			}
+		}
+		if x.why != "" {
+			return x
+		}
+		return y
+	}
+}
+
+// shorten keeps texts of nested expressions from growing without limit.
+func shorten(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// within(figure, 10%) holds if the figure differs from the baseline by no more. A change that the spread of the runs explains
+// is none.
+func (c *compiler) within(n *ast.CallNode, depth int) (*node, error) {
+	if len(n.Arguments) != 2 {
+		return nil, errorAt(column(n), "within wants a figure and a share, as in within(cpu_ns.sum, 10%%)")
+	}
+	x, err := c.node(n.Arguments[0], depth+1)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.node(n.Arguments[1], depth+1)
+	if err != nil {
+		return nil, err
+	}
+	if x.name == nil {
+		return nil, errorAt(column(n), "within: %s is no figure of a session", x.text)
+	}
+	share := limit.eval
+	if !limit.bare || !(share(nil).v > 0) {
+		return nil, errorAt(column(n), "within: %s is no share above 0: write one as 10%%", limit.text)
+	}
+	name, most := *x.name, share(nil).v
+	add(&c.out.Baseline, name)
+	out := &node{text: shorten("within(" + x.text + ", " + limit.text + ")"), logic: true}
+	out.eval = func(f *Figures) value {
+		change := f.Change(name)
+		if change.Why != "" {
+			return value{why: change.Why}
+		}
+		return truth(math.Abs(change.Mean) <= most || change.Known() && change.Contains(0))
+	}
+	return out, nil
+}
+
+// Change is a figure against the baseline.
+type Change struct {
+	estimate.Interval        // of the relative change: 0.1 is 10 % more
+	Why               string // not available
+}
+
+// Text is the change in words.
+func (c Change) Text() string {
+	switch {
+	case c.Why != "":
+		return "change not available: " + c.Why
+	case c.Known():
+		return fmt.Sprintf("%s (%s to %s at 95 %%)", signed(c.Mean), signed(c.Low), signed(c.High))
+	}
+	return signed(c.Mean)
+}
+
+func signed(share float64) string {
+	if share > 0 {
+		return "+" + units.FormatPercent(share)
+	}
+	if share < 0 {
+		return "-" + units.FormatPercent(-share)
+	}
+	return units.FormatPercent(0)
+}
