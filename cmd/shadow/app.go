@@ -24,11 +24,6 @@ func Run(ctx context.Context, args []string, env console.Env) int {
 	if args == nil {
 		args = []string{} // nil would mean those of the process
 	}
-	if len(args) > 0 && laterVerbs[args[0]] {
-		env.Note("%q is not part of this version", args[0])
-		fmt.Fprintln(env.Err, "Try 'shadow --help'.")
-		return console.ExitUsage
-	}
 	started := false
 	env.Sessions = new(console.Sessions)
 	defer env.Sessions.Forget()
@@ -107,19 +102,13 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 	return console.Usagef("%s", text)
 }
 
-// laterVerbs are promised to users for later versions, and not taken for
-// misspelt ones until then.
-var laterVerbs = map[string]bool{
-	"diff": true,
-}
-
 // verbs are those that work; a verb is added here when it does.
 func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
 		newJoin(env), newBottle(env), newPath(env), newWhatif(env), newWarmup(env), newStack(env), newScale(env), newHeap(env), newLBO(env), newGC(env), newLatency(env), newWaits(env),
-		newCheck(env), newCharacterize(env), newMonitors(env), newVertical(env),
+		newCheck(env), newDiff(env), newCharacterize(env), newMonitors(env), newVertical(env),
 		tgp.NewImport(env), tgp.New(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env),
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"stackagent/internal/text"
 )
@@ -201,7 +200,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "### Budgets: %s\n\n%s.\n", heading, r.Text())
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "\n%s\n", MarkdownText(n))
+		fmt.Fprintf(&b, "\n%s\n", text.Markdown(n))
 	}
 	b.WriteString("\n| | budget | figures |\n|---|---|---|\n")
 	for _, x := range r.Results {
@@ -222,32 +221,10 @@ func (r *Report) Markdown(w io.Writer) error {
 		if x.Budget.Why != "" && x.State == Broken {
 			line += ". " + x.Budget.Why
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", state, MarkdownText(name), MarkdownText(line))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", state, text.Markdown(name), text.Markdown(line))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("writing Markdown: %w", err)
 	}
 	return nil
-}
-
-// MarkdownText is s in a cell of a table, or in a paragraph, with nothing that Markdown, HTML or GitHub would act on.
-func MarkdownText(s string) string {
-	var b strings.Builder
-	in := []rune(clean(s))
-	word := func(i int) bool { return i >= 0 && i < len(in) && (unicode.IsLetter(in[i]) || unicode.IsDigit(in[i])) }
-	for i, r := range in {
-		acts := strings.ContainsRune("&<>|\\`*[]#!~@$", r)
-		switch r {
-		case '_': // within a word it is plain
-			acts = !word(i-1) || !word(i+1)
-		case ':': // of an address, which would become a link
-			acts = i+1 < len(in) && in[i+1] == '/'
-		}
-		if acts {
-			fmt.Fprintf(&b, "&#%d;", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

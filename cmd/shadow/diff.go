@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
+	"stackagent/shadow/diff"
+	"stackagent/shadow/summary"
+	"stackagent/shadow/view"
+	"stackagent/shadow/view/table"
+)
+
+// diffFlags are the flags of shadow diff.
+type diffFlags struct {
+	listing.Flags
+	by      []string
+	options summary.Options
+	output  string
+}
+
+func newDiff(env console.Env) *cobra.Command {
+	var f diffFlags
+	cmd := &cobra.Command{
+		Use:   "diff A... -- B... | diff A B",
+		Short: "Compare two builds: sessions, or sets of repeated runs, side by side",
+		Long: `Compares two sessions, or two sets of sessions of repeated runs, A with B: the run as a
+whole, then each class, or what else --by names: executors, call sites, kinds of
+threads, what was waited for, classes on the critical path. A folder stands for all
+sessions in it.
+
+With two or more runs on each side, each change has a 95 % interval, an effect size
+(Hedges' g), and a verdict. "different" is corrected for all figures that were judged
+(Holm): for two sets of runs of the same program, the chance that anything is called
+different is at most 5 %. Rows below 0.5 % of the whole are not judged. With one run on
+a side there is no interval and no verdict.
+
+Classes and call sites are matched by name, without line numbers. If only the number
+of a lambda or of an anonymous class differs, the match is a guess, and the row says so.`,
+		Example: `  shadow diff /tmp/before /tmp/after
+  shadow diff before/run-* -- after/run-*
+  shadow diff before after --by all --format json
+  shadow diff before after --by site,wait --top 10
+  shadow diff before after --format markdown >> "$GITHUB_STEP_SUMMARY"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, b, err := sides(args, cmd.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			return f.run(env, a, b)
+		},
+	}
+	f.AddTo(cmd, env, true, "table", "json", "csv", "markdown")
+	filterFlags(cmd, &f.options.Filter)
+	unitsFlag(cmd, &f.options.Units)
+	exactFlag(cmd, &f.options.Exact)
+	cmd.Flags().StringSliceVar(&f.by, "by", []string{string(diff.Class)}, "class|executor|site|thread|wait|path|all, or a list of these")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
+	return cmd
+}
+
+// sides divides the arguments at --.
+func sides(args []string, dash int) (a, b []string, err error) {
+	switch {
+	case dash < 0 && len(args) == 2:
+		return args[:1], args[1:], nil
+	case dash < 0:
+		return nil, nil, console.Usagef("want two sessions, or two lists with -- between them: shadow diff A... -- B...")
+	case dash == 0 || dash == len(args):
+		return nil, nil, console.Usagef("a side has no session: shadow diff A... -- B...")
+	}
+	return args[:dash], args[dash:], nil
+}
+
+func (f *diffFlags) run(env console.Env, a, b []string) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	by, err := diff.Parse(f.by)
+	if err != nil {
+		return &console.UsageError{Err: err}
+	}
+	if err := f.options.Filter.Check(); err != nil {
+		return &console.UsageError{Err: err}
+	}
+	var runs [2][]*diff.Run
+	for i, args := range [][]string{a, b} {
+		dirs, err := sessionsOf(env, args)
+		if err != nil {
+			return err
+		}
+		for _, dir := range dirs {
+			r, err := f.gather(env, dir, by)
+			if err != nil {
+				return err
+			}
+			runs[i] = append(runs[i], r)
+		}
+	}
+	d, err := diff.Compare(runs[0], runs[1], by)
+	if err != nil {
+		return err
+	}
+	return f.print(env, d)
+}
+
+func (f *diffFlags) gather(env console.Env, dir string, by []diff.By) (*diff.Run, error) {
+	s, err := env.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	before, o := len(s.Warnings), f.options
+	if bar := env.Bar(); bar != nil {
+		o.Progress = bar.Show
+		defer bar.Clear()
+	}
+	r, err := diff.Gather(s, o, by)
+	if err != nil {
+		return nil, err
+	}
+	env.NoteFound(s, before)
+	return r, nil
+}
+
+func (f *diffFlags) print(env console.Env, d *diff.Diff) error {
+	for _, what := range slices.Sorted(maps.Keys(d.Missing)) {
+		env.Note("by %s not available: %s", what, table.Clean(d.Missing[what]))
+	}
+	for _, c := range d.Cautions {
+		env.Note("caution: %s", table.Clean(c))
+	}
+	rows, top := d.Top(f.Limit()), f.Limit()
+	return files.Write(env.Out, f.output, func(w io.Writer) error {
+		switch f.Format {
+		case "json":
+			all := d.Rows
+			d.Rows = rows
+			defer func() { d.Rows = all }()
+			return listing.JSON(w, d)
+		case "csv":
+			return view.All(view.CSV(w, diff.Columns(true)), diff.Lines(rows, false))
+		case "markdown":
+			if top == 0 {
+				rows = d.Top(listing.DefaultTop)
+			}
+			return d.Markdown(w, rows)
+		}
+		if err := listing.Table(w, f.TableOptions(f.output != ""), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
+			return err
+		}
+		if n := len(d.Rows) - len(rows); n > 0 {
+			env.Note("%s left out; --top N shows more, --format csv all", text.PluralExact(int64(n), "row is", "rows are"))
+		}
+		_, err := fmt.Fprintf(w, "\n%s\n", d.Text())
+		return err
+	})
+}

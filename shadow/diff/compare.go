@@ -1,0 +1,301 @@
+package diff
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"stackagent/granularity/estimate"
+)
+
+// ErrNoRuns is a side without sessions.
+var ErrNoRuns = errors.New("a side has no sessions")
+
+// Compare compares the runs of two sides by what is asked for; the whole run is always compared.
+func Compare(a, b []*Run, by []By) (*Diff, error) {
+	if len(a) == 0 || len(b) == 0 {
+		return nil, ErrNoRuns
+	}
+	d := &Diff{A: sideOf(a), B: sideOf(b), Confidence: estimate.Confidence, Correction: "holm", Missing: map[string]string{}, Rows: []*Row{}}
+	d.Note, d.Cautions = noteOf(len(a), len(b)), cautionsOf(&d.A, &d.B)
+	for _, g := range All {
+		if g != Whole && !slices.Contains(by, g) {
+			continue
+		}
+		if why := missing(a, b, g); why != "" {
+			d.Missing[string(g)] = why
+			continue
+		}
+		d.Rows = append(d.Rows, rowsOf(a, b, g)...)
+	}
+	d.judge()
+	return d, nil
+}
+
+func sideOf(runs []*Run) Side {
+	s := Side{Runs: len(runs), Program: runs[0].Program, JVM: runs[0].JVM, CPUs: runs[0].CPUs}
+	for _, r := range runs {
+		s.Sessions = append(s.Sessions, r.Session)
+	}
+	return s
+}
+
+// few is the number of runs below which intervals are so wide that only large differences show.
+const few = 3
+
+func noteOf(a, b int) string {
+	switch {
+	case a == 1 && b == 1:
+		return "one run each: no interval"
+	case a == 1 || b == 1:
+		return "one run on one side: no interval"
+	case a < few || b < few:
+		return fmt.Sprintf("%d runs against %d: intervals are so wide that only large differences show", a, b)
+	}
+	return ""
+}
+
+func cautionsOf(a, b *Side) (out []string) {
+	if a.Program != b.Program {
+		out = append(out, fmt.Sprintf("the programs differ: %s and %s", a.Program, b.Program))
+	}
+	if a.JVM != b.JVM {
+		out = append(out, fmt.Sprintf("the Java versions differ: %s and %s", a.JVM, b.JVM))
+	}
+	if a.CPUs != b.CPUs {
+		out = append(out, fmt.Sprintf("the numbers of CPUs differ: %d and %d", a.CPUs, b.CPUs))
+	}
+	for _, s := range a.Sessions {
+		if slices.Contains(b.Sessions, s) {
+			return append(out, "session "+s+" is on both sides")
+		}
+	}
+	return out
+}
+
+func missing(a, b []*Run, by By) string {
+	for _, r := range slices.Concat(a, b) {
+		if why := r.NotAvailable[by]; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func namesOf(runs []*Run, by By) []string {
+	seen := map[string]bool{}
+	for _, r := range runs {
+		for k := range r.Rows {
+			if k.By == by {
+				seen[k.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// rowsOf are the rows of a grouping, those with the largest difference in the first figure first.
+func rowsOf(a, b []*Run, by By) []*Row {
+	shares := newShares(a, b, by)
+	var rows []*Row
+	for _, p := range match(namesOf(a, by), namesOf(b, by)) {
+		rows = append(rows, rowOf(a, b, by, p, shares))
+	}
+	slices.SortStableFunc(rows, func(x, y *Row) int {
+		return cmp.Or(cmp.Compare(apart(y), apart(x)), cmp.Compare(y.Share, x.Share), cmp.Compare(x.Name, y.Name))
+	})
+	return rows
+}
+
+// apart is by how much the sides differ in the row's first figure.
+func apart(r *Row) float64 {
+	if len(r.Figures) == 0 {
+		return 0
+	}
+	f := &r.Figures[0]
+	if d := math.Abs(zero(f.B.Mean) - zero(f.A.Mean)); !math.IsInf(d, 0) {
+		return d
+	}
+	return 0
+}
+
+func zero(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}
+
+func rowOf(a, b []*Run, by By, p pair, shares *shares) *Row {
+	r := &Row{By: by, Name: p.b, Guess: p.guess, In: "both", Figures: []Figure{}}
+	switch {
+	case p.b == "" && p.a != "":
+		r.Name, r.In = p.a, "a"
+	case p.a == "" && p.b != "":
+		r.In = "b"
+	case p.a != p.b:
+		r.Was = p.a
+	}
+	ka, kb := Key{by, p.a}, Key{by, p.b}
+	if r.In != "b" {
+		r.RunsA = occurs(a, ka)
+	}
+	if r.In != "a" {
+		r.RunsB = occurs(b, kb)
+	}
+	r.Share = max(shares.of(a, ka), shares.of(b, kb))
+	for _, f := range figures[by] {
+		va, vb := values(a, ka, f, r.In != "b"), values(b, kb, f, r.In != "a")
+		if len(va)+len(vb) > 0 {
+			r.Figures = append(r.Figures, compare(f, va, vb))
+		}
+	}
+	return r
+}
+
+func occurs(runs []*Run, k Key) (n int) {
+	for _, r := range runs {
+		if r.Rows[k] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// values are those of a figure in the runs of a side. A sum is 0 in a run without the row.
+func values(runs []*Run, k Key, f figure, there bool) (out []float64) {
+	if !there {
+		return nil
+	}
+	known := false
+	for _, r := range runs {
+		v, ok := r.Rows[k][f.name]
+		known = known || ok
+		if ok || f.sum && r.Rows[k] == nil {
+			out = append(out, v)
+		}
+	}
+	if !known {
+		return nil
+	}
+	return out
+}
+
+func compare(f figure, a, b []float64) Figure {
+	x := Figure{Name: f.name, Title: f.title, Unit: f.unit, A: estimate.Mean(a), B: estimate.Mean(b), Change: estimate.Ratio(b, a), Verdict: NoInterval}
+	x.Change.Mean, x.Change.Low, x.Change.High = x.Change.Mean-1, x.Change.Low-1, x.Change.High-1
+	if len(a) < 2 || len(b) < 2 {
+		return x
+	}
+	effect, step := estimate.EffectOf(b, a), 0.0
+	if f.count {
+		step = 1
+	}
+	x.Effect, x.P = &effect, estimate.Number(estimate.RatioP(a, b, step))
+	return x
+}
+
+// shares are the sums over all rows of a grouping, by run and figure.
+type shares struct {
+	totals map[*Run]map[string]float64
+	by     By
+}
+
+func newShares(a, b []*Run, by By) *shares {
+	s := &shares{totals: map[*Run]map[string]float64{}, by: by}
+	for _, r := range slices.Concat(a, b) {
+		t := map[string]float64{}
+		for k, row := range r.Rows {
+			if k.By == by {
+				for name, v := range row {
+					t[name] += v
+				}
+			}
+		}
+		s.totals[r] = t
+	}
+	return s
+}
+
+// of is the largest mean share of a row in the runs of a side.
+func (s *shares) of(runs []*Run, k Key) float64 {
+	if s.by == Whole {
+		return 1
+	}
+	largest := 0.0
+	for _, f := range figures[s.by] {
+		sum := 0.0
+		for _, r := range runs {
+			if all := s.totals[r][f.name]; f.share && all > 0 {
+				sum += r.Rows[k][f.name] / all
+			}
+		}
+		largest = max(largest, sum/float64(len(runs)))
+	}
+	return largest
+}
+
+// judge corrects the p of all rows that are large enough, and says what is different.
+func (d *Diff) judge() {
+	var tested []*Figure
+	var p []float64
+	for _, r := range d.Rows {
+		alone := d.alone(r)
+		for i := range r.Figures {
+			f := &r.Figures[i]
+			switch {
+			case alone != "":
+				f.Verdict = alone
+			case f.P == nil:
+			case r.Share < leastShare:
+				f.Verdict = Small
+			default:
+				tested, p = append(tested, f), append(p, *f.P)
+			}
+		}
+	}
+	for i, q := range estimate.Holm(p) {
+		tested[i].Holm, tested[i].Verdict = &q, NoDifference
+		if q < 1-estimate.Confidence {
+			tested[i].Verdict = Different
+			d.Different++
+		}
+	}
+	d.Judged = len(tested)
+}
+
+// alone says of a row that occurs on one side only whether it does in all runs there.
+func (d *Diff) alone(r *Row) Verdict {
+	switch {
+	case r.In == "a" && r.RunsA == d.A.Runs:
+		d.Gone++
+		return Gone
+	case r.In == "b" && r.RunsB == d.B.Runs:
+		d.New++
+		return New
+	case r.In != "both":
+		return Sometimes
+	}
+	return ""
+}
+
+// Text sums the comparison up in a sentence or two.
+func (d *Diff) Text() string {
+	var parts []string
+	if d.A.Runs == 1 || d.B.Runs == 1 {
+		parts = append(parts, strings.ToUpper(d.Note[:1])+d.Note[1:]+". Changes may be noise; repeat the runs (shadow run --repeat 5) to tell.")
+	} else {
+		parts = append(parts, fmt.Sprintf("%d of %d figures differ at %.0f %%, corrected for all %d (Holm).", d.Different, d.Judged, 100*estimate.Confidence, d.Judged))
+		if d.Note != "" {
+			parts = append(parts, strings.ToUpper(d.Note[:1])+d.Note[1:]+".")
+		}
+	}
+	if d.New+d.Gone > 0 {
+		parts = append(parts, fmt.Sprintf("Only in B: %d. Only in A: %d.", d.New, d.Gone))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,173 @@
+// Package diff compares two sessions, or two sets of sessions of repeated runs: what each class, executor, call site and kind
+// of thread did, waited for, and had on the critical path.
+//
+// Gather reads the figures of one session; Compare is pure. A figure of repeated runs has intervals, an effect size, and a p
+// that is corrected for all figures that were judged (Holm): of two sets of runs of one program, the chance that anything at
+// all is called different is at most 5 %. Of one run each, nothing is called different.
+package diff
+
+import (
+	"stackagent/granularity/estimate"
+)
+
+// By is what a row is about.
+type By string
+
+// What rows are about.
+const (
+	Whole    By = "run" // the whole run, one row
+	Class    By = "class"
+	Executor By = "executor"
+	Site     By = "site"
+	Threads  By = "thread" // kinds of threads
+	Wait     By = "wait"   // what was waited for
+	Path     By = "path"   // classes on the critical path
+)
+
+// All are the groupings, in the order of listings.
+var All = []By{Whole, Class, Executor, Site, Threads, Wait, Path}
+
+// figure describes a figure of rows.
+type figure struct {
+	name, title, unit string
+	// sum: a run in which the row does not occur has 0 of it; else it has no value.
+	sum bool
+	// count: it is a whole number.
+	count bool
+	// share: the row's share of the whole says whether the row matters.
+	share bool
+}
+
+// figures are those of each grouping, the one that listings sort by first.
+var figures = map[By][]figure{
+	Whole: {
+		{name: "duration_ns", title: "wall time", unit: "ns"},
+		{name: "cpu_ns", title: "CPU time of the JVM", unit: "ns"},
+		{name: "executions", title: "executions", count: true},
+		{name: "created", title: "tasks created", count: true},
+		{name: "never_executed", title: "never executed", count: true},
+		{name: "threw", title: "ended by an exception", count: true},
+		{name: "queue_ns", title: "mean queue time", unit: "ns"},
+		{name: "threads", title: "threads with tasks", count: true},
+		{name: "gc_pauses", title: "GC pauses", count: true},
+		{name: "gc_pause_ns", title: "time in GC pauses", unit: "ns"},
+		{name: "standstill_ns", title: "time at safepoints", unit: "ns"},
+	},
+	Class: taskFigures, Executor: taskFigures, Site: taskFigures,
+	Threads: {
+		{name: "cpu_ns", title: "CPU time", unit: "ns", sum: true, share: true},
+		{name: "threads", title: "threads", sum: true, count: true},
+	},
+	Wait: {
+		{name: "waited_ns", title: "waited", unit: "ns", sum: true, share: true},
+		{name: "waits", title: "waits", sum: true, count: true},
+	},
+	Path: {{name: "path_ns", title: "on the path", unit: "ns", sum: true, share: true}},
+}
+
+var taskFigures = []figure{
+	{name: "work_ns", title: "work", unit: "ns", sum: true, share: true},
+	{name: "wall_ns", title: "wall time", unit: "ns", sum: true, share: true},
+	{name: "executions", title: "executions", sum: true, count: true, share: true},
+	{name: "queue_ns", title: "mean queue time", unit: "ns"},
+	{name: "response_ns", title: "mean response time", unit: "ns"},
+	{name: "alloc_bytes", title: "allocated", unit: "bytes", sum: true},
+}
+
+// Key names a row of a run.
+type Key struct {
+	By   By
+	Name string
+}
+
+// Run is what one session says.
+type Run struct {
+	Session string
+	Program string // main class
+	JVM     string
+	CPUs    int
+	Rows    map[Key]map[string]float64 // figures by name
+	// NotAvailable maps groupings that the session cannot have to the reason.
+	NotAvailable map[By]string
+}
+
+// Verdict is what is said of a figure.
+type Verdict string
+
+// The verdicts.
+const (
+	Different    Verdict = "different"     // the corrected p is below 0.05
+	NoDifference Verdict = "no_difference" // none was found: that is no proof that there is none
+	NoInterval   Verdict = "no_interval"   // fewer than two runs on a side
+	Small        Verdict = "small"         // of a row that is too small to judge
+	New          Verdict = "new"           // the row occurs only in B
+	Gone         Verdict = "gone"          // only in A
+	Sometimes    Verdict = "sometimes"     // the row occurs only on one side, and not in all runs of it
+)
+
+// leastShare is the share of the work, wall time, executions, waits or path that a row has on one side for its figures to be
+// judged. What is smaller is listed: each further test makes all others less able to find a difference.
+const leastShare = 0.005
+
+// Figure is a figure on both sides.
+type Figure struct {
+	Name    string            `json:"figure"`
+	Title   string            `json:"-"`
+	Unit    string            `json:"unit"` // "ns", "bytes"; "": a count
+	A       estimate.Interval `json:"a"`    // mean over the runs
+	B       estimate.Interval `json:"b"`
+	Change  estimate.Interval `json:"change"` // B over A, less 1: 0.1 is 10 % more
+	Effect  *estimate.Effect  `json:"effect"` // positive if B has more; null: fewer than two runs on a side
+	P       *float64          `json:"p"`
+	Holm    *float64          `json:"p_corrected"`
+	Verdict Verdict           `json:"verdict"`
+}
+
+// Row is a class, or what else rows are about, on both sides.
+type Row struct {
+	By   By     `json:"by"`
+	Name string `json:"name"`          // in B, or in A if it is gone
+	Was  string `json:"was,omitempty"` // its name in A, if that differs
+	// Guess says why the two may not be the same; "": they are.
+	Guess   string   `json:"guess,omitempty"`
+	In      string   `json:"in"`     // "both", "a" or "b"
+	RunsA   int      `json:"runs_a"` // of A in which it occurs
+	RunsB   int      `json:"runs_b"`
+	Share   float64  `json:"share"` // the largest of its shares of the whole, on either side
+	Figures []Figure `json:"figures"`
+}
+
+// Different reports whether a figure of the row is different.
+func (r *Row) Different() bool {
+	for i := range r.Figures {
+		if r.Figures[i].Verdict == Different {
+			return true
+		}
+	}
+	return false
+}
+
+// Side is one of the two.
+type Side struct {
+	Runs     int      `json:"runs"`
+	Sessions []string `json:"sessions"`
+	Program  string   `json:"program"`
+	JVM      string   `json:"jvm"`
+	CPUs     int      `json:"cpus"`
+}
+
+// Diff is the comparison.
+type Diff struct {
+	A          Side              `json:"a"`
+	B          Side              `json:"b"`
+	Confidence float64           `json:"confidence"`
+	Correction string            `json:"correction"`     // of p
+	Judged     int               `json:"judged"`         // figures with a p
+	Different  int               `json:"different"`      // of these
+	New        int               `json:"new"`            // rows in all runs of B and none of A
+	Gone       int               `json:"gone"`           // in all of A and none of B
+	Note       string            `json:"note,omitempty"` // why there are no intervals
+	Cautions   []string          `json:"cautions,omitempty"`
+	Missing    map[string]string `json:"not_available"` // grouping -> why
+	Rows       []*Row            `json:"rows"`
+}

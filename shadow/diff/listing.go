@@ -1,0 +1,232 @@
+package diff
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackagent/granularity/estimate"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/view"
+)
+
+// Line is a line of the listing: a figure of a row.
+type Line struct {
+	*Row
+	*Figure
+	First bool // of its row
+}
+
+// Lines are the figures of rows. brief leaves out what says little: of a row, it has the first figure, those that are
+// different, and without intervals those that changed by 5 % or more.
+func Lines(rows []*Row, brief bool) []Line {
+	var out []Line
+	for _, r := range rows {
+		for i := range r.Figures {
+			f := &r.Figures[i]
+			if brief && i > 0 && r.By != Whole && f.Verdict != Different && !(f.Verdict == NoInterval && math.Abs(f.Change.Mean) >= leastShown) {
+				continue
+			}
+			out = append(out, Line{r, f, i == 0})
+		}
+	}
+	return out
+}
+
+// leastShown is the change from which a brief listing has a figure that nobody can judge.
+const leastShown = 0.05
+
+// Top are the first rows of each grouping; 0: all. Rows that are different come first.
+func (d *Diff) Top(n int) []*Row {
+	if n == 0 {
+		return d.Rows
+	}
+	rows := slices.Clone(d.Rows)
+	slices.SortStableFunc(rows, func(a, b *Row) int {
+		if a.By != b.By {
+			return slices.Index(All, a.By) - slices.Index(All, b.By)
+		}
+		return rank(a) - rank(b)
+	})
+	seen := map[By]int{}
+	return slices.DeleteFunc(rows, func(r *Row) bool {
+		seen[r.By]++
+		return seen[r.By] > n
+	})
+}
+
+func rank(r *Row) int {
+	switch {
+	case r.Different():
+		return 0
+	case r.In != "both" && r.Share >= leastShare:
+		return 1
+	}
+	return 2
+}
+
+// Label names the row.
+func (r *Row) Label() string {
+	name := r.Name
+	if r.By == Whole {
+		name = "whole run"
+	}
+	if r.Was != "" {
+		name += " (in A: " + r.Was + ")"
+	}
+	return name
+}
+
+// Mean prints a mean in the unit of the figure.
+func (f *Figure) Mean(i estimate.Interval) string {
+	switch {
+	case math.IsNaN(i.Mean):
+		return ""
+	case f.Unit == "ns":
+		return units.FormatNs(units.Ns(math.Round(i.Mean)))
+	case f.Unit == "bytes":
+		return units.FormatBytes(int64(math.Round(i.Mean)))
+	case i.Mean == math.Trunc(i.Mean):
+		return units.FormatExact(int64(i.Mean))
+	}
+	return strconv.FormatFloat(i.Mean, 'f', 1, 64)
+}
+
+// Percent prints a relative change; "" if it is not known.
+func Percent(share float64) string {
+	switch {
+	case math.IsNaN(share) || math.IsInf(share, 0):
+		return ""
+	case share >= 9.95: // of factors, percentages are hard to read
+		return "x " + strconv.FormatFloat(1+share, 'f', 0, 64)
+	case share > 0:
+		return "+" + units.FormatPercent(share)
+	case share < 0:
+		return "-" + units.FormatPercent(-share)
+	}
+	return "0 %"
+}
+
+// IntervalText is the interval of the change.
+func (f *Figure) IntervalText() string {
+	if !f.Change.Known() {
+		return ""
+	}
+	return Percent(f.Change.Low) + " to " + Percent(f.Change.High)
+}
+
+// EffectText is the effect size in a number and a word.
+func (f *Figure) EffectText() string {
+	if f.Effect == nil || math.IsNaN(f.Effect.HedgesG) {
+		return ""
+	}
+	if math.IsInf(f.Effect.HedgesG, 0) {
+		return f.Effect.HedgesWord()
+	}
+	return fmt.Sprintf("%.1f (%s)", f.Effect.HedgesG, f.Effect.HedgesWord())
+}
+
+// words are the verdicts in a listing.
+var words = map[Verdict]string{Different: "different", NoDifference: "", NoInterval: "", Small: "too small to judge", New: "only in B", Gone: "only in A", Sometimes: "in some runs"}
+
+// VerdictText is the verdict in words.
+func (l *Line) VerdictText() string {
+	word := words[l.Verdict]
+	if l.Guess != "" && l.First {
+		return strings.TrimPrefix(word+"; a guess: "+l.Guess, "; ")
+	}
+	return word
+}
+
+// interval declares the columns of a mean or change with its bounds.
+func interval(name, title, doc string, of func(Line) estimate.Interval, show func(Line) string) []view.Column[Line] {
+	bound := func(name, doc string, pick func(estimate.Interval) float64) view.Column[Line] {
+		return view.Column[Line]{Name: name, Kind: view.Float, Optional: true, Doc: doc, Value: func(l Line) view.Value {
+			if v := pick(of(l)); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				return view.FloatOf(v)
+			}
+			return view.Null
+		}}
+	}
+	mean := bound(name, doc, func(i estimate.Interval) float64 { return i.Mean })
+	mean.Title, mean.Show = title, show
+	return []view.Column[Line]{mean,
+		bound(name+"_low", "lower bound of its 95 % interval; empty: fewer than two runs", func(i estimate.Interval) float64 { return i.Low }),
+		bound(name+"_high", "upper bound of its 95 % interval", func(i estimate.Interval) float64 { return i.High })}
+}
+
+// Columns are those of the listing. judged: both sides have repeated runs.
+func Columns(judged bool) []view.Column[Line] {
+	word := func(name, title, doc string, of func(Line) string) view.Column[Line] {
+		return view.Column[Line]{Name: name, Title: title, Kind: view.Name, Doc: doc, Value: func(l Line) view.Value { return view.NameOf(of(l)) }}
+	}
+	name := word("name", "name", "what the row is about, as in B", func(l Line) string { return l.Row.Name })
+	name.Show = func(l Line) string {
+		if !l.First {
+			return ""
+		}
+		return l.Label()
+	}
+	columns := []view.Column[Line]{
+		word("by", "by", "run, class, executor, site, thread (kinds of threads), wait (what for) or path (classes on the critical path)", func(l Line) string { return string(l.By) }),
+		name,
+		word("was", "", "its name in A, if that differs", func(l Line) string { return l.Was }),
+		word("guess", "", "why the two may not be the same; empty: they are", func(l Line) string { return l.Guess }),
+		word("in", "", "both, a or b", func(l Line) string { return l.In }),
+		word("figure", "figure", "which figure", func(l Line) string { return l.Figure.Name }),
+		word("unit", "", "ns, bytes, or empty for counts", func(l Line) string { return l.Unit }),
+	}
+	columns[5].Show, columns[5].Stays = func(l Line) string { return l.Title }, true
+	columns = append(columns, interval("a", "A", "mean over the runs of A", func(l Line) estimate.Interval { return l.A }, func(l Line) string { return l.Mean(l.A) })...)
+	columns = append(columns, interval("b", "B", "mean over the runs of B", func(l Line) estimate.Interval { return l.B }, func(l Line) string { return l.Mean(l.B) })...)
+	columns = append(columns, interval("change", "change", "B over A, less 1: 0.1 is 10 % more", func(l Line) estimate.Interval { return l.Change }, func(l Line) string { return Percent(l.Change.Mean) })...)
+	between := view.Column[Line]{Kind: view.Word, Show: func(l Line) string { return l.IntervalText() }}
+	effect := view.Column[Line]{Name: "hedges_g", Kind: view.Float, Optional: true, Doc: "effect size, positive if B has more", Show: func(l Line) string { return l.EffectText() },
+		Value: func(l Line) view.Value {
+			if l.Effect == nil {
+				return view.Null
+			}
+			return view.Opt(estimate.Number(l.Effect.HedgesG), view.FloatOf)
+		}}
+	if judged {
+		between.Title, effect.Title = "95 % interval", "effect"
+	}
+	return append(columns, between, effect,
+		view.Column[Line]{Name: "p_corrected", Kind: view.Float, Optional: true, Doc: "p, corrected for all figures that were judged (Holm)", Value: func(l Line) view.Value { return view.Opt(l.Holm, view.FloatOf) }},
+		view.Column[Line]{Name: "verdict", Title: "verdict", Kind: view.Word, Doc: "different, no_difference, no_interval, small, new, gone or sometimes",
+			Value: func(l Line) view.Value { return view.WordOf(string(l.Verdict)) }, Show: func(l Line) string { return l.VerdictText() }})
+}
+
+// Markdown writes the comparison of rows as tables.
+func (d *Diff) Markdown(w io.Writer, rows []*Row) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Comparison\n\n%s\n\n", text.Markdown(d.Text()))
+	fmt.Fprintf(&b, "A: %s; B: %s.\n", text.Markdown(strings.Join(d.A.Sessions, ", ")), text.Markdown(strings.Join(d.B.Sessions, ", ")))
+	for _, c := range d.Cautions {
+		fmt.Fprintf(&b, "\nCaution: %s.\n", text.Markdown(c))
+	}
+	by := By("")
+	for _, l := range Lines(rows, true) {
+		if l.By != by {
+			by = l.By
+			fmt.Fprintf(&b, "\n| %s | figure | A | B | change | 95 %% interval | effect | verdict |\n|---|---|--:|--:|--:|---|---|---|\n", by)
+		}
+		name := ""
+		if l.First {
+			name = l.Label()
+		}
+		fmt.Fprintf(&b, "| %s |", text.Markdown(name))
+		for _, cell := range []string{l.Title, l.Mean(l.A), l.Mean(l.B), Percent(l.Change.Mean), l.IntervalText(), l.EffectText(), l.VerdictText()} {
+			fmt.Fprintf(&b, " %s |", text.Markdown(cell))
+		}
+		b.WriteString("\n")
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("writing Markdown: %w", err)
+	}
+	return nil
+}
