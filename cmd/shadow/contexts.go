@@ -15,8 +15,8 @@ import (
 
 // wholeStacks reports whether what flame graphs show are whole stacks: those of
 // executions, where they were recorded.
-func wholeStacks(s *session.Session, o summary.HotspotOptions) bool {
-	return s.HasContexts() && !o.Units
+func wholeStacks(s *session.Session, units bool) bool {
+	return s.HasContexts() && !units
 }
 
 // listContexts prints the calling contexts of a session.

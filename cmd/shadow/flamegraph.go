@@ -3,9 +3,8 @@ package main
 import (
 	"io"
 
-	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/shadow/flame"
+	"stackagent/granularity"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 )
@@ -16,46 +15,43 @@ func writeStacks(l *listing.Flags, dir string, o summary.HotspotOptions, output 
 	if err != nil {
 		return err
 	}
-	before := len(s.Warnings)
-	if wholeStacks(s, o) {
-		return writeContexts(l, s, o, output)
+	x := &exporting{env: l.Env, session: s, filter: o.Filter, output: output, units: o.Units, sort: o.Sort, before: len(s.Warnings)}
+	if l.Format == "pprof" {
+		err = exportPprof(x)
+	} else {
+		err = exportCollapsed(x)
 	}
-	stacks, err := summary.StacksOf(s, summary.Options{Filter: o.Filter, Units: o.Units})
 	if err != nil {
 		return err
 	}
-	err = files.Write(l.Env.Out, output, func(w io.Writer) error {
-		if l.Format == "collapsed" {
-			return flame.Collapsed(w, stacks)
-		}
-		return flame.Pprof(w, s, stacks)
-	})
-	if err != nil {
-		return err
-	}
-	l.Env.NoteFound(s, before)
+	l.Env.NoteFound(s, x.before)
 	return nil
 }
 
-// writeContexts writes the whole stacks on which tasks were executed.
-func writeContexts(l *listing.Flags, s *session.Session, o summary.HotspotOptions, output string) error {
-	before := len(s.Warnings)
-	contexts, err := summary.Contexts(s, o.Filter, o.Sort)
-	if err != nil {
-		return err
-	}
-	err = files.Write(l.Env.Out, output, func(w io.Writer) error {
-		if l.Format == "collapsed" {
-			return flame.CollapsedContexts(w, contexts)
+// exportStacks writes the whole stacks on which tasks were executed, where the session has them, else what stands for them.
+func exportStacks(x *exporting, stacks func(io.Writer, *session.Session, []summary.Stack) error,
+	contexts func(io.Writer, *session.Session, []summary.Context) error) error {
+	s := x.session
+	if !wholeStacks(s, x.units) {
+		found, err := summary.StacksOf(s, summary.Options{Filter: x.filter, Units: x.units})
+		if err != nil {
+			return err
 		}
-		return flame.PprofContexts(w, s, contexts)
-	})
+		return x.file(func(w io.Writer) error { return stacks(w, s, found) })
+	}
+	order := x.sort
+	if order == "" {
+		order = granularity.ByWork
+	}
+	found, err := summary.Contexts(s, x.filter, order)
 	if err != nil {
 		return err
 	}
-	l.Env.NoteFound(s, before)
+	if err := x.file(func(w io.Writer) error { return contexts(w, s, found) }); err != nil {
+		return err
+	}
 	if n := s.Every(); n > 1 {
-		l.Env.Note("estimates: the context of one event in %d was recorded; the values are scaled by that", n)
+		x.env.Note("estimates: the context of one event in %d was recorded; the values are scaled by that", n)
 	}
 	return nil
 }

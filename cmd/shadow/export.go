@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/granularity"
+	"stackagent/shadow/flame"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+// exportFormat is what a session can be written as. A format is added by a line in exportFormats.
+type exportFormat struct {
+	name, doc string
+	output    string // what -o names
+	needed    bool   // -o must be given
+	windows   bool   // it takes --from, --to, --iteration and --max
+	filters   bool   // it takes --app and --class
+	write     func(x *exporting) error
+}
+
+var exportFormats = []exportFormat{
+	{"pprof", "the work by context, or by executor, call site and class, for pprof", "a file", true, false, true, exportPprof},
+	{"collapsed", "the same for flamegraph.pl", "a file", false, false, true, exportCollapsed},
+}
+
+// exporting is one run of shadow export.
+type exporting struct {
+	env     console.Env
+	session *session.Session
+	window  windowFlags
+	filter  summary.Filter
+	max     int
+	output  string // as given with -o
+	before  int    // warnings of the session that were noted
+
+	units bool              // of stacks: units of work
+	sort  granularity.Order // of stacks: greatest first by this
+}
+
+// file lets f write the output: to standard output, or to a file that appears whole or not at all.
+func (x *exporting) file(f func(io.Writer) error) error {
+	return files.Write(x.env.Out, x.output, f)
+}
+
+// progress shows how far the export is; call done at its end.
+func (x *exporting) progress() (show func(what string, done, total uint64), done func()) {
+	if bar := x.env.Bar(); bar != nil {
+		return bar.Show, bar.Clear
+	}
+	return func(string, uint64, uint64) {}, func() {}
+}
+
+func formatNames() []string {
+	names := make([]string, len(exportFormats))
+	for i, f := range exportFormats {
+		names[i] = f.name
+	}
+	return names
+}
+
+// formatTable is the list of formats in the help.
+func formatTable() string {
+	var b strings.Builder
+	for _, f := range exportFormats {
+		fmt.Fprintf(&b, "  %-10s %s; -o names %s\n", f.name, f.doc, f.output)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func newExport(env console.Env) *cobra.Command {
+	x := exporting{env: env}
+	var format string
+	cmd := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write a session for other tools",
+		Long: `Writes a session in the format of another tool:
+
+` + formatTable() + `
+
+With --from and --to, an export holds what overlaps the window, with its true times.
+A file appears whole or not at all. See docs/export.md and docs/open-in.md.`,
+		Example: `  shadow export /tmp/s --format pprof -o tasks.pb.gz
+  shadow export /tmp/s --format collapsed | flamegraph.pl > tasks.svg`,
+		Args: listing.OneSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := x.check(cmd, format)
+			if err != nil {
+				return err
+			}
+			if x.session, err = env.Open(args[0]); err != nil {
+				return err
+			}
+			x.before = len(x.session.Warnings)
+			if err := f.write(&x); err != nil {
+				return fmt.Errorf("exporting %s as %s: %w", x.session.Dir, f.name, err)
+			}
+			env.NoteFound(x.session, x.before)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", strings.Join(formatNames(), "|"))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVarP(&x.output, "output", "o", "", "what to write (default: standard output, where the format allows it)")
+	cmd.Flags().IntVar(&x.max, "max", 0, "write at most N executions")
+	x.window.addTo(cmd)
+	filterFlags(cmd, &x.filter)
+	return cmd
+}
+
+// check refuses wrong usage before anything is read.
+func (x *exporting) check(cmd *cobra.Command, name string) (*exportFormat, error) {
+	if name == "" {
+		return nil, console.Usagef("missing --format: use one of %s", strings.Join(formatNames(), ", "))
+	}
+	i := slices.IndexFunc(exportFormats, func(f exportFormat) bool { return f.name == name })
+	if i < 0 {
+		return nil, console.Usagef("--format %s: use one of %s", name, strings.Join(formatNames(), ", "))
+	}
+	f := &exportFormats[i]
+	if err := x.window.check(); err != nil {
+		return nil, err
+	}
+	if err := x.filter.Check(); err != nil {
+		return nil, &console.UsageError{Err: err}
+	}
+	switch {
+	case x.max < 0:
+		return nil, console.Usagef("--max %d: use a number above 0", x.max)
+	case f.needed && x.output == "":
+		return nil, console.Usagef("--format %s: name %s with -o", f.name, f.output)
+	case !f.windows && (!x.window.whole() || x.max > 0):
+		return nil, console.Usagef("--format %s holds the whole session: use it without --from, --to, --iteration and --max", f.name)
+	case !f.filters && x.filter.Active():
+		return nil, console.Usagef("--format %s holds all classes: use it without --app and --class", f.name)
+	}
+	return f, nil
+}
+
+func exportPprof(x *exporting) error { return exportStacks(x, flame.Pprof, flame.PprofContexts) }
+
+func exportCollapsed(x *exporting) error {
+	return exportStacks(x,
+		func(w io.Writer, _ *session.Session, stacks []summary.Stack) error { return flame.Collapsed(w, stacks) },
+		func(w io.Writer, _ *session.Session, contexts []summary.Context) error {
+			return flame.CollapsedContexts(w, contexts)
+		})
+}
