@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +76,11 @@ func sides(args []string, dash int) (a, b []string, err error) {
 		return nil, nil, console.Usagef("want two sessions, or two lists with -- between them: shadow diff A... -- B...")
 	case dash == 0 || dash == len(args):
 		return nil, nil, console.Usagef("a side has no session: shadow diff A... -- B...")
+	}
+	for _, arg := range args[dash:] {
+		if strings.HasPrefix(arg, "-") {
+			return nil, nil, console.Usagef("%s stands behind --: give flags before it, as in shadow diff --by site A... -- B...", text.OneLine(arg))
+		}
 	}
 	return args[:dash], args[dash:], nil
 }

@@ -8,9 +8,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// RatioP is the two-sided p of the hypothesis that two samples have one mean, by the test that belongs to Ratio: below 0.05 if
-// its interval excludes 1. If a mean is not positive, it is Welch's test of the difference. NaN if a sample has fewer than two
-// values.
+// RatioP is the two-sided p of the hypothesis that two samples have one mean: the larger one of two tests, that of the ratio,
+// which belongs to Ratio, and Welch's of the difference. Where values vary little they agree. The test of the ratio alone takes
+// one large value among small ones for a difference; that of the difference alone does so where the larger sample varies less.
+// If p is below 0.05, the interval of Ratio excludes 1. If a mean is not positive, there is only the difference. NaN if a sample
+// has fewer than two values.
 //
 // resolution is the step in which values can differ, 1 for counts; 0: any. Two small samples of a coarse quantity often have no
 // spread at all (12, 12 against 13, 13), which says nothing: no value is taken to be known better than to half a step.
@@ -20,20 +22,32 @@ func RatioP(a, b []float64, resolution float64) float64 {
 	}
 	ma, va := stat.MeanVariance(a, nil)
 	mb, vb := stat.MeanVariance(b, nil)
-	if ma == mb {
-		return 1
-	}
 	least := square(resolution / 2)
-	va, vb = max(va, least)/float64(len(a)), max(vb, least)/float64(len(b))
-	difference := mb - ma
+	x, y := spread{len(a), max(va, least) / float64(len(a))}, spread{len(b), max(vb, least) / float64(len(b))}
+	p := welch(mb-ma, x, y)
 	if ma > 0 && mb > 0 {
-		difference, va, vb = math.Log(mb/ma), va/square(ma), vb/square(mb)
+		x.variance, y.variance = x.variance/square(ma), y.variance/square(mb)
+		p = max(p, welch(math.Log(mb/ma), x, y))
 	}
-	if va+vb == 0 {
+	return p
+}
+
+// spread is how well a mean of n values is known.
+type spread struct {
+	n        int
+	variance float64 // of the mean
+}
+
+// welch is the p of a difference of two means.
+func welch(difference float64, a, b spread) float64 {
+	switch {
+	case difference == 0:
+		return 1
+	case a.variance+b.variance == 0:
 		return 0
 	}
-	degrees := square(va+vb) / (square(va)/float64(len(a)-1) + square(vb)/float64(len(b)-1))
-	t := math.Abs(difference) / math.Sqrt(va+vb)
+	degrees := square(a.variance+b.variance) / (square(a.variance)/float64(a.n-1) + square(b.variance)/float64(b.n-1))
+	t := math.Abs(difference) / math.Sqrt(a.variance+b.variance)
 	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Survival(t)
 }
 

@@ -15,7 +15,7 @@ type pair struct{ a, b, guess string }
 
 // Names change between builds without a change of what they mean: lines move, and javac numbers lambdas and anonymous classes.
 var (
-	lineNumber   = regexp.MustCompile(`(\.[A-Za-z]+|[\w$>)]):\d+`) // Main.java:18, com.acme.Main.run:18
+	lineNumber   = regexp.MustCompile(`(\b[A-Za-z_$<][\w$<>]*):\d+`) // Main.java:18, com.acme.Main.run:18
 	lambdaNumber = regexp.MustCompile(`(lambda\$[^ $(]*|\$anonfun\$[^ $(]*)\$\d+`)
 	classNumber  = regexp.MustCompile(`\$\d+`)
 )
