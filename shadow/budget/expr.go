@@ -151,6 +151,7 @@ func (c *compiler) node(n ast.Node, depth int) (*node, error) {
 		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == "within" {
 			return c.within(n, depth)
 		}
+		return c.figure(n)
 	case *ast.IdentifierNode:
 		if strings.HasPrefix(n.Value, "$") {
 			return c.quantity(n)
@@ -266,7 +267,7 @@ func (c *compiler) selector(n *ast.CallNode) (s Selector, baseline bool, err err
 			kind, baseline = p.Value, true
 		}
 	}
-	if selectors[kind] == "" {
+	if !selectors[kind] {
 		return s, false, errorAt(column(n), `unknown function %s: there are class, unit, executor and site, as in class("com.acme.*").cpu_ns.max, and within(figure, 10%%)`, text.OneLine(text.Cut(kind, 40)))
 	}
 	if len(n.Arguments) == 1 {

@@ -172,8 +172,8 @@ func isZero(x any) bool { return x == json.Number("0") }
 // noMetric says why a metric has no value.
 func (t Tree) noMetric(n Name) string {
 	metric, _, _ := strings.Cut(n.Path, ".")
-	if what := selectors[n.Kind]; what != "" {
-		return text.OneLine(fmt.Sprintf("nothing that ran has %s and a %s that matches %q", metric, what, n.Glob))
+	if n.Glob != "" {
+		return text.OneLine(fmt.Sprintf("%s matches nothing that has a value of %s", n.Selector, metric))
 	}
 	return "the session has no value of " + metric
 }

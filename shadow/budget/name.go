@@ -21,8 +21,8 @@ const (
 	Site     = "site"     // executions of tasks that come from a call site
 )
 
-// selectors are those that take a glob, with what it is compared with.
-var selectors = map[string]string{Class: "class", Unit: "class", Executor: "executor", Site: "call site"}
+// selectors are those that take a glob.
+var selectors = map[string]bool{Class: true, Unit: true, Executor: true, Site: true}
 
 // String is the selector as it is written.
 func (s Selector) String() string {

@@ -40,9 +40,12 @@ func scan(expression string) (string, []quantity, error) {
 			return "", nil, errorAt(i, "unexpected %q", r)
 		case r == '"' || r == '\'' || r == '`':
 			for end < len(in) && in[end] != r {
+				if in[end] == '\\' && r != '`' {
+					end++ // an escaped quote does not end it
+				}
 				end++
 			}
-			if end == len(in) {
+			if end >= len(in) {
 				return "", nil, errorAt(i, "the quote that begins here has no end")
 			}
 			end++
@@ -96,14 +99,9 @@ func number(in []rune, from int) (*quantity, int, error) {
 		to++
 	}
 	if to == end && to < len(in) && in[to] == '%' {
-		to++
-		for next := to; next < len(in) && unicode.IsSpace(in[next]); next++ {
-			to = next // looked at below: 7 % 3 is no percentage
-		}
-		if next := to; next < len(in) && (isWord(in[next]) && !isKeyword(in[next:]) || in[next] == '(') {
+		if to++; to < len(in) && (isWord(in[to]) || in[to] == '(') {
 			return nil, 0, errorAt(end, "%% is percent, not an operator")
 		}
-		to = end + 1
 	}
 	unit := string(in[end:to])
 	if unit == "" {
@@ -118,14 +116,4 @@ func number(in []rune, from int) (*quantity, int, error) {
 		return nil, 0, errorAt(from, "%s is no number", text.Cut(string(in[from:end]), 40))
 	}
 	return &quantity{v * w.factor, w.unit, string(in[from:to])}, to, nil
-}
-
-// isKeyword reports whether an operator in letters begins here.
-func isKeyword(in []rune) bool {
-	for _, k := range []string{"and", "or"} {
-		if strings.HasPrefix(string(in[:min(len(in), len(k)+1)])+" ", k+" ") {
-			return true
-		}
-	}
-	return false
 }
