@@ -36,6 +36,7 @@ func TestHostileNamesEverywhere(t *testing.T) {
 		{"tasks", dir, "--units"}, {"stats", dir, "--units"}, {"threads", dir, "--counters"}, {"bottle", dir}, {"bottle", dir, "--group", "pool"},
 		{"bottle", dir, "--every", "50ms"}, {"gc", dir}, {"gc", dir, "--class", "*"}, {"stack", dir, dir, "--threads", "2", "--workers", "*"},
 		{"waits", dir}, {"waits", dir, "--by", "site"}, {"waits", dir, "--by", "unit"}, {"waits", dir, "--by", "thread"},
+		{"diff", dir, evil, "--by", "all"}, {"diff", evil, dir, "--units"},
 		{"tgp", "fine", dir}, {"tgp", "coarse", dir, "--min-gran", "0"}, {"tgp", "diagnose", dir},
 	} {
 		for _, format := range []string{"table", "csv", "json"} {
@@ -68,6 +69,19 @@ func TestHostileNamesEverywhere(t *testing.T) {
 	printed(t, "stats --check", out+errs)
 	if code > 1 { // 1: these threads do not agree with the kernel's account
 		t.Errorf("stats --check: exit code %d: %s", code, errs)
+	}
+	for _, args := range [][]string{{"diff", dir, evil, "--by", "all", "--format", "markdown"}, {"check", dir, "--format", "github"}, {"check", dir, "--format", "junit"}, {"check", dir, "--format", "markdown"}, {"check", dir}, {"check", dir, "--format", "json"}} {
+		if args[0] == "check" {
+			args = append(args, "--fail-if", "cpu_ns.max > 0", "--fail-if", `class("<script>*").executions > 0`)
+		}
+		code, out, errs := shadow(t, nil, args...)
+		if printed(t, strings.Join(args, " "), out+errs); code != 0 && code != 3 {
+			t.Errorf("%v: exit code %d: %s", args, code, errs)
+		}
+	}
+	code, out, errs = shadow(t, nil, "check", dir, "--fail-if", `site("*").executions > 0`) // names what it matches
+	if printed(t, "check of sites", out+errs); code != 2 || !strings.Contains(errs, "choose one") {
+		t.Errorf("check of sites: exit code %d: %s", code, errs)
 	}
 	hostileFigures(t, dir, evil)
 	hostileTraces(t, dir)
