@@ -109,7 +109,7 @@ func verbs(env console.Env) []*cobra.Command {
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
 		newJoin(env), newBottle(env), newPath(env), newWhatif(env), newWarmup(env), newStack(env), newScale(env), newHeap(env), newLBO(env), newGC(env), newLatency(env), newWaits(env),
 		newCheck(env), newDiff(env), newCharacterize(env), newMonitors(env), newVertical(env),
-		tgp.NewImport(env), tgp.New(env), newExport(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env),
+		newImport(env), tgp.New(env), newExport(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env),
 	}
 }
 

@@ -151,7 +151,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"attach", "1", "2"}, "want one process id, got 2 arguments"},
 		{[]string{"attach", "1", "--duration", "soon"}, "--duration soon: want a time such as 1.5s, 200ms or 2m"},
 		{[]string{"doctor", "all"}, `shadow doctor takes no arguments, got "all"`},
-		{[]string{"import", "jfr"}, `unknown command "jfr" for "shadow import"`},
+		{[]string{"import"}, "want one JFR recording"},
 		{[]string{"completion"}, "missing shell: shadow completion bash, zsh, fish or powershell"},
 		{[]string{"completion", "tcsh"}, `unknown command "tcsh"`},
 		{[]string{"help", "frobnicate"}, "unknown command"},

@@ -70,7 +70,8 @@ func TestTgpWrong(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"import"}, 2, "missing format"},
+		{[]string{"import"}, 2, "want one JFR recording"},
+		{[]string{"import", bad}, 1, "no JFR recording"},
 		{[]string{"import", "tgp"}, 2, "want files and -o"},
 		{[]string{"import", "tgp", bad}, 2, "want files and -o"},
 		{[]string{"import", "tgp", bad, "-o", dir + "/x", "--metric", "moon"}, 2, "unknown metric"},

@@ -43,6 +43,7 @@ type rule struct {
 var rules = []rule{
 	{"internal/units", nil},
 	{"internal/loglinear", nil},
+	{"internal/jfrfile", nil},
 	{"internal/text", []string{"internal/units"}},
 	{"internal/beat", nil},
 	{"internal/perfevent", nil},
@@ -79,6 +80,7 @@ var rules = []rule{
 	{"shadow/catalog", []string{"shadow/store", "internal/text", "internal/units"}},
 	{"shadow/session", []string{"shadow/store", "hpc", "hpc/sched", "granularity/...", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"shadow/tgp", []string{"granularity/tgp", "shadow/store", "shadow/session", "internal/units", "internal/wire", "internal/text"}},
+	{"shadow/fromjfr", []string{"shadow/store", "internal/jfrfile", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/marker", []string{"hpc", "internal/proc", "internal/units"}},
 	{"shadow/deopt", []string{"hpc", "internal/units"}},
 	{"shadow/jfr", []string{"hpc", "internal/units"}},

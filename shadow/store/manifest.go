@@ -36,6 +36,18 @@ const (
 	EndedClosed      = "shadow closed"
 )
 
+// Keys of NotAvailable of a session that was made of another program's recording: where one is set, the figure is not
+// known, and its 0 means nothing.
+const (
+	NoExecutions = "executions"
+	NoCreated    = "created"
+	NoPauses     = "pauses"
+	NoLostCount  = "lost events"
+)
+
+// LostByJFR is the reason of losses that JFR reports: how many events, and of which types, it does not say.
+const LostByJFR = "reported by JFR (jdk.DataLoss), at least"
+
 // Typed reasons for a folder that is not read as a session.
 var (
 	ErrNoSession    = errors.New("not a session folder")
@@ -96,6 +108,10 @@ type Manifest struct {
 	ExitNote    string   `json:"exit_note,omitempty"`
 	BadMessages uint64   `json:"bad_messages"` // undecodable or foreign ones, kept out
 	Notes       []string `json:"notes,omitempty"`
+
+	// ImportedFrom says of what another program recorded the session was made; empty: it was recorded by the agent, or is a
+	// trace of tgp.
+	ImportedFrom string `json:"imported_from,omitempty"`
 
 	// Pieces are the other stores that hold parts of the session. While there are any, what is missing here is
 	// not known to be lost, and parts are not merged: their ranges show what is there twice.

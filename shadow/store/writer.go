@@ -323,6 +323,10 @@ func (w *Writer) Close() error {
 		w.Manifest.Balance = &Balance{State: BalanceUnknown, Why: "this folder holds only a part of the session"}
 		return w.CommitManifest()
 	}
+	if why := w.Manifest.NotAvailable[NoLostCount]; why != "" {
+		w.Manifest.Balance = &Balance{State: BalanceUnknown, Why: why, AtLeastLost: w.Manifest.Lost.Reported}
+		return w.CommitManifest()
+	}
 	w.Manifest.SchedulingRecord = recordID(w.dir)
 	f, err := w.open()
 	if err != nil {
@@ -382,7 +386,7 @@ func (m *Manifest) settle() {
 		return
 	}
 	l.Batches = m.Sequences.Max() - m.Sequences.Count()
-	events := l.Reported - l.ByReason[wire.LostPauses] // pauses are not among what was produced
+	events := l.Reported - l.ByReason[wire.LostPauses] - l.ByReason[LostByJFR] // they are not among what was produced
 	diff := int64(m.Produced.Sum()) - int64(m.Stored.Sum()) - int64(events)
 	if l.Batches > 0 && diff > 0 {
 		l.InGaps = uint64(diff)

@@ -104,7 +104,7 @@ func readSamples(dir string) (s gran.Samples, err error) {
 
 // readIfThere reads a file, or nothing where there is none.
 func readIfThere[T any](path string, read func(io.Reader, string) ([]T, error)) ([]T, error) {
-	f, err := openPlain(path)
+	f, err := files.OpenPlain(path)
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

@@ -3,14 +3,13 @@ package tgp
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/store"
@@ -23,23 +22,8 @@ type importFlags struct {
 	maxRows int
 }
 
+// NewImport is shadow import tgp.
 func NewImport(env console.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "import FORMAT FILE... -o DIR",
-		Short: "Convert the trace of another profiler into a session",
-		Long: `Converts the trace of another profiler into a session, so that stats, report, hotspots
-and the other commands work on it. FORMAT is the profiler; the only one is tgp.`,
-		Example: `  shadow import tgp traces/tasks.csv traces/gc.csv -o /tmp/t`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return console.Usagef("missing format; the only one is tgp: shadow import tgp tasks.csv -o DIR")
-		},
-	}
-	cmd.AddCommand(newImportTgp(env))
-	return cmd
-}
-
-func newImportTgp(env console.Env) *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR",
@@ -140,30 +124,10 @@ func kindOfFile(path string) string {
 
 // readFile opens a file that is none of ours.
 func readFile(path string, read func(io.Reader) error) error {
-	f, err := openPlain(path)
+	f, err := files.OpenPlain(path)
 	if err != nil {
 		return fmt.Errorf("reading a trace: %w; name a session folder, or tasks.csv and the other files of tgp", err)
 	}
 	defer f.Close()
 	return read(f)
-}
-
-// openPlain opens a file, and nothing that could keep the reader waiting.
-func openPlain(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening a pipe waits for who writes to it
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case info.IsDir():
-		err = fmt.Errorf("%s is a folder; name the files in it", path)
-	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is not a regular file (%s); write its content to one first", path, info.Mode().Type())
-	default:
-		return f, nil
-	}
-	f.Close()
-	return nil, err
 }

@@ -1,0 +1,199 @@
+package fromjfr
+
+import (
+	"cmp"
+	"slices"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// partRows is how many executions or waits a part holds.
+const partRows = 512 << 10
+
+// write commits the rows, and then the names.
+func (b *builder) write() error {
+	b.begin()
+	n := nesting{b: b}
+	if err := b.rows.each(n.add); err != nil {
+		return err
+	}
+	if err := n.end(); err != nil {
+		return err
+	}
+	b.small()
+	return b.w.Commit(b.part)
+}
+
+// begin begins the next part.
+func (b *builder) begin() {
+	b.seq++
+	b.part = &store.Part{Range: store.Range{From: b.seq, To: b.seq}}
+}
+
+// commit writes a part that is full.
+func (b *builder) commit() error {
+	if len(b.part.Executions) < partRows && len(b.part.Waits) < partRows {
+		return nil
+	}
+	if err := b.w.Commit(b.part); err != nil {
+		return err
+	}
+	b.begin()
+	return nil
+}
+
+// nesting finds what encloses what on a thread: rows come in the order of their starts, those that enclose others first.
+type nesting struct {
+	b      *builder
+	thread uint32
+	open   []open
+	wait   *row // the wait that is not written yet: others may lie inside it
+	within uint32
+	task   uint64
+	held   row
+}
+
+type open struct {
+	row
+	task   uint64
+	nested int64
+}
+
+func (n *nesting) add(r *row) error {
+	if r.thread != n.thread {
+		if err := n.end(); err != nil {
+			return err
+		}
+		n.thread = r.thread
+	}
+	if r.wait {
+		return n.addWait(r)
+	}
+	if err := n.close(r.start, r.end); err != nil {
+		return err
+	}
+	n.task++
+	n.open = append(n.open, open{row: *r, task: n.task})
+	return nil
+}
+
+// close ends the executions that end before at, and those that do not enclose what ends at to.
+func (n *nesting) close(at, to int64) error {
+	for len(n.open) > 0 {
+		top := &n.open[len(n.open)-1]
+		if top.end > at && top.end >= to || top.start == at && top.end == to {
+			return nil
+		}
+		if top.end > at {
+			n.b.overlaps++
+		}
+		if err := n.pop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pop writes the innermost execution.
+func (n *nesting) pop() error {
+	top := n.open[len(n.open)-1]
+	n.open = n.open[:len(n.open)-1]
+	depth := len(n.open)
+	e := store.Execution{
+		TaskID: top.task, Class: top.class, Thread: top.thread, Depth: uint16(min(depth, 1<<16-1)), Flags: uint16(top.flags), StartNs: units.MonoNs(top.start),
+		WallNs: units.NotMeasured, SelfWallNs: units.NotMeasured, CPUNs: units.Ns(top.cpu), SelfCPUNs: units.NotMeasured,
+	}
+	if depth > 0 {
+		e.OuterTaskID = n.open[depth-1].task
+	}
+	if top.flags&uint32(wire.Running) == 0 {
+		e.EndNs, e.WallNs = units.MonoNs(top.end), units.Ns(top.end-top.start)
+		e.SelfWallNs = e.WallNs - units.Ns(top.nested)
+		if depth > 0 {
+			n.open[depth-1].nested += top.end - top.start
+		}
+	}
+	n.b.part.Executions = append(n.b.part.Executions, e)
+	n.b.result.Executions++
+	return n.b.commit()
+}
+
+// end ends all executions of the thread.
+func (n *nesting) end() error {
+	if err := n.flush(); err != nil {
+		return err
+	}
+	for len(n.open) > 0 {
+		if err := n.pop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addWait takes a wait. One wait can be several events, one inside the other: a read of a socket that parks the thread, a
+// virtual thread pinned in a park. They are one wait of the session.
+func (n *nesting) addWait(r *row) error {
+	if w := n.wait; w != nil && r.start < w.end {
+		if w.flags&uint32(wire.WaitPinned) != 0 && r.kind != uint32(wire.WaitIO) {
+			w.kind = r.kind
+		}
+		w.flags |= r.flags
+		w.class, w.other, w.holder = cmp.Or(w.class, r.class), cmp.Or(w.other, r.other), cmp.Or(w.holder, r.holder)
+		if w.context == 0 {
+			w.site, w.context = r.site, r.context
+		}
+		w.end = max(w.end, r.end)
+		return nil
+	}
+	if err := n.flush(); err != nil {
+		return err
+	}
+	n.held, n.within = *r, 0
+	n.wait = &n.held
+	for i := len(n.open) - 1; i >= 0; i-- {
+		if n.open[i].end > r.start {
+			n.within = n.open[i].class
+			break
+		}
+	}
+	return nil
+}
+
+// flush writes the wait that was held back.
+func (n *nesting) flush() error {
+	w := n.wait
+	if w == nil {
+		return nil
+	}
+	n.wait = nil
+	n.b.part.Waits = append(n.b.part.Waits, store.Wait{
+		Flags: w.flags, Kind: store.WaitKindName(wire.WaitKind(w.kind)), Blocker: w.class, Thread: w.thread, StartNs: w.start, EndNs: w.end,
+		Waker: w.other, Holder: w.holder, Within: n.within, Site: w.site, Context: w.context,
+	})
+	n.b.result.Waits++
+	return n.b.commit()
+}
+
+// small adds the tables of names, and the pauses, to the last part.
+func (b *builder) small() {
+	p := b.part
+	for i, c := range b.classes {
+		p.Classes = append(p.Classes, store.Class{ID: uint32(i) + 1, Name: c.name, Kinds: c.kinds.String()})
+	}
+	p.Threads = b.threads
+	for i, name := range b.blockers {
+		p.Blockers = append(p.Blockers, store.Blocker{ID: uint32(i) + 1, Class: name})
+	}
+	p.Frames, p.Contexts = b.frames, b.contexts
+	for _, f := range b.frames { // the site of a wait is one of its frames
+		p.Sites = append(p.Sites, store.Site{ID: f.ID, Class: f.Class, Method: f.Method, Line: f.Line})
+	}
+	slices.SortFunc(b.gc.pauses, func(x, y pause) int { return cmp.Compare(x.start, y.start) })
+	for _, x := range b.gc.pauses {
+		p.Pauses = append(p.Pauses, store.Pause{StartNs: x.start, EndNs: x.end, Cause: b.gc.causes[x.gc]})
+	}
+	b.result.Pauses, b.result.Threads = int64(len(p.Pauses)), int64(len(p.Threads))
+}
