@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"stackagent/shadow/diff"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/session"
 	"stackagent/shadow/threads"
@@ -29,6 +30,7 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow waits --by wait\n\n" + view.Markdown(view.SingleWaits(s)) +
 		"\n## shadow path\n\n" + view.Markdown(pathColumns("class", 0)) +
 		"\n## shadow path --by part\n\n" + view.Markdown(partColumns(0)) +
+		"\n## shadow diff\n\n" + view.Markdown(diff.Columns(true)) +
 		"\n## shadow characterize\n\n" + view.Markdown((&characterizeFlags{}).columns()) +
 		"\n## shadow characterize --components\n\n" + view.Markdown(componentColumns()) +
 		"\n## shadow heap\n\n" + view.Markdown(heapColumns) +

@@ -45,7 +45,7 @@ func sideOf(runs []*Run) Side {
 }
 
 // few is the number of runs below which only large differences show: of 200 figures that vary by 5 %, 5 runs a side find a
-// change of 30 % in three cases of four, 3 runs a change of 100 % in every second, and 2 runs in none.
+// change of 35 % in four cases of five, 3 runs a doubling in one of five, and 2 runs none.
 const few = 5
 
 func noteOf(a, b int) string {

@@ -10,6 +10,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/graph"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/wait"
 )
@@ -141,6 +142,10 @@ func (r *Run) origins(s *session.Session, o summary.Options, by By) error {
 }
 
 func (r *Run) waits(s *session.Session) error {
+	if m := &s.Manifest; m.Waits == nil && m.Scheduling == nil && m.Rows[store.Waits.String()]+m.Rows[store.WaitSums.String()] == 0 {
+		r.NotAvailable[Wait] = cmp.Or(text.OneLine(m.NotAvailable[wait.NoWaits]), "the session has none: it was recorded with wait=off, or by an older agent")
+		return nil
+	}
 	a, err := wait.Analyse(s)
 	if err != nil {
 		return err
@@ -164,6 +169,10 @@ func (r *Run) waits(s *session.Session) error {
 }
 
 func (r *Run) path(s *session.Session) error {
+	if _, err := s.Activity(); errors.Is(err, session.ErrNoActivity) { // before all units are read for nothing
+		r.NotAvailable[Path] = text.OneLine(err.Error())
+		return nil
+	}
 	g, err := graph.Of(s, 0, 0)
 	if err != nil {
 		r.NotAvailable[Path] = text.OneLine(err.Error())
