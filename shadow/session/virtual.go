@@ -176,3 +176,13 @@ func (s *Session) VirtualThreads(f func(*store.VirtualThread)) error {
 	}
 	return nil
 }
+
+// EachVirtual calls f with every virtual thread, also those that Threads does not list. f must not keep them.
+func (s *Session) EachVirtual(f func(*Thread)) {
+	for i := range s.Threads {
+		if t := &s.Threads[i]; t.Virtual {
+			f(t)
+		}
+	}
+	s.virtual.each(f)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"stackagent/granularity/activity"
+	"stackagent/internal/text"
+	"stackagent/shadow/export"
+	"stackagent/shadow/export/perfetto"
+	"stackagent/shadow/view/table"
+)
+
+// largeExport is from how many bytes on the size is said before an export is written.
+const largeExport = 1 << 30
+
+// source is what of the session is exported, with its progress; call done at the end.
+func (x *exporting) source(bytesPerExecution uint64) (src *export.Source, done func(), err error) {
+	m := &x.session.Manifest
+	span := activity.Span{From: m.StartNs, To: m.EndNs}
+	if w, err := x.window.span(x.env, x.session); err != nil {
+		return nil, nil, err
+	} else if w != nil {
+		span = *w
+	}
+	show, done := x.progress()
+	n := m.Stored.Executions - min(m.Stored.Executions, m.Summarised.Executions)
+	if x.max > 0 {
+		n = min(n, uint64(x.max))
+	}
+	if size := n * bytesPerExecution; x.window.whole() && size > largeExport {
+		x.env.Note("%s take about %d GB in this format, more than most viewers open; --from and --to write a window, --max N the first N",
+			text.PluralExact(n, "execution", "executions"), (size+1<<29)>>30)
+	}
+	return &export.Source{Session: x.session, Span: span, Filter: x.filter, Max: x.max, Progress: show}, done, nil
+}
+
+func exportPerfetto(x *exporting) error {
+	src, done, err := x.source(perfetto.BytesPerExecution)
+	if err != nil {
+		return err
+	}
+	var notes []string
+	err = x.file(func(w io.Writer) (err error) {
+		if !strings.HasSuffix(x.output, ".gz") {
+			notes, err = perfetto.Write(w, src)
+			return err
+		}
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // it is a level
+		if notes, err = perfetto.Write(z, src); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return fmt.Errorf("compressing the trace: %w", err)
+		}
+		return nil
+	})
+	done()
+	x.say(notes)
+	return err
+}
+
+// say prints what an export does not hold.
+func (x *exporting) say(notes []string) {
+	for _, n := range notes {
+		x.env.Note("%s", table.Clean(n))
+	}
+}
