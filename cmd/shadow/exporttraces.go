@@ -10,6 +10,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/internal/text"
 	"stackagent/shadow/export"
+	"stackagent/shadow/export/jfr"
 	"stackagent/shadow/export/perfetto"
 	"stackagent/shadow/view/table"
 )
@@ -57,6 +58,21 @@ func exportPerfetto(x *exporting) error {
 			return fmt.Errorf("compressing the trace: %w", err)
 		}
 		return nil
+	})
+	done()
+	x.say(notes)
+	return err
+}
+
+func exportJFR(x *exporting) error {
+	src, done, err := x.source(jfr.BytesPerExecution)
+	if err != nil {
+		return err
+	}
+	var notes []string
+	err = x.file(func(w io.Writer) (err error) {
+		notes, err = jfr.Write(w, src)
+		return err
 	})
 	done()
 	x.say(notes)

@@ -202,3 +202,16 @@ func (s *Source) Summaries(f func(*session.Summary) error) error {
 	}
 	return nil
 }
+
+// ExecutorName is what an executor is called; "" where there is none, or it is not known.
+func (s *Source) ExecutorName(id uint32) string {
+	x := s.Session.ExecutorByID(id)
+	if x == nil {
+		return ""
+	}
+	name := x.Class
+	if x.Name != "" {
+		name += " " + x.Name
+	}
+	return fmt.Sprintf("%s #%d", name, id)
+}

@@ -56,7 +56,7 @@ func (c *counters) queue(executor uint32) *export.Bins {
 
 func (c *counters) write() error {
 	for _, id := range slices.Sorted(maps.Keys(c.queues)) {
-		name := c.t.executor(id)
+		name := c.t.src.ExecutorName(id)
 		if id == 0 {
 			name = "no executor known"
 		}

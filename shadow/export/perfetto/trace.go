@@ -98,7 +98,7 @@ func (t *trace) submissions() error {
 		t.name("submit " + t.class(x.Class))
 		t.category("submission")
 		t.argUint("task_id", x.Task)
-		t.argString("executor", t.executor(x.Executor))
+		t.argString("executor", t.src.ExecutorName(x.Executor))
 		t.argString("site", t.site(x.Site))
 		t.argThread(shared, x.Thread)
 		t.flow(eventFlows, handOver(x.Task, x.At))
@@ -144,7 +144,7 @@ func (t *trace) execution(e *export.Execution) error {
 			t.argNs(m.Name, e.Extra[k])
 		}
 	}
-	t.argString("executor", t.executor(origin.Executor))
+	t.argString("executor", t.src.ExecutorName(origin.Executor))
 	t.argString("site", t.site(origin.Site))
 	t.argThread(shared, e.Thread)
 	if e.Flags&wire.Threw != 0 {
@@ -285,16 +285,4 @@ func (t *trace) site(id uint32) string {
 		t.labels[id] = label
 	}
 	return label
-}
-
-func (t *trace) executor(id uint32) string {
-	x := t.s.ExecutorByID(id)
-	if x == nil {
-		return ""
-	}
-	name := x.Class
-	if x.Name != "" {
-		name += " " + x.Name
-	}
-	return fmt.Sprintf("%s #%d", name, id)
 }
