@@ -49,6 +49,7 @@ of a lambda or of an anonymous class differs, the match is a guess, and the row 
   shadow diff before/run-* -- after/run-*
   shadow diff before after --by all --format json
   shadow diff before after --by site,wait --top 10
+  shadow diff before after -o compared.html
   shadow diff before after --format markdown >> "$GITHUB_STEP_SUMMARY"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, b, err := sides(args, cmd.ArgsLenAtDash())
@@ -63,7 +64,7 @@ of a lambda or of an anonymous class differs, the match is a guess, and the row 
 	unitsFlag(cmd, &f.options.Units)
 	exactFlag(cmd, &f.options.Exact)
 	cmd.Flags().StringSliceVar(&f.by, "by", []string{string(diff.Class)}, "class|executor|site|thread|wait|path|all, or a list of these")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output); FILE.html is the page of the first session of each side, with the comparison")
 	return cmd
 }
 
@@ -93,15 +94,22 @@ func (f *diffFlags) run(env console.Env, a, b []string) error {
 	if err != nil {
 		return &console.UsageError{Err: err}
 	}
+	if f.page() {
+		if err := files.Check(f.output); err != nil {
+			return err
+		}
+	}
 	if err := f.options.Filter.Check(); err != nil {
 		return &console.UsageError{Err: err}
 	}
 	var runs [2][]*diff.Run
+	var first [2]string
 	for i, args := range [][]string{a, b} {
 		dirs, err := sessionsOf(env, args)
 		if err != nil {
 			return err
 		}
+		first[i] = dirs[0]
 		for _, dir := range dirs {
 			r, err := f.gather(env, dir, by)
 			if err != nil {
@@ -113,6 +121,9 @@ func (f *diffFlags) run(env console.Env, a, b []string) error {
 	d, err := diff.Compare(runs[0], runs[1], by)
 	if err != nil {
 		return err
+	}
+	if f.page() {
+		return f.writePage(env, d, first[:])
 	}
 	return f.print(env, d)
 }
@@ -135,13 +146,17 @@ func (f *diffFlags) gather(env console.Env, dir string, by []diff.By) (*diff.Run
 	return r, nil
 }
 
-func (f *diffFlags) print(env console.Env, d *diff.Diff) error {
+func noteMissing(env console.Env, d *diff.Diff) {
 	for _, what := range slices.Sorted(maps.Keys(d.Missing)) {
 		env.Note("by %s not available: %s", what, table.Clean(d.Missing[what]))
 	}
 	for _, c := range d.Cautions {
 		env.Note("caution: %s", table.Clean(c))
 	}
+}
+
+func (f *diffFlags) print(env console.Env, d *diff.Diff) error {
+	noteMissing(env, d)
 	rows, top := d.Top(f.Limit()), f.Limit()
 	return files.Write(env.Out, f.output, func(w io.Writer) error {
 		switch f.Format {

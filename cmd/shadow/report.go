@@ -144,6 +144,11 @@ func (f *reportFlags) write(env console.Env, dirs []string) error {
 	if len(pages) == 0 {
 		return nil
 	}
+	if len(pages) == 2 {
+		if err := f.compare(env, pages[0], dirs); err != nil {
+			return err
+		}
+	}
 	if err := writePage(f.output, pages...); err != nil {
 		return err
 	}

@@ -435,4 +435,7 @@ func TestCompare(t *testing.T) {
 	if !strings.Contains(words, "thenApply") {
 		t.Errorf("the comparison does not name the classes of both:\n%s", words)
 	}
+	if says := eval[string](page, text("#compared")); !strings.Contains(says, "One run each: no interval.") || strings.Contains(says, "different") {
+		t.Errorf("of one run each, the comparison says:\n%s", says)
+	}
 }

@@ -25,8 +25,33 @@ type Data struct {
 	Contexts *Contexts `json:"contexts"` // null: see Missing["contexts"]
 	Vertical *Vertical `json:"vertical"` // null: see Missing["vertical"]
 	Virtual  []Virtual `json:"virtual"`  // virtual threads by class
+	// Compared is the comparison with another session, or of two sets of runs; null: there is none.
+	Compared *Compared `json:"compared"`
 	// Missing maps what is not available to the reason, a part of a sentence.
 	Missing map[string]string `json:"missing"`
+}
+
+// Compared is what shadow diff says.
+type Compared struct {
+	Sentence string        `json:"sentence"`
+	Cautions []string      `json:"cautions"`
+	A        string        `json:"a"` // the sessions of each side
+	B        string        `json:"b"`
+	Rows     []ComparedRow `json:"rows"`
+}
+
+// ComparedRow is a figure on both sides, in words.
+type ComparedRow struct {
+	By        string `json:"by"`
+	Name      string `json:"name"` // "": that of the row before
+	Figure    string `json:"figure"`
+	A         string `json:"a"`
+	B         string `json:"b"`
+	Change    string `json:"change"`
+	Interval  string `json:"interval"` // of the change, at 95 %; "": not known
+	Effect    string `json:"effect"`
+	Verdict   string `json:"verdict"`
+	Different bool   `json:"different"`
 }
 
 // Session is the session's line at the top and what is folded below the verdict.

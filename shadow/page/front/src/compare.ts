@@ -2,7 +2,7 @@
 import { shortOf, titleOf, type App } from "./app";
 import { readData } from "./columns";
 import type { Row, Tasks } from "./cube";
-import type { Data, Name } from "./data";
+import type { Compared, ComparedRow, Data, Name } from "./data";
 import { DistributionFigure } from "./distribution";
 import { h, note, replace, select, wide } from "./dom";
 import { formatCount, formatNs, formatRatio, formatUnit } from "./format";
@@ -20,6 +20,7 @@ export function compareView(app: App): Shown {
   const load = loader(app, () => show());
   const show = () => {
     replace(holder, h("section", { class: "panel" }, h("h2", null, "Compare two sessions"), load.el, app.other ? sessions(app.data, app.other.data) : null));
+    if (app.data.compared) holder.append(verdicts(app.data.compared));
     if (app.other) holder.append(new Pairs(app, app.other.data, app.other.tasks).el);
   };
   show();
@@ -86,6 +87,18 @@ function sessions(a: Data, b: Data): HTMLElement {
   return wide("Both sessions", h("table", { class: "legend-table" },
     h("thead", null, h("tr", null, h("td"), h("th", { scope: "col", class: "number" }, "A: " + a.session.name), h("th", { scope: "col", class: "number" }, "B: " + b.session.name), h("th", { scope: "col", class: "number" }, "B / A"))),
     h("tbody", null, ...rows.map(([what, x, y, ratio]) => h("tr", null, h("th", { scope: "row" }, what), h("td", { class: "number" }, x), h("td", { class: "number" }, y), h("td", { class: "number" }, ratio.replace("n/a", "–")))))));
+}
+
+// verdicts is what shadow diff says, with the verdicts of repeated runs.
+function verdicts(c: Compared): HTMLElement {
+  const cells = (r: ComparedRow) => [r.figure, r.a, r.b, r.change, r.interval, r.effect].map((text, i) => h("td", i ? { class: "number" } : null, text));
+  const verdict = (r: ComparedRow) => h("td", null, r.different ? h("strong", null, r.verdict) : r.verdict);
+  const heads = ["by", "name", "figure", "A", "B", "change", "95 % interval", "effect", "verdict"];
+  return h("section", { class: "panel", id: "compared" }, h("h2", null, "Is it more than noise?"), h("p", null, c.sentence),
+    ...c.cautions.map((text) => note("Caution: " + text + ".")), note(`A: ${c.a}. B: ${c.b}.`),
+    wide("What shadow diff says", h("table", { class: "legend-table" },
+      h("thead", null, h("tr", null, ...heads.map((text, i) => h("th", { scope: "col", class: i > 2 && i < 8 ? "number" : "" }, text)))),
+      h("tbody", null, ...c.rows.map((r) => h("tr", { "data-verdict": r.verdict }, h("td", null, r.name ? r.by : ""), r.name ? h("th", { scope: "row", title: r.name }, r.name) : h("td"), ...cells(r), verdict(r)))))));
 }
 
 class Pairs {

@@ -50,8 +50,36 @@ export interface Data {
   vertical: Vertical | null;
   /** virtual threads by class */
   virtual: Virtual[];
+  /** Compared is the comparison with another session, or of two sets of runs; null: there is none. */
+  compared: Compared | null;
   /** Missing maps what is not available to the reason, a part of a sentence. */
   missing: Record<string, string>;
+}
+
+/** Compared is what shadow diff says. */
+export interface Compared {
+  sentence: string;
+  cautions: string[];
+  /** the sessions of each side */
+  a: string;
+  b: string;
+  rows: ComparedRow[];
+}
+
+/** ComparedRow is a figure on both sides, in words. */
+export interface ComparedRow {
+  by: string;
+  /** "": that of the row before */
+  name: string;
+  figure: string;
+  a: string;
+  b: string;
+  change: string;
+  /** of the change, at 95 %; "": not known */
+  interval: string;
+  effect: string;
+  verdict: string;
+  different: boolean;
 }
 
 /** Session is the session's line at the top and what is folded below the verdict. */
