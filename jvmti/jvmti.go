@@ -81,7 +81,7 @@ type Config struct {
 // VM describes the JVM once it is up.
 type VM struct {
 	Processors int
-	ClockName  string // "tsc" or "monotonic"
+	ClockName  string // "tsc", "cntvct" or "monotonic"
 	CPUClock   string // "rseq", "user page", "clock_gettime" or "" (not measured)
 	Start      wire.ClockPair
 	Late       bool              // it ran before the session began
@@ -206,10 +206,7 @@ func outcomeOf(ok bool) Outcome {
 }
 
 func describeVM() VM {
-	vm := VM{Processors: int(C.sa_processors), ClockName: "monotonic", Start: Clock(), Late: bool(C.sa.late)}
-	if C.sa.clock.tsc {
-		vm.ClockName = "tsc"
-	}
+	vm := VM{Processors: int(C.sa_processors), ClockName: C.GoString(C.sa_clock_name(&C.sa.clock)), Start: Clock(), Late: bool(C.sa.late)}
 	if C.sa.clock.cpu {
 		vm.CPUClock = "clock_gettime"
 		switch {

@@ -54,7 +54,7 @@ func sessionFolder(env console.Env, dir string) (path string, remove func(), err
 func checkSpace(dir string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err == nil { // else it is not there yet
-		if free := int64(st.Bavail) * st.Bsize; free < leastSpace {
+		if free := int64(st.Bavail) * int64(st.Bsize); free < leastSpace {
 			return fmt.Errorf("no space for a session: %s free in %s, at least %s wanted; make space or choose another folder with -o",
 				units.FormatBytes(free), dir, units.FormatBytes(leastSpace))
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
@@ -54,11 +53,11 @@ func (f *searchFlags) check() error {
 		return console.Usagef("--tries %d: use a number from 1 to %d", f.tries, maxRepeat)
 	}
 	if f.most == 0 {
-		var info unix.Sysinfo_t
-		if err := unix.Sysinfo(&info); err != nil {
+		memory, err := memoryBytes()
+		if err != nil {
 			return fmt.Errorf("asking for the size of the memory: %w; give --most", err)
 		}
-		f.most = int64(info.Totalram) * int64(info.Unit) / 4 * 3
+		f.most = memory / 4 * 3
 	}
 	if f.from == firstHeap {
 		f.from = min(f.from, f.most)

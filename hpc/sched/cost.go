@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"fmt"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -58,20 +57,4 @@ func (o *Observer) spent() Cost {
 	c := o.cost
 	c.Kernel, c.Runs, c.KernelUnknown = o.src.spent()
 	return c
-}
-
-// spent adds up the programs' time. It stands still while the kernel does not count it.
-func (s *ebpfSource) spent() (time units.Ns, runs uint64, unknown string) {
-	for _, name := range programNames {
-		stats, err := s.programs.Programs[name].Stats()
-		if err != nil {
-			return 0, 0, fmt.Sprintf("reading the time of the program %s: %v", name, err)
-		}
-		time, runs = time+units.Ns(stats.Runtime), runs+stats.RunCount
-	}
-	return time, runs, ""
-}
-
-func (s *perfSource) spent() (units.Ns, uint64, string) {
-	return 0, 0, "the kernel does not count what perf's records cost"
 }

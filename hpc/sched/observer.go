@@ -59,6 +59,28 @@ const (
 	idle = units.MonoNs(10 * time.Second)
 )
 
+// How far behind the clock the records of a source are complete: a record is dated a moment before it takes its place in
+// the ring.
+const (
+	settled     = units.MonoNs(time.Millisecond) // eBPF
+	perfSettled = units.MonoNs(2 * time.Millisecond)
+)
+
+// Keys of what is not available: see estimate.
+const (
+	switchItself = "switch itself"
+	takenTime    = "time taken"
+)
+
+// NoReasons is the key in Record.NotAvailable of a source that does not see why a thread leaves the CPU for a short time.
+const NoReasons = "reason of short stays"
+
+// NoRunnable is the key in Record.NotAvailable of a source that does not see when a blocked thread becomes ready.
+const NoRunnable = "runnable after a wake-up"
+
+// NoCalls is the key in Record.NotAvailable of a source that does not see in which system call a thread waits.
+const NoCalls = "futex, io, sleeping"
+
 // source reports what the scheduler does with the threads of watched processes.
 type source interface {
 	name() string

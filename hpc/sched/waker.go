@@ -6,8 +6,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // Waker is what ended a wait, as the kernel's reports of wake-ups show it.
@@ -62,33 +60,6 @@ type onCPU struct {
 	known    bool
 	pid, tid int32 // 0: the CPU was idle
 	call     int32 // number of its system call, or -1
-}
-
-// waker says who ended a wait. An interrupt (a time limit, a device) ends a wait in the name of the thread that it
-// stopped: that thread ended it only if it is in a system call, and for a futex in one that can end such a wait.
-// An interrupt in such a call is rare.
-func (b *builder) waker(s State, limited bool, c onCPU) Waker {
-	// The end of the process ends no wait: what the thread waited for did not happen.
-	switch {
-	case c.known && c.call == unix.SYS_EXIT_GROUP && c.pid == int32(b.pid) && s == Futex && limited:
-		return CutLimited
-	case c.known && c.call == unix.SYS_EXIT_GROUP && c.pid == int32(b.pid):
-		return Cut
-	case !c.known || c.call == unix.SYS_EXIT_GROUP && s != Futex || c.call == unix.SYS_KILL:
-		return NoWaker
-	}
-	if c.call < 0 || c.pid != int32(b.pid) || s == Futex && !endsFutexWait(c.call) || s == Sleeping && c.call != unix.SYS_TGKILL {
-		return Outside
-	}
-	if t := b.threads[c.tid]; t != nil {
-		return WakerThread(t.index)
-	}
-	return NoWaker
-}
-
-// endsFutexWait: a thread that exits wakes the one that waits for it, and a signal ends any wait.
-func endsFutexWait(call int32) bool {
-	return blockingCalls[call] == Futex || call == unix.SYS_EXIT || call == unix.SYS_TGKILL
 }
 
 // A wait that goes beyond a part becomes several slices, and only the last has the waker. So that the others need

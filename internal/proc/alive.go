@@ -38,9 +38,9 @@ func Started(pid int) (units.MonoNs, error) {
 		return 0, fmt.Errorf("when process %d began: %w", pid, err)
 	}
 	var boot, mono unix.Timespec
-	if err := errors.Join(unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot), unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono)); err != nil {
+	if err := errors.Join(unix.ClockGettime(bootClock, &boot), unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono)); err != nil {
 		return 0, fmt.Errorf("the kernel's clocks: %w", err)
 	}
 	const tick = int64(time.Second / userHz)
-	return units.MonoNs(int64(stat.Start)*tick - (boot.Nano() - mono.Nano())), nil // CLOCK_BOOTTIME counts while the machine sleeps
+	return units.MonoNs(int64(stat.Start)*tick - (boot.Nano() - mono.Nano())), nil // bootClock counts while the machine sleeps
 }

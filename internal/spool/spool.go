@@ -198,7 +198,7 @@ func (s *File) Release(end int64) error {
 	if to <= from {
 		return nil
 	}
-	if err := unix.Fallocate(int(s.f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from); err != nil {
+	if err := punch(s.f, from, to-from); err != nil {
 		return nil // this file system cannot; the space is freed when all is delivered
 	}
 	s.freed = to

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Ticks is a raw reading of the agent's clock: TSC cycles, or nanoseconds of
-// CLOCK_MONOTONIC where the TSC is not invariant.
+// Ticks is a raw reading of the agent's clock: the CPU's counter (TSC, CNTVCT), or nanoseconds of
+// CLOCK_MONOTONIC where that is not steady.
 type Ticks uint64
 
 // MonoNs is a point in time, nanoseconds of CLOCK_MONOTONIC.

@@ -57,7 +57,7 @@ type Hello struct {
 	GC           string // "Serial", "Parallel", "G1", "ZGC", "Shenandoah", "Epsilon"
 	CPUs         int
 	AgentVersion string
-	ClockName    string // "tsc" or "monotonic"
+	ClockName    string // "tsc", "cntvct" or "monotonic"
 	CPUClock     string // "rseq", "user page" or "clock_gettime", how CPU time is read
 	WallUnixNs   int64  // wall clock time at StartClock
 	StartClock   ClockPair

@@ -5,22 +5,18 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <x86intrin.h>
-#endif
 
 #include "../ring/record.h"
+#include "counter.h"
 #include "rseq.h"
 
 typedef struct {
-    bool tsc;             /* ticks are TSC cycles, else nanoseconds of CLOCK_MONOTONIC */
+    bool counter;         /* ticks are those of the CPU's counter, else nanoseconds of CLOCK_MONOTONIC */
     bool cpu;             /* measure CPU time */
     bool user_page;       /* the user page works on this machine */
     bool rseq;            /* restartable sequences show context switches */
@@ -54,30 +50,10 @@ static inline uint64_t sa_ticks_to_ns(const sa_clock *c, uint64_t ticks) {
 }
 
 static inline uint64_t sa_ticks(const sa_clock *c) {
-#if defined(__x86_64__)
-    if (__builtin_expect(c->tsc, 1)) return __rdtsc();
-#endif
-    (void)c;
-    return sa_mono_ns();
+    return __builtin_expect(c->counter, 1) ? sa_counter_read() : sa_mono_ns();
 }
 
-/* Is the TSC one clock for all CPUs that never stops? The CPU must say so, and the
- * kernel must still trust it. */
-static inline bool sa_tsc_invariant(void) {
-#if defined(__x86_64__)
-    unsigned a, b, c, d;
-    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8))) return false;
-    char name[64] = "";
-    FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-    if (f == NULL) return false;
-    if (fgets(name, sizeof name, f) == NULL) name[0] = 0;
-    fclose(f);
-    return strncmp(name, "tsc", 3) == 0 || strncmp(name, "kvm-clock", 9) == 0 ||
-           strncmp(name, "hyperv_clocksource_tsc", 22) == 0;
-#else
-    return false;
-#endif
-}
+static inline const char *sa_clock_name(const sa_clock *c) { return c->counter ? SA_COUNTER_NAME : "monotonic"; }
 
 /* Reads both clocks at one moment: the tightest of a few tries. */
 static inline void sa_clock_pair(const sa_clock *c, uint64_t *ticks, uint64_t *mono_ns) {
@@ -86,7 +62,7 @@ static inline void sa_clock_pair(const sa_clock *c, uint64_t *ticks, uint64_t *m
         uint64_t a = sa_ticks(c), m = sa_mono_ns(), b = sa_ticks(c);
         if (b - a < best) {
             best = b - a;
-            *ticks = c->tsc ? a + (b - a) / 2 : m;
+            *ticks = c->counter ? a + (b - a) / 2 : m;
             *mono_ns = m;
         }
     }
@@ -102,7 +78,7 @@ static inline uint64_t sa_cpu_long(const sa_clock *c) { return c->renew_ticks / 
 
 static inline void sa_clock_start(sa_clock *c, bool want_cpu) {
     memset(c, 0, sizeof *c);
-    c->tsc = sa_tsc_invariant();
+    c->counter = sa_counter_usable();
     c->cpu = want_cpu;
     c->ns_per_tick = 1;
     c->ns_per_tick_32 = 1ull << 32;
@@ -113,7 +89,7 @@ static inline void sa_clock_start(sa_clock *c, bool want_cpu) {
 /* Measures the length of a tick against CLOCK_MONOTONIC since sa_clock_start,
  * waiting until at least 20 ms have passed (2 ppm). */
 static inline void sa_clock_calibrate(sa_clock *c) {
-    if (!c->tsc) return;
+    if (!c->counter) return;
     uint64_t ticks = 0, mono = 0;
     sa_clock_pair(c, &ticks, &mono);
     if (mono - c->first_mono_ns < 20000000u) {

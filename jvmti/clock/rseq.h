@@ -29,7 +29,7 @@
 #define SA_MAKE_THREAD pthread_create
 #endif
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 /* struct rseq_cs of <linux/rseq.h>, and what its fields point to. The abort handler
  * must follow the signature with which the C library registers (RSEQ_SIG of
  * <sys/rseq.h>). */
@@ -42,7 +42,11 @@ typedef struct {
     uint8_t abort, body;
 } sa_rseq_dummy;
 
-enum { SA_RSEQ_SIGNATURE = 0x53053053 };
+#if defined(__x86_64__)
+#define SA_RSEQ_SIGNATURE 0x53053053u
+#else
+#define SA_RSEQ_SIGNATURE 0xd428bc00u
+#endif
 
 /* One for all files of the library. */
 __attribute__((weak, visibility("hidden"))) sa_rseq_dummy sa_rseq_never = {
@@ -62,9 +66,7 @@ static inline char *sa_rseq_area(void) {
     const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
     const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
     if (offset == NULL || size == NULL || *size < SA_RSEQ_LEAST) return NULL;
-    char *self;
-    __asm__("mov %%fs:0, %0" : "=r"(self));
-    char *area = self + *offset;
+    char *area = (char *)__builtin_thread_pointer() + *offset;
     return *(volatile int32_t *)(area + SA_RSEQ_CPU) < 0 ? NULL : area; /* not registered */
 }
 

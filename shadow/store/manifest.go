@@ -154,7 +154,7 @@ type JVM struct {
 	MaxHeapBytes int64  `json:"max_heap_bytes,omitempty"` // by the JVM's options; 0: they do not say
 	CPUs         int    `json:"cpus"`
 	AgentVersion string `json:"agent_version"`
-	Clock        string `json:"clock"`     // "tsc" or "monotonic"
+	Clock        string `json:"clock"`     // "tsc", "cntvct" or "monotonic"
 	CPUClock     string `json:"cpu_clock"` // how CPU time is read
 	StartTicks   uint64 `json:"start_ticks"`
 

@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
     stop = 1;
     for (int i = 0; i < rivals && i < 16; i++) pthread_join(threads[i], NULL);
     qsort(error, N, sizeof error[0], compare);
-    printf("%s %s p50 %lld p99 %lld p999 %lld max %lld\n", clock.tsc ? "tsc" : "monotonic",
+    printf("%s %s p50 %lld p99 %lld p999 %lld max %lld\n", sa_clock_name(&clock),
            cpu.page != NULL ? "page" : cpu.section != NULL ? "rseq" : "syscall", (long long)error[N / 2], (long long)error[N - N / 100],
            (long long)error[N - N / 1000], (long long)error[N - 1]);
     return 0;

@@ -37,6 +37,9 @@ var machines = map[string]elf.Machine{
 // CheckLibrary makes sure that path is an agent library for this machine.
 // It gives the absolute path, which is what a JVM needs.
 func CheckLibrary(path string) (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", &LibraryError{path, "the agent is for Linux: run the program and shadow there, and read the session here", errors.ErrUnsupported}
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", &LibraryError{path, err.Error(), err}

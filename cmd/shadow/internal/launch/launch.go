@@ -172,16 +172,6 @@ func atTerminal() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// awaitEnd returns when the command has ended, and leaves it to be waited for.
-func (p *Process) awaitEnd() {
-	for {
-		err := unix.Waitid(unix.P_PID, p.PID(), nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return // or it cannot be asked, and the caller waits
-		}
-	}
-}
-
 // Wait waits for the end of the command.
 func (p *Process) Wait() (Result, error) {
 	p.awaitEnd()

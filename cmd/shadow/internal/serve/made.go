@@ -51,7 +51,7 @@ func maker(env console.Env, format string) web.Maker {
 		cmd := exec.CommandContext(ctx, self, MadeVerb, format, "--", dir)
 		cmd.Env = []string{"PATH=" + env.Getenv("PATH"), "TMPDIR=" + env.Getenv("TMPDIR"), "GOMAXPROCS=1"} // no secrets
 		cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, &errs, []*os.File{theirs}
-		cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
+		cmd.SysProcAttr = withUs()
 		err = cmd.Start()
 		theirs.Close()
 		if err != nil {

@@ -26,7 +26,7 @@ func Probe() []Facility {
 		paranoid(r), hardwareCounters(r), taskClockPage(), rseqSwitches(), switchRecords(),
 		capability(r, "CAP_PERFMON", unix.CAP_PERFMON),
 		capability(r, "CAP_BPF", unix.CAP_BPF),
-		invariantTSC(r), clockSource(r), traceFS(r), lockedMemory(r),
+		steadyCounter(r, runtime.GOARCH), clockSource(r), traceFS(r), lockedMemory(r),
 		cpus(r), container(r),
 	}
 }
@@ -92,41 +92,61 @@ func effectiveCapabilities(r roots) (uint64, error) {
 	return proc.Status(status).Capabilities()
 }
 
-// invariantTSC: the agent's clock reads the time-stamp counter only if it
-// neither changes its rate nor stops (constant_tsc, nonstop_tsc).
-func invariantTSC(r roots) Facility {
-	f := Facility{Name: "invariant TSC"}
-	if runtime.GOARCH != "amd64" {
-		f.Available, f.Detail = No, runtime.GOARCH+" has none; the agent reads CLOCK_MONOTONIC"
+// steadyCounter: the agent's clock reads the CPU's counter only if that neither changes its rate nor stops: on amd64 the
+// time-stamp counter with constant_tsc and nonstop_tsc, on arm64 always the virtual counter, if the kernel uses it, too.
+func steadyCounter(r roots, arch string) Facility {
+	f := Facility{Name: "steady CPU counter"}
+	const instead = "; the agent reads CLOCK_MONOTONIC, which costs a few ns more"
+	var path string
+	var look func(content string) (Answer, string)
+	switch arch {
+	case "amd64":
+		path, look = "/proc/cpuinfo", timeStampCounter
+	case "arm64":
+		path, look = clockSourceDir+"current_clocksource", virtualCounter
+	default:
+		f.Available, f.Detail = No, "not known for "+arch+instead
 		return f
 	}
-	info, err := r.read("/proc/cpuinfo")
+	content, err := r.read(path)
 	if err != nil {
 		f.Available, f.Detail = Unknown, err.Error()
 		return f
 	}
-	for line := range strings.Lines(info) {
+	if f.Available, f.Detail = look(content); f.Available == No {
+		f.Detail += instead
+	}
+	return f
+}
+
+func timeStampCounter(cpuinfo string) (Answer, string) {
+	for line := range strings.Lines(cpuinfo) {
 		name, flags, ok := strings.Cut(line, ":")
 		if !ok || strings.TrimSpace(name) != "flags" {
 			continue
 		}
 		words := " " + strings.TrimSpace(flags) + " "
 		if strings.Contains(words, " constant_tsc ") && strings.Contains(words, " nonstop_tsc ") {
-			f.Available, f.Detail = Yes, "constant_tsc and nonstop_tsc"
-		} else {
-			f.Available, f.Detail = No, "no constant_tsc and nonstop_tsc; the agent reads CLOCK_MONOTONIC, which costs a few ns more"
+			return Yes, "constant_tsc and nonstop_tsc"
 		}
-		return f
+		return No, "no constant_tsc and nonstop_tsc"
 	}
-	f.Available, f.Detail = Unknown, "/proc/cpuinfo has no line of flags"
-	return f
+	return Unknown, "/proc/cpuinfo has no line of flags"
 }
+
+func virtualCounter(clockSource string) (Answer, string) {
+	if strings.HasPrefix(clockSource, "arch_sys_counter") {
+		return Yes, "CNTVCT_EL0"
+	}
+	return No, "the kernel uses " + clockSource + " instead of the system counter"
+}
+
+const clockSourceDir = "/sys/devices/system/clocksource/clocksource0/"
 
 // clockSource: CLOCK_MONOTONIC is cheap only where the vDSO can read the source.
 func clockSource(r roots) Facility {
-	const dir = "/sys/devices/system/clocksource/clocksource0/"
 	f := Facility{Name: "cheap clock source"}
-	current, err := r.read(dir + "current_clocksource")
+	current, err := r.read(clockSourceDir + "current_clocksource")
 	if err != nil {
 		f.Available, f.Detail = Unknown, err.Error()
 		return f
@@ -137,8 +157,8 @@ func clockSource(r roots) Facility {
 	default:
 		f.Available = No
 		f.Detail = current + ": every reading of the clock is a system call"
-		if all, err := r.read(dir + "available_clocksource"); err == nil && strings.Contains(" "+all+" ", " tsc ") {
-			f.Remedy = "as root: echo tsc > " + dir + "current_clocksource"
+		if all, err := r.read(clockSourceDir + "available_clocksource"); err == nil && strings.Contains(" "+all+" ", " tsc ") {
+			f.Remedy = "as root: echo tsc > " + clockSourceDir + "current_clocksource"
 		}
 	}
 	return f

@@ -24,25 +24,12 @@ import (
 const (
 	perfPages      = 1024 // of a CPU's ring: 4 MiB, about 130,000 switches
 	perfPagesLeast = 8
-	perfSettled    = units.MonoNs(2 * time.Millisecond)
 	// guessAfter is how long a stay must last before /proc is asked why, and
 	// guessMost how many are asked about at a time.
 	guessAfter = units.MonoNs(10 * time.Millisecond)
 	guessMost  = 200
 	attachMost = 8 // looks for threads that started while others were being opened
 )
-
-// Keys of what is not available: see estimate.
-const (
-	switchItself = "switch itself"
-	takenTime    = "time taken"
-)
-
-// NoReasons is the key in Record.NotAvailable of a source that does not see why a thread leaves the CPU for a short time.
-const NoReasons = "reason of short stays"
-
-// NoRunnable is the key in Record.NotAvailable of a source that does not see when a blocked thread becomes ready.
-const NoRunnable = "runnable after a wake-up"
 
 // perfSource gets switches from PERF_RECORD_SWITCH of dummy events in the
 // threads themselves. Each event is bound to a CPU, too: only those may be
@@ -368,4 +355,8 @@ func (s *perfSource) guess(pid int, t *live, at units.MonoNs) (State, bool) {
 	}
 	state := stateByProc(dir, stat)
 	return state, state != Running
+}
+
+func (s *perfSource) spent() (units.Ns, uint64, string) {
+	return 0, 0, "the kernel does not count what perf's records cost"
 }

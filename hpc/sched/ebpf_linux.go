@@ -24,9 +24,6 @@ import (
 const (
 	ringBytes    = 8 << 20 // about 130,000 switches
 	maxProcesses = 4096
-	// settled is how far behind the clock the records are complete: a record is
-	// dated a moment before it takes its place in the ring.
-	settled = units.MonoNs(time.Millisecond)
 )
 
 // ebpfSource gets every switch from programs in the kernel.
@@ -112,9 +109,6 @@ func (s *ebpfSource) listen(wake func()) {
 }
 
 func (s *ebpfSource) name() string { return "ebpf" }
-
-// NoCalls is the key in Record.NotAvailable of a source that does not see in which system call a thread waits.
-const NoCalls = "futex, io, sleeping"
 
 func (s *ebpfSource) notAvailable() map[string]string {
 	if !s.calls {
@@ -244,4 +238,16 @@ func appendSwitch(into []event, b []byte, e event) []event {
 		into = append(into, e)
 	}
 	return into
+}
+
+// spent adds up the programs' time. It stands still while the kernel does not count it.
+func (s *ebpfSource) spent() (time units.Ns, runs uint64, unknown string) {
+	for _, name := range programNames {
+		stats, err := s.programs.Programs[name].Stats()
+		if err != nil {
+			return 0, 0, fmt.Sprintf("reading the time of the program %s: %v", name, err)
+		}
+		time, runs = time+units.Ns(stats.Runtime), runs+stats.RunCount
+	}
+	return time, runs, ""
 }

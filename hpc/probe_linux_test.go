@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -81,20 +80,23 @@ func TestProbesOfFiles(t *testing.T) {
 
 func perfmon(r roots) Facility { return capability(r, "CAP_PERFMON", unix.CAP_PERFMON) }
 
-func TestInvariantTSC(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		if got := invariantTSC(machine(t, nil)); got.Available != No || got.Detail == "" {
-			t.Errorf("%+v, want no, with what the agent does instead", got)
-		}
-		t.Skip("the flags of /proc/cpuinfo are those of amd64; here only the answer no is checked")
-	}
-	for flags, want := range map[string]Answer{
-		"flags\t\t: fpu constant_tsc rep_good nonstop_tsc\n": Yes,
-		"flags\t\t: fpu constant_tsc rep_good\n":             No,
-		"model name: x\n":                                    Unknown,
+func TestSteadyCounter(t *testing.T) {
+	const source = clockSourceDir + "current_clocksource"
+	for _, test := range []struct {
+		arch, path, content string
+		want                Answer
+	}{
+		{"amd64", "/proc/cpuinfo", "flags\t\t: fpu constant_tsc rep_good nonstop_tsc\n", Yes},
+		{"amd64", "/proc/cpuinfo", "flags\t\t: fpu constant_tsc rep_good\n", No},
+		{"amd64", "/proc/cpuinfo", "model name: x\n", Unknown},
+		{"arm64", source, "arch_sys_counter\n", Yes},
+		{"arm64", source, "jiffies\n", No},
+		{"arm64", "/proc/cpuinfo", "", Unknown},
+		{"riscv64", source, "riscv_clocksource\n", No},
 	} {
-		if got := invariantTSC(machine(t, map[string]string{"/proc/cpuinfo": flags})); got.Available != want {
-			t.Errorf("%q: %+v, want %q", flags, got, want)
+		got := steadyCounter(machine(t, map[string]string{test.path: test.content}), test.arch)
+		if got.Available != test.want || got.Detail == "" {
+			t.Errorf("%s, %q: %+v, want %q", test.arch, test.content, got, test.want)
 		}
 	}
 }

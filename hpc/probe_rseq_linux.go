@@ -28,17 +28,19 @@ type rseqArea struct {
 
 const (
 	rseqBytes      = 32
-	rseqSignature  = 0x53053053
 	rseqUnregister = 1
 )
+
+// rseqSignatures are those with which the C library registers.
+var rseqSignatures = map[string]uint32{"amd64": 0x53053053, "arm64": 0xd428bc00}
 
 // rseqSwitches checks what the agent's CPU clock relies on first
 // (jvmti/clock/rseq.h): that the kernel clears the section of a thread's area when
 // it switches the thread, and only then.
 func rseqSwitches() Facility {
 	f := Facility{Name: RseqFacility}
-	if runtime.GOARCH != "amd64" {
-		f.Available, f.Detail = No, "on x86-64 only"
+	if rseqSignatures[runtime.GOARCH] == 0 {
+		f.Available, f.Detail = No, "on amd64 and arm64 only"
 		return f
 	}
 	result := make(chan error)
@@ -68,7 +70,7 @@ func testRseq() error {
 	at := uint64(uintptr(unsafe.Pointer(a)))
 	a.cpu = ^uint32(0) // not registered yet
 	a.start, a.postCommit = at+uint64(unsafe.Offsetof(a.section)), 1
-	a.signature, a.abort = rseqSignature, at+uint64(unsafe.Offsetof(a.afterSignature))
+	a.signature, a.abort = rseqSignatures[runtime.GOARCH], at+uint64(unsafe.Offsetof(a.afterSignature))
 	if err := rseq(a, 0); err != nil {
 		return err
 	}
@@ -136,7 +138,7 @@ func threadSwitches() (int64, error) {
 }
 
 func rseq(a *rseqArea, flags uintptr) error {
-	if _, _, errno := unix.RawSyscall6(unix.SYS_RSEQ, uintptr(unsafe.Pointer(a)), rseqBytes, flags, rseqSignature, 0, 0); errno != 0 {
+	if _, _, errno := unix.RawSyscall6(unix.SYS_RSEQ, uintptr(unsafe.Pointer(a)), rseqBytes, flags, uintptr(rseqSignatures[runtime.GOARCH]), 0, 0); errno != 0 {
 		return errno
 	}
 	return nil
