@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -38,6 +39,10 @@ const maxListed = 3
 // rowTree are the figures of the one row of a listing that a glob matches.
 func rowTree(s *session.Session, x budget.Selector) (*summary.Summary, budget.Tree, error) {
 	sum, err := summary.BuildByOrigin(s, summary.Options{}, x.Kind)
+	if errors.Is(err, summary.ErrNoSubmissions) {
+		sum, err := summary.Build(s, summary.Options{Brief: true}) // says what the program was
+		return sum, budget.Missing(summary.ErrNoSubmissions.Error()), err
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -38,6 +38,7 @@ func TestLook(t *testing.T) {
 		"tasks.executions":              {want: 12},
 		"executions":                    {want: 12},
 		"gc.share":                      {want: 0.25},
+		"cpu_ns.summarised":             {want: 0},
 		"queue_ns.count":                {want: 0},
 		"queue_ns.sum":                  {want: 0},
 		"queue_ns.p99":                  {why: "the session has no value of queue_ns"},
@@ -67,6 +68,26 @@ func TestLook(t *testing.T) {
 		if err != nil || v != c.want || why != c.why {
 			t.Errorf("%s: %v %q %v, want %+v", name, v, why, err, c)
 		}
+	}
+}
+
+func TestTreeOf(t *testing.T) {
+	type session struct {
+		Waits *struct{ N int } `json:"waits,omitempty"`
+		Of    string           `json:"-"`
+	}
+	out, err := TreeOf(&session{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, why, err := out.look(names(t, "waits.n")[0]); why != "the session does not have it" || err != nil {
+		t.Errorf("%q %v", why, err)
+	}
+	if _, _, err := out.look(names(t, "Of")[0]); err == nil {
+		t.Error("a field that is not in the JSON is a figure")
+	}
+	if _, why, err := Missing("no submissions").look(names(t, "cpu_ns.max")[0]); why != "no submissions" || err != nil {
+		t.Errorf("%q %v", why, err)
 	}
 }
 

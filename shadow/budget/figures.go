@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,7 +16,13 @@ import (
 // Tree is the JSON of `shadow stats`, decoded with json.Number.
 type Tree map[string]any
 
-// TreeOf is v as a tree.
+// missing is the key of a tree without figures.
+const missing = "missing"
+
+// Missing is the tree of what a session cannot have, for the same reason all of it.
+func Missing(why string) Tree { return Tree{missing: text.OneLine(why)} }
+
+// TreeOf is v as a tree. What v may have and has not, a struct's empty fields, is null.
 func TreeOf(v any) (Tree, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -26,6 +33,14 @@ func TreeOf(v any) (Tree, error) {
 	d.UseNumber()
 	if err := d.Decode(&t); err != nil {
 		return nil, fmt.Errorf("figures: %w", err)
+	}
+	if of := reflect.Indirect(reflect.ValueOf(v)).Type(); of.Kind() == reflect.Struct {
+		for i := range of.NumField() {
+			key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			if _, there := t[key]; !there && key != "" && key != "-" {
+				t[key] = nil
+			}
+		}
 	}
 	return t, nil
 }
@@ -105,6 +120,9 @@ func (f *Figures) Change(n Name) Change {
 // look finds a figure: a number, or why there is none. An error is a name that no session has.
 func (t Tree) look(n Name) (v float64, why string, err error) {
 	parts := strings.Split(n.Path, ".")
+	if why, ok := t[missing].(string); ok {
+		return 0, why, nil
+	}
 	if missing, ok := t["not_available"].(map[string]any); ok {
 		if why, ok := missing[parts[0]].(string); ok {
 			return 0, text.OneLine(why), nil
@@ -117,6 +135,9 @@ func (t Tree) look(n Name) (v float64, why string, err error) {
 		case !ok && isMetric(parts[0]):
 			return 0, t.noMetric(n), nil
 		case ok:
+			if len(parts) == 2 && counts[parts[1]] && d[parts[1]] == nil {
+				return 0, "", nil // left out where it is 0
+			}
 			if len(parts) == 2 && !counts[parts[1]] && parts[1] != "sum" && isZero(d["count"]) && d[parts[1]] != nil {
 				return 0, t.noMetric(n), nil
 			}
