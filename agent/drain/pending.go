@@ -28,6 +28,7 @@ type pending struct {
 	lostSubmissions   uint64
 	sites             []wire.Site // not sent yet
 	lostConstructions uint64
+	lostTaskTraces    uint64
 	losses            losses
 
 	doneExecutions, doneCreations uint64 // in batches, or dropped
@@ -149,7 +150,7 @@ func (p *pending) refuse(r wire.Refusal) {
 }
 
 func (p *pending) events() int {
-	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Virtual) + len(p.Waits)
+	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Virtual) + len(p.Waits) + len(p.TaskTraces)
 }
 
 // any reports whether something waits that a batch should carry soon.
@@ -212,6 +213,8 @@ func (p *pending) drop() uint64 {
 	p.Submissions = p.Submissions[:0]
 	p.lostConstructions += uint64(len(p.Constructions))
 	p.Constructions, p.ConstructionWork = p.Constructions[:0], firstWork(p.ConstructionWork, 0)
+	p.lostTaskTraces += uint64(len(p.TaskTraces))
+	p.TaskTraces = p.TaskTraces[:0]
 	for i := range p.Executions {
 		p.losses.add(p.Executions[i].Thread, 1)
 	}
@@ -270,6 +273,7 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.ConstructionWork = firstWork(p.ConstructionWork, len(b.Constructions))
 	b.Virtual = first(p.Virtual, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions))
 	b.Waits = first(p.Waits, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions)-len(b.Virtual))
+	b.TaskTraces = first(p.TaskTraces, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions)-len(b.Virtual)-len(b.Waits))
 	b.Summaries = p.firstSummaries(s.summaries)
 	for _, l := range p.lists() {
 		l.fill(b, s.items)
@@ -302,6 +306,7 @@ func (p *pending) taken(b *wire.Batch) {
 	p.ConstructionWork = restWork(p.ConstructionWork, len(b.Constructions))
 	p.Virtual = rest(p.Virtual, len(b.Virtual))
 	p.Waits = rest(p.Waits, len(b.Waits))
+	p.TaskTraces = rest(p.TaskTraces, len(b.TaskTraces))
 	for i := range b.Summaries {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()
 	}

@@ -26,6 +26,7 @@ type Decoder struct {
 	Submissions []wire.Submission
 	Virtual     []wire.VirtualThread
 	Waits       []wire.Wait
+	TaskTraces  []wire.TaskTrace
 
 	Constructions    []wire.Construction
 	ConstructionWork wire.Work // only Total
@@ -88,6 +89,8 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 			x := waitOf((*[waitBytes]byte)(s), thread)
 			x.Site = d.site(x.Site)
 			d.Waits = append(d.Waits, x)
+		case recTaskTrace:
+			d.TaskTraces = append(d.TaskTraces, taskTraceOf((*[taskTraceBytes]byte)(s), thread))
 		case recQueue:
 			d.remember(ring, (*[queueBytes]byte)(s))
 		case recThreadSwitch:
@@ -121,6 +124,8 @@ func (d *Decoder) size(kind byte) int {
 		return virtualThreadBytes
 	case recWait:
 		return waitBytes
+	case recTaskTrace:
+		return taskTraceBytes
 	}
 	return slotBytes
 }

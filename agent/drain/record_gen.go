@@ -23,6 +23,7 @@ const (
 	recQueue         = 11
 	recVirtualThread = 12
 	recWait          = 13
+	recTaskTrace     = 14
 
 	executionBytes     = 2 * slotBytes
 	creationBytes      = 1 * slotBytes
@@ -33,6 +34,7 @@ const (
 	queueBytes         = 1 * slotBytes
 	virtualThreadBytes = 2 * slotBytes
 	waitBytes          = 3 * slotBytes
+	taskTraceBytes     = 2 * slotBytes
 )
 
 // executionOf decodes a record of the ring.
@@ -152,5 +154,18 @@ func waitOf(s *[waitBytes]byte, thread uint32) wire.Wait {
 		Context:    binary.LittleEndian.Uint32(s[56:]),
 		WakerClass: binary.LittleEndian.Uint32(s[60:]),
 		WakerTask:  binary.LittleEndian.Uint64(s[64:]),
+	}
+}
+
+// taskTraceOf decodes a record of the ring.
+func taskTraceOf(s *[taskTraceBytes]byte, thread uint32) wire.TaskTrace {
+	return wire.TaskTrace{
+		Thread:    thread,
+		Kind:      wire.TraceKind(s[2]),
+		TaskID:    binary.LittleEndian.Uint64(s[8:]),
+		At:        units.Ticks(binary.LittleEndian.Uint64(s[16:])),
+		TraceHigh: binary.LittleEndian.Uint64(s[24:]),
+		TraceLow:  binary.LittleEndian.Uint64(s[32:]),
+		Span:      binary.LittleEndian.Uint64(s[40:]),
 	}
 }

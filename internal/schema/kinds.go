@@ -25,4 +25,8 @@ var KindSets = []KindSet{
 		{"WaitSleep", "SA_WAIT_FOR_SLEEP", "in Thread.sleep"},
 		{"WaitIO", "SA_WAIT_FOR_IO", "for a socket, pipe or file"},
 	}},
+	{Name: "TraceKind", Of: "has a trace", Doc: "TraceKind says of what a TaskTrace is.", Kinds: []Kind{
+		{"TraceSubmission", "SA_TRACE_OF_SUBMISSION", "submission of the task"},
+		{"TraceExecution", "SA_TRACE_OF_EXECUTION", "execution of the task"},
+	}},
 }

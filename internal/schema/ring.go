@@ -22,7 +22,7 @@ var (
 
 // Records are all of them, in the order of the format pages.
 var Records = []*Record{
-	&padding, &execution, &creation, &threadSwitch, &pause, &construction, &submission, &queued, &virtualThread, &wait,
+	&padding, &execution, &creation, &threadSwitch, &pause, &construction, &submission, &queued, &virtualThread, &wait, &taskTrace,
 	&executor, &siteRecord, &frame, &context, &contextSum, &classRecord, &threadRecord, &osThread, &summary, &measure, &bucket, &siteSum, &waitSum, &blocker,
 	&insideMonitor, &insideSample,
 }

@@ -96,6 +96,20 @@ var waitsPayload = columnarOf[Wait]{
 	},
 }
 
+// taskTracesPayload is how tasktraces travel.
+var taskTracesPayload = columnarOf[TaskTrace]{
+	work: false,
+	columns: []columnOf[TaskTrace]{
+		{number: 1, codes: codeTaskTraceTaskID, set: setTaskTraceTaskID},
+		{number: 4, codes: codeTaskTraceThread, set: setTaskTraceThread},
+		{number: 6, codes: codeTaskTraceAt, set: setTaskTraceAt},
+		{number: 15, codes: codeTaskTraceKind, set: setTaskTraceKind, used: anyTaskTraceKind},
+		{number: 26, codes: codeTaskTraceTraceHigh, set: setTaskTraceTraceHigh, used: anyTaskTraceTraceHigh},
+		{number: 27, codes: codeTaskTraceTraceLow, set: setTaskTraceTraceLow, used: anyTaskTraceTraceLow},
+		{number: 28, codes: codeTaskTraceSpan, set: setTaskTraceSpan, used: anyTaskTraceSpan},
+	},
+}
+
 // columnNames are how errors name the columns.
 var columnNames = map[uint64]string{
 	1:  "task",
@@ -123,6 +137,9 @@ var columnNames = map[uint64]string{
 	23: "context",
 	24: "waker task",
 	25: "waker class",
+	26: "trace high",
+	27: "trace low",
+	28: "span",
 }
 
 func codeExecutionTaskID(c []uint64, x []Execution, _ cpuRatio) {
@@ -1220,6 +1237,170 @@ func setWaitWakerClass(x []Wait, codes []uint64, _ cpuRatio) bool {
 func anyWaitWakerClass(x []Wait) bool {
 	for i := range x {
 		if x[i].WakerClass != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeTaskTraceTaskID(c []uint64, x []TaskTrace, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(x[i].TaskID-last), x[i].TaskID
+	}
+}
+
+func setTaskTraceTaskID(x []TaskTrace, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].TaskID = last
+	}
+	return true
+}
+
+func codeTaskTraceThread(c []uint64, x []TaskTrace, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Thread)-last), uint64(x[i].Thread)
+	}
+}
+
+func setTaskTraceThread(x []TaskTrace, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	var seen uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Thread = uint32(last)
+		seen |= last >> 32
+	}
+	return seen == 0
+}
+
+func codeTaskTraceAt(c []uint64, x []TaskTrace, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].At)-last), uint64(x[i].At)
+	}
+}
+
+func setTaskTraceAt(x []TaskTrace, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].At = units.Ticks(last)
+	}
+	return true
+}
+
+func codeTaskTraceKind(c []uint64, x []TaskTrace, _ cpuRatio) {
+	c = c[:len(x)]
+
+	for i := range x {
+		c[i] = uint64(x[i].Kind)
+	}
+}
+
+func setTaskTraceKind(x []TaskTrace, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var seen uint64
+	for i, c := range codes {
+		x[i].Kind = TraceKind(c)
+		seen |= c >> 8
+	}
+	return seen == 0
+}
+
+func anyTaskTraceKind(x []TaskTrace) bool {
+	for i := range x {
+		if x[i].Kind != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeTaskTraceTraceHigh(c []uint64, x []TaskTrace, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(x[i].TraceHigh-last), x[i].TraceHigh
+	}
+}
+
+func setTaskTraceTraceHigh(x []TaskTrace, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].TraceHigh = last
+	}
+	return true
+}
+
+func anyTaskTraceTraceHigh(x []TaskTrace) bool {
+	for i := range x {
+		if x[i].TraceHigh != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeTaskTraceTraceLow(c []uint64, x []TaskTrace, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(x[i].TraceLow-last), x[i].TraceLow
+	}
+}
+
+func setTaskTraceTraceLow(x []TaskTrace, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].TraceLow = last
+	}
+	return true
+}
+
+func anyTaskTraceTraceLow(x []TaskTrace) bool {
+	for i := range x {
+		if x[i].TraceLow != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeTaskTraceSpan(c []uint64, x []TaskTrace, _ cpuRatio) {
+	c = c[:len(x)]
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(x[i].Span-last), x[i].Span
+	}
+}
+
+func setTaskTraceSpan(x []TaskTrace, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+	var last uint64
+	for i, c := range codes {
+		last += unzigzag(c)
+		x[i].Span = last
+	}
+	return true
+}
+
+func anyTaskTraceSpan(x []TaskTrace) bool {
+	for i := range x {
+		if x[i].Span != 0 {
 			return true
 		}
 	}

@@ -180,6 +180,12 @@ func (r *reader) list(key string) bool {
 			b.Waits, _, unknown, err = decodePayload(data, r.lim.Events, &waitsPayload)
 			r.payloadError("waits", base, err)
 		}
+	case keyTaskTraces:
+		data, base := r.bin("task traces")
+		if r.err == nil {
+			b.TaskTraces, _, unknown, err = decodePayload(data, r.lim.Events, &taskTracesPayload)
+			r.payloadError("task traces", base, err)
+		}
 	case keyWaitSums:
 		b.WaitSums = listOf(r, "wait sums", (*reader).waitSum)
 	case keyRunning:
@@ -239,7 +245,7 @@ func (r *reader) threadLoss(field string) (l ThreadLoss) {
 }
 
 func (r *reader) totals() (t Totals) {
-	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsSubmissions, totalsFieldsMounted, totalsFieldsAll)
+	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsSubmissions, totalsFieldsMounted, totalsFieldsSummarised, totalsFieldsAll)
 	t.Executions = r.uint("totals.executions")
 	t.Creations = r.uint("totals.creations")
 	t.Classes = r.uint("totals.classes")
@@ -263,8 +269,13 @@ func (r *reader) totals() (t Totals) {
 		t.Scheduling.Pins = r.uint("totals.pins")
 		t.Scheduling.Pinned = units.Ns(min(r.uint("totals.pinned"), math.MaxInt64))
 	}
-	if n >= totalsFieldsAll {
+	if n >= totalsFieldsSummarised {
 		t.SummarisedConstructions = r.uint("totals.summarised constructions")
+	}
+	if n >= totalsFieldsAll {
+		t.TaskTraces = r.uint("totals.task traces")
+		t.LostTaskTraces = r.uint("totals.lost task traces")
+		t.TracingSeen = r.bool("totals.tracing seen")
 	}
 	end()
 	return t

@@ -50,6 +50,8 @@ const (
 	keyInsideSamples  = "N"
 
 	keyRunning = "R"
+
+	keyTaskTraces = "T"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -116,6 +118,9 @@ func checkBatch(b *Batch) error {
 	}
 	if len(b.Waits) > MaxEvents {
 		return fmt.Errorf("%d waits: %w", len(b.Waits), ErrTooMany)
+	}
+	if len(b.TaskTraces) > MaxEvents {
+		return fmt.Errorf("%d task traces: %w", len(b.TaskTraces), ErrTooMany)
 	}
 	if err := b.checkWork(); err != nil {
 		return err
@@ -198,6 +203,10 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 			e.payload = appendPayload(e, e.payload[:0], b.Waits, Work{}, &waitsPayload)
 			w.bin(e.payload)
 		}},
+		{keyTaskTraces, len(b.TaskTraces) > 0, func() {
+			e.payload = appendPayload(e, e.payload[:0], b.TaskTraces, Work{}, &taskTracesPayload)
+			w.bin(e.payload)
+		}},
 	}
 	n := 0
 	for _, f := range fields {
@@ -272,7 +281,8 @@ const (
 	totalsFields, totalsFieldsVirtual = 5, 9
 	totalsFieldsSubmissions           = 13 // where anything of them happened
 	totalsFieldsMounted               = 17 // where virtual threads were mounted
-	totalsFieldsAll                   = 18 // where tasks were summarised that were to be recorded with their construction
+	totalsFieldsSummarised            = 18 // where tasks were summarised that were to be recorded with their construction
+	totalsFieldsAll                   = 21 // where a tracing library was seen
 	helloFields, helloFieldsDetail    = 15, 16
 	helloFieldsExtra                  = 17 // where there are extra metrics
 	helloFieldsTasks                  = 18 // where the user defined tasks
@@ -286,8 +296,10 @@ func (w *writer) totals(t Totals) {
 	n := totalsFieldsVirtual
 	mounted := t.Scheduling != VirtualScheduling{}
 	switch {
-	case t.SummarisedConstructions != 0:
+	case t.TracingSeen || t.TaskTraces|t.LostTaskTraces != 0:
 		n = totalsFieldsAll
+	case t.SummarisedConstructions != 0:
+		n = totalsFieldsSummarised
 	case mounted:
 		n = totalsFieldsMounted
 	case submitted != 0:
@@ -315,8 +327,13 @@ func (w *writer) totals(t Totals) {
 		w.uint(t.Scheduling.Pins)
 		w.uint(uint64(t.Scheduling.Pinned))
 	}
-	if n >= totalsFieldsAll {
+	if n >= totalsFieldsSummarised {
 		w.uint(t.SummarisedConstructions)
+	}
+	if n >= totalsFieldsAll {
+		w.uint(t.TaskTraces)
+		w.uint(t.LostTaskTraces)
+		w.bool(t.TracingSeen)
 	}
 }
 

@@ -116,6 +116,16 @@ const (
 	NumWaitKinds
 )
 
+// TraceKind says of what a TaskTrace is.
+type TraceKind uint8
+
+// The values of TraceKind.
+const (
+	TraceSubmission TraceKind = iota // submission of the task
+	TraceExecution                   // execution of the task
+	NumTraceKinds
+)
+
 // Execution is one run of a task's execution method. It is written when it ends.
 type Execution struct {
 	TaskID      uint64         // the task; several executions of one task share it
@@ -216,6 +226,18 @@ type Wait struct {
 	WakerClass uint32      // classes.class of waker_task; 0: as there
 	WakerTask  uint64      // the task whose execution ended it: the innermost one on the thread of waker at that moment; of a ForkJoinTask that was waited for, that task; 0: none, or not known
 	Context    uint32      // contexts.context; 0: not recorded
+}
+
+// TaskTrace says in which trace and span a task was handed over, or executed. There is one only where a tracing
+// library had a valid span current on the thread.
+type TaskTrace struct {
+	TaskID    uint64      // the task
+	Thread    uint32      // threads.thread on which the span was current
+	Kind      TraceKind   // submission: when the task was submitted; execution: when it began to execute, or later inside its execution
+	At        units.Ticks // when
+	TraceHigh uint64      // the first half of the trace id
+	TraceLow  uint64      // the second half
+	Span      uint64      // the span id
 }
 
 // Executor describes an executor the first time it is used.

@@ -31,5 +31,6 @@ func (b *Batch) Release() {
 	letGo(&submissionsPayload.lists, b.Submissions)
 	letGo(&constructionsPayload.lists, b.Constructions)
 	letGo(&waitsPayload.lists, b.Waits)
-	b.Executions, b.Creations, b.Submissions, b.Constructions, b.Waits = nil, nil, nil, nil, nil
+	letGo(&taskTracesPayload.lists, b.TaskTraces)
+	b.Executions, b.Creations, b.Submissions, b.Constructions, b.Waits, b.TaskTraces = nil, nil, nil, nil, nil, nil
 }

@@ -84,6 +84,8 @@ type Totals struct {
 	Submissions, Constructions         uint64 // the same; their lost ones are in LostSubmissions, LostConstructions
 	LostSubmissions, LostConstructions uint64
 	SummarisedConstructions            uint64 // of Constructions: not recorded, their tasks are in summaries
+	TaskTraces, LostTaskTraces         uint64 // the same
+	TracingSeen                        bool   // the program has loaded a tracing library that the agent knows
 	Classes                            uint64 // classes woven
 	Lost                               []Loss // running sums by reason
 
@@ -144,6 +146,7 @@ type Batch struct {
 	Contexts         Contexts // what is new of them
 	Virtual          []VirtualThread
 	Waits            []Wait
+	TaskTraces       []TaskTrace
 	WaitSums         []WaitSum
 	Running          *RunningReport // nil: none in this batch
 	Blockers         []Blocker

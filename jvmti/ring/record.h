@@ -19,6 +19,7 @@ enum sa_record_type {
     SA_REC_QUEUE = 11, /* one slot: sa_queue; belongs to the execution that follows in this ring */
     SA_REC_VIRTUAL = 12, /* two slots: sa_virtual */
     SA_REC_WAIT = 13, /* 3 slots: sa_wait */
+    SA_REC_TASK_TRACE = 14, /* two slots: sa_task_trace */
 };
 
 /* flags of sa_execution; equal to wire.ExecutionFlags */
@@ -90,6 +91,12 @@ enum {
     SA_WAIT_FOR_PARK = 2, /* in LockSupport.park */
     SA_WAIT_FOR_SLEEP = 3, /* in Thread.sleep */
     SA_WAIT_FOR_IO = 4, /* for a socket, pipe or file */
+};
+
+/* what has a trace; equal to wire.TraceKind */
+enum {
+    SA_TRACE_OF_SUBMISSION = 0, /* submission of the task */
+    SA_TRACE_OF_EXECUTION = 1, /* execution of the task */
 };
 
 #define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */
@@ -215,6 +222,21 @@ typedef struct {
     uint8_t pad2[24];
 } sa_wait;
 
+/* TaskTrace says in which trace and span a task was handed over, or executed. There is one only where a tracing
+ * library had a valid span current on the thread. */
+typedef struct {
+    uint8_t type; /* SA_REC_TASK_TRACE */
+    uint8_t pad;
+    uint8_t kind; /* SA_TRACE_OF_* */
+    uint8_t pad2[5];
+    uint64_t task_id;
+    uint64_t at_ticks;
+    uint64_t trace_high;
+    uint64_t trace_low;
+    uint64_t span;
+    uint8_t pad3[16];
+} sa_task_trace;
+
 _Static_assert(sizeof(sa_execution) == 2 * SA_SLOT_BYTES, "size of sa_execution");
 _Static_assert(offsetof(sa_execution, flags) == 1, "place of flags");
 _Static_assert(offsetof(sa_execution, depth) == 2, "place of depth");
@@ -284,4 +306,11 @@ _Static_assert(offsetof(sa_wait, site) == 52, "place of site");
 _Static_assert(offsetof(sa_wait, context) == 56, "place of context");
 _Static_assert(offsetof(sa_wait, waker_class) == 60, "place of waker_class");
 _Static_assert(offsetof(sa_wait, waker_task) == 64, "place of waker_task");
+_Static_assert(sizeof(sa_task_trace) == 2 * SA_SLOT_BYTES, "size of sa_task_trace");
+_Static_assert(offsetof(sa_task_trace, kind) == 2, "place of kind");
+_Static_assert(offsetof(sa_task_trace, task_id) == 8, "place of task_id");
+_Static_assert(offsetof(sa_task_trace, at_ticks) == 16, "place of at_ticks");
+_Static_assert(offsetof(sa_task_trace, trace_high) == 24, "place of trace_high");
+_Static_assert(offsetof(sa_task_trace, trace_low) == 32, "place of trace_low");
+_Static_assert(offsetof(sa_task_trace, span) == 40, "place of span");
 #endif

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -97,6 +98,12 @@ func deriveWait(r *store.Wait, x *wire.Wait, _ *clock, rate nsPerTick) {
 	if x.Ready != 0 {
 		r.ReadyNs = new(units.Ns(rate.ns(uint64(x.Ready))))
 	}
+}
+
+func deriveTaskTrace(r *store.TaskTrace, x *wire.TaskTrace, _ *clock, _ nsPerTick) {
+	r.Kind = store.TraceKindName(x.Kind)
+	r.TraceID = fmt.Sprintf("%016x%016x", x.TraceHigh, x.TraceLow)
+	r.SpanID = fmt.Sprintf("%016x", x.Span)
 }
 
 func deriveWaitSum(r *store.WaitSum, x *wire.WaitSum, _ *clock, _ nsPerTick) {

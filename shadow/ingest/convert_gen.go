@@ -93,6 +93,10 @@ func appendRows(p *store.Part, b *wire.Batch, c *clock) {
 		p.InsideSamples = append(p.InsideSamples, store.InsideSample{})
 		rowInsideSample(&p.InsideSamples[len(p.InsideSamples)-1], &b.InsideSamples[i], c, rate)
 	}
+	for i := range b.TaskTraces {
+		p.TaskTraces = append(p.TaskTraces, store.TaskTrace{})
+		rowTaskTrace(&p.TaskTraces[len(p.TaskTraces)-1], &b.TaskTraces[i], c, rate)
+	}
 }
 
 // reserve makes room in p for the rows of the batches: growing by steps would copy a large part several times.
@@ -329,4 +333,11 @@ func rowInsideSample(r *store.InsideSample, x *wire.InsideSample, c *clock, rate
 	r.Monitor = x.Monitor
 	r.AtNs = int64(c.mono(x.At))
 	deriveInsideSample(r, x, c, rate)
+}
+
+func rowTaskTrace(r *store.TaskTrace, x *wire.TaskTrace, c *clock, rate nsPerTick) {
+	r.TaskID = x.TaskID
+	r.Thread = x.Thread
+	r.AtNs = int64(c.mono(x.At))
+	deriveTaskTrace(r, x, c, rate)
 }

@@ -106,6 +106,9 @@ func describeAccounts(m *store.Manifest, t *wire.Totals) {
 	if t.Submissions|t.LostSubmissions != 0 {
 		m.Submissions = &store.RecordAccount{Produced: t.Submissions, Lost: t.LostSubmissions}
 	}
+	if t.TracingSeen || t.TaskTraces != 0 {
+		m.Traces = &store.RecordAccount{Produced: t.TaskTraces, Lost: t.LostTaskTraces}
+	}
 	if t.Constructions|t.LostConstructions != 0 {
 		m.Constructions = &store.RecordAccount{Produced: t.Constructions, Summarised: t.SummarisedConstructions, Lost: t.LostConstructions}
 	}

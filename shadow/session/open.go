@@ -86,6 +86,7 @@ func open(dir string, damaged bool) (*Session, error) {
 		return nil, hint(fmt.Errorf("opening the session %s: %w", dir, err))
 	}
 	s.warnMissing("submissions", m.Submissions, "the queue times, executors and call sites of some tasks are not known")
+	s.warnMissing("traces of tasks", m.Traces, "the trace of some tasks is not known")
 	s.warnMissing("constructions", m.Constructions, "what it cost to make some tasks is not known")
 	if h := m.Constructions; h != nil && h.Summarised > 0 {
 		s.warn(fmt.Sprintf("what it cost to make %d of %d tasks was not recorded, since their classes were summarised; --detail all records it",

@@ -36,6 +36,7 @@ func handMonitors(p *Part, i int) {
 		{ID: id, Name: "app.calls{method=\"a.B.c\"}", Layer: "application", Unit: "ns", Counter: true, Source: "calls:a.B#c"},
 		{ID: 100 + id, Name: "app.field.a.B.d", Layer: "application", Source: "a.B#d", Why: "the class has no such field"},
 	}
+	p.TaskTraces = []TaskTrace{{TaskID: uint64(i), Kind: TraceSubmission, AtNs: int64(i), TraceID: "0af7651916cd43dd8448eb211c80319c", SpanID: "b7ad6b7169203331"}}
 	p.InsideSamples = []InsideSample{{AtNs: int64(i), Value: 2}, {Monitor: id, AtNs: int64(i), Value: -0.1}, {Monitor: id, AtNs: int64(i + 1), Value: 1 << 60}}
 }
 
@@ -60,6 +61,7 @@ func TestContextRows(t *testing.T) {
 		want.Frames, want.Contexts, want.ContextSums = append(want.Frames, p.Frames...), append(want.Contexts, p.Contexts...), append(want.ContextSums, p.ContextSums...)
 		want.VirtualThreads = append(want.VirtualThreads, p.VirtualThreads...)
 		want.Waits, want.WaitSums, want.Blockers = append(want.Waits, p.Waits...), append(want.WaitSums, p.WaitSums...), append(want.Blockers, p.Blockers...)
+		want.TaskTraces = append(want.TaskTraces, p.TaskTraces...)
 		want.InsideMonitors, want.InsideSamples = append(want.InsideMonitors, p.InsideMonitors...), append(want.InsideSamples, p.InsideSamples...)
 	}
 	for _, when := range []string{"written", "merged"} {
@@ -81,6 +83,7 @@ func TestContextRows(t *testing.T) {
 		f.ReadWaitSums(func(x *WaitSum) { got.WaitSums = append(got.WaitSums, *x) })
 		f.ReadBlockers(func(x *Blocker) { got.Blockers = append(got.Blockers, *x) })
 		f.ReadInsideMonitors(func(x *InsideMonitor) { got.InsideMonitors = append(got.InsideMonitors, *x) })
+		f.ReadTaskTraces(func(x *TaskTrace) { got.TaskTraces = append(got.TaskTraces, *x) })
 		f.ReadInsideSamples(func(x *InsideSample) { got.InsideSamples = append(got.InsideSamples, *x) })
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v, want %+v", when, got, want)

@@ -95,6 +95,9 @@ type Manifest struct {
 	// there are none.
 	Submissions   *RecordAccount `json:"submissions,omitempty"`
 	Constructions *RecordAccount `json:"constructions,omitempty"`
+	// Traces is the account of the rows of `traces`; nil: the program loaded no tracing library that the agent knows,
+	// or NotAvailable says why there are none.
+	Traces *RecordAccount `json:"traces,omitempty"`
 	// Contexts is the account of calling contexts; nil where none were recorded.
 	Contexts *ContextSampling `json:"contexts,omitempty"`
 	// Waits says which waits were recorded; nil: none. Of sources that are missing, NotAvailable has "waits: KIND".

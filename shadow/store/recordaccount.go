@@ -1,6 +1,6 @@
 package store
 
-// RecordAccount is the account of the submissions or constructions of a session:
+// RecordAccount is the account of the submissions, constructions or traces of a session:
 //
 //	produced = stored + summarised + lost + in gaps (+ unaccounted)
 type RecordAccount struct {

@@ -47,6 +47,23 @@ func WaitKindName(k wire.WaitKind) string {
 	return "kind " + strconv.Itoa(int(k)) // of a newer agent
 }
 
+// traceKinds are the kinds of traces, by wire.TraceKind.
+var traceKinds = [wire.NumTraceKinds]string{TraceSubmission, TraceExecution}
+
+// The kinds of traces as the table has them.
+const (
+	TraceSubmission = "submission"
+	TraceExecution  = "execution"
+)
+
+// TraceKindName is a kind as the table of traces has it.
+func TraceKindName(k wire.TraceKind) string {
+	if k < wire.NumTraceKinds {
+		return traceKinds[k]
+	}
+	return "kind " + strconv.Itoa(int(k)) // of a newer agent
+}
+
 // clearWork empties the columns of extra metrics; one that stays empty is not stored.
 func clearWork(work *wire.Work) {
 	for _, columns := range [][][]int64{work.Total, work.Nested} {

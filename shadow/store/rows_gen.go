@@ -289,6 +289,16 @@ type InsideSample struct {
 	Value   float64 `parquet:"value"`         // its value; of a counter the total so far
 }
 
+// TaskTrace is a row of the table traces. Tasks whose hand-over or execution is only in summaries have none.
+type TaskTrace struct {
+	TaskID  uint64 `parquet:"task_id,delta"` // the task
+	Thread  uint32 `parquet:"thread,delta"`  // threads.thread on which the span was current
+	Kind    string `parquet:"kind,dict"`     // submission: when the task was submitted; execution: when it began to execute, or later inside its execution
+	AtNs    int64  `parquet:"at_ns,delta"`   // when
+	TraceID string `parquet:"trace_id,dict"` // trace id of W3C Trace Context, 32 hexadecimal digits
+	SpanID  string `parquet:"span_id"`       // span id, 16 hexadecimal digits
+}
+
 // ExecutionColumns are executions in columns of equal length; those that were not asked for are empty. They are
 // reused: copy what is kept.
 type ExecutionColumns struct {

@@ -38,6 +38,7 @@ const (
 	Blockers
 	InsideMonitors
 	InsideSamples
+	TaskTraces
 	numTables
 )
 
@@ -65,6 +66,7 @@ var tableNames = [numTables]string{
 	"blockers",
 	"inside_monitors",
 	"inside_samples",
+	"traces",
 }
 
 // Part is what a run of consecutive batches brought, on its way to the disk.
@@ -93,6 +95,7 @@ type Part struct {
 	Blockers       []Blocker
 	InsideMonitors []InsideMonitor
 	InsideSamples  []InsideSample
+	TaskTraces     []TaskTrace
 
 	Clock            []wire.ClockPair // the knots of the clock that its times rest on
 	Extra            []string         // columns of the extra metrics, by the place in wire.Hello.Extra
@@ -149,6 +152,8 @@ func (p *Part) rows(t Table) int {
 		return len(p.InsideMonitors)
 	case InsideSamples:
 		return len(p.InsideSamples)
+	case TaskTraces:
+		return len(p.TaskTraces)
 	}
 	return 0
 }
@@ -179,6 +184,7 @@ func (p *Part) Clear() {
 	p.Blockers = p.Blockers[:0]
 	p.InsideMonitors = p.InsideMonitors[:0]
 	p.InsideSamples = p.InsideSamples[:0]
+	p.TaskTraces = p.TaskTraces[:0]
 	clearWork(&p.ExecutionWork)
 	clearWork(&p.ConstructionWork)
 }
@@ -258,6 +264,8 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part, meta []format.KeyValue) 
 		return guarded.Write(w, p.InsideMonitors, Version, meta)
 	case InsideSamples:
 		return guarded.Write(w, p.InsideSamples, Version, meta)
+	case TaskTraces:
+		return guarded.Write(w, p.TaskTraces, Version, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
@@ -311,6 +319,8 @@ func (e *encoder) merge(out io.Writer, t Table, s *sources, meta []format.KeyVal
 		return mergeSmall[InsideMonitor](out, s, meta)
 	case InsideSamples:
 		return mergeSmall[InsideSample](out, s, meta)
+	case TaskTraces:
+		return mergeSmall[TaskTrace](out, s, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
@@ -341,6 +351,7 @@ func makeSchemas() [numTables]*parquet.Schema {
 		Blockers:       parquet.SchemaOf(Blocker{}),
 		InsideMonitors: parquet.SchemaOf(InsideMonitor{}),
 		InsideSamples:  parquet.SchemaOf(InsideSample{}),
+		TaskTraces:     parquet.SchemaOf(TaskTrace{}),
 	}
 }
 
@@ -437,4 +448,9 @@ func (f *Folder) ReadInsideMonitors(row func(*InsideMonitor)) ([]*PartError, err
 // ReadInsideSamples calls row for every row of the table inside_samples, in order.
 func (f *Folder) ReadInsideSamples(row func(*InsideSample)) ([]*PartError, error) {
 	return readSmall(f, InsideSamples, row)
+}
+
+// ReadTaskTraces calls row for every row of the table traces, in order.
+func (f *Folder) ReadTaskTraces(row func(*TaskTrace)) ([]*PartError, error) {
+	return readSmall(f, TaskTraces, row)
 }

@@ -357,6 +357,7 @@ func (w *Writer) count() {
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
 	w.Manifest.Stored.Add(w.summarised)
 	w.Manifest.Submissions = w.account(w.Manifest.Submissions, Submissions, w.summarisedSubmissions)
+	w.Manifest.Traces = w.account(w.Manifest.Traces, TaskTraces, 0)
 	summarised := uint64(0) // the rows of summaries do not say how many of their creations were constructions
 	if h := w.Manifest.Constructions; h != nil {
 		summarised = h.Summarised
@@ -379,7 +380,7 @@ func (m *Manifest) settle() {
 	}
 	l.Events, l.Batches, l.InGaps, l.Unaccounted = l.Reported, 0, 0, 0
 	gaps := len(m.Pieces) == 0 && m.Sequences.Max() > m.Sequences.Count()
-	for _, h := range []*RecordAccount{m.Submissions, m.Constructions} {
+	for _, h := range []*RecordAccount{m.Submissions, m.Constructions, m.Traces} {
 		h.settle(gaps, len(m.Pieces) == 0 && m.Ended == EndedExit)
 	}
 	if len(m.Pieces) > 0 { // what is missing here may be in one of them
