@@ -30,6 +30,7 @@ type exportFormat struct {
 var exportFormats = []exportFormat{
 	{"perfetto", "threads, tasks, hand-overs, waits, queues and pauses over time, for Perfetto", "a file; .gz compresses it", true, true, true, exportPerfetto},
 	{"jfr", "tasks, submissions, queue times, waits and pauses, for the command jfr and JDK Mission Control", "a file", true, true, true, exportJFR},
+	{"duckdb", "SQL that makes views of the session's tables, with names in place of ids, for DuckDB", "a file", false, false, false, exportDuckDB},
 	{"pprof", "the work by context, or by executor, call site and class, for pprof", "a file", true, false, true, exportPprof},
 	{"collapsed", "the same for flamegraph.pl", "a file", false, false, true, exportCollapsed},
 }
@@ -93,6 +94,7 @@ A file appears whole or not at all. See docs/export.md and docs/open-in.md.`,
 		Example: `  shadow export /tmp/s --format perfetto -o tasks.pftrace
   shadow export /tmp/s --format perfetto --from 10s --to 12s -o tasks.pftrace.gz
   shadow export /tmp/s --format jfr -o tasks.jfr
+  shadow export /tmp/s --format duckdb -o views.sql
   shadow export /tmp/s --format pprof -o tasks.pb.gz
   shadow export /tmp/s --format collapsed | flamegraph.pl > tasks.svg`,
 		Args: listing.OneSession,

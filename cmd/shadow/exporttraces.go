@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -10,6 +11,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/internal/text"
 	"stackagent/shadow/export"
+	"stackagent/shadow/export/duckdb"
 	"stackagent/shadow/export/jfr"
 	"stackagent/shadow/export/perfetto"
 	"stackagent/shadow/view/table"
@@ -77,6 +79,15 @@ func exportJFR(x *exporting) error {
 	done()
 	x.say(notes)
 	return err
+}
+
+// exportDuckDB names the session's folder in full, so that the views work wherever DuckDB runs on this machine.
+func exportDuckDB(x *exporting) error {
+	dir, err := filepath.Abs(x.session.Dir)
+	if err != nil {
+		return fmt.Errorf("finding the folder of the session: %w", err)
+	}
+	return x.file(func(w io.Writer) error { return duckdb.Write(w, x.session, dir) })
 }
 
 // say prints what an export does not hold.

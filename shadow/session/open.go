@@ -292,3 +292,6 @@ func countedRows(n uint64, t store.Table) string {
 	}
 	return fmt.Sprintf("%s rows of %v are", units.FormatExact(int64(n)), t)
 }
+
+// PartNames are the names of the files of a table in the session's folder that count, in their order.
+func (s *Session) PartNames(t store.Table) []string { return s.folder.PartNames(t) }
