@@ -17,16 +17,20 @@ import (
 )
 
 // markerFlags say which lines of the command's output mark its iterations.
-type markerFlags struct{ begin, end string }
+type markerFlags struct{ begin, end, file string }
 
 func (m *markerFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&m.end, "marker", "", "a line of the command's output that matches this `REGEX` ends an iteration. Then its output goes through pipes: it sees no terminal, and what outlives it can print for two more seconds")
 	flags.StringVar(&m.begin, "marker-begin", "", "a line that matches this `REGEX` begins an iteration (default: each begins where the one before ended, the first with the session)")
+	flags.StringVar(&m.file, "marker-file", "", "`FILE` in which the program itself leaves its markers, as the JUnit listener does (the form of markers.json)")
 }
 
 func (m *markerFlags) check() error {
 	if m.begin != "" && m.end == "" {
 		return console.Usagef("--marker-begin: give the lines that end an iteration with --marker, too")
+	}
+	if m.file != "" && m.end != "" {
+		return console.Usagef("--marker-file: the markers are in the file; leave out --marker")
 	}
 	for flag, pattern := range map[string]string{"--marker": m.end, "--marker-begin": m.begin} {
 		if _, err := regexp.Compile(pattern); err != nil {
@@ -46,6 +50,18 @@ func (m *markerFlags) recorder() *marker.Recorder {
 		begin = regexp.MustCompile(m.begin) // checked
 	}
 	return marker.New(begin, regexp.MustCompile(m.end))
+}
+
+// left are the markers in the program's own file; nil: it left none.
+func (m *markerFlags) left(env console.Env) *marker.File {
+	if m.file == "" {
+		return nil
+	}
+	file, err := marker.ReadFile(m.file)
+	if err != nil {
+		env.Note("%s", text.OneLine(err.Error()))
+	}
+	return file
 }
 
 // watched are the streams that the command gets: the shadow's own, unless its lines are looked at. Call done when

@@ -246,6 +246,8 @@ func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collec
 	}
 	if e.markers != nil {
 		err = errors.Join(err, storeMarkers(env, e.markers.File(), folders))
+	} else if file := f.marker.left(env); file != nil {
+		err = errors.Join(err, storeMarkers(env, file, folders))
 	}
 	for _, folder := range folders {
 		err = errors.Join(err, store.SealBeside(folder, store.BesideFiles()...))

@@ -54,6 +54,11 @@ func (f *File) Write(dir string) error { return hpc.WriteJSON(filepath.Join(dir,
 // Read reads the markers of a session folder; nil without an error where none were recorded.
 func Read(dir string) (*File, error) { return hpc.ReadBeside(dir, FileName, "markers", parse) }
 
+// ReadFile reads markers that a program wrote itself; nil without an error if there are none.
+func ReadFile(path string) (*File, error) {
+	return hpc.ReadBeside(filepath.Dir(path), filepath.Base(path), "markers", parse)
+}
+
 func parse(b []byte) (*File, error) {
 	var f File
 	if err := json.Unmarshal(b, &f); err != nil {
