@@ -12,7 +12,7 @@ import (
 )
 
 // maxChunk is how many bytes of events and constants a chunk collects before it is written.
-const maxChunk = 16 << 20
+const maxChunk = 8 << 20
 
 // chunks writes chunks, one at a time.
 type chunks struct {

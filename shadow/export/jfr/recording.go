@@ -14,7 +14,7 @@ import (
 )
 
 // BytesPerExecution is about how long a recording is.
-const BytesPerExecution = 60
+const BytesPerExecution = 35
 
 // recording is a recording that is being written.
 type recording struct {

@@ -16,7 +16,7 @@ import (
 )
 
 // BytesPerExecution is about how long a trace is.
-const BytesPerExecution = 120
+const BytesPerExecution = 80
 
 // Notes say what of the session the trace does not hold, or holds otherwise, in a sentence each.
 type Notes []string

@@ -1,0 +1,57 @@
+// Package exporttest makes up a small session of known numbers for tests of exports.
+package exporttest
+
+import (
+	"fmt"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// The session has two classes: Outer runs for 10 ms from 100 ms on and was queued for 5 ms; two executions of Inner begin
+// with it and 5 ms later, of 2 ms each; a third, on a virtual thread, was still running at the end. It has a pause of 1 ms,
+// a wait of 3 ms and 7 summarised executions of Inner, of 70 µs in all.
+const (
+	Outer, Inner = "com.acme.Outer", "com.acme.Outer$$Lambda -> com.acme.Outer.inner"
+	Ms           = units.MonoNs(1_000_000)
+	Start, End   = 50 * Ms, 200 * Ms
+	WallUnixNs   = 1_700_000_000_000_000_000
+)
+
+// Write writes the session into root and gives its folder.
+func Write(root string) (string, error) {
+	w, err := store.OpenWriter(root, "known", "known")
+	if err != nil {
+		return "", fmt.Errorf("writing a session: %w", err)
+	}
+	w.Manifest = store.Manifest{Session: "known", WallUnixNs: WallUnixNs, StartNs: Start, EndNs: End, DurationNs: units.Ns(End - Start), Ended: store.EndedExit,
+		Metrics: []string{"wall", "cpu"}, JVM: store.JVM{PID: 4711, Version: "25", Name: "OpenJDK", MainClass: "com.acme.Main", GC: "G1", CPUs: 4},
+		Produced: store.Counts{Executions: 11}, Submissions: &store.RecordAccount{Produced: 1}, Waits: &store.WaitRecording{}}
+	run := func(task, outer uint64, class, thread uint32, depth uint16, at units.MonoNs, wall units.Ns) store.Execution {
+		return store.Execution{TaskID: task, OuterTaskID: outer, Class: class, Thread: thread, Depth: depth, StartNs: at, EndNs: at + units.MonoNs(wall),
+			WallNs: wall, CPUNs: wall / 2, SelfWallNs: wall, SelfCPUNs: wall / 2}
+	}
+	outer := run(1, 0, 1, 1, 0, 100*Ms, 10e6)
+	outer.SubmittedNs, outer.SelfWallNs, outer.SelfCPUNs, outer.Flags = 95*Ms, 6e6, 3e6, uint16(wire.Threw)
+	running := run(4, 0, 2, 3, 0, 150*Ms, 0)
+	running.EndNs, running.WallNs, running.SelfWallNs, running.CPUNs, running.SelfCPUNs, running.Flags = 0, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, uint16(wire.Running)
+	p := &store.Part{
+		Range:       store.Range{From: 1, To: 1},
+		Classes:     []store.Class{{ID: 1, Name: Outer, Kinds: "runnable"}, {ID: 2, Name: Inner, Kinds: "runnable+hidden"}},
+		Threads:     []store.Thread{{ID: 1, JavaID: 21, OSID: 5001, Name: "worker", Group: "main"}, {ID: 2, JavaID: 1, OSID: 5000, Name: "main", Group: "main"}, {ID: 3, JavaID: 30, Name: "v", Virtual: true}},
+		Executors:   []store.Executor{{ID: 1, Class: "com.acme.Pool"}},
+		Sites:       []store.Site{{ID: 1, Class: "com.acme.Main", Method: "start", File: "Main.java", Line: 7}},
+		Executions:  []store.Execution{run(2, 1, 2, 1, 1, 100*Ms, 2e6), run(3, 1, 2, 1, 1, 105*Ms, 2e6), outer, running},
+		Submissions: []store.Submission{{TaskID: 1, Class: 1, Thread: 2, Executor: 1, Site: 1, AtNs: 95 * Ms}},
+		Blockers:    []store.Blocker{{ID: 1, Class: "com.acme.Lock"}},
+		Waits:       []store.Wait{{Kind: "monitor", Blocker: 1, Thread: 2, StartNs: int64(101 * Ms), EndNs: int64(104 * Ms), Waker: 1, WakerTask: 1}},
+		Pauses:      []store.Pause{{StartNs: int64(120 * Ms), EndNs: int64(121 * Ms), Cause: "G1 Evacuation Pause"}},
+		Summaries:   []store.Summary{{ID: 16384, Class: 2, Thread: 1, FromNs: int64(60 * Ms), ToNs: int64(70 * Ms), Executions: 7}},
+		Measures:    []store.Measure{{Summary: 16384, Metric: "wall", Count: 7, SumNs: 70_000, MinNs: 10_000, MaxNs: 10_000}},
+	}
+	if err := w.Commit(p); err != nil {
+		return "", fmt.Errorf("writing a session: %w", err)
+	}
+	return w.Dir(), nil
+}
