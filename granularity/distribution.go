@@ -97,6 +97,9 @@ func Describe(v *Values) Distribution {
 // Metrics is a distribution for each work metric that was measured at all.
 type Metrics map[Metric]Distribution
 
+// JSONSchemaAlias has what MarshalJSON writes.
+func (Metrics) JSONSchemaAlias() any { return map[string]Distribution{} }
+
 // MarshalJSON writes {"wall_ns": {...}, ...}.
 func (m Metrics) MarshalJSON() ([]byte, error) {
 	byName := make(map[string]Distribution, len(m))

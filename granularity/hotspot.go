@@ -83,17 +83,26 @@ func (h *Hotspot) WorkMeasured() bool {
 	return h.Work != 0 || h.Metrics[h.Metrics.WorkMetric()].Count > 0
 }
 
+// plain is a Hotspot without its methods.
+type plain Hotspot
+
+// hotspotJSON is a Hotspot in JSON.
+type hotspotJSON struct {
+	plain
+	Work      *units.Ns `json:"work_ns"`    // summed self CPU time, or self wall time where CPU time was not measured at all; null: not measured
+	WorkShare *float64  `json:"work_share"` // its share of the same sum over the whole session, 0 to 1; null: not measured
+	// Here too, so that they stay behind the two.
+
+	ExecutionShare float64 `json:"execution_share"` // share of all executions of the session, 0 to 1
+	Metrics        Metrics `json:"metrics"`
+}
+
+// JSONSchemaAlias has the fields that MarshalJSON writes.
+func (Hotspot) JSONSchemaAlias() any { return hotspotJSON{} }
+
 // MarshalJSON writes null for work that was not measured.
 func (h Hotspot) MarshalJSON() ([]byte, error) {
-	type plain Hotspot // without this method
-	j := struct {
-		plain
-		Work      *units.Ns `json:"work_ns"`
-		WorkShare *float64  `json:"work_share"`
-		// Here too, so that they stay behind the two.
-		ExecutionShare float64 `json:"execution_share"`
-		Metrics        Metrics `json:"metrics"`
-	}{plain: plain(h), ExecutionShare: h.ExecutionShare, Metrics: h.Metrics}
+	j := hotspotJSON{plain: plain(h), ExecutionShare: h.ExecutionShare, Metrics: h.Metrics}
 	if h.WorkMeasured() {
 		j.Work, j.WorkShare = &h.Work, &h.WorkShare
 	}

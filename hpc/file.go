@@ -150,6 +150,9 @@ type threadJSON struct {
 	Counts map[Event]*Total `json:"counts"`
 }
 
+// JSONSchemaAlias has the fields that MarshalJSON writes.
+func (ThreadTotals) JSONSchemaAlias() any { return threadJSON{} }
+
 // MarshalJSON writes null for what was not measured.
 func (t ThreadTotals) MarshalJSON() ([]byte, error) {
 	j := threadJSON{TID: t.TID, Name: t.Name, Ended: t.Ended, Counts: t.Counts}

@@ -104,7 +104,7 @@ func contextColumns(every uint64) []view.Column[*summary.Context] {
 		{Title: "self wall", Kind: view.Int, Show: shown(wall, view.Ns)},
 		{Name: "cut", Kind: view.Bool, Doc: "deeper frames were not recorded", Value: func(c *summary.Context) view.Value { return view.BoolOf(c.Cut) }},
 		{Name: "stack", JSON: view.Absent, Kind: view.Name, Doc: "frames, outermost first, joined with ;", Value: func(c *summary.Context) view.Value { return view.NameOf(strings.Join(flame.Frames(c), ";")) }},
-		{Name: "frames", CSV: view.Absent, Kind: view.Object, Value: func(c *summary.Context) view.Value { return view.ObjectOf(framesOf(c)) }},
+		{Name: "frames", CSV: view.Absent, Kind: view.Object, Holds: []*contextFrameJSON{}, Doc: "frames, innermost first; null: not known", Value: func(c *summary.Context) view.Value { return view.ObjectOf(framesOf(c)) }},
 		{Title: "class and stack", Last: 3, Kind: view.Name, Show: stack},
 	}
 }

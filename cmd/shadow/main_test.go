@@ -45,6 +45,7 @@ func shadow(t *testing.T, environ []string, args ...string) (code int, out, errs
 		Executable: func() (string, error) { return "/nowhere/shadow", nil },
 		Now:        func() time.Time { return time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC) }}
 	code = Run(context.Background(), args, env)
+	checkPrinted(t, args, code, o.String())
 	return code, o.String(), e.String()
 }
 

@@ -124,7 +124,7 @@ func pathColumns(by string, total units.Ns) []view.Column[*graph.Row] {
 		{Name: "share", Title: "of it", Kind: view.Float, Unit: view.Factor, Doc: "share of the path", Value: func(r *graph.Row) view.Value { return view.FloatOf(float64(r.Ns) / float64(max(total, 1))) },
 			Show: func(r *graph.Row) string { return units.FormatPercent(float64(r.Ns) / float64(max(total, 1))) }},
 		{Name: "parts", Title: "parts", Kind: view.Int, Unit: view.Count, Doc: "parts of the path", Value: func(r *graph.Row) view.Value { return view.IntOf(int64(r.Parts)) }},
-		{Name: "kinds", CSV: view.Absent, Kind: view.Object, Doc: "kind -> ns", Value: func(r *graph.Row) view.Value { return view.ObjectOf(r.Kinds) }},
+		{Name: "kinds", CSV: view.Absent, Kind: view.Object, Holds: map[string]units.Ns{}, Doc: "kind -> ns", Value: func(r *graph.Row) view.Value { return view.ObjectOf(r.Kinds) }},
 	}
 	if by != "kind" {
 		columns = append(columns, view.Column[*graph.Row]{Title: "what", Kind: view.Word, Show: kindsOf})

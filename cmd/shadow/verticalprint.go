@@ -283,18 +283,20 @@ func rColumn(name, doc string, of func(correlationRow) *float64) view.Column[cor
 
 // listMetrics prints the library.
 func (f *verticalFlags) listMetrics(v *verticalView) error {
-	return listing.Rows(&f.Flags, v.Metrics.Library(), []view.Column[metric.Available]{
-		{Name: "name", Title: "metric", Kind: view.Word, Doc: "its name", Value: func(m metric.Available) view.Value { return view.WordOf(m.Name) }},
-		{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of its values", Value: func(m metric.Available) view.Value { return view.WordOf(m.Unit) }},
-		{Name: "expression", Title: "expression", Kind: view.Name, Doc: "what it is computed from", Value: func(m metric.Available) view.Value { return view.NameOf(m.Expr) }},
-		{Name: "doc", Title: "what it is", Kind: view.Name, Wraps: true, Doc: "what it says", Value: func(m metric.Available) view.Value { return view.NameOf(m.Doc) }},
-		{Name: "not_available", Title: "not available", Kind: view.Name, Wraps: true, Doc: "why this session does not have it", Value: func(m metric.Available) view.Value {
-			if m.Missing == nil {
-				return view.NameOf("")
-			}
-			return view.NameOf(m.Missing.Error())
-		}},
-	})
+	return listing.Rows(&f.Flags, v.Metrics.Library(), libraryColumns)
+}
+
+var libraryColumns = []view.Column[metric.Available]{
+	{Name: "name", Title: "metric", Kind: view.Word, Doc: "its name", Value: func(m metric.Available) view.Value { return view.WordOf(m.Name) }},
+	{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of its values", Value: func(m metric.Available) view.Value { return view.WordOf(m.Unit) }},
+	{Name: "expression", Title: "expression", Kind: view.Name, Doc: "what it is computed from", Value: func(m metric.Available) view.Value { return view.NameOf(m.Expr) }},
+	{Name: "doc", Title: "what it is", Kind: view.Name, Wraps: true, Doc: "what it says", Value: func(m metric.Available) view.Value { return view.NameOf(m.Doc) }},
+	{Name: "not_available", Title: "not available", Kind: view.Name, Wraps: true, Doc: "why this session does not have it", Value: func(m metric.Available) view.Value {
+		if m.Missing == nil {
+			return view.NameOf("")
+		}
+		return view.NameOf(m.Missing.Error())
+	}},
 }
 
 // sampleRow is a metric's value in one sample.

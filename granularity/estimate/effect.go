@@ -83,12 +83,18 @@ func word(v float64, scale [len(words) - 1]float64) string {
 	return words[len(scale)]
 }
 
+// effectJSON is an Effect in JSON.
+type effectJSON struct {
+	HedgesG     *float64 `json:"hedges_g"`                   // difference of the means in standard deviations; null: not known
+	HedgesWord  string   `json:"hedges_magnitude,omitempty"` // in a word
+	CliffsDelta *float64 `json:"cliffs_delta"`               // -1 to 1; null: not known
+	CliffsWord  string   `json:"cliffs_magnitude,omitempty"` // in a word
+}
+
+// JSONSchemaAlias has the fields that MarshalJSON writes.
+func (Effect) JSONSchemaAlias() any { return effectJSON{} }
+
 // MarshalJSON writes null for what is not known or infinite.
 func (e Effect) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		HedgesG     *float64 `json:"hedges_g"`
-		HedgesWord  string   `json:"hedges_magnitude,omitempty"`
-		CliffsDelta *float64 `json:"cliffs_delta"`
-		CliffsWord  string   `json:"cliffs_magnitude,omitempty"`
-	}{Number(e.HedgesG), e.HedgesWord(), Number(e.CliffsDelta), e.CliffsWord()})
+	return json.Marshal(effectJSON{Number(e.HedgesG), e.HedgesWord(), Number(e.CliffsDelta), e.CliffsWord()})
 }

@@ -39,14 +39,20 @@ func (i Interval) Times(c float64) Interval {
 	return Interval{Mean: i.Mean * c, Low: i.Low * c, High: i.High * c, N: i.N}
 }
 
+// intervalJSON is an Interval in JSON.
+type intervalJSON struct {
+	Mean *float64 `json:"mean"` // null: not known
+	Low  *float64 `json:"low"`  // lower bound at 95 %; null: a single value
+	High *float64 `json:"high"` // upper bound
+	N    int      `json:"n"`    // values in the mean
+}
+
+// JSONSchemaAlias has the fields that MarshalJSON writes.
+func (Interval) JSONSchemaAlias() any { return intervalJSON{} }
+
 // MarshalJSON writes null for what is not known.
 func (i Interval) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Mean *float64 `json:"mean"`
-		Low  *float64 `json:"low"`
-		High *float64 `json:"high"`
-		N    int      `json:"n"`
-	}{Number(i.Mean), Number(i.Low), Number(i.High), i.N})
+	return json.Marshal(intervalJSON{Number(i.Mean), Number(i.Low), Number(i.High), i.N})
 }
 
 // Number is f for JSON, which has neither NaN nor infinity: they become null.

@@ -46,21 +46,33 @@ func RatioOf(with, without Sample) Ratio {
 	return Ratio{Value: r.Mean, Low: r.Low, High: r.High}
 }
 
+// sampleJSON is a Sample in JSON.
+type sampleJSON struct {
+	Values []float64 `json:"values"` // one of each run
+	Mean   *float64  `json:"mean"`
+	StdDev *float64  `json:"stddev"`    // null: a single run
+	Half   *float64  `json:"ci95_half"` // half of the 95 % interval; null: a single run
+}
+
+// JSONSchemaAlias has the fields that MarshalJSON writes.
+func (Sample) JSONSchemaAlias() any { return sampleJSON{} }
+
 // MarshalJSON writes null for the figures that a single run does not have.
 func (s Sample) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Values []float64 `json:"values"`
-		Mean   *float64  `json:"mean"`
-		StdDev *float64  `json:"stddev"`
-		Half   *float64  `json:"ci95_half"`
-	}{s.Values, estimate.Number(s.Mean), estimate.Number(s.StdDev), estimate.Number(s.Half)})
+	return json.Marshal(sampleJSON{s.Values, estimate.Number(s.Mean), estimate.Number(s.StdDev), estimate.Number(s.Half)})
 }
+
+// ratioJSON is a Ratio in JSON.
+type ratioJSON struct {
+	Value *float64 `json:"ratio"`     // with over without; null: not known
+	Low   *float64 `json:"ci95_low"`  // lower bound at 95 %; null: a single run
+	High  *float64 `json:"ci95_high"` // upper bound
+}
+
+// JSONSchemaAlias has the fields that MarshalJSON writes.
+func (Ratio) JSONSchemaAlias() any { return ratioJSON{} }
 
 // MarshalJSON writes null for unknown figures.
 func (r Ratio) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Value *float64 `json:"ratio"`
-		Low   *float64 `json:"ci95_low"`
-		High  *float64 `json:"ci95_high"`
-	}{estimate.Number(r.Value), estimate.Number(r.Low), estimate.Number(r.High)})
+	return json.Marshal(ratioJSON{estimate.Number(r.Value), estimate.Number(r.Low), estimate.Number(r.High)})
 }

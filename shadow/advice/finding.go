@@ -127,6 +127,23 @@ func (f *Finding) Remedy() string {
 // Outcome is the part of Text that says what following the advice saves; "": it is not about time.
 func (f *Finding) Outcome() string { return strings.TrimSpace(f.outcome()) }
 
+// findingJSON is a Finding in JSON.
+type findingJSON struct {
+	Kind      FindingKind `json:"kind"`
+	Text      string      `json:"text"`             // in a few sentences: what happened, what to do, and what that saves
+	Title     string      `json:"title,omitempty"`  // of advice: what is wrong, in a few words
+	Remedy    string      `json:"remedy,omitempty"` // of advice: the sentences of the text that say what to do
+	Name      string      `json:"name,omitempty"`   // of advice: the rule, as in docs/advice.md
+	Class     string      `json:"class,omitempty"`  // the task class that it is about
+	Gain      *Gain       `json:"gain,omitempty"`
+	Predicted *Predicted  `json:"predicted,omitempty"`
+	Rule      string      `json:"rule"`     // its name in the table of rules
+	Evidence  Evidence    `json:"evidence"` // the figures behind it, as the rule has them
+}
+
+// JSONSchemaAlias has the fields that MarshalJSON writes.
+func (Finding) JSONSchemaAlias() any { return findingJSON{} }
+
 // MarshalJSON adds the text, and the name of advice.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	name := ""
@@ -136,17 +153,6 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // the caller escapes
-	err := enc.Encode(struct {
-		Kind      FindingKind `json:"kind"`
-		Text      string      `json:"text"`
-		Title     string      `json:"title,omitempty"`
-		Remedy    string      `json:"remedy,omitempty"`
-		Name      string      `json:"name,omitempty"`
-		Class     string      `json:"class,omitempty"`
-		Gain      *Gain       `json:"gain,omitempty"`
-		Predicted *Predicted  `json:"predicted,omitempty"`
-		Rule      string      `json:"rule"`
-		Evidence  Evidence    `json:"evidence"`
-	}{f.Kind, f.Text(), f.Title(), f.Remedy(), name, f.Class, f.Gain, f.Predicted, f.Rule, f.Evidence})
+	err := enc.Encode(findingJSON{f.Kind, f.Text(), f.Title(), f.Remedy(), name, f.Class, f.Gain, f.Predicted, f.Rule, f.Evidence})
 	return b.Bytes(), err
 }

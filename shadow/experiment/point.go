@@ -82,6 +82,9 @@ func (p Point) Folder() string {
 	return clean
 }
 
+// JSONSchemaAlias has what MarshalJSON writes: factors and their values.
+func (Point) JSONSchemaAlias() any { return map[string]string{} }
+
 // MarshalJSON writes an object with the factors in their order.
 func (p Point) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer

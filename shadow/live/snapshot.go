@@ -57,6 +57,9 @@ type Sparks struct {
 // Points are the values of a series; NaN, null in JSON, where there is none.
 type Points []float32
 
+// JSONSchemaAlias has what MarshalJSON writes: null where nothing is known.
+func (Points) JSONSchemaAlias() any { return []*float64{} }
+
 // MarshalJSON writes three or four digits: a pixel shows no more.
 func (p Points) MarshalJSON() ([]byte, error) {
 	b := make([]byte, 0, 2+6*len(p))

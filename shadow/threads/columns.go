@@ -68,7 +68,7 @@ var counterTitles = []struct {
 }{{hpc.ContextSwitches, "switches"}, {hpc.PageFaults, "faults"}, {hpc.CPUMigrations, "migrations"}, {hpc.Instructions, "instructions"}}
 
 func counterColumns(shown bool) []view.Column[*Row] {
-	columns := []view.Column[*Row]{{Name: "counters", CSV: view.Absent, Kind: view.Object, Value: func(r *Row) view.Value { return view.ObjectOf(r.Counters) }}}
+	columns := []view.Column[*Row]{{Name: "counters", CSV: view.Absent, Kind: view.Object, Holds: map[string]Count{}, Doc: "events of the thread that were counted from outside, by event", Value: func(r *Row) view.Value { return view.ObjectOf(r.Counters) }}}
 	for _, e := range hpc.AllEvents() {
 		name := e.String()
 		value := view.Column[*Row]{Name: name, JSON: view.Absent, Kind: view.Float, Optional: true, Doc: "count of " + name + ", read from outside"}
@@ -135,7 +135,7 @@ func timeColumns(shown bool) []view.Column[*Times] {
 	}
 	return append(columns, voluntary,
 		view.Column[*Times]{Name: "involuntary", Kind: view.Uint, Doc: "switches that were forced on it", Value: func(t *Times) view.Value { return view.UintOf(t.Involuntary) }},
-		view.Column[*Times]{Name: "cpu_ns", CSV: view.Absent, Kind: view.Int, Value: func(t *Times) view.Value { return view.Measured(t.CPU) }},
+		view.Column[*Times]{Name: "cpu_ns", CSV: view.Absent, Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "CPU time by the record of context switches", Value: func(t *Times) view.Value { return view.Measured(t.CPU) }},
 		view.Column[*Times]{Name: "first_ns", CSV: view.Absent, Kind: view.Int, Value: func(t *Times) view.Value { return view.IntOf(int64(t.First)) }},
 		view.Column[*Times]{Name: "last_ns", CSV: view.Absent, Kind: view.Int, Value: func(t *Times) view.Value { return view.IntOf(int64(t.Last)) }},
 		view.Column[*Times]{Name: "begin_seen", CSV: view.Absent, Kind: view.Bool, Value: func(t *Times) view.Value { return view.BoolOf(t.BeginSeen) }},

@@ -31,6 +31,7 @@ type Column[R any] struct {
 	JSON  string         // name in JSON if it differs; Absent: not there
 	Stays bool           // terminal: a name that is never cut
 	Wraps bool           // terminal: a sentence that continues on the next line where there is no room
+	Holds any            // of an Object: a value of its type, or the []Described of its fields; its schema is made from it
 }
 
 // Absent as the name of a column in a format leaves it out of that format.

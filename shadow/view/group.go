@@ -5,7 +5,7 @@ import "encoding/json"
 // Group returns the columns of a part of a row that may be missing: an object called name in JSON,
 // columns of their own elsewhere.
 func Group[R, S any](name string, of func(R) *S, columns []Column[*S]) []Column[R] {
-	list := []Column[R]{{Name: name, CSV: Absent, Kind: Object, Optional: true, Value: func(r R) Value {
+	list := []Column[R]{{Name: name, CSV: Absent, Kind: Object, Optional: true, Holds: Describe(columns), Value: func(r R) Value {
 		part := of(r)
 		if part == nil {
 			return Null

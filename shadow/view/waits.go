@@ -48,7 +48,7 @@ func waitShares(name, title, doc string, of func(*wait.Row) wait.Shares) Column[
 		}
 		return ""
 	}
-	return Column[*wait.Row]{Name: name, Title: title, Kind: Name, Doc: doc,
+	return Column[*wait.Row]{Name: name, Title: title, Kind: Name, Doc: doc, Holds: []*wait.Share{},
 		Value: func(r *wait.Row) Value {
 			list := of(r).List()
 			if list == nil {
@@ -105,7 +105,7 @@ func waitParts(rows []*wait.Breakdown) []Column[*wait.Breakdown] {
 		p := &wait.Parts[i]
 		columns = append(columns, waitTime(rows, p.Name+"_ns", p.Title, p.Doc, p.Ns))
 	}
-	return append(columns, Column[*wait.Breakdown]{Name: "waited_for", Title: "mostly for", Last: 1, Kind: Name, Doc: "what was waited for, longest first; in csv the most of it, with its share of the wall time",
+	return append(columns, Column[*wait.Breakdown]{Name: "waited_for", Title: "mostly for", Last: 1, Kind: Name, Holds: []waitFor{}, Doc: "what was waited for, longest first; in csv the most of it, with its share of the wall time",
 		Value: func(r *wait.Breakdown) Value { return ObjectOf(waitsFor(r)) }, Text: func(r *wait.Breakdown) string { return text.Cell(r.Mostly()) }, Show: (*wait.Breakdown).Mostly})
 }
 

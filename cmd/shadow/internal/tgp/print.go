@@ -48,8 +48,8 @@ var statisticColumns = []view.Column[[2]string]{
 		}},
 }
 
-// tgpClasses is the JSON form of a listing of classes.
-type tgpClasses struct {
+// Classes is the JSON form of a listing of classes.
+type Classes struct {
 	Classes []gran.Class `json:"classes"`
 	// Outside is the mean of context switches while none of them was executed.
 	Outside *gran.Mean `json:"context_switches_outside,omitempty"`
@@ -60,7 +60,7 @@ func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind str
 		if n := f.Limit(); n > 0 && n < len(found) {
 			found = found[:n]
 		}
-		return listing.JSON(f.Env.Out, tgpClasses{append([]gran.Class{}, found...), outside})
+		return listing.JSON(f.Env.Out, Classes{append([]gran.Class{}, found...), outside})
 	}
 	if err := listing.Rows(&f.Flags, listing.Refs(found), tgpColumns); err != nil || f.Format != "table" {
 		return err

@@ -1,0 +1,68 @@
+package schemagen
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"stackagent/shadow/view"
+)
+
+var kinds = map[view.Kind]string{view.Int: "integer", view.Uint: "integer", view.Float: "number", view.Bool: "boolean", view.Name: "string", view.Word: "string"}
+
+var unitNames = map[view.Unit]string{view.Ns: "ns", view.Share: "1"}
+
+// Row is the schema of a row of a listing whose columns differ with flags and sessions: what is not in all lists is
+// not required.
+func (g *Generator) Row(in string, lists ...[]view.Described) (*jsonschema.Schema, error) {
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
+	seen := map[string]int{}
+	for _, columns := range lists {
+		for _, c := range columns {
+			if seen[c.Name]++; s.Properties[c.Name] != nil {
+				continue
+			}
+			p, err := g.column(in, c)
+			if err != nil {
+				return nil, err
+			}
+			s.Properties[c.Name] = p
+			s.PropertyOrder = append(s.PropertyOrder, c.Name)
+		}
+	}
+	for _, name := range s.PropertyOrder {
+		if seen[name] == len(lists) {
+			s.Required = append(s.Required, name)
+		}
+	}
+	return s, nil
+}
+
+func (g *Generator) column(in string, c view.Described) (p *jsonschema.Schema, err error) {
+	switch holds := c.Holds.(type) {
+	case nil:
+		if kinds[c.Kind] == "" {
+			return nil, fmt.Errorf("%s.%s: it is not known what it holds", in, c.Name)
+		}
+		p = &jsonschema.Schema{Type: kinds[c.Kind]}
+	case []view.Described:
+		p, err = g.Row(in+"."+c.Name, holds)
+	default:
+		p, err = g.Of(reflect.TypeOf(holds))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Optional {
+		p = nullable(p)
+	}
+	if p.Description = cmp.Or(c.Doc, Words[c.Name]); p.Description == "" {
+		g.Missing = append(g.Missing, in+"."+c.Name)
+	}
+	if unit := unitNames[c.Unit]; unit != "" {
+		p.Extra = map[string]any{"unit": unit}
+	}
+	return p, nil
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	jsonschema "github.com/google/jsonschema-go/jsonschema"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/schemagen"
+	"stackagent/cmd/shadow/internal/tgp"
+	"stackagent/docs/schema"
+	"stackagent/granularity"
+	"stackagent/granularity/lbo"
+	gran "stackagent/granularity/tgp"
+	"stackagent/hpc"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/check"
+	"stackagent/shadow/explain"
+	"stackagent/shadow/live"
+	"stackagent/shadow/nominal"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+	"stackagent/shadow/threads"
+	"stackagent/shadow/view"
+	"stackagent/shadow/virtual"
+)
+
+// form is one form of what a verb prints.
+type form struct {
+	with   string             // the flags that it belongs to
+	of     any                // a value of the type
+	rows   [][]view.Described // or a list of rows with these columns
+	extra  string             // of rows: what columns with other names hold, numbers or null
+	single bool               // of rows: --format json prints the row without a list
+}
+
+func rows[R any](with string, lists ...[]view.Column[R]) form {
+	f := form{with: with}
+	for _, l := range lists {
+		f.rows = append(f.rows, view.Describe(l))
+	}
+	return f
+}
+
+// printedForms are the forms of what each verb prints with --format json.
+func printedForms() map[string][]form {
+	s := &session.Session{}
+	tasks := rows("", view.Tasks(s))
+	tasks.extra = "a further metric of the session, such as alloc or an event of the kernel; docs/metrics.md has their units"
+	inUnits := rows("--units", view.UnitsOfWork(s))
+	inUnits.extra = tasks.extra
+	paths := []form{rows("--by part", partColumns(0))}
+	for _, by := range []string{"class", "site", "thread", "kind"} {
+		paths = append(paths, rows("--by "+by, pathColumns(by, 0)))
+	}
+	class := []form{{of: tgp.Classes{}}}
+	return map[string][]form{
+		"bottle":       {{of: bottleJSON{}}, {with: "of several sessions, iterations or parts", of: []bottleJSON{}}},
+		"characterize": {{of: &nominal.Set{}}},
+		"doctor":       {{of: []hpc.Facility{}}},
+		"gc":           {{of: gcReport{}}},
+		"heap":         {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
+		"hotspots":     {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
+		"latency":      {{of: []latencyRow{}}},
+		"lbo":          {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: lboJSON{}}},
+		"licenses":     {rows("", licenceColumns)},
+		"monitors":     {rows("", monitorColumns), rows("--not-available", absentColumns)},
+		"path":         paths,
+		"scale":        {{of: stackJSON{}}},
+		"sessions ls":  {rows("", sessionColumns(time.Time{}))},
+		"stack":        {{of: stackJSON{}}},
+		"stats":        {{of: summary.Summary{}}, {with: "--check", of: check.Result{}}},
+		"tasks":        {tasks, inUnits},
+		"tgp coarse":   class,
+		"tgp diagnose": {{of: gran.Diagnosis{}}},
+		"tgp fine":     class,
+		"threads":      {rows("", threads.Columns(false)), {with: "--virtual", of: virtual.Threads{}}},
+		"top":          {{of: live.JVM{}}, {with: "of several JVMs", of: live.Fleet{}}},
+		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: correlationRow{}}, {with: "--matrix", of: []correlationRow{}},
+			rows("--metrics", libraryColumns), rows("--samples", sampleColumns), {with: "--hypothesis", of: hypothesisResult{}}, rows("--validate", groupColumns)},
+		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},
+		"warmup": {{of: warmupJSON{}}},
+		"whatif": {{of: whatifJSON{}}},
+	}
+}
+
+// schemaOf makes the schema of a verb, and lists the fields that nothing describes.
+func schemaOf(verb string, forms []form) (*jsonschema.Schema, []string, error) {
+	g := &schemagen.Generator{Source: sources, Unions: []schemagen.Union{{Of: reflect.TypeFor[advice.Evidence](), Among: advice.Evidences}}}
+	top := &jsonschema.Schema{Schema: schemagen.Draft, Title: "shadow " + verb + " --format json"}
+	for _, f := range forms {
+		var s *jsonschema.Schema
+		var err error
+		if f.rows != nil {
+			row, rowErr := g.Row(verb, f.rows...)
+			if err = rowErr; err == nil && f.extra != "" {
+				row.AdditionalProperties = &jsonschema.Schema{Types: []string{"number", "null"}, Description: f.extra}
+			}
+			s = &jsonschema.Schema{Type: "array", Items: row}
+		} else {
+			s, err = g.Of(reflect.TypeOf(f.of))
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(forms) > 1 || s.Ref == "" {
+			s.Title = strings.TrimSpace("shadow " + verb + " " + f.with)
+		}
+		top.AnyOf = append(top.AnyOf, s)
+	}
+	top.Defs = g.Defs
+	return top, g.Missing, nil
+}
+
+var sources = &schemagen.Source{Root: filepath.Join("..", ".."), Module: "stackagent"}
+
+// TestSchemas fails if docs/schema is not what the code gives; with -update it writes it.
+func TestSchemas(t *testing.T) {
+	forms := printedForms()
+	dir := filepath.Join("..", "..", "docs", "schema")
+	verbs := withJSON(newRoot(console.System()))
+	for verb := range forms {
+		if !slices.Contains(verbs, verb) {
+			t.Errorf("%s prints no JSON", verb)
+		}
+	}
+	files := map[string]bool{}
+	for _, verb := range verbs {
+		if forms[verb] == nil {
+			t.Errorf("%s has no schema: add what it prints to printedForms", verb)
+			continue
+		}
+		s, missing, err := schemaOf(verb, forms[verb])
+		if err != nil {
+			t.Errorf("%s: %v", verb, err)
+			continue
+		}
+		for _, m := range missing {
+			t.Errorf("%s: %s has no description: a comment at the field, or the documentation of the column, is one", verb, m)
+		}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", " ")
+		if err := enc.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, schema.File(verb))
+		files[path] = true
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, b.Bytes()) {
+			t.Errorf("%s is stale (%v); run: go test ./cmd/shadow -run Schemas -update", path, err)
+		}
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	for _, path := range found {
+		if !files[path] {
+			t.Errorf("%s is of no verb", path)
+		}
+	}
+}
