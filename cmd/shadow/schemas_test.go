@@ -22,7 +22,9 @@ import (
 	gran "stackagent/granularity/tgp"
 	"stackagent/hpc"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/budget"
 	"stackagent/shadow/check"
+	"stackagent/shadow/diff"
 	"stackagent/shadow/explain"
 	"stackagent/shadow/live"
 	"stackagent/shadow/nominal"
@@ -65,6 +67,8 @@ func printedForms() map[string][]form {
 	return map[string][]form{
 		"bottle":       {{of: bottleJSON{}}, {with: "of several sessions, iterations or parts", of: []bottleJSON{}}},
 		"characterize": {{of: &nominal.Set{}}},
+		"check":        {{of: &budget.Report{}}},
+		"diff":         {{of: diff.Diff{}}},
 		"doctor":       {{of: []hpc.Facility{}}},
 		"gc":           {{of: gcReport{}}},
 		"heap":         {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},

@@ -59,6 +59,21 @@ type resultJSON struct {
 	Figures  []Shown `json:"figures"`
 }
 
+// reportJSON is a Report in JSON.
+type reportJSON struct {
+	Failed       bool         `json:"failed"` // whether the check fails: exit code 3
+	Strict       bool         `json:"strict"` // what is not available fails, too
+	Sessions     []string     `json:"sessions"`
+	Kept         int          `json:"kept"`          // budgets that hold
+	Broken       int          `json:"broken"`        // budgets that do not
+	NotAvailable int          `json:"not_available"` // budgets of which a figure is not available
+	Notes        []string     `json:"notes,omitempty"`
+	Results      []resultJSON `json:"results"`
+}
+
+// JSONSchemaAlias has the fields of JSON.
+func (*Report) JSONSchemaAlias() any { return reportJSON{} }
+
 // JSON is what the report is in JSON: the results and their number by state.
 func (r *Report) JSON() any {
 	rows := make([]resultJSON, 0, len(r.Results))
@@ -73,16 +88,7 @@ func (r *Report) JSON() any {
 		}
 		rows = append(rows, j)
 	}
-	return struct {
-		Failed       bool         `json:"failed"`
-		Strict       bool         `json:"strict"`
-		Sessions     []string     `json:"sessions"`
-		Kept         int          `json:"kept"`
-		Broken       int          `json:"broken"`
-		NotAvailable int          `json:"not_available"`
-		Notes        []string     `json:"notes,omitempty"`
-		Results      []resultJSON `json:"results"`
-	}{r.Failed(), r.Strict, r.Sessions, r.Count(Kept), r.Count(Broken), r.Count(NotAvailable), r.Notes, rows}
+	return reportJSON{r.Failed(), r.Strict, r.Sessions, r.Count(Kept), r.Count(Broken), r.Count(NotAvailable), r.Notes, rows}
 }
 
 type junitSuite struct {
