@@ -18,6 +18,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 )
 
 // gcFlags are the flags of shadow gc.
@@ -125,6 +126,9 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 	s, err := env.Open(dir)
 	if err != nil {
 		return err
+	}
+	if why := s.Manifest.NotAvailable[store.NoPauses]; why != "" {
+		return fmt.Errorf("session %s: pauses are not available: %s", s.Manifest.Session, why)
 	}
 	r := gcReport{Session: s.Manifest.Session, Collector: s.Manifest.JVM.GC, NotAvailable: map[string]string{}}
 	a, without := openActivity(env, s)

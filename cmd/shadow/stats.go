@@ -18,6 +18,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
@@ -142,6 +143,9 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 }
 
 func createdText(s *summary.Summary) string {
+	if s.NotAvailable[store.NoCreations] != "" {
+		return "not known"
+	}
 	line := units.FormatExact(s.Tasks.Created)
 	if s.NotAvailable[advice.CreationsUnseen] != "" {
 		return line + " seen (not those of classes that were there before the agent)"
@@ -167,6 +171,9 @@ func processText(j summary.JVM) string {
 // neverText counts the tasks that never ran, steps of CompletableFutures apart:
 // most of those are run by a plain call.
 func neverText(s *summary.Summary) string {
+	if s.NotAvailable[store.NoCreations] != "" {
+		return "not known"
+	}
 	steps := granularity.Steps(s.Rows)
 	line := units.FormatExact(s.Tasks.NeverExecuted - steps)
 	if s.NeverAtMost() {
@@ -188,13 +195,16 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"session", s.Session},
 		{"program", programName(s)},
 		{"JVM", jvmText(s.JVM) + processText(s.JVM)},
+		{"imported", s.ImportedFrom},
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), s.EndedText())},
 		{"tasks created", createdText(s) + ", never executed: " + neverText(s)},
-		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
-			text.PluralExact(t.Classes, "class", "classes"), threwText(s), runningText(s))},
-		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
-		{"GC", fmt.Sprintf("%s, %s (%s of the time)", text.PluralExact(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share)) + standstillText(s.GC.Standstill)},
+		{s.Of.Many(), executionsText(s)},
+		{"threads", threadsText(s)},
+		{"GC", pausesText(s)},
 		{"lost", lostText(s)},
+	}
+	if s.ImportedFrom == "" {
+		facts = slices.DeleteFunc(facts, func(f [2]string) bool { return f[0] == "imported" })
 	}
 	if s.Incomplete != nil {
 		facts = slices.Insert(facts, 1, [2]string{"incomplete", s.Incomplete.Text()})
@@ -221,6 +231,30 @@ func statsFacts(s *summary.Summary) [][2]string {
 		facts = append(facts, [2]string{"not available", line})
 	}
 	return facts
+}
+
+// executionsText counts the executions. Of an imported session they may be unknown, as the other figures here.
+func executionsText(s *summary.Summary) string {
+	t := s.Tasks
+	if s.NotAvailable[store.NoExecutions] != "" {
+		return "not known"
+	}
+	return fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
+		text.PluralExact(t.Classes, "class", "classes"), threwText(s), runningText(s))
+}
+
+func threadsText(s *summary.Summary) string {
+	if s.NotAvailable[store.NoExecutions] != "" {
+		return "which executed tasks is not known"
+	}
+	return fmt.Sprintf("%s executed tasks", units.FormatExact(s.Tasks.Threads))
+}
+
+func pausesText(s *summary.Summary) string {
+	if s.NotAvailable[store.NoPauses] != "" {
+		return "not known"
+	}
+	return fmt.Sprintf("%s, %s (%s of the time)", text.PluralExact(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share)) + standstillText(s.GC.Standstill)
 }
 
 // standstillText follows the pauses: what stood still beside them.

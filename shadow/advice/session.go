@@ -19,14 +19,24 @@ type Volume struct {
 	Threads    int64           `json:"threads"`
 	Duration   units.Ns        `json:"duration_ns"`
 	Like       string          `json:"class,omitempty"`
-	Unseen     bool            `json:"created_unseen,omitempty"` // not all creations were seen
+	Unseen     bool            `json:"created_unseen,omitempty"`    // not all creations were seen
+	NotCreated bool            `json:"created_not_known,omitempty"` // no creation was
 }
 
 // CreationsUnseen is in NotAvailable if tasks existed before the agent attached.
 const CreationsUnseen = "created"
 
+// NoCreations and NoExecutions are in NotAvailable of imported sessions.
+const (
+	NoCreations  = "creations"
+	NoExecutions = "executions"
+)
+
 func volume(s *search) *Finding {
-	return &Finding{Evidence: &Volume{s.Of, s.Executions, s.Created, s.Threads, s.Duration, s.Like, slices.Contains(s.NotAvailable, CreationsUnseen)}}
+	if slices.Contains(s.NotAvailable, NoExecutions) {
+		return nil
+	}
+	return &Finding{Evidence: &Volume{s.Of, s.Executions, s.Created, s.Threads, s.Duration, s.Like, slices.Contains(s.NotAvailable, CreationsUnseen), slices.Contains(s.NotAvailable, NoCreations)}}
 }
 
 // TaskFineness is how fine the program's tasks are.

@@ -21,13 +21,19 @@ func (e *Volume) sentence(*Finding) string {
 		if e.Like != "" {
 			like = " of a class matching " + e.Like
 		}
+		if e.NotCreated {
+			return fmt.Sprintf("No %s%s was recorded in %s.", what, like, units.FormatNs(e.Duration))
+		}
 		return fmt.Sprintf("No %s%s was recorded in %s (%s created).", what, like, units.FormatNs(e.Duration), text.Plural(e.Created, "task was", "tasks were"))
 	}
 	created := text.Plural(e.Created, "created task", "created tasks")
 	if e.Unseen {
 		created = "tasks whose creation was not always seen"
 	}
-	s := fmt.Sprintf("%s of %s on %s in %s", e.Of.Plural(e.Executions), created, text.Plural(e.Threads, "thread", "threads"), units.FormatNs(e.Duration))
+	if created = " of " + created; e.NotCreated {
+		created = ""
+	}
+	s := fmt.Sprintf("%s%s on %s in %s", e.Of.Plural(e.Executions), created, text.Plural(e.Threads, "thread", "threads"), units.FormatNs(e.Duration))
 	if e.Duration > 0 {
 		if rate := float64(e.Executions) / (float64(e.Duration) / 1e9); rate >= 1 && e.Executions >= rateFrom {
 			s += fmt.Sprintf(" (%s per second)", units.FormatCount(int64(rate)))

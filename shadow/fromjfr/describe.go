@@ -24,7 +24,7 @@ func (b *builder) describe() {
 		"cpu":             "a JFR recording has no CPU times of tasks",
 		"threw":           "a JFR recording does not say which executions ended by an exception",
 		"queue":           "a JFR recording does not say when tasks were submitted, and to which executor",
-		store.NoCreated:   "a JFR recording does not say which tasks were created",
+		store.NoCreations:   "a JFR recording does not say which tasks were created",
 		store.NoLostCount: b.lost(),
 	}
 	if b.result.Executions == 0 {

@@ -69,7 +69,10 @@ func jvmText(name, version string) string {
 func (b *builder) counts() {
 	s, to := b.sum, &b.data.Session
 	steps := granularity.Steps(s.Rows)
-	add := func(label string, n int64, note string) {
+	add := func(label string, n int64, note string, unless ...string) {
+		if slices.ContainsFunc(unless, func(key string) bool { return s.NotAvailable[key] != "" }) {
+			return // of an imported session; it is among what is missing
+		}
 		to.Counts = append(to.Counts, Count{Label: label, Value: float64(n), Note: note})
 	}
 	seen, atMost := "", ""
@@ -79,24 +82,24 @@ func (b *builder) counts() {
 	if s.NeverAtMost() {
 		atMost = "at most: what is missing may have run some"
 	}
-	add("tasks created", s.Tasks.Created, seen)
+	add("tasks created", s.Tasks.Created, seen, store.NoCreations)
 	if s.InUnits != nil {
 		add(s.InUnits.Of.Many(), s.InUnits.Tasks.Executions, "one for each submission by the program")
 	}
-	add(s.Of.Many(), s.Tasks.Executions, "")
+	add(s.Of.Many(), s.Tasks.Executions, "", store.NoExecutions)
 	if n := s.Tasks.Summarised; n > 0 {
 		add("summarised", n, "of the "+s.Of.Many()+": counted exactly, not recorded one by one")
 	}
-	add("never executed", s.Tasks.NeverExecuted-steps, atMost)
+	add("never executed", s.Tasks.NeverExecuted-steps, atMost, store.NoCreations)
 	if steps > 0 {
 		add("CompletableFuture stages that ran inline or were skipped", steps, "")
 	}
-	add("ended by an exception", s.Tasks.Threw, "")
+	add("ended by an exception", s.Tasks.Threw, "", "threw")
 	if n := s.Tasks.Running; n > 0 {
 		add("still running at the end", n, "")
 	}
-	add("threads that ran tasks", s.Tasks.Threads, "")
-	add("events lost", int64(s.Lost.Events), "")
+	add("threads that ran tasks", s.Tasks.Threads, "", store.NoExecutions)
+	add("events lost", int64(s.Lost.Events), "", store.NoLostCount)
 	for _, r := range s.Refusals {
 		to.Refusals = append(to.Refusals, Count{Label: printable(r.Reason), Value: float64(r.Count), Note: printable(r.Sample)})
 	}

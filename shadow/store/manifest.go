@@ -40,7 +40,7 @@ const (
 // known, and its 0 means nothing.
 const (
 	NoExecutions = "executions"
-	NoCreated    = "created"
+	NoCreations  = "creations"
 	NoPauses     = "pauses"
 	NoLostCount  = "lost events"
 )

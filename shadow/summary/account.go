@@ -25,6 +25,9 @@ func (s *Summary) AccountText() string {
 		return strings.TrimSpace(line + " The session did not exit cleanly (" + s.EndedText() + "): " + MissingEnd + ".")
 	case line == "":
 		line = "Nothing was lost."
+		if why := s.NotAvailable[store.NoLostCount]; why != "" {
+			return "Whether anything was lost is not known: " + why + "."
+		}
 	}
 	switch b := s.Balance; {
 	case b == nil:
@@ -57,6 +60,9 @@ func (s *Summary) EndedText() string {
 func (s *Summary) LostText() string {
 	l := s.Lost
 	line := "nothing"
+	if s.NotAvailable[store.NoLostCount] != "" {
+		line = "not known"
+	}
 	if l.Events+l.Switches+l.Batches > 0 {
 		line = fmt.Sprintf("%s, %s", text.PluralExact(l.Events, "event", "events"), text.PluralExact(int64(l.Batches), "batch", "batches"))
 	}

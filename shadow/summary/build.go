@@ -233,7 +233,7 @@ func (b *builder) finish() (*Summary, error) {
 func (b *builder) head() *Summary {
 	m := &b.src.Manifest
 	s := &Summary{
-		Of: b.src.Of, Session: m.Session, Started: started(m), DurationNs: m.DurationNs, Ended: m.Ended,
+		Of: b.src.Of, Session: m.Session, Started: started(m), DurationNs: m.DurationNs, Ended: m.Ended, ImportedFrom: m.ImportedFrom,
 		JVM: JVM{
 			Version: m.JVM.Version, PID: m.JVM.PID, GC: m.JVM.GC, CPUs: m.JVM.CPUs, Name: m.JVM.Name,
 			MainClass: m.JVM.MainClass, Host: m.JVM.Host, Home: m.JVM.Home,

@@ -67,8 +67,11 @@ type Summary struct {
 	JVM        JVM      `json:"jvm"`
 	Started    string   `json:"started"` // wall clock, RFC 3339, UTC; "" if not known
 	DurationNs units.Ns `json:"duration_ns"`
-	Ended      string   `json:"ended"` // "exit", "lost contact", "shadow closed"; "": not cleanly
-	Filter     *Filter  `json:"filter,omitempty"`
+	// ImportedFrom says of whose recording the session was made; empty: it was recorded by the agent.
+	ImportedFrom string `json:"imported_from,omitempty"`
+
+	Ended  string  `json:"ended"` // "exit", "lost contact", "shadow closed"; "": not cleanly
+	Filter *Filter `json:"filter,omitempty"`
 	// Incomplete says what is missing, besides single events; nil: nothing is.
 	Incomplete *session.Incomplete `json:"incomplete,omitempty"`
 	Tasks      Tasks               `json:"tasks"`

@@ -9,6 +9,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
@@ -85,7 +86,7 @@ const neverExecuted = "never_executed"
 // ifCreationsSeen shows c, but n/a for classes that were there before the agent, and a bound as such.
 func ifCreationsSeen(s *summary.Summary, c Column[hotspot]) func(hotspot) string {
 	return func(r hotspot) string {
-		if r.Created == 0 && r.Executions > 0 && s.NotAvailable[advice.CreationsUnseen] != "" {
+		if r.Created == 0 && r.Executions > 0 && (s.NotAvailable[advice.CreationsUnseen] != "" || s.NotAvailable[store.NoCreations] != "") {
 			return notKnown
 		}
 		if c.Name == neverExecuted && r.NeverAtMost {
