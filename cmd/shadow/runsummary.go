@@ -101,5 +101,5 @@ func jvmText(j summary.JVM) string {
 	if j.Version == "" { // the trace of another profiler
 		return cmp.Or(j.Name, "not known")
 	}
-	return fmt.Sprintf("Java %s, %s collector, %s", j.Version, j.GC, text.PluralExact(j.CPUs, "CPU", "CPUs"))
+	return fmt.Sprintf("Java %s, %s collector, %s", j.Version, cmp.Or(j.GC, "unknown"), text.PluralExact(j.CPUs, "CPU", "CPUs"))
 }

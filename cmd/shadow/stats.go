@@ -165,6 +165,9 @@ func processText(j summary.JVM) string {
 	if j.PID == 0 {
 		return ""
 	}
+	if j.Host == "" {
+		return fmt.Sprintf(", process %d", j.PID)
+	}
 	return fmt.Sprintf(", process %d on %s", j.PID, j.Host)
 }
 

@@ -26,10 +26,11 @@ type Volume struct {
 // CreationsUnseen is in NotAvailable if tasks existed before the agent attached.
 const CreationsUnseen = "created"
 
-// NoCreations and NoExecutions are in NotAvailable of imported sessions.
+// These are in NotAvailable of imported sessions, as the store names them.
 const (
 	NoCreations  = "creations"
 	NoExecutions = "executions"
+	NoPauses     = "pauses"
 )
 
 func volume(s *search) *Finding {
@@ -140,7 +141,7 @@ type CollectorPauses struct {
 }
 
 func pauses(s *search) *Finding {
-	if s.Duration <= 0 {
+	if s.Duration <= 0 || slices.Contains(s.NotAvailable, NoPauses) {
 		return nil
 	}
 	costly := s.Standstill != nil && float64(s.Standstill.TotalNs-s.GC.Total) >= s.t.GCShare*float64(s.Duration)

@@ -1,6 +1,7 @@
 package fromjfr
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,11 +22,20 @@ func (b *builder) describe() {
 	m.Metrics = []string{"wall"}
 	m.Produced.Executions = uint64(b.result.Executions)
 	m.NotAvailable = map[string]string{
-		"cpu":             "a JFR recording has no CPU times of tasks",
-		"threw":           "a JFR recording does not say which executions ended by an exception",
-		"queue":           "a JFR recording does not say when tasks were submitted, and to which executor",
-		store.NoCreations:   "a JFR recording does not say which tasks were created",
+		store.NoCreations: "a JFR recording does not say which tasks were created",
 		store.NoLostCount: b.lost(),
+	}
+	if b.facts.ours > 0 {
+		m.JVM.GC = cmp.Or(m.JVM.GC, b.facts.collection)
+		m.Metrics = append(m.Metrics, "cpu")
+	} else {
+		m.NotAvailable["cpu"] = "a JFR recording has no CPU times of tasks"
+		m.NotAvailable["threw"] = "a JFR recording does not say which executions ended by an exception"
+	}
+	if b.facts.submissions > 0 {
+		m.Submissions = &store.RecordAccount{Produced: uint64(b.facts.submissions)}
+	} else {
+		m.NotAvailable["queue"] = "a JFR recording does not say when tasks were submitted, and to which executor"
 	}
 	if b.result.Executions == 0 {
 		m.NotAvailable[store.NoExecutions] = b.noExecutions()
@@ -126,7 +136,7 @@ func (b *builder) notes() []string {
 	if n := b.count["jdk.MethodTiming"]; n > 0 {
 		out = append(out, "jdk.MethodTiming left out: it has neither threads nor single executions; jfr view method-timing shows it")
 	}
-	return out
+	return append(out, b.facts.ourNotes...)
 }
 
 // LeftOutText lists what was left out, most first.

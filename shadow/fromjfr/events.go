@@ -31,6 +31,11 @@ var handlers = map[string]handler{
 	"jdk.CPUInformation":            (*builder).cpus,
 	"jdk.GCConfiguration":           (*builder).collector,
 	"jdk.GCHeapConfiguration":       (*builder).heap,
+	"stackagent.Task":               (*builder).ourTask,
+	"stackagent.Submission":         (*builder).ourSubmission,
+	"stackagent.Wait":               (*builder).ourWait,
+	"stackagent.Queue":              func(*builder, jfrfile.Value) error { return nil }, // the task has it, too
+	"stackagent.Note":               (*builder).ourNote,
 }
 
 func init() {
@@ -47,8 +52,12 @@ type facts struct {
 	otherMethods int64 // executions of traced methods that are no tasks
 	lives        int64 // of virtual threads
 	submitFailed int64 // virtual threads that could not be scheduled
-	bad          int64 // events that make no sense
-	losses       int64 // events of jdk.DataLoss
+	ours         int64 // executions that we exported
+	submissions  int64
+	ourNotes     []string
+	collection   string // name of the latest collection
+	bad          int64  // events that make no sense
+	losses       int64  // events of jdk.DataLoss
 	lostBytes    int64
 	waitTypes    map[string]bool
 }
@@ -149,6 +158,9 @@ func (b *builder) pause(e jfrfile.Value) error {
 func (b *builder) collection(e jfrfile.Value) error {
 	if len(b.gc.causes) == maxPauses {
 		return fmt.Errorf("more than %d collections: %w", maxPauses, ErrTooLarge)
+	}
+	if b.facts.ours > 0 || b.facts.jvm.GC == "" { // our own recordings have no jdk.GCConfiguration
+		b.facts.collection = short(e.Get("name").Text())
 	}
 	b.gc.causes[e.Get("gcId").Int()] = short(e.Get("cause").Text())
 	return nil

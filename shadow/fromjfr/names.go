@@ -1,6 +1,7 @@
 package fromjfr
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -23,16 +24,19 @@ type names struct {
 	contexts  []store.Context
 	ctxIDs    map[string]uint32
 
-	ofThread map[int64]uint32 // of the chunk, by key
-	ofMethod map[int64]method
-	ofBlock  map[int64]uint32
-	ofStack  map[int64]stack
-	full     bool // no room for a further context
+	ofThread    map[int64]uint32 // of the chunk, by key
+	ofMethod    map[int64]method
+	ofBlock     map[int64]uint32
+	ofStack     map[int64]stack
+	executors   []string
+	executorIDs map[string]uint32
+	full        bool // no room for a further context
 }
 
 // threadKey tells threads apart: Java's by their ids, others by the kernel's.
 type threadKey struct {
 	java, os int64
+	name     string // of a thread without either
 }
 
 type class struct {
@@ -42,6 +46,7 @@ type class struct {
 
 func (n *names) init() {
 	n.threadIDs, n.classIDs, n.blockIDs = map[threadKey]uint32{}, map[string]uint32{}, map[string]uint32{}
+	n.executorIDs = map[string]uint32{}
 	n.frameIDs, n.ctxIDs = map[store.Frame]uint32{}, map[string]uint32{}
 }
 
@@ -69,10 +74,13 @@ func (n *names) thread(e jfrfile.Value, field string) (uint32, error) {
 		return 0, nil
 	}
 	java, os := v.Get("javaThreadId").Int(), v.Get("osThreadId").Int()
+	alone := ""
 	if java <= 0 && os <= 0 {
-		return 0, nil
+		if alone = short(v.Get("javaName").Text()); alone == "" {
+			return 0, nil
+		}
 	}
-	id, err := n.threadOf(java, os)
+	id, err := n.threadOf(java, os, alone)
 	if err != nil {
 		return 0, err
 	}
@@ -80,7 +88,7 @@ func (n *names) thread(e jfrfile.Value, field string) (uint32, error) {
 	virtual := v.Get("virtual").Int() != 0
 	if name := short(v.Get("javaName").Text()); java > 0 && name != "" {
 		t.Name = name
-	} else if name := short(v.Get("osName").Text()); t.Name == "" && !virtual {
+	} else if name := cmp.Or(alone, short(v.Get("osName").Text())); t.Name == "" && !virtual {
 		t.Name = name
 	}
 	if g := short(v.Get("group").Get("name").Text()); g != "" {
@@ -93,10 +101,10 @@ func (n *names) thread(e jfrfile.Value, field string) (uint32, error) {
 	return id, nil
 }
 
-func (n *names) threadOf(java, os int64) (uint32, error) {
+func (n *names) threadOf(java, os int64, name string) (uint32, error) {
 	key := threadKey{java: java}
 	if java <= 0 {
-		key = threadKey{os: os}
+		key = threadKey{os: os, name: name}
 	}
 	if id, ok := n.threadIDs[key]; ok {
 		return id, nil
@@ -170,4 +178,18 @@ func platform(name string) units.Kinds {
 		}
 	}
 	return 0
+}
+
+// executor is the id of an executor by its name, 0: none.
+func (n *names) executor(name string) uint32 {
+	if name = short(name); name == "" {
+		return 0
+	}
+	id, ok := n.executorIDs[name]
+	if !ok && len(n.executors) < maxNames {
+		n.executors = append(n.executors, name)
+		id = uint32(len(n.executors))
+		n.executorIDs[name] = id
+	}
+	return id
 }

@@ -64,7 +64,7 @@ func (b *builder) methodTrace(e jfrfile.Value) error {
 		return err
 	}
 	b.facts.traced++
-	return b.rows.add(row{start: start, end: end, thread: thread, class: m.class, flags: b.flagsOf(thread), cpu: int64(units.NotMeasured)})
+	return b.rows.add(row{start: start, end: end, thread: thread, class: m.class, flags: b.flagsOf(thread), cpu: int64(units.NotMeasured), queue: int64(units.NotMeasured)})
 }
 
 func (b *builder) flagsOf(thread uint32) uint32 {
@@ -106,7 +106,7 @@ func (b *builder) life(e jfrfile.Value, begins bool) error {
 		return err
 	}
 	if thread == 0 || b.threads[thread-1].JavaID != id {
-		if thread, err = b.threadOf(id, 0); err != nil {
+		if thread, err = b.threadOf(id, 0, ""); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (b *builder) addLife(thread uint32, start, end int64, flags wire.ExecutionF
 		return err
 	}
 	b.facts.lives++
-	return b.rows.add(row{start: start, end: end, thread: thread, class: class, flags: b.flagsOf(thread) | uint32(flags), cpu: int64(units.NotMeasured)})
+	return b.rows.add(row{start: start, end: end, thread: thread, class: class, flags: b.flagsOf(thread) | uint32(flags), cpu: int64(units.NotMeasured), queue: int64(units.NotMeasured)})
 }
 
 // endLives adds the virtual threads that did not end. Of those that began before the recording there is no execution: how

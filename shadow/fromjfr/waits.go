@@ -39,7 +39,7 @@ func (b *builder) wait(e jfrfile.Value) error {
 		b.facts.bad++
 		return err
 	}
-	r := row{start: start, end: end, thread: thread, wait: true, kind: uint32(t.kind)}
+	r := row{start: start, end: end, thread: thread, what: waitRow, kind: uint32(t.kind)}
 	var flags wire.WaitFlags
 	switch name {
 	case "jdk.VirtualThreadPinned":

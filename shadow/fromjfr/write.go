@@ -34,7 +34,7 @@ func (b *builder) begin() {
 
 // commit writes a part that is full.
 func (b *builder) commit() error {
-	if len(b.part.Executions) < partRows && len(b.part.Waits) < partRows {
+	if len(b.part.Executions) < partRows && len(b.part.Waits) < partRows && len(b.part.Submissions) < partRows {
 		return nil
 	}
 	if err := b.w.Commit(b.part); err != nil {
@@ -49,16 +49,18 @@ type nesting struct {
 	b      *builder
 	thread uint32
 	open   []open
-	wait   *row // the wait that is not written yet: others may lie inside it
-	within uint32
-	task   uint64
-	held   row
+	task   uint64 // the latest number
+	wait   *row   // the wait that is not written yet, or nil: others may lie inside it
+	held   row    // what it points to
+	within uint32 // class around it
 }
 
 type open struct {
 	row
-	task   uint64
-	nested int64
+	task      uint64
+	nested    int64
+	nestedCPU int64
+	noCPU     bool // that of one of them is not known
 }
 
 func (n *nesting) add(r *row) error {
@@ -68,15 +70,30 @@ func (n *nesting) add(r *row) error {
 		}
 		n.thread = r.thread
 	}
-	if r.wait {
+	switch r.what {
+	case waitRow:
 		return n.addWait(r)
+	case submissionRow:
+		return n.addSubmission(r)
 	}
 	if err := n.close(r.start, r.end); err != nil {
 		return err
 	}
 	n.task++
-	n.open = append(n.open, open{row: *r, task: n.task})
+	task := n.task
+	if r.task > 0 {
+		task = uint64(r.task)
+	}
+	n.open = append(n.open, open{row: *r, task: task})
 	return nil
+}
+
+// addSubmission writes a submission, of a recording that we exported.
+func (n *nesting) addSubmission(r *row) error {
+	n.b.part.Submissions = append(n.b.part.Submissions, store.Submission{
+		TaskID: uint64(r.task), Class: r.class, Thread: r.thread, Executor: r.context, Site: r.site, Flags: uint16(r.flags), AtNs: units.MonoNs(r.start),
+	})
+	return n.b.commit()
 }
 
 // close ends the executions that end before at, and those that do not enclose what ends at to.
@@ -114,6 +131,18 @@ func (n *nesting) pop() error {
 		if depth > 0 {
 			n.open[depth-1].nested += top.end - top.start
 		}
+	}
+	if cpu := units.Ns(top.cpu); cpu.Measured() && !top.noCPU {
+		e.SelfCPUNs = cpu - units.Ns(top.nestedCPU)
+	}
+	if depth > 0 {
+		o := &n.open[depth-1]
+		if o.noCPU = o.noCPU || !e.CPUNs.Measured(); e.CPUNs.Measured() {
+			o.nestedCPU += top.cpu
+		}
+	}
+	if q := units.Ns(top.queue); q.Measured() && q >= 0 {
+		e.SubmittedNs = e.StartNs - units.MonoNs(q)
 	}
 	n.b.part.Executions = append(n.b.part.Executions, e)
 	n.b.result.Executions++
@@ -186,6 +215,9 @@ func (b *builder) small() {
 	p.Threads = b.threads
 	for i, name := range b.blockers {
 		p.Blockers = append(p.Blockers, store.Blocker{ID: uint32(i) + 1, Class: name})
+	}
+	for i, name := range b.executors {
+		p.Executors = append(p.Executors, store.Executor{ID: uint32(i) + 1, Class: name})
 	}
 	p.Frames, p.Contexts = b.frames, b.contexts
 	for _, f := range b.frames { // the site of a wait is one of its frames

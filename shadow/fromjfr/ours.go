@@ -1,0 +1,121 @@
+package fromjfr
+
+import (
+	"slices"
+
+	"stackagent/internal/jfrfile"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// These are the types of events that shadow export --format jfr writes.
+
+// maxOurNotes bounds the notes that are taken over.
+const maxOurNotes = 20
+
+// ourClass is the class in a field.
+func (b *builder) ourClass(e jfrfile.Value, field string) (uint32, error) {
+	name := short(e.Get(field).Get("name").Text())
+	if name == "" {
+		return 0, nil
+	}
+	name, kinds := javaName(name)
+	return b.classOf(name, kinds)
+}
+
+func (b *builder) ourTask(e jfrfile.Value) error {
+	start, end, ok := b.clock.span(e)
+	thread, err := b.thread(e, "eventThread")
+	if err != nil {
+		return err
+	}
+	class, err := b.ourClass(e, "taskClass")
+	if err != nil || !ok || thread == 0 || class == 0 {
+		b.facts.bad++
+		return err
+	}
+	flags := wire.ExecutionFlags(b.flagsOf(thread)) &^ wire.First
+	if e.Get("threw").Int() != 0 {
+		flags |= wire.Threw
+	}
+	if e.Get("running").Int() != 0 {
+		flags |= wire.Running
+		end = maxTime
+	}
+	b.facts.ours++
+	return b.rows.add(row{start: start, end: end, thread: thread, class: class, flags: uint32(flags), cpu: measured(e, "cpuTime"), queue: measured(e, "queueTime"), task: e.Get("taskId").Int()})
+}
+
+// measured is a time that may not be known.
+func measured(e jfrfile.Value, field string) int64 {
+	v := e.Get(field)
+	if x := v.Int(); !v.Missing() && x >= 0 {
+		return x
+	}
+	return int64(units.NotMeasured)
+}
+
+func (b *builder) ourSubmission(e jfrfile.Value) error {
+	at, _, ok := b.clock.span(e)
+	thread, err := b.thread(e, "eventThread")
+	if err != nil {
+		return err
+	}
+	class, err := b.ourClass(e, "taskClass")
+	task := e.Get("taskId").Int()
+	if err != nil || !ok || class == 0 || task <= 0 {
+		b.facts.bad++
+		return err
+	}
+	var flags wire.SubmissionFlags
+	if e.Get("inner").Int() != 0 {
+		flags = wire.Inner
+	}
+	b.facts.submissions++
+	return b.rows.add(row{start: at, end: at, what: submissionRow, thread: thread, class: class, task: task, flags: uint32(flags),
+		context: b.executor(e.Get("executor").Text()), site: b.ourSite(e)})
+}
+
+// ourSite is the one frame of the stack.
+func (b *builder) ourSite(e jfrfile.Value) (site uint32) {
+	e.Get("stackTrace").Get("frames").Each(func(f jfrfile.Value) bool {
+		site = b.frame(f)
+		return false
+	})
+	return site
+}
+
+func (b *builder) ourWait(e jfrfile.Value) error {
+	start, end, ok := b.clock.span(e)
+	thread, err := b.thread(e, "eventThread")
+	kind := slices.IndexFunc(allKinds, func(k wire.WaitKind) bool { return store.WaitKindName(k) == e.Get("kind").Text() })
+	if err != nil || !ok || thread == 0 || kind < 0 {
+		b.facts.bad++
+		return err
+	}
+	r := row{start: start, end: end, thread: thread, what: waitRow, kind: uint32(allKinds[kind]), site: b.ourSite(e)}
+	if r.class, err = b.blocker(e, "blockerClass"); err != nil {
+		return err
+	}
+	if r.other, err = b.thread(e, "waker"); err != nil {
+		return err
+	}
+	if r.holder, err = b.thread(e, "holder"); err != nil {
+		return err
+	}
+	b.facts.waitTypes[waitTypeOf[allKinds[kind]]] = true
+	return b.rows.add(r)
+}
+
+var allKinds = []wire.WaitKind{wire.WaitMonitor, wire.WaitNotify, wire.WaitPark, wire.WaitSleep, wire.WaitIO}
+
+// waitTypeOf is the JVM's type of events for the same.
+var waitTypeOf = map[wire.WaitKind]string{wire.WaitMonitor: "jdk.JavaMonitorEnter", wire.WaitNotify: "jdk.JavaMonitorWait", wire.WaitPark: "jdk.ThreadPark", wire.WaitSleep: "jdk.ThreadSleep", wire.WaitIO: "jdk.SocketRead"}
+
+func (b *builder) ourNote(e jfrfile.Value) error {
+	if s := short(e.Get("text").Text()); s != "" && len(b.facts.ourNotes) < maxOurNotes {
+		b.facts.ourNotes = append(b.facts.ourNotes, s)
+	}
+	return nil
+}
