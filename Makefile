@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: consumers vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -63,6 +63,7 @@ help:
 	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
 	@echo 'make evaluation  the tables and figures of the papers from programs of the suite, in build/evaluation; goes on where it was (QUICK=1 PROGRAMS=pmd,h2)'
+	@echo 'make consumers  lets the tools that read exports read them: trace processor, jfr, Mission Control, DuckDB, ... (STACKAGENT_SESSIONS=DIR)'
 	@echo 'make suite-check  fetches the programs of the suite (PROGRAMS=lucene-search,h2), runs each once at its small size and checks its result'
 	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd-cli,h2-bank ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
@@ -132,6 +133,11 @@ vertical: all
 	@mkdir -p build/vertical
 	STACKAGENT_E2E=full STACKAGENT_VERTICAL=$(CURDIR)/build/vertical/table.md $(GO) test -count=1 -timeout 1h -run '^TestVertical' ./e2e; \
 	code=$$?; cat build/vertical/table.md; exit $$code
+
+# Downloads the tools that read what stackagent writes (from PyPI and Maven Central, into ~/.cache/stackagent) and lets them.
+# STACKAGENT_SESSIONS=DIR takes the sessions of that folder, too. Needs node, python3 with pip, and JDK 21 or newer. Not part of make test.
+consumers: all
+	$(GO) test -tags consumers -count=1 -timeout 1h ./e2e/consumers
 
 suite-check:
 	$(GO) run ./scripts/suite check $(if $(SIZE),-small=false) $(shell echo '$(PROGRAMS)' | tr , ' ')

@@ -77,9 +77,13 @@ func sessions(t *testing.T) (known, hostile string) {
 		t.Fatal(err)
 	}
 	root := filepath.Join(t.TempDir(), "it's [a] *?; DROP")
-	hostile, err = storetest.Hostile(root, summarytest.Hostile)
+	var names []string
+	for _, n := range summarytest.Hostile {
+		names = append(names, strings.ToValidUTF8(n, "?")) // as the shadow stores what it receives; Parquet allows nothing else
+	}
+	hostile, err = storetest.Hostile(root, names)
 	if err == nil {
-		err = storetest.Submit(root, summarytest.Hostile)
+		err = storetest.Submit(root, names)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +134,9 @@ func lines(t *testing.T, out string) (all [][][]any) {
 
 func expect(t *testing.T, what string, got any, want string) {
 	t.Helper()
-	if b, _ := json.Marshal(got); string(b) != want {
-		t.Errorf("%s: %s, want %s", what, b, want)
+	b, _ := json.Marshal(got)
+	if s := strings.ReplaceAll(string(b), `\u003e`, ">"); s != want { // encoding/json escapes it for HTML
+		t.Errorf("%s: %s, want %s", what, s, want)
 	}
 }
 
@@ -177,7 +182,7 @@ func TestPerfetto(t *testing.T) {
 			inner+`",105000000,2000000,1],["G1 Evacuation Pause",120000000,1000000,0],["`+inner+`",150000000,-1,0]]`)
 		expect(t, "hand-overs", got[3], "[[1]]")
 		expect(t, "arguments", got[4], `[[5000000,5000000,"com.acme.Pool #1"]]`)
-		expect(t, "counters", got[5], `[["CPUs in use by tasks (estimate)",1],["queue of com.acme.Pool #1",1]]`)
+		expect(t, "counters", got[5], `[["CPUs in use by tasks (estimate)",0.8],["queue of com.acme.Pool #1",1]]`)
 		expect(t, "threads", got[6], `[[5001,"worker"]]`)
 	})
 }
@@ -285,12 +290,7 @@ func TestDuckDB(t *testing.T) {
 				return
 			}
 			expect(t, "hand-overs", got[1], `[["`+exporttest.Outer+`","main#1","worker#21",5000000,"com.acme.Pool #1","com.acme.Main.start(Main.java:7)"]]`)
-			b, _ := json.Marshal(exporttest.Inner)
-			want := strings.NewReplacer(`\u003e`, ">").Replace(string(b))
-			got2, _ := json.Marshal(got[2])
-			if s := strings.ReplaceAll(string(got2), `\u003e`, ">"); s != `[["`+exporttest.Outer+`",1,0,10000000,6000000],[`+want+`,10,7,4070000,4000000]]` {
-				t.Errorf("work by class: %s", s)
-			}
+			expect(t, "work by class", got[2], `[["`+exporttest.Outer+`",1,0,10000000,6000000],["`+exporttest.Inner+`",10,7,4070000,4000000]]`)
 			expect(t, "pauses", got[3], `[[1000000,"G1 Evacuation Pause"]]`)
 			expect(t, "waits", got[4], `[["monitor","com.acme.Lock","main#1",3000000,"worker#21"]]`)
 			expect(t, "queues", got[5], `[["`+exporttest.Outer+`",1,5000000]]`)
