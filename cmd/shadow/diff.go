@@ -80,7 +80,7 @@ func sides(args []string, dash int) (a, b []string, err error) {
 	}
 	for _, arg := range args[dash:] {
 		if strings.HasPrefix(arg, "-") {
-			return nil, nil, console.Usagef("%s stands behind --: give flags before it, as in shadow diff --by site A... -- B...", text.OneLine(arg))
+			return nil, nil, console.Usagef("%s comes after --: flags go before it, as in shadow diff --by site A... -- B...", text.OneLine(arg))
 		}
 	}
 	return args[:dash], args[dash:], nil

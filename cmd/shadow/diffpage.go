@@ -6,6 +6,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/units"
 	"stackagent/shadow/diff"
 	"stackagent/shadow/page"
 	"stackagent/shadow/summary"
@@ -69,7 +70,7 @@ func (f *reportFlags) compare(env console.Env, to *page.Data, dirs []string) err
 func comparedOf(d *diff.Diff, rows []*diff.Row) *page.Compared {
 	c := &page.Compared{Sentence: d.Text(), Cautions: d.Cautions, A: strings.Join(d.A.Sessions, ", "), B: strings.Join(d.B.Sessions, ", ")}
 	for _, l := range diff.Lines(rows, true) {
-		row := page.ComparedRow{By: string(l.By), Figure: l.Title, A: l.Mean(l.A), B: l.Mean(l.B), Change: diff.Percent(l.Change.Mean), Interval: l.IntervalText(),
+		row := page.ComparedRow{By: string(l.By), Figure: l.Title, A: l.TextA(), B: l.TextB(), Change: units.FormatChange(l.Change.Mean), Interval: l.IntervalText(),
 			Effect: l.EffectText(), Verdict: l.VerdictText(), Different: l.Verdict == diff.Different}
 		if l.First {
 			row.Name = l.Label()

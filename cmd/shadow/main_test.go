@@ -141,7 +141,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"diff", dir, dir, dir}, "want two sessions, or two lists with -- between them"},
 		{[]string{"diff", dir, "--"}, "a side has no session"},
 		{[]string{"diff", dir, dir, "--by", "color"}, "--by color: use all, or a list of run, class"},
-		{[]string{"diff", dir, "--", dir, "--by", "site"}, "--by stands behind --: give flags before it"},
+		{[]string{"diff", dir, "--", dir, "--by", "site"}, "--by comes after --: flags go before it"},
 		{[]string{"check"}, "missing session folder"},
 		{[]string{"check", dir}, "missing budgets: give --fail-if or --budget"},
 		{[]string{"check", dir, "--fail-if", "queue_ns.p99"}, "this is a number, not a condition"},

@@ -115,3 +115,38 @@ func threeDigits(v float64, whole bool) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 }
+
+// FormatChange prints a relative change with its sign, 0.1 as "+10 %"; from ten times on as a factor, which is easier to read:
+// "x 12". A change that is not known is "".
+func FormatChange(share float64) string {
+	switch {
+	case math.IsNaN(share) || math.IsInf(share, 0):
+		return ""
+	case share >= 9.5:
+		return "x " + strconv.FormatFloat(1+share, 'f', 0, 64)
+	case share > 0:
+		return "+" + FormatPercent(share)
+	case share < 0:
+		return "-" + FormatPercent(-share)
+	}
+	return "0 %"
+}
+
+// FormatIn prints a value, which may be a mean, in a unit: "ns", "bytes" or "" for a number. One that is not known is "".
+func FormatIn(unit string, v float64) string {
+	switch whole := v == math.Trunc(v); {
+	case math.IsNaN(v):
+		return ""
+	case math.Abs(v) > math.MaxInt64/2:
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case unit == "ns":
+		return FormatNs(Ns(math.Round(v)))
+	case unit == "bytes":
+		return FormatBytes(int64(math.Round(v)))
+	case whole:
+		return FormatExact(int64(v))
+	case math.Abs(v) >= 100:
+		return FormatExact(int64(math.Round(v)))
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}

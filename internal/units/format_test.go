@@ -1,6 +1,9 @@
 package units
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestFormatNs(t *testing.T) {
 	for _, c := range []struct {
@@ -27,6 +30,19 @@ func TestFormatCountBytesPercent(t *testing.T) {
 		{FormatPercent(0), "0 %"}, {FormatPercent(0.0001), "<0.1 %"}, {FormatPercent(0.042), "4.2 %"},
 		{FormatPercent(0.5), "50 %"}, {FormatPercent(0.9999), ">99.9 %"}, {FormatPercent(0.996), "99.6 %"},
 		{FormatPercent(1), "100 %"}, {FormatPercent(-0.5), "-50 %"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestFormatChangeAndValue(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{FormatChange(0.1), "+10 %"}, {FormatChange(-0.5), "-50 %"}, {FormatChange(0), "0 %"}, {FormatChange(0.00001), "+<0.1 %"}, {FormatChange(1), "+100 %"},
+		{FormatChange(11), "x 12"}, {FormatChange(9.49), "+949 %"}, {FormatChange(math.NaN()), ""}, {FormatChange(math.Inf(1)), ""},
+		{FormatIn("ns", 1500.4), "1.50 µs"}, {FormatIn("bytes", 1536), "1.50 KiB"}, {FormatIn("", 1234), "1,234"}, {FormatIn("", 1234.5), "1,235"},
+		{FormatIn("", 2.25), "2.25"}, {FormatIn("", 0.02), "0.02"}, {FormatIn("ns", math.NaN()), ""}, {FormatIn("ns", 1e300), "1e+300"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -3,9 +3,7 @@ package budget
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackagent/granularity/estimate"
@@ -46,29 +44,14 @@ func (s *Shown) Text() string {
 	if s.Why != "" {
 		return s.Name + " is not available: " + s.Why
 	}
-	line := s.Name + " is " + FormatIn(s.Unit, s.Value.Mean)
+	line := s.Name + " is " + units.FormatIn(s.Unit, s.Value.Mean)
 	if s.Value.Known() && s.Value.High > s.Value.Low {
-		line += fmt.Sprintf(" (%s to %s at 95 %%, %d runs)", FormatIn(s.Unit, s.Value.Low), FormatIn(s.Unit, s.Value.High), s.Value.N)
+		line += fmt.Sprintf(" (%s to %s at 95 %%, %d runs)", units.FormatIn(s.Unit, s.Value.Low), units.FormatIn(s.Unit, s.Value.High), s.Value.N)
 	}
 	if s.Change != nil && s.Baseline != nil {
-		line += ", " + s.Change.Text() + " against " + FormatIn(s.Unit, *s.Baseline)
+		line += ", " + s.Change.Text() + " against " + units.FormatIn(s.Unit, *s.Baseline)
 	}
 	return line
-}
-
-// FormatIn prints a value in its unit.
-func FormatIn(unit string, v float64) string {
-	switch {
-	case math.IsNaN(v) || math.Abs(v) > math.MaxInt64/2:
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	case unit == "ns":
-		return units.FormatNs(units.Ns(math.Round(v)))
-	case unit == "bytes":
-		return units.FormatBytes(int64(math.Round(v)))
-	case v == math.Trunc(v):
-		return units.FormatExact(int64(v))
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // Text says in one line what became of the budget.

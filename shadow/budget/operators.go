@@ -232,17 +232,7 @@ func (c Change) Text() string {
 	case c.Why != "":
 		return "change not available: " + c.Why
 	case c.Known():
-		return fmt.Sprintf("%s (%s to %s at 95 %%)", signed(c.Mean), signed(c.Low), signed(c.High))
+		return fmt.Sprintf("%s (%s to %s at 95 %%)", units.FormatChange(c.Mean), units.FormatChange(c.Low), units.FormatChange(c.High))
 	}
-	return signed(c.Mean)
-}
-
-func signed(share float64) string {
-	if share > 0 {
-		return "+" + units.FormatPercent(share)
-	}
-	if share < 0 {
-		return "-" + units.FormatPercent(-share)
-	}
-	return units.FormatPercent(0)
+	return units.FormatChange(c.Mean)
 }

@@ -85,8 +85,8 @@ func (r *Run) tasks(by By, name string, h *granularity.Hotspot) {
 		return
 	}
 	f := map[string]float64{"executions": float64(h.Executions)}
-	if h.WorkMeasured() {
-		f["work_ns"] = float64(h.Work)
+	if d := h.Metrics[granularity.SelfCPU]; d.Count > 0 {
+		f["work_ns"] = float64(d.Sum)
 	}
 	if d := h.Metrics[granularity.SelfWall]; d.Count > 0 {
 		f["wall_ns"] = float64(d.Sum)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackagent/granularity/estimate"
@@ -81,42 +80,26 @@ func (r *Row) Label() string {
 	return name
 }
 
-// Mean prints a mean in the unit of the figure.
-func (f *Figure) Mean(i estimate.Interval) string {
-	switch {
-	case math.IsNaN(i.Mean):
-		return ""
-	case f.Unit == "ns":
-		return units.FormatNs(units.Ns(math.Round(i.Mean)))
-	case f.Unit == "bytes":
-		return units.FormatBytes(int64(math.Round(i.Mean)))
-	case i.Mean == math.Trunc(i.Mean):
-		return units.FormatExact(int64(i.Mean))
+// side is a mean on one of the sides: empty where the row does not occur, n/a where the sessions do not have the figure.
+func (l *Line) side(i estimate.Interval, runs int) string {
+	if math.IsNaN(i.Mean) && runs > 0 {
+		return "n/a"
 	}
-	return strconv.FormatFloat(i.Mean, 'f', 1, 64)
+	return units.FormatIn(l.Unit, i.Mean)
 }
 
-// Percent prints a relative change; "" if it is not known.
-func Percent(share float64) string {
-	switch {
-	case math.IsNaN(share) || math.IsInf(share, 0):
-		return ""
-	case share >= 9.95: // of factors, percentages are hard to read
-		return "x " + strconv.FormatFloat(1+share, 'f', 0, 64)
-	case share > 0:
-		return "+" + units.FormatPercent(share)
-	case share < 0:
-		return "-" + units.FormatPercent(-share)
-	}
-	return "0 %"
-}
+// TextA is the figure in A.
+func (l *Line) TextA() string { return l.side(l.A, l.RunsA) }
+
+// TextB is the figure in B.
+func (l *Line) TextB() string { return l.side(l.B, l.RunsB) }
 
 // IntervalText is the interval of the change.
 func (f *Figure) IntervalText() string {
 	if !f.Change.Known() {
 		return ""
 	}
-	return Percent(f.Change.Low) + " to " + Percent(f.Change.High)
+	return units.FormatChange(f.Change.Low) + " to " + units.FormatChange(f.Change.High)
 }
 
 // EffectText is the effect size in a number and a word.
@@ -181,9 +164,9 @@ func Columns(judged bool) []view.Column[Line] {
 		word("unit", "", "ns, bytes, or empty for counts", func(l Line) string { return l.Unit }),
 	}
 	columns[5].Show, columns[5].Stays = func(l Line) string { return l.Title }, true
-	columns = append(columns, interval("a", "A", "mean over the runs of A", func(l Line) estimate.Interval { return l.A }, func(l Line) string { return l.Mean(l.A) })...)
-	columns = append(columns, interval("b", "B", "mean over the runs of B", func(l Line) estimate.Interval { return l.B }, func(l Line) string { return l.Mean(l.B) })...)
-	columns = append(columns, interval("change", "change", "B over A, less 1: 0.1 is 10 % more", func(l Line) estimate.Interval { return l.Change }, func(l Line) string { return Percent(l.Change.Mean) })...)
+	columns = append(columns, interval("a", "A", "mean over the runs of A", func(l Line) estimate.Interval { return l.A }, func(l Line) string { return l.TextA() })...)
+	columns = append(columns, interval("b", "B", "mean over the runs of B", func(l Line) estimate.Interval { return l.B }, func(l Line) string { return l.TextB() })...)
+	columns = append(columns, interval("change", "change", "B over A, less 1: 0.1 is 10 % more", func(l Line) estimate.Interval { return l.Change }, func(l Line) string { return units.FormatChange(l.Change.Mean) })...)
 	between := view.Column[Line]{Kind: view.Word, Show: func(l Line) string { return l.IntervalText() }}
 	effect := view.Column[Line]{Name: "hedges_g", Kind: view.Float, Optional: true, Doc: "effect size, positive if B has more", Show: func(l Line) string { return l.EffectText() },
 		Value: func(l Line) view.Value {
@@ -220,7 +203,7 @@ func (d *Diff) Markdown(w io.Writer, rows []*Row) error {
 			name = l.Label()
 		}
 		fmt.Fprintf(&b, "| %s |", text.Markdown(name))
-		for _, cell := range []string{l.Title, l.Mean(l.A), l.Mean(l.B), Percent(l.Change.Mean), l.IntervalText(), l.EffectText(), l.VerdictText()} {
+		for _, cell := range []string{l.Title, l.TextA(), l.TextB(), units.FormatChange(l.Change.Mean), l.IntervalText(), l.EffectText(), l.VerdictText()} {
 			fmt.Fprintf(&b, " %s |", text.Markdown(cell))
 		}
 		b.WriteString("\n")
