@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/mcpserver"
+)
+
+func newMCP(env console.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp [STORE|DIR]",
+		Short: "Offer sessions to an assistant over the Model Context Protocol",
+		Long: `Speaks the Model Context Protocol on standard input and output. An assistant can list
+the sessions of the store (default: the current directory), and ask for statistics,
+findings, hotspots, waits, differences and explanations. It can read only what is in
+the store, and change nothing. Answers are short and say how to get the rest.`,
+		Example: `  shadow mcp /var/lib/shadow
+  claude mcp add stackagent -- shadow mcp /var/lib/shadow`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			s, err := mcpserver.New(dir, versionText(), verbIn(env))
+			if err != nil {
+				return err
+			}
+			err = s.Run(cmd.Context(), &mcp.IOTransport{Reader: io.NopCloser(env.In), Writer: nopCloser{env.Out}})
+			if err != nil && !errors.Is(err, io.EOF) && cmd.Context().Err() == nil {
+				return fmt.Errorf("serving: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// verbIn runs verbs inside of this process, with streams of their own.
+func verbIn(env console.Env) mcpserver.Verb {
+	return func(ctx context.Context, args ...string) (string, string, error) {
+		var out, notes bytes.Buffer
+		of := env
+		of.In, of.Out, of.Err, of.Log, of.Sessions = strings.NewReader(""), &out, &notes, nil, nil
+		if code := Run(ctx, args, of); code != 0 {
+			return "", "", errors.New(strings.TrimSpace(notes.String()))
+		}
+		return out.String(), notes.String(), nil
+	}
+}
