@@ -12,6 +12,7 @@ import org.openjdk.jmc.common.item.IMemberAccessor;
 import org.openjdk.jmc.common.unit.IQuantity;
 import org.openjdk.jmc.common.unit.UnitLookup;
 import org.openjdk.jmc.common.util.IPreferenceValueProvider;
+import org.openjdk.jmc.flightrecorder.IParserStats;
 import org.openjdk.jmc.flightrecorder.JfrAttributes;
 import org.openjdk.jmc.flightrecorder.JfrLoaderToolkit;
 import org.openjdk.jmc.flightrecorder.rules.IResult;
@@ -38,6 +39,10 @@ public final class ReadRecording {
 					add(classes, of.getMember(item).getFullName(), ns);
 			}
 		}
+		// What the parser read. The lists above hold events that overlap in as many rows as they need; with hundreds of rows their
+		// counts differ from this in JMC 9.1.1.
+		((IParserStats) events).forEachEventType(x -> System.out.println("parsed\t" + x.getName() + "\t" + x.getCount()));
+		System.out.println("skipped\t" + ((IParserStats) events).getSkippedEventCount());
 		types.forEach((k, v) -> System.out.println("type\t" + k + "\t" + v[0] + "\t" + v[1]));
 		classes.forEach((k, v) -> System.out.println("class\t" + k + "\t" + v[0] + "\t" + v[1]));
 		// As Mission Control does: rules whose events are missing or off are ignored, those that need others run after these.

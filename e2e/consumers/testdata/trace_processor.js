@@ -10,7 +10,7 @@ const [folder, trace, ...queries] = process.argv.slice(2);
 
 // A worker of a browser, as far as the engine looks at it. Without process it does not take this for node.
 const {exit, stdout} = process;
-const print = (s) => fs.writeSync(1, s + '\n');
+const print = (s) => { for (let b = Buffer.from(s + '\n'); b.length > 0;) b = b.subarray(fs.writeSync(1, b)); };
 globalThis.self = globalThis;
 globalThis.WorkerGlobalScope = function() {};
 globalThis.importScripts = () => {};
