@@ -1,6 +1,7 @@
 package dev.stackagent.build;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -65,6 +66,7 @@ public final class Gate {
         StringBuilder summary = new StringBuilder();
         boolean broken = false;
         Files.createDirectories(reports);
+        deleteOld(reports);
         List<Path> sessions = sessions();
         for (Path session : sessions) {
             List<String> words = new ArrayList<>(List.of("check", session.toString()));
@@ -106,6 +108,15 @@ public final class Gate {
         }
         try (Stream<Path> list = Files.list(all)) {
             return list.filter(Files::isDirectory).sorted().collect(Collectors.toList());
+        }
+    }
+
+    /** Reports of earlier runs are not of this one. */
+    private static void deleteOld(Path reports) throws IOException {
+        try (DirectoryStream<Path> old = Files.newDirectoryStream(reports, "TEST-stackagent-*.xml")) {
+            for (Path p : old) {
+                Files.delete(p);
+            }
         }
     }
 
