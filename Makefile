@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: consumers vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: integrations consumers vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -63,11 +63,12 @@ help:
 	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
 	@echo 'make evaluation  the tables and figures of the papers from programs of the suite, in build/evaluation; goes on where it was (QUICK=1 PROGRAMS=pmd,h2)'
-	@echo 'make consumers  lets the tools that read exports read them: trace processor, jfr, Mission Control, DuckDB, ... (STACKAGENT_SESSIONS=DIR)'
+	@echo 'make consumers  real tools with stackagent: trace processor, jfr, Mission Control, DuckDB, ..., and builds with Maven, Gradle and JMH (ONLY=TestMaven STACKAGENT_SESSIONS=DIR)'
 	@echo 'make suite-check  fetches the programs of the suite (PROGRAMS=lucene-search,h2), runs each once at its small size and checks its result'
 	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd-cli,h2-bank ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
 	@echo 'make vertical   programs with planted causes, and what shadow vertical --explain says of each first'
+	@echo 'make integrations  the JUnit listener, the Maven and Gradle plugins and the JMH profiler, into the Maven repository build/integrations/repository'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make house      how large the tree is: lines, packages, functions, files, words'
 	@echo 'make clean'
@@ -136,8 +137,8 @@ vertical: all
 
 # Downloads the tools that read what stackagent writes (from PyPI and Maven Central, into ~/.cache/stackagent) and lets them.
 # STACKAGENT_SESSIONS=DIR takes the sessions of that folder, too. Needs node, python3 with pip, and JDK 21 or newer. Not part of make test.
-consumers: all
-	$(GO) test -tags consumers -count=1 -timeout 1h ./e2e/consumers
+consumers: all integrations
+	$(GO) test -tags consumers -count=1 -timeout 1h $(if $(ONLY),-run '$(ONLY)') ./e2e/consumers
 
 suite-check:
 	$(GO) run ./scripts/suite check $(if $(SIZE),-small=false) $(shell echo '$(PROGRAMS)' | tr , ' ')
@@ -145,6 +146,12 @@ suite-check:
 # Takes a quarter of an hour, and wants a machine with nothing else to do.
 predictions: all
 	ROUNDS=$(or $(ROUNDS),3) scripts/suite/predict.sh $(shell echo '$(PROGRAMS)' | tr , ' ')
+
+# A Maven repository, ready to be published: jars, sources, javadoc and checksums. Needs Maven and, the first time, the network.
+integrations:
+	rm -rf build/integrations/repository
+	mvn -B -q -f integrations/pom.xml clean deploy -Dmaven.install.skip=true \
+		-DaltDeploymentRepository=local::default::file://$(CURDIR)/build/integrations/repository
 
 deps:
 	scripts/install-deps.sh

@@ -1,3 +1,5 @@
+//go:build consumers
+
 package consumers
 
 import (

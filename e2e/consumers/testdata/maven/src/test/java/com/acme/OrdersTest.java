@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-@Budget("tasks.threw == 0")
+@Budget("class(\"com.acme.*\").threw == 0")
 class OrdersTest {
     static final class Order implements Callable<Integer> {
         @Override
