@@ -12,6 +12,7 @@ type cursor struct {
 	at         int
 	compressed bool
 	bad        bool
+	steps      int // values skipped, to stop at types that hold themselves, or nothing
 }
 
 func (c *cursor) left() int { return len(c.b) - c.at }

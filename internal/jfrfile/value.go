@@ -186,6 +186,10 @@ func (c *cursor) skipOne(f *Field, depth int) {
 }
 
 func (c *cursor) skipValue(t *Type, depth int) {
+	if c.steps++; c.steps > 4*len(c.b)+1000 { // a value has a byte at least, but for an empty one
+		c.bad = true
+		return
+	}
 	switch t.kind {
 	case boolean, int8Kind:
 		c.skip(1)
