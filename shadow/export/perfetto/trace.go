@@ -125,8 +125,8 @@ func (t *trace) execution(e *export.Execution) error {
 	if err != nil {
 		return err
 	}
-	from := e.Start
-	if track, from, err = t.fit(track, e); err != nil {
+	track, from, err := t.fit(track, e)
+	if err != nil {
 		return err
 	}
 	origin := t.origins.Of(e.Task)
