@@ -97,6 +97,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		CustomTasks:  len(opts.Tasks) > 0,
 		Work:         work(&opts),
 		Submissions:  opts.Submissions,
+		Traces:       opts.Traces == options.TracesAuto,
 		Sites:        opts.Sites,
 		Construction: opts.Construction,
 		Contexts:     opts.Contexts,
@@ -134,7 +135,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	debug.SetGCPercent(-1) // the heap is still small: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
-		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Waits: opts.Wait > 0, Construction: opts.Construction}
+		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Waits: opts.Wait > 0, Traces: opts.Traces == options.TracesAuto, Construction: opts.Construction}
 	a.monitors = newMonitors(opts.Monitors)
 	rules.Monitored = a.monitors.watched
 	for _, t := range opts.Tasks {
@@ -265,6 +266,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	describeWork(hello, vm)
 	hello.Detail, hello.Tasks = string(a.options.Detail), a.options.Tasks
 	hello.HostID, hello.ObserverWait = a.announcer.waited()
+	describeTraces(hello, &a.options)
 	describeWaits(hello, &a.options, jvmti.SleepsSeen())
 	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)

@@ -43,7 +43,7 @@ func newRecaller(o *options.Options, rules *instrument.Options) *recaller {
 		folder = plans.DefaultFolder()
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%x %q %q %q %v %v %v %v", build, rules.Tasks, rules.Include, rules.Exclude, rules.Submissions, rules.Waits,
+	fmt.Fprintf(h, "%x %q %q %q %v %v %v %v %v", build, rules.Tasks, rules.Include, rules.Exclude, rules.Submissions, rules.Waits, rules.Traces,
 		rules.Construction, o.Sites)
 	store, err := plans.Open(folder, plans.Version(h.Sum(nil)))
 	if err != nil {

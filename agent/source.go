@@ -126,6 +126,9 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 
 		Submissions:     t.Submissions,
 		LostSubmissions: t.LostSubmissions,
+		TaskTraces:      t.TaskTraces,
+		LostTaskTraces:  t.LostTaskTraces,
+		TracingSeen:     t.TracingSeen,
 		LostThreads:     t.LostThreads,
 
 		Constructions:           t.Constructions,

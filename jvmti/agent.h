@@ -64,6 +64,7 @@ typedef struct {
     int detail;           /* enum sa_detail */
     bool custom_tasks;    /* task= is given: class names alone do not decide */
     bool submissions;     /* record submissions */
+    bool traces;          /* record in which traces tasks are */
     bool sites;           /* record the call sites of submissions and creations */
     bool constructions;   /* measure constructors */
     uint64_t wait_ns;     /* record waits that are at least so long; 0: none */

@@ -37,7 +37,7 @@ typedef struct {
     jclass monitors, reader; /* java.lang.StackagentMonitor and stackagent.inside.Reader, global; NULL without monitors */
     jmethodID id_offset, executor_offset, known, set_known, adopt; /* methods of the same names */
     jfieldID thread_slot, task_slot; /* Stackagent.context, Stackagent.id */
-    sa_class_bytes probes_file, submissions_file, constructions_file, waits_file, classes_file, executor_file;
+    sa_class_bytes probes_file, submissions_file, constructions_file, waits_file, traces_file, trace_api_file, classes_file, executor_file;
     sa_class_file *monitor_files;
     uint32_t monitor_files_n;
 } sa_helper_classes;
@@ -63,6 +63,7 @@ void sa_dotted_name(const char *internal, char *out, size_t room); /* a class's 
 
 bool sa_is_copy(const char *name);
 uint16_t sa_kinds_by_name(const char *name); /* of the types that define what a task is, else 0 */
+bool sa_stores_contexts(const char *name); /* a tracing library keeps there what is current on a thread; remembers that it was seen */
 bool sa_serves_tasks(const char *name);      /* it is no task, but it catches and returns the exceptions of tasks, or parks threads */
 bool sa_runs_tasks(const char *name);         /* it executes the tasks that others give it */
 

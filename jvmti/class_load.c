@@ -23,7 +23,7 @@ static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
 static bool always_asked(const char *name) {
     return strcmp(name, "java/lang/ClassValue$ClassValueMap") == 0 ||
            strcmp(name, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
-           sa_serves_tasks(name) || sa_kinds_by_name(name) != 0;
+           sa_serves_tasks(name) || sa_stores_contexts(name) || sa_kinds_by_name(name) != 0;
 }
 
 /* Java code can run, and the JDK's types are known. */

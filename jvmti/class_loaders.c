@@ -4,7 +4,7 @@
 #include "class.h"
 
 /* The classes that woven code may refer to. */
-static const char *const probes[] = {"java/lang/Stackagent", "java/lang/StackagentSubmission", "java/lang/StackagentConstruction", "java/lang/StackagentWait", "java/lang/StackagentMonitor"};
+static const char *const probes[] = {"java/lang/Stackagent", "java/lang/StackagentSubmission", "java/lang/StackagentConstruction", "java/lang/StackagentWait", "java/lang/StackagentMonitor", "java/lang/StackagentTrace"};
 enum { PROBES = sizeof probes / sizeof probes[0], FOUND = 1, REFUSED = 1 << PROBES };
 
 /* What is known of a loader is in its tag: FOUND and REFUSED, shifted by the number of

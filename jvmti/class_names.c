@@ -1,4 +1,5 @@
 /* What the internal name of a class says by itself. */
+#include "state_counts.h"
 #include "class.h"
 
 /* Copies of the platform's fork/join in libraries. */
@@ -34,6 +35,19 @@ uint16_t sa_kinds_by_name(const char *name) {
 bool sa_serves_tasks(const char *name) {
     return strcmp(name, "java/util/concurrent/CompletableFuture") == 0 || strcmp(name, "java/util/concurrent/locks/LockSupport") == 0 ||
            strcmp(name, "sun/nio/ch/Poller") == 0;
+}
+
+_Atomic bool sa_tracing_seen;
+
+/* OpenTelemetry's class that makes a context current on a thread, or takes it back. Its Java agent has a copy with another name. */
+bool sa_stores_contexts(const char *name) {
+    static const char ends[] = "io/opentelemetry/context/ThreadLocalContextStorage", scope[] = "$ScopeImpl";
+    if (!sa.config.traces) return false;
+    size_t n = strlen(name);
+    if (n > sizeof scope && strcmp(name + n - (sizeof scope - 1), scope) == 0) n -= sizeof scope - 1;
+    if (n < sizeof ends - 1 || strncmp(name + n - (sizeof ends - 1), ends, sizeof ends - 1) != 0) return false;
+    atomic_store(&sa_tracing_seen, true);
+    return true;
 }
 
 static bool has_one(const char *name, const char *const *words, size_t n) {

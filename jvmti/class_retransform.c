@@ -45,7 +45,7 @@ static bool is_known_by_name(jclass c) {
         signature[n - 1] = 0;
         if (sa_is_copy(signature + 1)) sa_copy_seen();
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
-              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_serves_tasks(signature + 1) ||
+              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_serves_tasks(signature + 1) || sa_stores_contexts(signature + 1) ||
               sa_monitors_watch(signature + 1) || (sa.late && sa_runs_tasks(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
@@ -299,7 +299,7 @@ static bool serves_tasks(jclass c) {
     char *signature = NULL;
     if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
     signature[strlen(signature) - 1] = 0; /* the end of Lx/y; */
-    bool yes = sa_serves_tasks(signature + 1) || sa_monitors_watch(signature + 1);
+    bool yes = sa_serves_tasks(signature + 1) || sa_stores_contexts(signature + 1) || sa_monitors_watch(signature + 1);
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
     return yes;
 }

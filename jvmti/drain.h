@@ -22,6 +22,8 @@ typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;
     uint64_t virtual_executions, virtual_creations, virtual_lost;
     uint64_t submissions, lost_submissions;
+    uint64_t task_traces, lost_task_traces;
+    bool tracing_seen;
     uint64_t constructions, lost_constructions, summarised_constructions;
     uint64_t mounts, unmounts, pins, pinned_ns;
     uint64_t no_ring, lost_threads, lost_pauses, lost_refusals, no_turns;

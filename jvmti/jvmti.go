@@ -41,6 +41,12 @@ var constructionClass []byte
 //go:embed helper/java/lang/StackagentWait.class
 var waitClass []byte
 
+//go:embed helper/java/lang/StackagentTrace.class
+var traceClass []byte
+
+//go:embed helper/java/lang/StackagentTraceApi.class
+var traceAPIClass []byte
+
 //go:embed helper/java/lang/Stackagent$Classes.class
 var lateClass []byte // for an attach to a running JVM
 
@@ -71,6 +77,7 @@ type Config struct {
 	CustomTasks  bool // task= was given
 	Work         []Work
 	Submissions  bool          // record the submissions of tasks
+	Traces       bool          // record in which traces tasks are
 	Sites        bool          // record the call sites of submissions and creations
 	Construction bool          // measure constructors
 	Contexts     int           // record the calling context of every Nth event; 0: none
@@ -131,6 +138,8 @@ var loadFirst = sync.OnceFunc(func() {
 	C.sa_helper.submissions_file = classBytes(submissionClass)
 	C.sa_helper.constructions_file = classBytes(constructionClass)
 	C.sa_helper.waits_file = classBytes(waitClass)
+	C.sa_helper.traces_file = classBytes(traceClass)
+	C.sa_helper.trace_api_file = classBytes(traceAPIClass)
 	C.sa_helper.classes_file = classBytes(lateClass)
 	C.sa_helper.executor_file = classBytes(executorClass)
 	for range workers {
@@ -170,6 +179,7 @@ func load(options string) Outcome {
 	C.sa.config.custom_tasks = C.bool(config.CustomTasks)
 	askWork(config.Work)
 	C.sa.config.submissions = C.bool(config.Submissions)
+	C.sa.config.traces = C.bool(config.Traces)
 	C.sa.config.sites = C.bool(config.Sites)
 	C.sa.config.constructions = C.bool(config.Construction)
 	C.sa.config.contexts = C.uint32_t(config.Contexts)
@@ -285,6 +295,8 @@ type Totals struct {
 	Scheduling                                       wire.VirtualScheduling
 
 	Submissions, LostSubmissions     uint64 // lost ones are part of the first
+	TaskTraces, LostTaskTraces       uint64 // the same
+	TracingSeen                      bool   // a tracing library was loaded
 	Constructions, LostConstructions uint64 // lost ones are part of the first
 	SummarisedConstructions          uint64 // of the first too: their classes were being summarised
 
@@ -307,6 +319,7 @@ func ReadTotals() Totals {
 		Scheduling: wire.VirtualScheduling{Mounts: uint64(t.mounts), Unmounts: uint64(t.unmounts), Pins: uint64(t.pins),
 			Pinned: units.Ns(t.pinned_ns)},
 		Submissions: uint64(t.submissions), LostSubmissions: uint64(t.lost_submissions),
+		TaskTraces: uint64(t.task_traces), LostTaskTraces: uint64(t.lost_task_traces), TracingSeen: bool(t.tracing_seen),
 		Constructions: uint64(t.constructions), LostConstructions: uint64(t.lost_constructions),
 		SummarisedConstructions: uint64(t.summarised_constructions),
 

@@ -60,6 +60,17 @@ static bool wait_init(JNIEnv *env) {
     return !(*env)->ExceptionCheck(env);
 }
 
+static bool trace_init(JNIEnv *env) {
+    static bool defined;
+    if (defined) return true;
+    if ((*env)->DefineClass(env, "java/lang/StackagentTraceApi", NULL, (const jbyte *)sa_helper.trace_api_file.bytes, (jsize)sa_helper.trace_api_file.len) == NULL) return false;
+    jclass c = (*env)->DefineClass(env, "java/lang/StackagentTrace", NULL, (const jbyte *)sa_helper.traces_file.bytes, (jsize)sa_helper.traces_file.len);
+    jmethodID link = c == NULL ? NULL : (*env)->GetStaticMethodID(env, c, "link", "()V");
+    if (link == NULL) return false;
+    (*env)->CallStaticVoidMethod(env, c, link);
+    return defined = !(*env)->ExceptionCheck(env);
+}
+
 static bool slots_init(JNIEnv *env) {
     sa_helper.id_offset = (*env)->GetStaticMethodID(env, sa_helper.probes, "idOffset", "(Ljava/lang/Class;)J");
     sa_helper.known = (*env)->GetStaticMethodID(env, sa_helper.probes, "known", "(Ljava/lang/Class;)J");
@@ -70,6 +81,7 @@ static bool slots_init(JNIEnv *env) {
     if ((sa.config.submissions || sa.config.sites) && !submit_init(env)) return false;
     if (sa.config.constructions && !construct_init(env)) return false;
     if (sa.config.wait_ns != 0 && !wait_init(env)) return false;
+    if (sa.config.traces && !trace_init(env)) return false;
     return sa_helper.known != NULL && sa_helper.set_known != NULL && sa_helper.id_offset != NULL && sa_helper.adopt != NULL && sa_helper.thread_slot != NULL && sa_helper.task_slot != NULL;
 }
 
@@ -124,6 +136,7 @@ bool sa_helper_define(JNIEnv *env) {
 bool sa_helper_late(JNIEnv *env) {
     static bool defined;
     if (sa.config.wait_ns != 0 && !wait_init(env)) return false;
+    if (sa.config.traces && !trace_init(env)) return false;
     if (!sa.config.submissions && !sa.config.sites) return true;
     sa_queued_start();
     if (!defined) {

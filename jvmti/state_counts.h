@@ -2,6 +2,7 @@
 #ifndef STACKAGENT_STATE_COUNTS_H
 #define STACKAGENT_STATE_COUNTS_H
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What was produced, recorded or not, and what of it was lost for lack of room in
@@ -9,6 +10,7 @@
 typedef struct {
     _Atomic uint64_t executions, creations, lost;
     _Atomic uint64_t submissions, lost_submissions;
+    _Atomic uint64_t task_traces, lost_task_traces;
     _Atomic uint64_t constructions, lost_constructions;
     _Atomic uint64_t summarised_constructions; /* their classes were being summarised */
 } sa_counts;
@@ -31,4 +33,6 @@ typedef struct {
 } sa_losses_of_session;
 
 extern __attribute__((visibility("hidden"))) sa_losses_of_session sa_losses;
+
+extern __attribute__((visibility("hidden"))) _Atomic bool sa_tracing_seen; /* the program has loaded a tracing library */
 #endif

@@ -64,7 +64,7 @@ func shaped(class string) bool {
 // leaveAlone reports whether a class is never woven; the package comment says why.
 func leaveAlone(class string) bool {
 	switch class {
-	case nameObject, nameProbes, nameSubmissions, nameConstructions, nameWaits, nameMonitors, nameContinuation:
+	case nameObject, nameProbes, nameSubmissions, nameConstructions, nameWaits, nameMonitors, nameTraces, nameContinuation:
 		return true
 	}
 	return strings.HasSuffix(class, "module-info") || strings.HasSuffix(class, "package-info")

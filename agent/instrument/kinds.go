@@ -35,6 +35,7 @@ var kinds = [...]kind{
 	callSites{},
 	mounts{},
 	waits{},
+	traces{},
 	blocking{},
 	monitors{},
 }
@@ -58,6 +59,7 @@ type target struct {
 	filtered   bool        // the user's filters exclude the class
 	submits    bool        // submissions are observed
 	waits      bool        // waits are observed
+	traces     bool        // the current span is
 	sites      bool        // call sites are, and the class is one of the program's
 	dispatcher bool        // see Input
 	monitored  []Monitored // of this class

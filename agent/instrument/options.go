@@ -64,6 +64,7 @@ type Options struct {
 	Sites            Sites    // numbers the call sites that make and submit tasks; nil: they are not observed
 	Submissions      bool     // observe the submission of tasks to executors
 	Waits            bool     // observe waits of threads
+	Traces           bool     // observe which span a tracing library makes current
 	Construction     bool     // measure the cost of task constructors
 
 	Monitored []Monitored

@@ -171,7 +171,7 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 
 func newTarget(in Input, o *Options, header classfile.Header, kinds units.Kinds) target {
 	t := target{Class: header.Name, Kinds: kinds, Mode: in.Mode, access: header.Access, hidden: in.Hidden,
-		filtered: o.excluded(javaName(header.Name), in.Platform), submits: o.Submissions, waits: o.Waits, dispatcher: in.Dispatcher,
+		filtered: o.excluded(javaName(header.Name), in.Platform), submits: o.Submissions, waits: o.Waits, traces: o.Traces, dispatcher: in.Dispatcher,
 		sites: o.Sites != nil && !in.Hidden && (o.everywhere || hasSites(header.Name, in.Platform))}
 	if len(o.Monitored) > 0 {
 		t.monitored = o.monitoredFor(header.Name)

@@ -11,6 +11,7 @@ const (
 	nameSubmissions   = "java/lang/StackagentSubmission"
 	nameConstructions = "java/lang/StackagentConstruction"
 	nameWaits         = "java/lang/StackagentWait"
+	nameTraces        = "java/lang/StackagentTrace"
 	nameMonitors      = "java/lang/StackagentMonitor"
 )
 
@@ -106,6 +107,9 @@ var (
 	probePolling   = probe{nameWaits, "polling", descEnter}
 	probeUnblocked = probe{nameWaits, "unblocked", descToken}
 )
+
+// The current span.
+var probeStoring = probe{nameTraces, "storing", "(Ljava/lang/Object;Ljava/lang/Class;)V"} // context, the class that stores it
 
 // Monitors that the user asks for. The last argument is the monitor's slot.
 var (

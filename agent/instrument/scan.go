@@ -67,7 +67,7 @@ func (m *mentions) see(utf8 []byte) {
 		m.exec = true
 	case "()Z":
 		m.execD = true
-	case nameProbes, nameSubmissions, nameConstructions, nameWaits, nameMonitors:
+	case nameProbes, nameSubmissions, nameConstructions, nameWaits, nameMonitors, nameTraces:
 		m.probes = true
 	}
 }

@@ -91,6 +91,8 @@ var all = []Option{
 		Help: "record the whole stack of each creation, submission and execution (all), of one in N, or of none (0)"},
 	{Key: "wait", Flag: "wait", Verbs: Run | Attach, Value: "TIME", Default: "50us", set: setWait,
 		Help: "record each wait of a thread that is at least so long: for a lock, in Object.wait, parked, asleep; shorter ones are summed up. off: no waits"},
+	{Key: "traces", Flag: "traces", Verbs: Run | Attach, Value: "auto|off", Default: "auto", See: "traces.md", set: choice(func(o *Options) *Traces { return &o.Traces }, TracesAuto, TracesOff),
+		Help: "record in which trace and span tasks are handed over and executed, if the program loads OpenTelemetry's API or its Java agent; off: no"},
 	{Key: "construction", Flag: "construction", Verbs: Run | Attach, Default: "false", set: boolean(func(o *Options) *bool { return &o.Construction }),
 		Help: "measure the cost of task constructors"},
 	{Key: "monitor", Flag: "monitor", Verbs: Run | Attach, Value: "SPEC", Repeat: true, See: "monitors.md", set: setMonitor,

@@ -55,6 +55,7 @@ type Options struct {
 	Sites        bool          // record the call sites that create and submit tasks
 	Submissions  bool          // record submissions of tasks to executors
 	Construction bool          // measure the cost of task constructors
+	Traces       Traces        // record in which traces tasks are
 
 	Monitors        []monitorspec.Spec // read inside the JVM
 	MonitorInterval time.Duration
@@ -85,6 +86,15 @@ const (
 	OverflowDrop  Overflow = "drop"  // drop and count
 )
 
+// Traces says whether the traces of tasks are recorded.
+type Traces string
+
+// The values of traces=.
+const (
+	TracesAuto Traces = "auto" // if the program loads a tracing library that the agent knows
+	TracesOff  Traces = "off"
+)
+
 // Observer says whether the JVM is announced to observers of its host, and how long the program waits for an answer.
 type Observer struct {
 	Off  bool          // not announced
@@ -111,6 +121,7 @@ func Default() Options {
 		Bus:             DefaultBus,
 		Metrics:         []string{"wall", "cpu"},
 		Wait:            50 * time.Microsecond,
+		Traces:          TracesAuto,
 		MonitorInterval: 10 * time.Millisecond,
 		Sites:           true,
 		Submissions:     true,

@@ -20,8 +20,8 @@ const promised = "task_id, class, kinds, execution, outer_task_id, created_ns, c
 func TestTaskColumns(t *testing.T) {
 	_, out, _ := shadow(t, nil, "tasks", makeSession(t, t.TempDir()), "--format", "csv", "--top", "1")
 	header, _, _ := strings.Cut(out, "\n")
-	if got := strings.ReplaceAll(header, ",", ", "); got != promised+", name, cpu_estimated, delay_ns" {
-		t.Errorf("columns\n%s\nwant\n%s, name, cpu_estimated, delay_ns", got, promised)
+	if got := strings.ReplaceAll(header, ",", ", "); got != promised+", name, cpu_estimated, delay_ns, trace_id, span_id" {
+		t.Errorf("columns\n%s\nwant\n%s, name, cpu_estimated, delay_ns, trace_id, span_id", got, promised)
 	}
 }
 

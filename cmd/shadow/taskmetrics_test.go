@@ -80,7 +80,7 @@ func TestTasksWithWork(t *testing.T) {
 	if err != nil || len(table) != 10 {
 		t.Fatalf("%d lines, want 8 executions and 1 task never executed: %v", len(table), err)
 	}
-	if strings.Join(table[0], ", ") != promised+", page_faults, self_page_faults, name, cpu_estimated, delay_ns" {
+	if strings.Join(table[0], ", ") != promised+", page_faults, self_page_faults, name, cpu_estimated, delay_ns, trace_id, span_id" {
 		t.Errorf("columns %v", table[0])
 	}
 	cells := func(line int) map[string]string {

@@ -27,7 +27,7 @@ import (
 func newTasks(env console.Env) *cobra.Command {
 	var l listing.Flags
 	var filter summary.Filter
-	var output, metric string
+	var output, metric, trace string
 	var inUnits bool
 	cmd := &cobra.Command{
 		Use:   "tasks DIR",
@@ -39,7 +39,8 @@ columns.`,
 		Example: `  shadow tasks /tmp/s --format csv -o tasks.csv
   shadow tasks /tmp/s --format parquet -o tasks.parquet
   shadow tasks /tmp/s --format tgp -o traces
-  shadow tasks /tmp/s --app --top 50`,
+  shadow tasks /tmp/s --app --top 50
+  shadow tasks /tmp/s --trace 0af7651916cd43dd8448eb211c80319c`,
 		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
@@ -47,6 +48,13 @@ columns.`,
 			}
 			if err := filter.Check(); err != nil {
 				return &console.UsageError{Err: err}
+			}
+			wanted, err := traceOf(trace)
+			if err != nil {
+				return err
+			}
+			if wanted != nil && (inUnits || l.Format == "tgp") {
+				return console.Usagef("--trace goes with rows of tasks, not with --units or --format tgp")
 			}
 			if inUnits && !slices.Contains(unitFormats, l.Format) {
 				return console.Usagef("--units --format %s: use one of %s", l.Format, strings.Join(unitFormats, ", "))
@@ -75,22 +83,35 @@ columns.`,
 				env.NoteFound(s, before)
 				return nil
 			}
-			return printTasks(&l, s, filter, output)
+			return printTasks(&l, s, filter, wanted, output)
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
+	cmd.Flags().StringVar(&trace, "trace", "", "only tasks of the trace with this id, 32 hexadecimal digits (see docs/traces.md)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output); of tgp's format a folder")
 	cmd.Flags().StringVar(&metric, "metric", "", "of tgp's format: the metric of its granularities (default: the first that the session has of bytecodes, ref_cycles, instructions, cycles, cpu, wall)")
 	return cmd
 }
 
-func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
+// traceOf reads the id of a trace; nil: none is wanted.
+func traceOf(text string) (*session.TraceID, error) {
+	if text == "" {
+		return nil, nil
+	}
+	id, err := session.ParseTraceID(text)
+	if err != nil {
+		return nil, &console.UsageError{Err: fmt.Errorf("--trace: %w", err)}
+	}
+	return &id, nil
+}
+
+func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, trace *session.TraceID, output string) error {
 	return files.Write(l.Env.Out, output, func(w io.Writer) error {
 		sink := listing.Stream(l, w, output != "", view.Tasks(s))
 		before := len(s.Warnings)
-		total, err := eachTask(l, s, filter, sink)
+		total, err := eachTask(l, s, filter, trace, sink)
 		if err != nil {
 			return err
 		}
@@ -151,26 +172,49 @@ func noteSummarised(l *listing.Flags, s *session.Session, filter summary.Filter)
 
 // eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
+func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, trace *session.TraceID, to view.Sink[view.Task]) (total int, err error) {
 	limit := l.Limit()
 	inherited, named, err := origin.OfTasks(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the call sites of the tasks of %s: %w", s.Dir, err)
+	}
+	traces, err := s.Traces()
+	if err != nil {
+		return 0, err
+	}
+	if trace != nil && !traces.Any() {
+		l.Env.Note("the session has no traces of tasks: %s", whyNoTraces(s))
 	}
 	undecided, err := s.EachTask(func(t *session.Task) error {
 		name := named(t)
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) && (name == "" || !filter.MatchNamed(name, t.Class.Name, 0)) {
 			return nil
 		}
+		if trace != nil && !traces.HasTask(*trace, t) {
+			return nil
+		}
 		total++
 		if limit > 0 && total > limit {
 			return listing.ErrEnough
 		}
-		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt), Name: name})
+		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt), Name: name, Span: traces.OfTask(t)})
 	})
 	if err != nil && !errors.Is(err, listing.ErrEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
 	noteUndecided(l, s, filter, undecided)
 	return total, nil
+}
+
+// whyNoTraces says why a session has none.
+func whyNoTraces(s *session.Session) string {
+	why := s.Manifest.NotAvailable["traces"]
+	switch {
+	case why != "":
+	case s.Manifest.Traces == nil:
+		why = "the program loaded no OpenTelemetry library"
+	default:
+		why = "no span was current when tasks were submitted or executed"
+	}
+	return table.Clean(why)
 }

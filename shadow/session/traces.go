@@ -45,6 +45,7 @@ type Traces struct {
 	rows      []traced // by task and time
 	ids       []TraceID
 	inherited map[uint64]spanRef
+	submitted *idSet
 }
 
 type spanRef struct {
@@ -65,7 +66,9 @@ func (s *Session) Traces() (*Traces, error) {
 	if err := t.read(s); err != nil || len(t.rows) == 0 {
 		return t, err
 	}
-	return t, t.inherit(s)
+	err := t.inherit(s)
+	t.submitted = nil
+	return t, err
 }
 
 func (t *Traces) read(s *Session) error {
@@ -109,24 +112,28 @@ func (t *Traces) read(s *Session) error {
 const maxGenerations = 16
 
 // inherit gives each task without a trace of its own that of the task around it: the one that submitted it, else the one
-// that created it, else the one inside whose execution it is executed, if that has a single trace.
+// that created it, else the one inside whose execution it is executed, if that has a single trace. A task that was submitted
+// inherits from its submission only: the thread that executes it, a task as well, may have been started in some trace.
 func (t *Traces) inherit(s *Session) error {
-	t.inherited = map[uint64]spanRef{}
+	t.inherited, t.submitted = map[uint64]spanRef{}, newIDSet()
 	for range maxGenerations {
 		before := len(t.inherited)
 		err := s.Submissions(func(c *SubmissionChunk) error {
-			t.inheritAll(c.TaskID, c.OuterTaskID)
+			for _, task := range c.TaskID {
+				t.submitted.add(task)
+			}
+			t.inheritAll(c.TaskID, c.OuterTaskID, true)
 			return nil
 		})
 		if err == nil {
 			err = s.scanCreations(store.CreationTaskID|store.CreationOuter, 1, func(_ int, c *CreationChunk) error {
-				t.inheritAll(c.TaskID, c.OuterTaskID)
+				t.inheritAll(c.TaskID, c.OuterTaskID, false)
 				return nil
 			})
 		}
 		if err == nil {
 			err = s.scanExecutions(store.ExecutionTaskID|store.ExecutionOuter, 1, func(_ int, c *Chunk) error {
-				t.inheritAll(c.TaskID, c.OuterTaskID)
+				t.inheritAll(c.TaskID, c.OuterTaskID, false)
 				return nil
 			})
 		}
@@ -137,13 +144,13 @@ func (t *Traces) inherit(s *Session) error {
 	return nil
 }
 
-func (t *Traces) inheritAll(tasks, outers []uint64) {
+func (t *Traces) inheritAll(tasks, outers []uint64, submissions bool) {
 	for i, outer := range outers {
 		task := tasks[i]
 		if outer == 0 || outer == task || len(t.inherited) >= maxTraced {
 			continue
 		}
-		if _, ok := t.inherited[task]; ok || len(t.of(task)) > 0 {
+		if _, ok := t.inherited[task]; ok || !submissions && t.submitted.has(task) || len(t.of(task)) > 0 {
 			continue
 		}
 		if span, ok := t.single(outer); ok {
@@ -208,9 +215,6 @@ func (t *Traces) Of(task uint64, start, end units.MonoNs) (Span, bool) {
 	return t.span(own.spanRef, true)
 }
 
-// Handed is the trace of a task that was not executed.
-func (t *Traces) Handed(task uint64) (Span, bool) { return t.Of(task, math.MaxInt64, 0) }
-
 // Has reports whether an execution was in a trace, if only for a part of it.
 func (t *Traces) Has(id TraceID, task uint64, start, end units.MonoNs) bool {
 	rows := t.of(task)
@@ -255,4 +259,27 @@ func (t *Traces) span(r spanRef, ok bool) (Span, bool) {
 		return Span{}, false
 	}
 	return Span{t.ids[r.trace], r.span}, true
+}
+
+// OfTask is Of for a row of EachTask; nil: none.
+func (t *Traces) OfTask(x *Task) *Span {
+	start, end := window(x)
+	if span, ok := t.Of(x.TaskID, start, end); ok {
+		return &span
+	}
+	return nil
+}
+
+// HasTask is Has for a row of EachTask.
+func (t *Traces) HasTask(id TraceID, x *Task) bool {
+	start, end := window(x)
+	return t.Has(id, x.TaskID, start, end)
+}
+
+// window is when a task was executed; of one that never was, a moment after all that is known of it.
+func window(x *Task) (start, end units.MonoNs) {
+	if x.Execution == 0 {
+		return math.MaxInt64, 0
+	}
+	return x.StartNs, x.EndNs
 }

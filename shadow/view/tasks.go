@@ -12,6 +12,7 @@ import (
 type Task struct {
 	*session.Task
 	CreatedAt *session.Site // may be that of the task around it; nil: not known
+	Span      *session.Span // in which it was handed over; nil: none, or not known
 	Name      string        // the program's, of a task of the JDK; "": none
 }
 
@@ -48,7 +49,21 @@ func Tasks(s *session.Session) []Column[Task] {
 		Value: func(t Task) Value { return onlyIf(t.Name != "", NameOf(t.Name)) }}, estimated,
 		Column[Task]{Name: "delay_ns", Kind: Int, Unit: Ns, Optional: true,
 			Doc:   "delay that was asked for, of a scheduled task: due time less submission; of a later period, less the time when it was queued again",
-			Value: func(t Task) Value { return Measured(t.DelayNs) }})
+			Value: func(t Task) Value { return Measured(t.DelayNs) }},
+		Column[Task]{Name: "trace_id", Kind: Word, Optional: true, Doc: "trace that it was executed in, or handed over in; empty: none, or several",
+			Value: span(func(x *session.Span) string { return x.Trace.String() })},
+		Column[Task]{Name: "span_id", Kind: Word, Optional: true, Doc: "span of that trace in which it was handed over, else the first one in which it was executed",
+			Value: span(func(x *session.Span) string { return x.ID.String() })})
+}
+
+// span is a value of the span of a task.
+func span(of func(*session.Span) string) func(Task) Value {
+	return func(t Task) Value {
+		if t.Span == nil {
+			return Null
+		}
+		return WordOf(of(t.Span))
+	}
 }
 
 // taskOrigin are the columns about the task, its creation and its submission.

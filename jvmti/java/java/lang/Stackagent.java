@@ -142,6 +142,9 @@ public final class Stackagent {
     /** Of a thread: its latest submission as a task, see {@link StackagentSubmission}. */
     long submitted;
 
+    /** Of a thread: what a tracing library has made current; null: nothing yet. */
+    StackagentTrace trace;
+
     /** Of a thread: the stage of a CompletableFuture that calls its function, see {@link #stageCalls}. */
     private Object stage;
 
@@ -360,7 +363,8 @@ public final class Stackagent {
             info = describe0(c);
         }
         Thread t = Thread.currentThread();
-        long context = slot(t).context;
+        Stackagent slot = slot(t);
+        long context = slot.context;
         if (context == 0) {
             context = attach(t);
         }
@@ -374,11 +378,11 @@ public final class Stackagent {
         }
         int classId = (int) (info >>> 32);
         if (offset == 0) {
-            return isScheduling(task) ? -1 : enterBare0(context, classId, System.identityHashCode(task), mark());
+            return isScheduling(task) ? -1 : traced(slot, enterBare0(context, classId, System.identityHashCode(task), mark()));
         }
         long id = U.getLong(holder, offset);
         if ((id & ~EXECUTED) < firstId) {
-            return id == NO_TASK ? -1 : enterUnseen0(context, adopt(holder, offset, submitted), classId, mark());
+            return id == NO_TASK ? -1 : traced(slot, enterUnseen0(context, adopt(holder, offset, submitted), classId, mark()));
         }
         boolean first = id >= 0 && U.compareAndSetLong(holder, offset, id, id | EXECUTED);
         id = first ? id | EXECUTED : id & ~EXECUTED;
@@ -397,7 +401,18 @@ public final class Stackagent {
                 return enterSampled0(context, id, classId);
             }
         }
-        return BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId);
+        return traced(slot, BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId));
+    }
+
+    /** Notes the current span of an execution that has begun. */
+    @ForceInline
+    @Hidden
+    private static int traced(Stackagent slot, int token) {
+        StackagentTrace trace = slot.trace;
+        if (trace != null && token >= 0) {
+            trace.executing(slot.context);
+        }
+        return token;
     }
 
     /** Not an execution of its own; instead of a token: it must be timed, or C code decides about that. */

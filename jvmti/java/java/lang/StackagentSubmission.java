@@ -123,9 +123,11 @@ public final class StackagentSubmission {
         }
         int classId = (int) (info >>> 32);
         if (offset == 0) {
-            return submitBare0(context, System.identityHashCode(task), classId, executor, flags)
-                    ? token(context)
-                    : -1;
+            if (!submitBare0(context, System.identityHashCode(task), classId, executor, flags)) {
+                return -1;
+            }
+            traced(slot, context);
+            return token(context);
         }
         long id = U.getLong(holder, offset);
         boolean executed = id < 0;
@@ -138,9 +140,8 @@ public final class StackagentSubmission {
                 return -1;
             }
         }
-        long at = count(context, id, classId, executor, flags)
-                ? now0()
-                : submit0(context, id, classId, executor, flags);
+        boolean counted = count(context, id, classId, executor, flags);
+        long at = counted ? now0() : submit0(context, id, classId, executor, flags);
         if (at == 0) {
             return -1; // inside a submission of the same task to the same executor, or nothing is recorded
         }
@@ -149,7 +150,20 @@ public final class StackagentSubmission {
             long which = unseen ? Stackagent.UNSEEN : before != 0 || executed ? which(before, executed, at) : 0;
             U.putLong(holder, submitted, at & Stackagent.TIME | which | ((flags & SCHEDULED) != 0 ? Stackagent.SCHEDULED_TIME : 0));
         }
+        if (!counted) {
+            traced(slot, context);
+        }
         return token(context);
+    }
+
+    /** Notes the current span of a submission that is recorded. */
+    @ForceInline
+    @Hidden
+    private static void traced(Stackagent slot, long context) {
+        StackagentTrace trace = slot.trace;
+        if (trace != null) {
+            trace.submitting(context);
+        }
     }
 
     /** The flags of a submission that is not the task's first. before: its previous one; at: of submit0. */
