@@ -9,8 +9,6 @@ static void add_counts(sa_counts *to, const sa_counts *c) {
     sa_add(&to->lost, atomic_load_explicit(&c->lost, memory_order_relaxed));
     sa_add(&to->submissions, atomic_load_explicit(&c->submissions, memory_order_relaxed));
     sa_add(&to->lost_submissions, atomic_load_explicit(&c->lost_submissions, memory_order_relaxed));
-    sa_add(&to->task_traces, atomic_load_explicit(&c->task_traces, memory_order_relaxed));
-    sa_add(&to->lost_task_traces, atomic_load_explicit(&c->lost_task_traces, memory_order_relaxed));
     sa_add(&to->constructions, atomic_load_explicit(&c->constructions, memory_order_relaxed));
     sa_add(&to->lost_constructions, atomic_load_explicit(&c->lost_constructions, memory_order_relaxed));
     sa_add(&to->summarised_constructions, atomic_load_explicit(&c->summarised_constructions, memory_order_relaxed));
@@ -69,7 +67,7 @@ void sa_totals_now(sa_totals *t) {
     }
     t->executions = all.executions, t->creations = all.creations, t->lost = all.lost;
     t->submissions = all.submissions, t->lost_submissions = all.lost_submissions;
-    t->task_traces = all.task_traces, t->lost_task_traces = all.lost_task_traces;
+    t->task_traces = atomic_load(&sa_losses.task_traces), t->lost_task_traces = atomic_load(&sa_losses.lost_task_traces);
     t->tracing_seen = atomic_load(&sa_tracing_seen);
     t->constructions = all.constructions, t->lost_constructions = all.lost_constructions;
     t->summarised_constructions = all.summarised_constructions;

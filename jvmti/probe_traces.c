@@ -31,8 +31,8 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentTrace_record0(JNIEnv *env, jcla
     if (task != 0 && task != (uint64_t)last) {
         sa_task_trace r = {.type = SA_REC_TASK_TRACE, .kind = (uint8_t)kind, .task_id = task, .at_ticks = sa_ticks(&sa.clock),
                            .trace_high = (uint64_t)high, .trace_low = (uint64_t)low, .span = (uint64_t)span};
-        sa_add(&os->counts.task_traces, 1);
-        if (!record(os, c, &r)) sa_add(&os->counts.lost_task_traces, 1);
+        atomic_fetch_add(&sa_losses.task_traces, 1);
+        if (!record(os, c, &r)) atomic_fetch_add(&sa_losses.lost_task_traces, 1);
     }
     end(os);
     return (jlong)task;

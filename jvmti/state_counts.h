@@ -10,7 +10,6 @@
 typedef struct {
     _Atomic uint64_t executions, creations, lost;
     _Atomic uint64_t submissions, lost_submissions;
-    _Atomic uint64_t task_traces, lost_task_traces;
     _Atomic uint64_t constructions, lost_constructions;
     _Atomic uint64_t summarised_constructions; /* their classes were being summarised */
 } sa_counts;
@@ -27,6 +26,7 @@ typedef struct {
     _Atomic uint64_t no_ring;       /* executions and creations without memory for a ring or for their thread */
     _Atomic uint64_t lost_threads;  /* descriptions of threads without memory */
     _Atomic uint64_t lost_pauses, lost_refusals; /* collections and refusals without memory */
+    _Atomic uint64_t task_traces, lost_task_traces; /* of all threads */
     _Atomic uint64_t no_turns;      /* scheduling events of virtual threads without memory */
     sa_counts nowhere, nowhere_virtual; /* without an OS thread; nowhere_virtual: without a platform thread too */
     sa_scheduling nowhere_scheduling;   /* without an OS thread */
