@@ -29,6 +29,7 @@ const manifests = "../kubernetes"
 var kinds = map[string]func() any{
 	"v1/Namespace":                       func() any { return new(corev1.Namespace) },
 	"v1/Service":                         func() any { return new(corev1.Service) },
+	"v1/ConfigMap":                       func() any { return new(corev1.ConfigMap) },
 	"apps/v1/StatefulSet":                func() any { return new(appsv1.StatefulSet) },
 	"apps/v1/Deployment":                 func() any { return new(appsv1.Deployment) },
 	"policy/v1/PodDisruptionBudget":      func() any { return new(policyv1.PodDisruptionBudget) },
@@ -37,9 +38,11 @@ var kinds = map[string]func() any{
 
 // objects decodes every object of every manifest strictly: a field that is
 // misspelt or in the wrong place is an error.
-func objects(t *testing.T) map[string][]any {
+func objects(t *testing.T) map[string][]any { return objectsOf(t, manifests+"/*.yaml") }
+
+func objectsOf(t *testing.T, pattern string) map[string][]any {
 	t.Helper()
-	files, err := filepath.Glob(manifests + "/*.yaml")
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no manifests: %v", err)
 	}

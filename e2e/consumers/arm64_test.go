@@ -62,7 +62,7 @@ func TestArmC(t *testing.T) {
 func TestArmJVM(t *testing.T) {
 	emulation(t)
 	root, dir := testjvm.Root(t), t.TempDir()
-	java := filepath.Join(cache(t), "arm64-java")
+	java := cache(t, "arm64-java")
 	run(t, root, nil, "scripts/arm64-java.sh", java)
 	build := []string{"GOARCH=arm64", "GOOS=linux"}
 	command, library := filepath.Join(dir, "shadow"), filepath.Join(dir, "libstackagent.so")
@@ -100,20 +100,6 @@ func TestOtherSystems(t *testing.T) {
 		}
 		run(t, testjvm.Root(t), []string{"GOOS=" + goos, "GOARCH=" + arch, "CGO_ENABLED=0"}, "go", "build", "-o", filepath.Join(t.TempDir(), "shadow"), "./cmd/shadow")
 	}
-}
-
-// cache is the folder in which downloads are kept between runs.
-func cache(t *testing.T) string {
-	t.Helper()
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir = filepath.Join(dir, "stackagent")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // run runs a command in a folder with more environment, and gives its standard output.
