@@ -24,11 +24,18 @@ static void add_scheduling(sa_scheduling *to, const sa_scheduling *s) {
 }
 
 static uint64_t gone_waited_ns;
+static sa_trace_counts gone_traces;
+
+static void add_traces(sa_trace_counts *to, const sa_trace_counts *c) {
+    sa_add(&to->lost, atomic_load_explicit(&c->lost, memory_order_relaxed)); /* first: it is a part of all */
+    sa_add(&to->all, atomic_load_explicit(&c->all, memory_order_relaxed));
+}
 
 void sa_totals_keep(const sa_os *os) {
     add_counts(&gone, &os->counts);
     add_counts(&gone_virtual, &os->virtual_counts);
     add_scheduling(&gone_scheduling, &os->scheduling);
+    add_traces(&gone_traces, &os->traces);
     gone_waited_ns += atomic_load_explicit(&os->all_waited_ns, memory_order_relaxed);
 }
 
@@ -37,6 +44,7 @@ void sa_totals_reset(void) {
     memset(&gone_virtual, 0, sizeof gone_virtual);
     memset(&gone_scheduling, 0, sizeof gone_scheduling);
     memset(&sa_losses, 0, sizeof sa_losses);
+    memset(&gone_traces, 0, sizeof gone_traces);
     gone_waited_ns = 0;
     atomic_store(&sa_turns_ready_seen, false);
 }
@@ -56,6 +64,8 @@ void sa_totals_now(sa_totals *t) {
     add_counts(&virtual, &gone_virtual);
     add_counts(&all, &sa_losses.nowhere);
     add_counts(&virtual, &sa_losses.nowhere_virtual);
+    sa_trace_counts traces = {0};
+    add_traces(&traces, &gone_traces);
     sa_scheduling scheduling = {0};
     add_scheduling(&scheduling, &gone_scheduling);
     add_scheduling(&scheduling, &sa_losses.nowhere_scheduling);
@@ -63,11 +73,12 @@ void sa_totals_now(sa_totals *t) {
         add_counts(&virtual, &os->virtual_counts);
         add_scheduling(&scheduling, &os->scheduling);
         add_counts(&all, &os->counts);
+        add_traces(&traces, &os->traces);
         t->waited_ns += atomic_load_explicit(&os->all_waited_ns, memory_order_relaxed);
     }
     t->executions = all.executions, t->creations = all.creations, t->lost = all.lost;
     t->submissions = all.submissions, t->lost_submissions = all.lost_submissions;
-    t->task_traces = atomic_load(&sa_losses.task_traces), t->lost_task_traces = atomic_load(&sa_losses.lost_task_traces);
+    t->task_traces = traces.all, t->lost_task_traces = traces.lost;
     t->tracing_seen = atomic_load(&sa_tracing_seen);
     t->constructions = all.constructions, t->lost_constructions = all.lost_constructions;
     t->summarised_constructions = all.summarised_constructions;

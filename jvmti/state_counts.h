@@ -19,6 +19,11 @@ typedef struct {
     _Atomic uint64_t mounts, unmounts, pins, pinned_ticks;
 } sa_scheduling;
 
+/* Records of traces, the lost ones too. One writer. */
+typedef struct {
+    _Atomic uint64_t all, lost;
+} sa_trace_counts;
+
 /* What no thread has a counter for. Many writers. */
 typedef struct {
     _Atomic uint64_t too_deep;      /* executions nested deeper than a record can say */
@@ -26,7 +31,6 @@ typedef struct {
     _Atomic uint64_t no_ring;       /* executions and creations without memory for a ring or for their thread */
     _Atomic uint64_t lost_threads;  /* descriptions of threads without memory */
     _Atomic uint64_t lost_pauses, lost_refusals; /* collections and refusals without memory */
-    _Atomic uint64_t task_traces, lost_task_traces; /* of all threads */
     _Atomic uint64_t no_turns;      /* scheduling events of virtual threads without memory */
     sa_counts nowhere, nowhere_virtual; /* without an OS thread; nowhere_virtual: without a platform thread too */
     sa_scheduling nowhere_scheduling;   /* without an OS thread */

@@ -73,6 +73,7 @@ typedef struct sa_os {
     sa_counts virtual_counts;  /* the part of counts that virtual threads have */
     sa_magazine vthreads, mores; /* free ones, of all sessions */
     sa_cells cells;
+    sa_trace_counts traces; /* this far down: Java code knows where the others are */
     _Atomic bool ended;
     struct sa_os *next;
 } sa_os;

@@ -410,7 +410,10 @@ public final class Stackagent {
     private static int traced(Stackagent slot, int token) {
         StackagentTrace trace = slot.trace;
         if (trace != null && token >= 0) {
-            trace.executing(slot.context);
+            try {
+                trace.executing(slot.context);
+            } catch (Throwable noStack) { // the execution has begun, and ends by its token
+            }
         }
         return token;
     }

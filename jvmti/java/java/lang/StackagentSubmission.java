@@ -162,7 +162,10 @@ public final class StackagentSubmission {
     private static void traced(Stackagent slot, long context) {
         StackagentTrace trace = slot.trace;
         if (trace != null) {
-            trace.submitting(context);
+            try {
+                trace.submitting(context);
+            } catch (Throwable noStack) { // the submission has begun, and ends by its token
+            }
         }
     }
 

@@ -17,9 +17,10 @@ import jdk.internal.vm.annotation.Hidden;
 public final class StackagentTrace {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** What a record is of, as wire.TraceKind. */
+    /** What a record is of; the first two as wire.TraceKind. */
     private static final int SUBMISSION = 0;
     private static final int EXECUTION = 1;
+    private static final int INSIDE_EXECUTION = 2;
 
     /** How each storage of contexts gets at a span. */
     private static final StackagentTraceApi APIS = new StackagentTraceApi();
@@ -30,8 +31,8 @@ public final class StackagentTrace {
     /** Stackagent.firstId when it became current: nothing is known of what a thread did between two sessions. */
     private long session;
 
-    /** The execution that was last recorded, and its trace. */
-    private long task, taskHigh, taskLow;
+    /** When the execution began that was recorded last, which tells it from all others of the thread, and its trace. */
+    private long began, beganHigh, beganLow;
 
     /** The library's own code is running, called from here. */
     private boolean reading;
@@ -65,14 +66,14 @@ public final class StackagentTrace {
             trace.reading = true;
             try {
                 trace.read(context, storage);
-            } catch (Throwable unknown) { // of a context of somebody else's
+                if (trace.span != 0) {
+                    trace.session = Stackagent.firstId;
+                    trace.executing(slot.context, INSIDE_EXECUTION);
+                }
+            } catch (Throwable unknown) { // of a context of somebody else's, or the stack is used up
                 trace.span = 0;
             }
             trace.reading = false;
-        }
-        if (trace.span != 0) {
-            trace.session = Stackagent.firstId;
-            trace.executing(slot.context);
         }
     }
 
@@ -117,15 +118,20 @@ public final class StackagentTrace {
         return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
     }
 
-    /** A task is executed by the current thread, or a span has become current meanwhile. */
+    /** An execution of the current thread begins. */
     @Hidden
     void executing(long context) {
+        executing(context, EXECUTION);
+    }
+
+    @Hidden
+    private void executing(long context, int what) {
         if (span == 0 || session != Stackagent.firstId || context == 0 || U.getInt(null, context + DEPTH) == 0) {
             return;
         }
-        task = record0(context, EXECUTION, high, low, span, high == taskHigh && low == taskLow ? task : 0);
-        taskHigh = high;
-        taskLow = low;
+        began = record0(context, what, high, low, span, high == beganHigh && low == beganLow ? began : 0);
+        beganHigh = high;
+        beganLow = low;
     }
 
     /** The current thread is submitting a task. */
@@ -142,8 +148,8 @@ public final class StackagentTrace {
     }
 
     /**
-     * Records the trace of the innermost execution, or of the innermost submission, of a thread, unless it is of that task. Returns the
-     * task; 0: there is none.
+     * Records the trace of the innermost execution of a thread, unless that began at `last`, or of its innermost submission. Returns
+     * when the execution began; 0: there is none that gets a record, or a submission was asked for.
      */
-    private static native long record0(long context, int kind, long high, long low, long span, long last);
+    private static native long record0(long context, int what, long high, long low, long span, long last);
 }

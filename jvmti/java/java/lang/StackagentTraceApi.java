@@ -15,7 +15,7 @@ final class StackagentTraceApi extends ClassValue<MethodHandle[]> {
     protected MethodHandle[] computeValue(Class<?> storage) {
         try {
             return handles(storage);
-        } catch (Throwable none) { // only contexts, no spans: the library has two parts
+        } catch (ReflectiveOperationException | LinkageError none) { // only contexts, no spans: the library has two parts
             return new MethodHandle[0];
         }
     }
