@@ -11,6 +11,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/receiver"
 	"stackagent/granularity"
 	"stackagent/shadow/flame"
 	"stackagent/shadow/session"
@@ -24,15 +25,17 @@ type exportFormat struct {
 	needed    bool   // -o must be given
 	windows   bool   // it takes --from, --to, --iteration and --max
 	filters   bool   // it takes --app and --class
+	sends     bool   // it takes --slowest and how to reach a receiver
 	write     func(x *exporting) error
 }
 
 var exportFormats = []exportFormat{
-	{"perfetto", "threads, tasks, hand-overs, waits, queues and pauses over time, for Perfetto", "a file; .gz compresses it", true, true, true, exportPerfetto},
-	{"jfr", "tasks, submissions, queue times, waits and pauses, for the command jfr and JDK Mission Control", "a file", true, true, true, exportJFR},
-	{"duckdb", "SQL that makes views of the session's tables, with names in place of ids, for DuckDB", "a file", false, false, false, exportDuckDB},
-	{"pprof", "the work by context, or by executor, call site and class, for pprof", "a file", true, false, true, exportPprof},
-	{"collapsed", "the same for flamegraph.pl", "a file", false, false, true, exportCollapsed},
+	{"perfetto", "threads, tasks, hand-overs, waits, queues and pauses over time, for Perfetto", "a file; .gz compresses it", true, true, true, false, exportPerfetto},
+	{"jfr", "tasks, submissions, queue times, waits and pauses, for the command jfr and JDK Mission Control", "a file", true, true, true, false, exportJFR},
+	{"duckdb", "SQL that makes views of the session's tables, with names in place of ids, for DuckDB", "a file", false, false, false, false, exportDuckDB},
+	{"otlp", "counts and times by class, pauses and the slowest tasks as spans, for OpenTelemetry", "the URL of a receiver, or a file (JSON lines)", true, true, true, true, exportOTLP},
+	{"pprof", "the work by context, or by executor, call site and class, for pprof", "a file", true, false, true, false, exportPprof},
+	{"collapsed", "the same for flamegraph.pl", "a file", false, false, true, false, exportCollapsed},
 }
 
 // exporting is one run of shadow export.
@@ -44,6 +47,10 @@ type exporting struct {
 	max     int
 	output  string // as given with -o
 	before  int    // warnings of the session that were noted
+
+	slowest  int            // of otlp: executions of each class that become spans
+	receiver receiver.Flags // of otlp
+	cmd      *cobra.Command
 
 	units bool              // of stacks: units of work
 	sort  granularity.Order // of stacks: greatest first by this
@@ -95,10 +102,13 @@ A file appears whole or not at all. See docs/export.md and docs/open-in.md.`,
   shadow export /tmp/s --format perfetto --from 10s --to 12s -o tasks.pftrace.gz
   shadow export /tmp/s --format jfr -o tasks.jfr
   shadow export /tmp/s --format duckdb -o views.sql
+  shadow export /tmp/s --format otlp -o http://127.0.0.1:4318
+  shadow export /tmp/s --format otlp --slowest 100 -o tasks.otlp.jsonl
   shadow export /tmp/s --format pprof -o tasks.pb.gz
   shadow export /tmp/s --format collapsed | flamegraph.pl > tasks.svg`,
 		Args: listing.OneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			x.cmd = cmd
 			f, err := x.check(cmd, format)
 			if err != nil {
 				return err
@@ -118,6 +128,8 @@ A file appears whole or not at all. See docs/export.md and docs/open-in.md.`,
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVarP(&x.output, "output", "o", "", "what to write (default: standard output, where the format allows it)")
 	cmd.Flags().IntVar(&x.max, "max", 0, "write at most N executions")
+	cmd.Flags().IntVar(&x.slowest, "slowest", defaultSlowest, "otlp: executions of each class, by response time, that become spans")
+	x.receiver.AddTo(cmd)
 	x.window.addTo(cmd)
 	filterFlags(cmd, &x.filter)
 	return cmd
@@ -142,6 +154,10 @@ func (x *exporting) check(cmd *cobra.Command, name string) (*exportFormat, error
 	switch {
 	case x.max < 0:
 		return nil, console.Usagef("--max %d: use a number above 0", x.max)
+	case x.slowest < 0 || x.slowest > maxSlowest:
+		return nil, console.Usagef("--slowest %d: use a number from 0 to %d", x.slowest, maxSlowest)
+	case !f.sends && (cmd.Flags().Changed("slowest") || x.receiver.Any()):
+		return nil, console.Usagef("--format %s: --slowest, --otlp-header and --otlp-insecure are for --format otlp", f.name)
 	case f.needed && x.output == "":
 		return nil, console.Usagef("--format %s: name %s with -o", f.name, f.output)
 	case !f.windows && (!x.window.whole() || x.max > 0):

@@ -40,6 +40,7 @@ type jvm struct {
 	wallUnix int64        // Unix nanoseconds at start
 	start    units.MonoNs // of the session
 	clock    clock
+	born     time.Time    // when the shadow began to count
 	came     time.Time    // when the last batch came, by the shadow's clock
 	now      int64        // the JVM's clock at the last batch, since start
 	since    int64        // from when on the figures are complete; 0: the begin

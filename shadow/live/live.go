@@ -73,7 +73,8 @@ func (l *Live) Begin(folder string, m *store.Manifest, f *store.Folder) {
 	}
 	j := newJVM(l, folder)
 	j.start, j.wallUnix = m.StartNs, m.WallUnixNs
-	j.came = l.o.Now()
+	j.born = l.o.Now()
+	j.came = j.born
 	if f != nil {
 		pairs := f.Clock()
 		for _, p := range pairs[max(0, len(pairs)-2):] {

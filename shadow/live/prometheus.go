@@ -1,16 +1,14 @@
 package live
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"stackagent/internal/text"
 	"stackagent/shadow/origin"
+	"stackagent/shadow/store"
 )
 
 // Limits of the metrics: what goes beyond is summed up under the label "others", and JVMs beyond are
@@ -23,54 +21,73 @@ const (
 	labelRunes      = 120
 )
 
-// sample is a value with its labels, which are escaped.
-type sample struct {
-	suffix, labels string
-	value          float64
+// Kind of a metric, in the words of Prometheus.
+type Kind string
+
+// What a metric is.
+const (
+	Counter   Kind = "counter"
+	Gauge     Kind = "gauge"
+	Histogram Kind = "histogram"
+	Sum       Kind = "summary" // without quantiles: count and sum
+)
+
+// Attribute is a label of a point. Its value is cleaned and cut.
+type Attribute struct{ Name, Value string }
+
+// Point is a value of a metric.
+type Point struct {
+	Labels  []Attribute
+	Value   float64  // of a counter or a gauge
+	Sum     float64  // of a histogram or a summary
+	Count   uint64   // the same
+	Buckets []uint64 // of a histogram: how many values lie in each of Bounds and above the last
 }
 
-type family struct {
-	name, kind, help string
-	samples          []sample
+// Family is all points of a metric.
+type Family struct {
+	Name   string
+	Kind   Kind
+	Help   string
+	Points []Point
 }
 
-// metricSet collects families in the order of families.
-type metricSet struct{ families []*family }
+// Bounds are the upper bounds of the buckets of all histograms, in seconds.
+func Bounds() []float64 {
+	list := make([]float64, len(bounds))
+	for i, b := range bounds {
+		list[i] = float64(b) / second
+	}
+	return list
+}
 
-func (m *metricSet) add(name, kind, help, suffix, labels string, v float64) {
-	i := slices.IndexFunc(m.families, func(f *family) bool { return f.name == name })
+// metricSet collects families in the order in which they are first named.
+type metricSet struct{ families []*Family }
+
+func (m *metricSet) add(name string, kind Kind, help string, p Point) {
+	i := slices.IndexFunc(m.families, func(f *Family) bool { return f.Name == name })
 	if i < 0 {
 		i = len(m.families)
-		m.families = append(m.families, &family{name: name, kind: kind, help: help})
+		m.families = append(m.families, &Family{Name: name, Kind: kind, Help: help})
 	}
-	m.families[i].samples = append(m.families[i].samples, sample{suffix, labels, v})
+	m.families[i].Points = append(m.families[i].Points, p)
 }
 
-func (m *metricSet) counter(name, help, labels string, v float64) {
-	m.add(name, "counter", help, "", labels, v)
+func (m *metricSet) counter(name, help string, labels []Attribute, v float64) {
+	m.add(name, Counter, help, Point{Labels: labels, Value: v})
 }
 
-func (m *metricSet) gauge(name, help, labels string, v float64) {
-	m.add(name, "gauge", help, "", labels, v)
+func (m *metricSet) gauge(name, help string, labels []Attribute, v float64) {
+	m.add(name, Gauge, help, Point{Labels: labels, Value: v})
 }
 
 // histogram adds a distribution of seconds.
-func (m *metricSet) histogram(name, help, labels string, r *running) {
-	sum := uint64(0)
-	for i, n := range r.counts {
-		sum += n
-		le := "+Inf"
-		if i < len(bounds) {
-			le = strconv.FormatFloat(float64(bounds[i])/second, 'g', -1, 64)
-		}
-		m.add(name, "histogram", help, "_bucket", labels+`,le="`+le+`"`, float64(sum))
-	}
-	m.summary(name, "histogram", help, labels, r, sum)
+func (m *metricSet) histogram(name, help string, labels []Attribute, r *running) {
+	m.add(name, Histogram, help, Point{Labels: labels, Sum: float64(r.sum) / second, Count: r.count(), Buckets: slices.Clone(r.counts[:])})
 }
 
-func (m *metricSet) summary(name, kind, help, labels string, r *running, count uint64) {
-	m.add(name, kind, help, "_sum", labels, float64(r.sum)/second)
-	m.add(name, kind, help, "_count", labels, float64(count))
+func (m *metricSet) summary(name, help string, labels []Attribute, sum int64, count uint64) {
+	m.add(name, Sum, help, Point{Labels: labels, Sum: float64(sum) / second, Count: count})
 }
 
 func (r *running) count() (n uint64) {
@@ -80,18 +97,25 @@ func (r *running) count() (n uint64) {
 	return n
 }
 
-// Label escapes a value of a label and cuts it: names come from programs.
-func Label(s string) string {
-	s = text.Cut(text.Clean(s, '?'), labelRunes)
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
+// Label cleans a value of a label and cuts it: names come from programs.
+func Label(s string) string { return text.Cut(text.Clean(s, '?'), labelRunes) }
+
+// with adds a label to others, which it does not change.
+func with(labels []Attribute, name, value string) []Attribute {
+	return append(slices.Clip(labels), Attribute{name, Label(value)})
 }
 
-func label(name, value string) string { return name + `="` + Label(value) + `"` }
+// JVMMetrics are the figures of a JVM.
+type JVMMetrics struct {
+	Session  string
+	JVM      store.JVM
+	Since    time.Time // when the shadow began to count
+	Families []*Family
+}
 
-// WriteMetrics writes the figures of the JVMs that run, and of those that ended a moment ago, for
-// Prometheus. docs/operations.md has the names.
-func (l *Live) WriteMetrics(w *bytes.Buffer) {
-	m := &metricSet{}
+// Metrics gives the figures of the JVMs that run, and of those that ended a moment ago, one after another, and how many
+// JVMs have none as there are too many. docs/operations.md has the names.
+func (l *Live) Metrics(f func(JVMMetrics)) (more int) {
 	listed, more := 0, int(l.more.Load())
 	for _, j := range l.all() {
 		if at := j.ended.Load(); at != 0 && l.o.Now().Sub(time.Unix(0, at)) > metricEnded {
@@ -102,28 +126,26 @@ func (l *Live) WriteMetrics(w *bytes.Buffer) {
 			continue
 		}
 		listed++
+		var m metricSet
 		j.mu.Lock()
-		j.metrics(m)
+		j.metrics(&m)
+		x := JVMMetrics{Session: j.progress.Session, JVM: j.progress.JVM, Since: j.born, Families: m.families}
 		j.mu.Unlock()
+		f(x)
 	}
-	m.gauge("stackagent_jvms_not_listed", "JVMs that have no metrics of their own, as there are too many.", "", float64(more))
-	for _, f := range m.families {
-		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
-		for _, s := range f.samples {
-			labels := s.labels
-			if labels != "" {
-				labels = "{" + labels + "}"
-			}
-			fmt.Fprintf(w, "%s%s%s %s\n", f.name, s.suffix, labels, strconv.FormatFloat(s.value, 'g', -1, 64))
-		}
-	}
+	return more
+}
+
+// NotListed is the metric of the JVMs that have none of their own.
+func NotListed(n int) *Family {
+	return &Family{Name: "stackagent_jvms_not_listed", Kind: Gauge, Help: "JVMs that have no metrics of their own, as there are too many.", Points: []Point{{Value: float64(n)}}}
 }
 
 func (j *jvm) metrics(m *metricSet) {
-	jvm := label("jvm", j.folder)
+	jvm := with(nil, "jvm", j.folder)
 	p := &j.progress
-	m.gauge("stackagent_jvm_info", "A JVM that is observed; 1.", strings.Join([]string{jvm, label("session", p.Session), label("program", p.JVM.MainClass),
-		label("host", p.JVM.Host), label("pid", strconv.Itoa(p.JVM.PID)), label("gc", p.JVM.GC), label("version", p.JVM.Version)}, ","), 1)
+	m.gauge("stackagent_jvm_info", "A JVM that is observed; 1.", append(jvm, Attribute{"session", Label(p.Session)}, Attribute{"program", Label(p.JVM.MainClass)},
+		Attribute{"host", Label(p.JVM.Host)}, Attribute{"pid", strconv.Itoa(p.JVM.PID)}, Attribute{"gc", Label(p.JVM.GC)}, Attribute{"version", Label(p.JVM.Version)}), 1)
 	up := 1.0
 	if j.state() != "running" {
 		up = 0
@@ -139,12 +161,11 @@ func (j *jvm) metrics(m *metricSet) {
 	}
 	if j.cpu.fresh {
 		for k, ns := range j.cpu.total {
-			m.counter("jvm_cpu_time_seconds_total", "CPU time of the JVM's threads since the shadow follows it, by kind of thread.", jvm+","+label("kind", cpuKinds[k].key), float64(ns)/second)
+			m.counter("jvm_cpu_time_seconds_total", "CPU time of the JVM's threads since the shadow follows it, by kind of thread.", with(jvm, "kind", cpuKinds[k].key), float64(ns)/second)
 		}
 	}
 	m.gauge("jvm_thread_count", "Platform threads of Java that live.", jvm, float64(len(j.threads)))
-	m.add("jvm_gc_pause_seconds", "summary", "Pauses for garbage collection.", "_sum", jvm, float64(j.pauseNs)/second)
-	m.add("jvm_gc_pause_seconds", "summary", "Pauses for garbage collection.", "_count", jvm, float64(j.pauses))
+	m.summary("jvm_gc_pause_seconds", "Pauses for garbage collection.", jvm, int64(j.pauseNs), j.pauses)
 	if s := j.totals.Scheduling; s.Mounts > 0 {
 		m.gauge("stackagent_virtual_threads_mounted", "Virtual threads on a carrier.", jvm, float64(s.Mounts-min(s.Mounts, s.Unmounts)))
 		m.counter("stackagent_virtual_thread_mounts_total", "Times that a virtual thread got onto a carrier.", jvm, float64(s.Mounts))
@@ -161,7 +182,7 @@ type metricRow struct {
 	flow  *flow
 }
 
-func (j *jvm) executorMetrics(m *metricSet, jvm string) {
+func (j *jvm) executorMetrics(m *metricSet, jvm []Attribute) {
 	flows := make([]*flow, 0, len(j.executorFlows))
 	for _, f := range j.executorFlows {
 		flows = append(flows, f)
@@ -170,7 +191,7 @@ func (j *jvm) executorMetrics(m *metricSet, jvm string) {
 	workers := j.workers()
 	rows := bounded(flows, metricExecutors, j.stableLabel)
 	for _, r := range rows {
-		l, f := jvm+","+label("name", r.label), r.flow
+		l, f := with(jvm, "name", r.label), r.flow
 		m.counter("executor_completed_tasks_total", "Tasks that ended.", l, float64(f.finished))
 		m.counter("stackagent_executor_submitted_tasks_total", "Tasks submitted, rejected ones included.", l, float64(f.submitted))
 		m.counter("stackagent_executor_started_tasks_total", "Tasks that began.", l, float64(f.started))
@@ -206,9 +227,9 @@ func rank(f *flow) int64 {
 	return f.key.executor
 }
 
-func (j *jvm) classMetrics(m *metricSet, jvm string) {
+func (j *jvm) classMetrics(m *metricSet, jvm []Attribute) {
 	for _, r := range bounded(j.allClasses(), metricClasses, func(f *flow) string { return f.name }) {
-		l, f := jvm+","+label("class", r.label), r.flow
+		l, f := with(jvm, "class", r.label), r.flow
 		m.counter("stackagent_class_submitted_tasks_total", "Tasks submitted, by the class after which they are named.", l, float64(f.submitted))
 		m.counter("stackagent_class_started_tasks_total", "Tasks that began.", l, float64(f.started))
 		m.counter("stackagent_class_completed_tasks_total", "Tasks that ended.", l, float64(f.finished))
@@ -220,8 +241,8 @@ func (j *jvm) classMetrics(m *metricSet, jvm string) {
 		if j.submissionsSeen() {
 			m.gauge("stackagent_class_queued_tasks", "Tasks that wait.", l, *j.queuedOf(f))
 		}
-		m.summary("stackagent_class_queue_seconds", "summary", "Time from the submission of a task to its begin.", l, &f.queueAll, f.queueAll.count())
-		m.summary("stackagent_class_run_seconds", "summary", "Time from the begin of a task to its end.", l, &f.runAll, f.runAll.count())
+		m.summary("stackagent_class_queue_seconds", "Time from the submission of a task to its begin.", l, f.queueAll.sum, f.queueAll.count())
+		m.summary("stackagent_class_run_seconds", "Time from the begin of a task to its end.", l, f.runAll.sum, f.runAll.count())
 	}
 }
 

@@ -5,42 +5,52 @@ import (
 	"net/http"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"stackagent/shadow/ingest"
+	"stackagent/shadow/live"
 )
 
-// metrics reports totals over all sessions since the shadow started. There are no
+// OwnMetrics are those of the shadow: totals over all sessions since it started. There are no
 // labels: others choose the names of sessions, without a bound on their number.
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
-	t := s.o.Totals()
-	healthy := uint64(1)
-	if s.o.Healthy != nil && s.o.Healthy() != nil {
-		healthy = 0
+func OwnMetrics(t ingest.Totals, healthy bool) []*live.Family {
+	var list []*live.Family
+	add := func(name string, kind live.Kind, help string, v uint64) {
+		list = append(list, &live.Family{Name: name, Kind: kind, Help: help, Points: []live.Point{{Value: float64(v)}}})
 	}
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	metrics.WriteGaugeUint64(w, "stackagent_healthy", healthy)
-	metrics.WriteGaugeUint64(w, "stackagent_sessions_running", t.Running)
-	for _, c := range []struct {
-		name  string
-		value uint64
-	}{
-		{"stackagent_sessions_total", t.Sessions},
-		{"stackagent_executions_received_total", t.Received.Executions},
-		{"stackagent_creations_received_total", t.Received.Creations},
-		{"stackagent_batches_received_total", t.Batches},
-		{"stackagent_batches_repeated_total", t.Repeated},
-		{"stackagent_messages_refused_total", t.Refused},
-		{"stackagent_foreign_rows_total", t.ForeignRows},
-	} {
-		metrics.WriteCounterUint64(w, c.name, c.value)
+	ok := uint64(0)
+	if healthy {
+		ok = 1
 	}
+	add("stackagent_healthy", live.Gauge, "0 while nothing is stored.", ok)
+	add("stackagent_sessions_running", live.Gauge, "Sessions that have not ended.", t.Running)
+	add("stackagent_sessions_total", live.Counter, "Sessions since the shadow started.", t.Sessions)
+	add("stackagent_executions_received_total", live.Counter, "Executions received.", t.Received.Executions)
+	add("stackagent_creations_received_total", live.Counter, "Creations of tasks received.", t.Received.Creations)
+	add("stackagent_batches_received_total", live.Counter, "Batches received.", t.Batches)
+	add("stackagent_batches_repeated_total", live.Counter, "Batches that came again and were left out.", t.Repeated)
+	add("stackagent_messages_refused_total", live.Counter, "Messages that were no batches, or not of their sender.", t.Refused)
+	add("stackagent_foreign_rows_total", live.Counter, "Rows of the shadows' table on the bus that no shadow had written.", t.ForeignRows)
 	// Gauges: events that count as lost may still arrive, and a session that
 	// continues after a restart of the shadow adds what was stored before.
-	metrics.WriteGaugeUint64(w, "stackagent_events_stored", t.Stored.Sum())
-	metrics.WriteGaugeUint64(w, "stackagent_events_lost", t.LostEvents)
-	metrics.WriteGaugeUint64(w, "stackagent_batches_lost", t.LostBatches)
-	metrics.WriteProcessMetrics(w)
-	if s.o.Live != nil {
-		var b bytes.Buffer
-		s.o.Live.WriteMetrics(&b)
-		_, _ = w.Write(b.Bytes()) // the client has gone; nothing to do
+	add("stackagent_events_stored", live.Gauge, "Events stored.", t.Stored.Sum())
+	add("stackagent_events_lost", live.Gauge, "Events lost.", t.LostEvents)
+	add("stackagent_batches_lost", live.Gauge, "Batches lost.", t.LostBatches)
+	return list
+}
+
+func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+	own := OwnMetrics(s.o.Totals(), s.o.Healthy == nil || s.o.Healthy() == nil)
+	if s.o.Pushed != nil {
+		own = append(own, s.o.Pushed()...)
 	}
+	var b bytes.Buffer
+	for _, f := range own {
+		f.Write(&b)
+	}
+	metrics.WriteProcessMetrics(&b)
+	if s.o.Live != nil {
+		s.o.Live.WriteMetrics(&b)
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(b.Bytes()) // the client has gone; nothing to do
 }

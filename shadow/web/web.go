@@ -27,6 +27,7 @@ import (
 	"stackagent/internal/beat"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/live"
 	"stackagent/shadow/store"
 )
 
@@ -43,8 +44,9 @@ const (
 // Options of New.
 type Options struct {
 	Sessions func() []ingest.Progress
-	Totals   func() ingest.Totals // over all sessions since the start
-	Live     LiveView             // nil: there are no live figures
+	Totals   func() ingest.Totals  // over all sessions since the start
+	Live     LiveView              // nil: there are no live figures
+	Pushed   func() []*live.Family // metrics of pushing metrics elsewhere; nil: that is not done
 	// Healthy returns what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
 	// Data writes what the page shows of a session, File the page as one file. nil: there are no reports.

@@ -17,6 +17,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/catalog"
+	"stackagent/shadow/export/otlp"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/live"
 	"stackagent/shadow/observe"
@@ -55,6 +56,9 @@ func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, 
 		Flush: in.Flush, Remove: in.Remove, Peer: busauth.CheckUser,
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
+	if live.pusher != nil {
+		p.options.Pushed = live.pusher.Families
+	}
 	if f.cert == "" {
 		if !loopbackAddress(f.http) {
 			env.Note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
@@ -89,8 +93,9 @@ type serveLive struct {
 	watcher  *record.Watcher  // nil: nothing is recorded from outside
 	observer *record.Observer // nil: announcements are not heard
 	received *observe.Receiver
-	root     string     // the store
-	figures  *live.Live // the live view
+	root     string       // the store
+	figures  *live.Live   // the live view
+	pusher   *otlp.Pusher // of metrics; nil: none is wanted
 
 	mu       sync.Mutex
 	problems map[string]error // by session that cannot be stored now

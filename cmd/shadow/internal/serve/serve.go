@@ -46,6 +46,7 @@ type serveFlags struct {
 	hostFlags
 	pageFlags
 	logFlags
+	pushFlags
 }
 
 func New(env console.Env) *cobra.Command {
@@ -69,6 +70,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 --nkey with the file .keys/shadow.nk of its store.`,
 		Example: `  shadow serve --store /var/lib/shadow
   shadow serve --store /var/lib/shadow --log-format json
+  shadow serve --store /var/lib/shadow --otlp http://127.0.0.1:4318
   shadow serve --listen 0.0.0.0:4222 --token-file /etc/shadow.token --tls-cert c.pem --tls-key k.pem
   shadow serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --creds shadow.creds --tls-ca ca.pem`,
 		Args: cobra.NoArgs,
@@ -76,10 +78,14 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 			if err := f.checkAll(cmd.Flags().Changed("listen")); err != nil {
 				return err
 			}
+			var err error
+			if f.client, err = f.pushFlags.check(env, cmd); err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
 			env.Log = f.logger(env)
-			err := serve(ctx, env, f)
+			err = serve(ctx, env, f)
 			if err != nil && env.Log != nil {
 				env.Log.Error("the shadow ended", "error", err)
 				return &console.ExitError{Code: console.ExitFailure}
@@ -98,6 +104,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 	f.hostFlags.addTo(cmd)
 	f.pageFlags.addTo(cmd)
 	f.logFlags.addTo(cmd)
+	f.pushFlags.addTo(cmd)
 	return cmd
 }
 
@@ -169,6 +176,11 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
 	go live.figures.Run(ctx)
+	if f.client != nil {
+		live.pusher = f.pusher(env, live, b, in)
+		live.pusher.Start()
+		defer live.pusher.Close()
+	}
 	go deliverLeft(ctx, env, b, spool.DefaultFolder())
 	pageErr := f.servePage(ctx, env, in, b, live, keys)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/text"
+	"stackagent/shadow/export/otlp"
+)
+
+const (
+	defaultSlowest = 10
+	maxSlowest     = 10_000
+)
+
+// exportOTLP sends to the receiver at a URL, or writes a file.
+func exportOTLP(x *exporting) error {
+	version, _, _ := strings.Cut(x.cmd.Root().Version, " ")
+	url := strings.HasPrefix(x.output, "http://") || strings.HasPrefix(x.output, "https://")
+	if !url && x.receiver.Any() {
+		return console.Usagef("--otlp-header and --otlp-insecure are for a receiver: -o URL")
+	}
+	var notes []string
+	if !url {
+		src, done, err := x.source(0)
+		if err != nil {
+			return err
+		}
+		err = x.file(func(w io.Writer) (err error) {
+			notes, err = otlp.Export(otlp.File{W: w}, src, x.slowest, version)
+			return err
+		})
+		done()
+		x.say(notes)
+		return err
+	}
+	client, err := x.receiver.Client(x.env, x.cmd, "output", x.output)
+	if err != nil {
+		return err
+	}
+	src, done, err := x.source(0)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(x.cmd.Context(), unix.SIGINT, unix.SIGTERM)
+	defer stop()
+	to := otlp.NewReceiver(ctx, client, func(d time.Duration, err error) {
+		x.env.Note("%s: %s; the next attempt follows in %s", client.Endpoint(), text.OneLine(err.Error()), d)
+	})
+	notes, err = otlp.Export(to, src, x.slowest, version)
+	done()
+	x.say(notes)
+	if r := to.Rejected; r.N > 0 || r.Said != "" {
+		x.say([]string{fmt.Sprintf("%s: %s not taken: %s", client.Endpoint(), text.PluralExact(r.N, "data point or span was", "data points or spans were"), r.Said)})
+	}
+	return err
+}

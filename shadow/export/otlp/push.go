@@ -1,0 +1,156 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
+	"google.golang.org/protobuf/proto"
+
+	"stackagent/shadow/live"
+)
+
+const (
+	firstBackOff = time.Second
+	lastBackOff  = time.Minute
+	lastPush     = 2 * time.Second // what the last push may take
+	maxRequest   = 4 << 20         // bytes of a request before it is compressed; collectors take 20 MiB
+)
+
+// Pusher sends what Collect gives, again and again. It keeps nothing: totals are in the next request, too.
+type Pusher struct {
+	Client  *Client
+	Every   time.Duration
+	Collect func() []*metrics.ResourceMetrics
+	Changed func(error) // pushing stopped working; nil: it works again
+	Partial func(Rejected)
+
+	pushes, failures, rejected atomic.Uint64
+	after                      func(time.Duration) <-chan time.Time // nil: time.After
+	stop                       context.CancelFunc
+	ended                      sync.WaitGroup
+}
+
+// Start begins to push.
+func (p *Pusher) Start() {
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.ended.Go(func() { p.run(ctx) })
+}
+
+// Close sends the last figures and ends.
+func (p *Pusher) Close() {
+	p.stop()
+	p.ended.Wait()
+}
+
+func (p *Pusher) run(ctx context.Context) {
+	after := p.after
+	if after == nil {
+		after = time.After
+	}
+	var s state
+	for wait := time.Duration(0); ; {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.Background(), lastPush)
+			defer cancel()
+			p.once(last, &s)
+			return
+		case <-after(wait):
+		}
+		wait = p.next(&s, p.once(ctx, &s))
+	}
+}
+
+// state is that of pushing.
+type state struct {
+	down    bool // the last push failed
+	partial bool // of the last push not all was taken
+	backOff time.Duration
+}
+
+// once pushes, and says when it begins or ends to fail.
+func (p *Pusher) once(ctx context.Context, s *state) error {
+	r, err := p.push(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return err // the shadow ends; the last push follows
+	}
+	p.pushes.Add(1)
+	if err != nil {
+		p.failures.Add(1)
+	}
+	p.rejected.Add(uint64(r.N))
+	if s.down != (err != nil) {
+		s.down = err != nil
+		p.Changed(err)
+	}
+	if partial := r != (Rejected{}); err == nil && s.partial != partial {
+		if s.partial = partial; partial {
+			p.Partial(r)
+		}
+	}
+	return err
+}
+
+func (p *Pusher) push(ctx context.Context) (sum Rejected, err error) {
+	for part := range parts(p.Collect(), maxRequest) {
+		r, err := p.Client.Metrics(ctx, part)
+		if err != nil {
+			return sum, err
+		}
+		sum.N += r.N
+		if r.Said != "" {
+			sum.Said = r.Said
+		}
+	}
+	return sum, nil
+}
+
+// next is how long to wait. What may succeed soon is tried again soon, less and less often.
+func (p *Pusher) next(s *state, err error) time.Duration {
+	retry, after := CanRetry(err)
+	if err == nil || !retry {
+		s.backOff = 0
+		return p.Every
+	}
+	s.backOff = min(max(2*s.backOff, firstBackOff), lastBackOff)
+	return max(after, s.backOff/2+rand.N(s.backOff/2)) // not all shadows at once
+}
+
+// Families are the metrics of pushing.
+func (p *Pusher) Families() []*live.Family {
+	one := func(name, help string, n *atomic.Uint64) *live.Family {
+		return &live.Family{Name: name, Kind: live.Counter, Help: help, Points: []live.Point{{Value: float64(n.Load())}}}
+	}
+	return []*live.Family{
+		one("stackagent_otlp_pushes_total", "Times that metrics were pushed, failures included.", &p.pushes),
+		one("stackagent_otlp_push_failures_total", "Pushes that failed.", &p.failures),
+		one("stackagent_otlp_rejected_points_total", "Data points that the receiver did not take.", &p.rejected),
+	}
+}
+
+// parts are runs of resources that fit into a request. A resource by itself always fits: its points are bounded.
+func parts(all []*metrics.ResourceMetrics, limit int) func(func([]*metrics.ResourceMetrics) bool) {
+	return func(yield func([]*metrics.ResourceMetrics) bool) {
+		from, size := 0, 0
+		for i, r := range all {
+			n := proto.Size(r)
+			if i > from && size+n > limit {
+				if !yield(slices.Clip(all[from:i])) {
+					return
+				}
+				from, size = i, 0
+			}
+			size += n
+		}
+		if from < len(all) {
+			yield(all[from:])
+		}
+	}
+}
