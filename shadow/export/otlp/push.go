@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -32,6 +33,7 @@ type Pusher struct {
 
 	pushes, failures, rejected atomic.Uint64
 	after                      func(time.Duration) <-chan time.Time // nil: time.After
+	last                       time.Duration                        // that the last push may take; 0: lastPush
 	stop                       context.CancelFunc
 	ended                      sync.WaitGroup
 }
@@ -58,7 +60,7 @@ func (p *Pusher) run(ctx context.Context) {
 	for wait := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.Background(), lastPush)
+			last, cancel := context.WithTimeout(context.Background(), cmp.Or(p.last, lastPush))
 			defer cancel()
 			p.once(last, &s)
 			return
