@@ -21,6 +21,9 @@ type Source struct {
 	Filter   summary.Filter // of executions and submissions
 	Max      int            // executions; 0: all
 	Progress func(what string, done, total uint64)
+	// Counted, if not nil, gets each execution of the session, also outside the window, of other classes and beyond Max:
+	// what is counted over time does not depend on what is written one by one.
+	Counted func(*Execution)
 
 	Written   int  // executions that were handed out last
 	Truncated bool // there were more than Max
@@ -65,8 +68,12 @@ func (s *Source) passes(class uint32) bool {
 	return ok
 }
 
-// overlaps reports whether a stretch of time lies in the window, at least in part.
-func (s *Source) overlaps(from, to units.MonoNs) bool { return from <= s.Span.To && to >= s.Span.From }
+// overlaps reports whether a stretch of time lies in the window, at least in part. A window that reaches to the start or
+// the end of the session has no bound there.
+func (s *Source) overlaps(from, to units.MonoNs) bool {
+	m := &s.Session.Manifest
+	return (from <= s.Span.To || s.Span.To >= m.EndNs) && (to >= s.Span.From || s.Span.From <= m.StartNs)
+}
 
 func (s *Source) show(what string, done, total uint64) {
 	if s.Progress != nil {
@@ -84,11 +91,17 @@ func (s *Source) Executions(f func(*Execution) error) error {
 	err := s.Session.Executions(func(c *session.Chunk) error {
 		for i := range c.TaskID {
 			s.read(&e, c, i)
+			if s.Counted != nil {
+				s.Counted(&e)
+			}
 			if !s.overlaps(e.Start, e.End) || !s.passes(e.Class) {
 				continue
 			}
 			if s.Max > 0 && s.Written == s.Max {
 				s.Truncated = true
+				if s.Counted != nil {
+					continue
+				}
 				return errEnough
 			}
 			s.Written++

@@ -41,7 +41,8 @@ CREATE OR REPLACE VIEW queue_by_class AS
 SELECT class, count(*) AS executions, sum(queue_ns)::BIGINT AS sum_ns, avg(queue_ns) AS mean_ns, median(queue_ns) AS median_ns, quantile_cont(queue_ns, 0.99) AS p99_ns, max(queue_ns) AS max_ns
 FROM tasks_named WHERE queue_ns IS NOT NULL GROUP BY class;
 
--- How many tasks each executor had in its queue after each submission and each start.
+-- How many tasks each executor had in its queue after each submission and each start. Tasks without an execution of their
+-- own are left out: they were never executed, or are in summaries.
 CREATE OR REPLACE VIEW queue_lengths AS
 SELECT executor, at_ns, sum(change) OVER (PARTITION BY executor ORDER BY at_ns, change ROWS UNBOUNDED PRECEDING)::BIGINT AS waiting
 FROM (SELECT executor, submitted_ns AS at_ns, 1 AS change FROM hand_overs UNION ALL SELECT executor, start_ns, -1 FROM hand_overs);

@@ -27,16 +27,21 @@ type counters struct {
 func newCounters(t *trace) *counters { return &counters{t: t, queues: map[uint32]*export.Bins{}} }
 
 // execution counts the time that a task was queued, and its CPU time, spread evenly over the execution.
-func (c *counters) execution(e *export.Execution, origin export.Origin) {
-	if e.Queue.Measured() {
-		c.queue(origin.Executor).Add(e.Start-units.MonoNs(e.Queue), e.Start, 1)
+func (c *counters) execution(e *export.Execution) {
+	origin := c.t.origins.Executed(e.Task)
+	if from := e.Start - units.MonoNs(e.Queue); e.Queue.Measured() && c.inWindow(from, e.Start) {
+		c.queue(origin.Executor).Add(from, e.Start, 1)
 	}
-	if e.SelfCPU.Measured() && e.End > e.Start {
+	if e.SelfCPU.Measured() && e.End > e.Start && c.inWindow(e.Start, e.End) {
 		if c.tasks == nil {
 			c.tasks = export.NewBins(c.t.src.Span)
 		}
 		c.tasks.Add(e.Start, e.End, float64(e.SelfCPU)/float64(e.End-e.Start))
 	}
+}
+
+func (c *counters) inWindow(from, to units.MonoNs) bool {
+	return from < c.t.src.Span.To && to > c.t.src.Span.From
 }
 
 func (c *counters) queue(executor uint32) *export.Bins {
@@ -55,6 +60,9 @@ func (c *counters) queue(executor uint32) *export.Bins {
 }
 
 func (c *counters) write() error {
+	if len(c.queues) > 0 && c.t.origins.Waiting() {
+		c.t.notes.add("the counters of queues leave out tasks that were submitted and whose execution is not recorded: they were never executed, or are in summaries")
+	}
 	for _, id := range slices.Sorted(maps.Keys(c.queues)) {
 		name := c.t.src.ExecutorName(id)
 		if id == 0 {

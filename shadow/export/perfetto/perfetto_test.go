@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"stackagent/shadow/export/exporttest"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store/storetest"
+	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
 )
 
@@ -170,6 +172,45 @@ func TestTraceOfKnownSession(t *testing.T) {
 	}
 	if begun == 0 || len(notes) != 2 || !strings.Contains(strings.Join(notes, "\n"), "7 executions are not in the trace") {
 		t.Errorf("flow %d, notes %q", begun, notes)
+	}
+}
+
+// TestQueueInWindow: the counter of a queue has the tasks that wait in a window, also if they start after it, are of
+// another class than what is written, or more than --max.
+func TestQueueInWindow(t *testing.T) {
+	dir, err := exporttest.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, whole := activity.Span{From: 96 * exporttest.Ms, To: 98 * exporttest.Ms}, activity.Span{From: s.Manifest.StartNs, To: s.Manifest.EndNs}
+	for name, src := range map[string]*export.Source{ // Outer waits from 95 to 100 ms, and alone
+		"window": {Span: window}, "class": {Span: whole, Filter: summary.Filter{Class: exporttest.Inner}}, "max": {Span: whole, Max: 1},
+	} {
+		src.Session = s
+		var out bytes.Buffer
+		if _, err := Write(&out, src); err != nil {
+			t.Fatal(err)
+		}
+		waiting := 0.0
+		decode(t, out.Bytes(), func(_ protowire.Number, _ uint64, packet []byte) {
+			decode(t, packet, func(field protowire.Number, _ uint64, b []byte) {
+				if field != packetEvent {
+					return
+				}
+				decode(t, b, func(field protowire.Number, v uint64, _ []byte) {
+					if field == eventDoubleCounter {
+						waiting = max(waiting, math.Float64frombits(v))
+					}
+				})
+			})
+		})
+		if waiting < 0.99 || waiting > 1.01 {
+			t.Errorf("%s: at most %g tasks wait, want 1", name, waiting)
+		}
 	}
 }
 

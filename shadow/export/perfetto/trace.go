@@ -107,6 +107,7 @@ func (t *trace) submissions() error {
 }
 
 func (t *trace) executions() error {
+	t.src.Counted = t.count.execution
 	err := t.src.Executions(t.execution)
 	if t.src.Truncated {
 		t.notes.add("the trace ends after the first %d executions, as --max wants it", t.src.Written)
@@ -153,7 +154,6 @@ func (t *trace) execution(e *export.Execution) error {
 	if e.Submitted != 0 {
 		t.flow(eventFlowsTerminate, handOver(e.Task, e.Submitted))
 	}
-	t.count.execution(e, origin)
 	if err := t.end(from); err != nil || e.Running() { // a slice without an end is one that did not end
 		return err
 	}
