@@ -63,7 +63,7 @@ help:
 	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
 	@echo 'make evaluation  the tables and figures of the papers from programs of the suite, in build/evaluation; goes on where it was (QUICK=1 PROGRAMS=pmd,h2)'
-	@echo 'make consumers  real tools with stackagent: trace processor, jfr, Mission Control, DuckDB, ..., and builds with Maven, Gradle and JMH (ONLY=TestMaven STACKAGENT_SESSIONS=DIR)'
+	@echo 'make consumers  real tools with stackagent: trace processor, jfr, Mission Control, DuckDB, OpenTelemetry, ..., and builds with Maven, Gradle and JMH (ONLY=TestMaven STACKAGENT_SESSIONS=DIR)'
 	@echo 'make suite-check  fetches the programs of the suite (PROGRAMS=lucene-search,h2), runs each once at its small size and checks its result'
 	@echo 'make predictions  asks what a change gains in real programs, makes it and measures: predicted beside measured (PROGRAMS=pmd-cli,h2-bank ROUNDS=3)'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
