@@ -58,6 +58,7 @@ help:
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make rounds     the tests N times (N=10) beside four busy loops: finds those that depend on the speed of the machine'
+	@echo 'make dist       a release in build/dist: tarballs, .deb, .rpm, checksums, lists of what is linked (VERSION=1.2.3)'
 	@echo 'make man        the manual pages, stackagent-shadow*.1, in MANDIR (bin/man/man1); man -M bin/man stackagent-shadow-run'
 	@echo 'make page       bundles shadow/page/front into shadow/page/dist, which bin/shadow embeds; needs node and npm'
 	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
@@ -134,6 +135,10 @@ vertical: all
 	@mkdir -p build/vertical
 	STACKAGENT_E2E=full STACKAGENT_VERTICAL=$(CURDIR)/build/vertical/table.md $(GO) test -count=1 -timeout 1h -run '^TestVertical' ./e2e; \
 	code=$$?; cat build/vertical/table.md; exit $$code
+
+# Needs node and npm; aarch64-linux-gnu-gcc for arm64. The helper's classes are part of the library.
+dist: $(HELPER)
+	scripts/dist.sh build/dist $(if $(filter command line,$(origin VERSION)),$(VERSION))
 
 # Downloads the tools that read what stackagent writes (from PyPI and Maven Central, into ~/.cache/stackagent) and lets them.
 # STACKAGENT_SESSIONS=DIR takes the sessions of that folder, too. Needs node, python3 with pip, and JDK 21 or newer. Not part of make test.

@@ -22,6 +22,7 @@ say() { echo "dist: $*" >&2; }
 umask 022
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
+rm -f "$out"/stackagent-* "$out/SHA256SUMS" # of another run
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT INT TERM
 
@@ -44,19 +45,25 @@ shadow "$($go env GOHOSTOS)" "$($go env GOHOSTARCH)" "$stage/shadow"
 gzip -9n "$common"/share/man/man1/*.1
 for s in bash zsh fish; do "$stage/shadow" completion "$s" >"$common/share/completions/shadow.$s"; done
 cp LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md "$common/"
-for command in shadow stackagent; do
-	CGO_ENABLED=$([ $command = shadow ] && echo 0 || echo 1) GOOS=linux GOARCH=amd64 GOFLAGS= \
-		$go run "$gomod" app -json -noserial -licenses=false -main "./cmd/$command" -output "$stage/$command.json" . 2>"$stage/log" || { cat "$stage/log" >&2; exit 1; }
-done
-(cd shadow/page/front && npm sbom --sbom-format=cyclonedx --package-lock-only --omit=dev >"$stage/page.json")
-for part in shadow stackagent page; do
-	# Without the moment and the number of this run; the version is the release's.
+(cd shadow/page/front && npm sbom --sbom-format=cyclonedx --package-lock-only --omit=dev) >"$stage/page.json"
+
+# list writes what a part is made of, without the moment and the number of this run; the version is the release's.
+list() { # FROM TO
 	node -e '
 		const fs = require("fs"), [from, to, version] = process.argv.slice(1), bom = JSON.parse(fs.readFileSync(from));
 		delete bom.serialNumber; delete bom.metadata.timestamp;
 		if (bom.metadata.component) bom.metadata.component.version = version;
-		fs.writeFileSync(to, JSON.stringify(bom, null, 1) + "\n")' "$stage/$part.json" "$common/sbom/$part.cdx.json" "$version"
-done
+		fs.writeFileSync(to, JSON.stringify(bom, null, 1) + "\n")' "$1" "$2" "$version"
+}
+list "$stage/page.json" "$common/sbom/page.cdx.json"
+linkedin() { # COMMAND CGO OS ARCH FOLDER
+	CGO_ENABLED=$2 GOOS=$3 GOARCH=$4 "$stage/cyclonedx-gomod" app -json -noserial -licenses=false -main "./cmd/$1" -output "$stage/$1.json" . 2>"$stage/log" ||
+		{ cat "$stage/log" >&2; exit 1; }
+	list "$stage/$1.json" "$5/sbom/$1.cdx.json"
+}
+GOBIN=$stage GOFLAGS='' $go install "$gomod"
+GOBIN=$stage GOFLAGS='' $go install "$nfpm"
+PATH=$(dirname "$($go env GOROOT)/bin/go"):$PATH # cyclonedx-gomod calls go
 
 pack() { # FOLDER: its tarball
 	find "$stage/$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
@@ -77,10 +84,12 @@ for arch in amd64 arm64; do
 	shadow linux $arch "$stage/$name/bin/shadow"
 	agent $arch "$cc" "$stage/$name/bin/libstackagent.so"
 	chmod 0644 "$stage/$name/bin/libstackagent.so"
+	linkedin shadow 0 linux $arch "$stage/$name"
+	linkedin stackagent 1 linux $arch "$stage/$name"
 	pack "$name"
 	sed -e "s|@ARCH@|$arch|; s|@VERSION@|$version|; s|@ROOT@|$stage/$name|" deploy/packages/nfpm.yaml >"$stage/nfpm.yaml"
 	for format in deb rpm; do
-		$go run "$nfpm" package --config "$stage/nfpm.yaml" --packager $format --target "$out/stackagent-$version-linux-$arch.$format" >/dev/null
+		"$stage/nfpm" package --config "$stage/nfpm.yaml" --packager $format --target "$out/stackagent-$version-linux-$arch.$format" >/dev/null
 		say "$name.$format"
 	done
 done
@@ -91,6 +100,7 @@ for arch in arm64 amd64; do
 	cp -a "$common" "$stage/$name"
 	mkdir "$stage/$name/bin"
 	shadow darwin $arch "$stage/$name/bin/shadow"
+	linkedin shadow 0 darwin $arch "$stage/$name"
 	pack "$name"
 done
 (cd "$out" && sha256sum stackagent-"$version"-* >SHA256SUMS)
