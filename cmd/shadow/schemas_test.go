@@ -37,11 +37,10 @@ import (
 
 // form is one form of what a verb prints.
 type form struct {
-	with   string             // the flags that it belongs to
-	of     any                // a value of the type
-	rows   [][]view.Described // or a list of rows with these columns
-	extra  string             // of rows: what columns with other names hold, numbers or null
-	single bool               // of rows: --format json prints the row without a list
+	with  string             // the flags that it belongs to
+	of    any                // a value of the type
+	rows  [][]view.Described // or a list of rows with these columns
+	extra string             // of rows: what columns with other names hold, numbers or null
 }
 
 func rows[R any](with string, lists ...[]view.Column[R]) form {
