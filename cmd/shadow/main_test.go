@@ -204,12 +204,25 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"serve", "extra"}, `shadow serve takes no arguments, got "extra"`},
 		{[]string{"serve", "--http", "here"}, "want HOST:PORT"},
 		{[]string{"serve", "--nats", "nats://x", "--listen", "127.0.0.1:1"}, "give one of them"},
+		{[]string{"serve", "--otlp-interval", "5s"}, "are for --otlp URL"},
+		{[]string{"serve", "--otlp", "otel.example:4318"}, "--otlp: want http://"},
+		{[]string{"serve", "--otlp", "http://otel.example:4318", "--otlp-interval", "1ms"}, "want 1s to 1h"},
+		{[]string{"serve", "--otlp", "http://otel.example:4318", "--otlp-header", "Key=hush"}, "sent without encryption"},
+		{[]string{"serve", "--otlp", "http://127.0.0.1:4318", "--otlp-header", "hush"}, "want NAME=VALUE"},
+		{[]string{"export", dir, "--format", "otlp"}, "name the URL of a receiver, or a file"},
+		{[]string{"export", dir, "--format", "otlp", "-o", "http://user:hush@otel.example"}, "put credentials into a header"},
+		{[]string{"export", dir, "--format", "otlp", "-o", "file", "--otlp-insecure"}, "are for a receiver"},
+		{[]string{"export", dir, "--format", "otlp", "-o", "file", "--slowest", "-1"}, "use a number from 0"},
+		{[]string{"export", dir, "--format", "perfetto", "-o", "file", "--slowest", "5"}, "are for --format otlp"},
 		{[]string{"doctor", "--format", "parquet"}, "use one of"},
 	}
 	for _, test := range tests {
 		code, out, errs := shadow(t, nil, test.args...)
 		if code != 2 || !strings.Contains(errs, test.want) || out != "" {
 			t.Errorf("%q: exit code %d, want 2 with %q\nstdout: %s\nstderr: %s", test.args, code, test.want, out, errs)
+		}
+		if strings.Contains(errs, "hush") {
+			t.Errorf("%q: a secret is printed: %s", test.args, errs)
 		}
 		if !strings.Contains(errs, "--help'.\n") {
 			t.Errorf("%q: no hint to the help: %s", test.args, errs)

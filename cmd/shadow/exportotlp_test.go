@@ -1,0 +1,43 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"stackagent/shadow/export/exporttest"
+)
+
+// The format otlp of shadow export: to a file, to a receiver with headers of the environment, and to one that refuses.
+func TestExportOTLP(t *testing.T) {
+	dir, err := exporttest.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tasks.jsonl")
+	if code, out, errs := shadow(t, nil, "export", dir, "--format", "otlp", "-o", file); code != 0 || out != "" || !strings.Contains(errs, "1 execution had not ended") {
+		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	if data, err := os.ReadFile(file); err != nil || strings.Count(string(data), "\n") != 8 { // 7 metrics, and spans
+		t.Errorf("%v: %s", err, data)
+	}
+	var requests atomic.Int32
+	f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if r.Header.Get("X-Key") != "a b" || r.Header.Get("X-Other") != "2" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer f.Close()
+	if code, _, errs := shadow(t, []string{"OTEL_EXPORTER_OTLP_HEADERS=x-key=a%20b, x-other=1"}, "export", dir, "--format", "otlp", "-o", f.URL, "--otlp-header", "x-other=2"); code != 0 || requests.Load() != 8 {
+		t.Errorf("exit %d after %d requests: %s", code, requests.Load(), errs)
+	}
+	requests.Store(0)
+	if code, _, errs := shadow(t, nil, "export", dir, "--format", "otlp", "-o", f.URL); code != 1 || requests.Load() != 1 || !strings.Contains(errs, "401 Unauthorized") {
+		t.Errorf("without a key: exit %d after %d requests: %s", code, requests.Load(), errs)
+	}
+}
