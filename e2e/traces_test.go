@@ -27,6 +27,27 @@ func tracesOf(rows []map[string]string) map[string]int {
 	return got
 }
 
+// checkTraces compares them with what the program prints, which it gives.
+func checkTraces(t *testing.T, rows []map[string]string, stdout string) (want map[string]int) {
+	t.Helper()
+	want = map[string]int{}
+	for line := range strings.Lines(stdout) {
+		want[strings.TrimSpace(line)]++
+	}
+	got := tracesOf(rows)
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if got[key] != want[key] {
+			t.Errorf("%d executions of %q, want %d", got[key], key, want[key])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		if want[key] == 0 {
+			t.Errorf("%d executions of %q, which the program had not", got[key], key)
+		}
+	}
+	return want
+}
+
 // TestTraces: each task that is handed over or executed in a span has it, and none has one without.
 func TestTraces(t *testing.T) {
 	testjvm.Shared(t)
@@ -40,21 +61,7 @@ func TestTraces(t *testing.T) {
 			for _, wrong := range o.Compare(p.Hotspots(t), rows) {
 				t.Error(wrong)
 			}
-			want := map[string]int{}
-			for line := range strings.Lines(p.Stdout) {
-				want[strings.TrimSpace(line)]++
-			}
-			got := tracesOf(rows)
-			for _, key := range slices.Sorted(maps.Keys(want)) {
-				if got[key] != want[key] {
-					t.Errorf("%d executions of %q, want %d", got[key], key, want[key])
-				}
-			}
-			for _, key := range slices.Sorted(maps.Keys(got)) {
-				if want[key] == 0 {
-					t.Errorf("%d executions of %q, which the program had not", got[key], key)
-				}
-			}
+			want := checkTraces(t, rows, p.Stdout)
 			one := fmt.Sprintf("%032x", 0xABCDEF00+7)
 			for key, n := range tracesOf(p.CSV(t, "tasks", p.Dir, "--trace", one)) {
 				if !strings.Contains(key, one) || want[key] != n {
@@ -100,5 +107,23 @@ func TestTracesOff(t *testing.T) {
 	}
 	if served != 60 {
 		t.Errorf("--submissions false: %d executions of Main$Serving have a trace, want 60", served)
+	}
+}
+
+// TestAttachTraces: an agent that attaches when the tracing library is loaded sees each span that becomes current from then
+// on; twice.
+func TestAttachTraces(t *testing.T) {
+	testjvm.Shared(t)
+	for _, jdk := range testjvm.JDKsInTurn(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startAgain(t, jdk, "examples/traces")
+			for range 2 {
+				var printed string
+				p := g.attached(t, func() { printed = g.again(t) }, "--detail", "all")
+				checkTraces(t, p.Tasks(t), printed)
+				tracesStored(t, p)
+			}
+			g.close(t)
+		})
 	}
 }

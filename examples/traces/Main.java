@@ -264,5 +264,6 @@ public class Main {
         pool.shutdown();
         single.shutdown();
         System.out.println(String.join("\n", truth));
+        truth.clear(); // main may be called again
     }
 }
