@@ -38,7 +38,7 @@ type diffIn struct {
 
 type explainIn struct {
 	ofSession
-	Metric string `json:"metric,omitempty" jsonschema:"METRIC or METRIC@FROM..TO, with times since the start such as 2s; throughput by default"`
+	Metric string `json:"metric,omitempty" jsonschema:"METRIC or METRIC@FROM..TO, with times since the start such as 2s; task_throughput by default"`
 }
 
 func words(list ...string) (out []any) {
@@ -81,7 +81,7 @@ func (h *handler) addTools(s *mcp.Server) {
 	add(s, "diff", "Compares two builds; with two or more runs on each side it says what is different.", map[string][]any{"by": words("class", "executor", "site", "thread", "wait", "path", "all")}, h.diff)
 	add(s, "explain", "What changed with the throughput, or with another metric, ranked. The session needs monitors.", nil,
 		func(ctx context.Context, in explainIn) (*mcp.CallToolResult, any, error) {
-			return h.of(ctx, in.ofSession, "vertical", "--explain="+cmp.Or(in.Metric, "throughput"))
+			return h.of(ctx, in.ofSession, "vertical", "--explain="+cmp.Or(in.Metric, "task_throughput"))
 		})
 }
 
