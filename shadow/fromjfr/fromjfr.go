@@ -52,15 +52,15 @@ func Build(dir string, in io.ReaderAt, size int64, o Options) (*Result, error) {
 	name := filepath.Base(dir)
 	b := newBuilder(o)
 	defer b.rows.close()
+	if err := store.CheckFree(dir); err != nil {
+		return nil, fmt.Errorf("making the session: %w", err)
+	}
 	if err := b.read(in, size); err != nil {
 		return nil, err
 	}
 	w, err := store.OpenWriter(filepath.Dir(dir), name, name)
 	if err != nil {
 		return nil, fmt.Errorf("making the session: %w", err)
-	}
-	if w.Manifest.Sequences.Count() > 0 {
-		return nil, fmt.Errorf("making the session: %s holds one already; name a new folder", dir)
 	}
 	b.w = w
 	if err := b.write(); err != nil {

@@ -211,3 +211,18 @@ func TestNesting(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// TestBuildOnlyIntoEmptyFolder: what is in the folder is not mixed with the session.
+func TestBuildOnlyIntoEmptyFolder(t *testing.T) {
+	b := recording(t, "jdk21")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "mine"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Build(dir, bytes.NewReader(b), int64(len(b)), Options{Temp: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("%v, want a refusal", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%d entries beside: %v", len(entries), err)
+	}
+}

@@ -78,6 +78,21 @@ func openDir(dir, name string) (*Writer, error) {
 	return w, nil
 }
 
+// CheckFree reports whether a session can be made in a folder that does not exist, or is empty: nothing is mixed with what
+// is there.
+func CheckFree(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking into a folder: %w", err)
+	case len(entries) > 0:
+		return fmt.Errorf("%s exists and is not empty; name a new folder", dir)
+	}
+	return nil
+}
+
 // isNew distinguishes a folder without a manifest from one whose manifest is damaged.
 func isNew(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ManifestName))

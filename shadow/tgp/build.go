@@ -36,13 +36,13 @@ const partRows = 512 << 10
 // session is named after the folder. It returns notes on what the trace does not record
 // and on what is implausible in it.
 func Build(dir string, in Input) ([]string, error) {
+	if err := store.CheckFree(dir); err != nil {
+		return nil, fmt.Errorf("making the session: %w", err)
+	}
 	name := filepath.Base(filepath.Clean(dir))
 	w, err := store.OpenWriter(filepath.Dir(filepath.Clean(dir)), name, name)
 	if err != nil {
 		return nil, fmt.Errorf("making the session: %w", err)
-	}
-	if w.Manifest.Sequences.Count() > 0 {
-		return nil, fmt.Errorf("making the session: %s holds one already; name a new folder", dir)
 	}
 	b := &builder{in: in, w: w}
 	b.link()
