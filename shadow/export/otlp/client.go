@@ -117,6 +117,9 @@ func (e *RefusedError) Error() string {
 	return s
 }
 
+// errAnswer: the receiver took the request, but what it says of it is not known. Sent again it would count twice.
+var errAnswer = errors.New("the receiver took the request, but its answer cannot")
+
 // Rejected is what a receiver did not take of a request that it answered with success.
 type Rejected struct {
 	N    int64
@@ -174,15 +177,15 @@ func (c *Client) post(ctx context.Context, path string, request, answer proto.Me
 	case response.StatusCode < 200 || response.StatusCode > 299:
 		return refused(response, data)
 	case err != nil:
-		return fmt.Errorf("reading the answer: %w", err)
+		return fmt.Errorf("%w be read: %w", errAnswer, err)
 	case len(data) > maxResponse:
-		return fmt.Errorf("the answer is longer than %d bytes", maxResponse)
+		return fmt.Errorf("%w be read: it is longer than %d bytes", errAnswer, maxResponse)
 	}
 	if mediaType(response) != "application/x-protobuf" {
 		return nil // it took all, as it says by its status
 	}
 	if err := proto.Unmarshal(data, answer); err != nil {
-		return errors.New("the answer is not of the protocol")
+		return fmt.Errorf("%w be decoded", errAnswer)
 	}
 	return nil
 }
@@ -242,7 +245,7 @@ func CanRetry(err error) (ok bool, after time.Duration) {
 	if errors.As(err, &r) {
 		return r.Retry, r.After
 	}
-	return err != nil && !errors.Is(err, context.Canceled), 0
+	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errAnswer), 0
 }
 
 // Version is that of stackagent.

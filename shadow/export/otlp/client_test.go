@@ -92,8 +92,8 @@ func TestAnswers(t *testing.T) {
 		"taken":         {status(200, protobuf, ""), Rejected{}, "", false, 0},
 		"no body":       {status(202, "text/html", "<p>fine"), Rejected{}, "", false, 0},
 		"partly":        {status(200, protobuf, string(partial)), Rejected{3, "too?old"}, "", false, 0},
-		"broken":        {status(200, protobuf, "\xff\xff"), Rejected{}, "not of the protocol", true, 0},
-		"endless":       {status(200, protobuf, strings.Repeat("x", maxResponse+1)), Rejected{}, "longer than", true, 0},
+		"broken":        {status(200, protobuf, "\xff\xff"), Rejected{}, "cannot be decoded", false, 0},
+		"endless":       {status(200, protobuf, strings.Repeat("x", maxResponse+1)), Rejected{}, "longer than", false, 0},
 		"refused":       {status(400, protobuf, string(rpc)), Rejected{}, "400 Bad Request: no such ?[31mtenant", false, 0},
 		"half a status": {status(400, protobuf, "\x12\x7fx"), Rejected{}, "400 Bad Request", false, 0},
 		"no right":      {status(401, "text/plain; charset=utf-8", "key\nunknown"), Rejected{}, "401 Unauthorized: key; unknown", false, 0},
@@ -172,4 +172,14 @@ func TestReceiverRetries(t *testing.T) {
 	if err := r.Metrics(&metrics.ResourceMetrics{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
+}
+
+func FuzzStatusMessage(f *testing.F) {
+	f.Add([]byte("\x08\x03\x12\x02no"))
+	f.Add([]byte("\x12\x7fx"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m := statusMessage(data); len(m) > len(data) {
+			t.Errorf("%q of %q", m, data)
+		}
+	})
 }
