@@ -30,6 +30,9 @@ func treeOf(env console.Env, s *session.Session, x budget.Selector) (*summary.Su
 	}
 	sum.Findings = nil // sentences, no figures
 	tree, err := budget.TreeOf(sum)
+	for name, d := range sum.Doubts() {
+		tree.Doubt(name, d.Why, d.Below, d.Above)
+	}
 	return sum, tree, err
 }
 
@@ -67,6 +70,9 @@ func rowTree(s *session.Session, x budget.Selector) (*summary.Summary, budget.Tr
 	tree, err := budget.TreeOf(found[0])
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", text.OneLine(x.String()), err)
+	}
+	for name, d := range sum.Doubts() {
+		tree.Doubt(strings.TrimPrefix(name, "tasks."), d.Why, d.Below, d.Above)
 	}
 	return sum, tree, nil
 }

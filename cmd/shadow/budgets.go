@@ -130,7 +130,7 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	report := &budget.Report{Strict: f.strict, Sessions: runs.sessions}
+	report := &budget.Report{Strict: f.strict, Sessions: runs.sessions, Notes: runs.notes}
 	if f.write != "" {
 		return f.writeBaseline(env, runs, names)
 	}
@@ -283,6 +283,7 @@ type figureRuns struct {
 	trees        []map[budget.Selector]budget.Tree
 	program, jvm string // of the first
 	cpus         int
+	notes        []string // what keeps their figures from being exact or compared
 }
 
 func readFigures(env console.Env, dirs []string, names []budget.Name) (*figureRuns, error) {
@@ -306,6 +307,11 @@ func readFigures(env console.Env, dirs []string, names []budget.Name) (*figureRu
 				return nil, err
 			}
 			trees[x] = tree
+			for _, gap := range sum.Gaps() {
+				if !slices.Contains(runs.notes, gap) {
+					runs.notes = append(runs.notes, gap)
+				}
+			}
 			if len(runs.trees) == 0 {
 				runs.program, runs.jvm, runs.cpus = sum.JVM.MainClass, sum.JVM.Version, sum.JVM.CPUs
 			}

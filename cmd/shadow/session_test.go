@@ -32,6 +32,12 @@ func makeSession(t *testing.T, root string) string {
 // makeSessionOf is makeSession of a program with this main class.
 func makeSessionOf(t *testing.T, root, mainClass string) string {
 	t.Helper()
+	return makeGappy(t, root, func(m *store.Manifest) { m.JVM.MainClass = mainClass })
+}
+
+// makeGappy is makeSession with a manifest that change has changed.
+func makeGappy(t *testing.T, root string, change func(m *store.Manifest)) string {
+	t.Helper()
 	w, err := store.OpenWriter(root, "s1", "s1")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +45,7 @@ func makeSessionOf(t *testing.T, root, mainClass string) string {
 	const from = 1_000 * ms
 	w.Manifest = store.Manifest{
 		Session: "s1", WallUnixNs: 1_700_000_000_000_000_000, StartNs: from, EndNs: from + 100*ms,
-		JVM: store.JVM{PID: 42, Host: "box", Version: "21.0.2", Name: "OpenJDK", MainClass: mainClass, GC: "G1", CPUs: 2,
+		JVM: store.JVM{PID: 42, Host: "box", Version: "21.0.2", Name: "OpenJDK", MainClass: "com.acme.Main", GC: "G1", CPUs: 2,
 			AgentVersion: "test", Clock: "tsc", CPUClock: "user page"},
 		Metrics:      []string{"wall", "cpu"},
 		NotAvailable: map[string]string{"instructions": "not measured by this version"},
@@ -47,6 +53,7 @@ func makeSessionOf(t *testing.T, root, mainClass string) string {
 		Lost:         store.Lost{ByReason: map[string]uint64{"ring full": 1}},
 		Ended:        store.EndedExit,
 	}
+	change(&w.Manifest)
 	if err := w.Commit(samplePart(from)); err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ type Shown struct {
 	Why      string            `json:"not_available,omitempty"`
 	Baseline *float64          `json:"baseline"` // mean; null: it plays no part
 	Change   *Change           `json:"-"`
+	margin
 }
 
 // Text is the figure in words.
@@ -44,7 +45,7 @@ func (s *Shown) Text() string {
 	if s.Why != "" {
 		return s.Name + " is not available: " + s.Why
 	}
-	line := s.Name + " is " + units.FormatIn(s.Unit, s.Value.Mean)
+	line := s.Name + " is " + s.margin.text(s.Unit, s.Value.Mean)
 	if s.Value.Known() && s.Value.High > s.Value.Low {
 		line += fmt.Sprintf(" (%s to %s at 95 %%, %d runs)", units.FormatIn(s.Unit, s.Value.Low), units.FormatIn(s.Unit, s.Value.High), s.Value.N)
 	}
@@ -95,7 +96,7 @@ func shown(x *Expr, f *Figures) []Shown {
 	var out []Shown
 	for _, n := range x.Names {
 		s := f.Sample(n)
-		show := Shown{Name: n.String(), Unit: n.Unit(), Value: estimate.Mean(s.Values), Why: s.Why}
+		show := Shown{Name: n.String(), Unit: n.Unit(), Value: estimate.Mean(s.Values), Why: s.Why, margin: s.margin}
 		if slices.Contains(x.Baseline, n) {
 			if b := f.Baseline.sample(n); b.Why == "" {
 				mean := estimate.Mean(b.Values).Mean

@@ -58,7 +58,7 @@ func TestLook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, why, err := tree(t).look(n)
+		v, _, why, err := tree(t).look(n)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: %v, want %q", name, err, c.err)
@@ -80,13 +80,13 @@ func TestTreeOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, why, err := out.look(names(t, "waits.n")[0]); why != "the session does not have it" || err != nil {
+	if _, _, why, err := out.look(names(t, "waits.n")[0]); why != "the session does not have it" || err != nil {
 		t.Errorf("%q %v", why, err)
 	}
-	if _, _, err := out.look(names(t, "Of")[0]); err == nil {
+	if _, _, _, err := out.look(names(t, "Of")[0]); err == nil {
 		t.Error("a field that is not in the JSON is a figure")
 	}
-	if _, why, err := Missing("no submissions").look(names(t, "cpu_ns.max")[0]); why != "no submissions" || err != nil {
+	if _, _, why, err := Missing("no submissions").look(names(t, "cpu_ns.max")[0]); why != "no submissions" || err != nil {
 		t.Errorf("%q %v", why, err)
 	}
 }

@@ -39,6 +39,7 @@ type node struct {
 type value struct {
 	v   float64
 	why string // not available
+	margin
 }
 
 func number64(v float64) value {

@@ -49,13 +49,16 @@ func TreeOf(v any) (Tree, error) {
 type Sample struct {
 	Values []float64
 	Why    string // not available
+	margin        // of the mean
 }
 
 func (s Sample) value() value {
 	if s.Why != "" {
 		return value{why: s.Why}
 	}
-	return number64(estimate.Mean(s.Values).Mean)
+	v := number64(estimate.Mean(s.Values).Mean)
+	v.margin = s.margin
+	return v
 }
 
 // Figures are the figures of repeated runs of one program.
@@ -70,7 +73,7 @@ func Gather(names []Name, runs []map[Selector]Tree) (*Figures, error) {
 	for _, n := range names {
 		s := Sample{}
 		for i, trees := range runs {
-			v, why, err := trees[n.Selector].look(n)
+			v, m, why, err := trees[n.Selector].look(n)
 			switch {
 			case err != nil:
 				return nil, err
@@ -80,6 +83,7 @@ func Gather(names []Name, runs []map[Selector]Tree) (*Figures, error) {
 				}
 			}
 			s.Values = append(s.Values, v)
+			s.margin = s.margin.plus(m.over(float64(len(runs))))
 		}
 		if s.Why != "" {
 			s.Values = nil
@@ -102,7 +106,7 @@ func (f *Figures) value(n Name) value { return f.Sample(n).value() }
 // Change is a figure against the baseline.
 func (f *Figures) Change(n Name) Change {
 	now, before := f.Sample(n), f.Baseline.sample(n)
-	if why := cmp.Or(now.Why, before.Why); why != "" {
+	if why := cmp.Or(now.Why, before.Why, now.unbounded(n, now.value().v)); why != "" {
 		return Change{Why: why}
 	}
 	a, b := estimate.Mean(now.Values).Mean, estimate.Mean(before.Values).Mean
@@ -117,37 +121,53 @@ func (f *Figures) Change(n Name) Change {
 	return Change{Interval: r}
 }
 
-// look finds a figure: a number, or why there is none. An error is a name that no session has.
-func (t Tree) look(n Name) (v float64, why string, err error) {
+// look finds a figure: a number and how far it may be off, or why there is none. An error is a name that no session has.
+func (t Tree) look(n Name) (v float64, m margin, why string, err error) {
 	parts := strings.Split(n.Path, ".")
 	if why, ok := t[missing].(string); ok {
-		return 0, why, nil
+		return 0, m, why, nil
 	}
-	if missing, ok := t["not_available"].(map[string]any); ok {
+	if missing, ok := t["not_available"].(map[string]any); ok && !t.has(parts[0]) {
 		if why, ok := missing[parts[0]].(string); ok {
-			return 0, text.OneLine(why), nil
+			return 0, m, text.OneLine(why), nil
 		}
 	}
-	of := map[string]any(t)
+	of, in := map[string]any(t), ""
 	if metrics, ok := t["metrics"].(map[string]any); ok && of[parts[0]] == nil {
 		d, ok := metrics[parts[0]].(map[string]any)
 		switch {
 		case !ok && isMetric(parts[0]):
-			return 0, t.noMetric(n), nil
+			return 0, m, t.noMetric(n), nil
 		case ok:
+			of, in = metrics, "metrics."
+			m = t.margin(in + n.Path)
 			if len(parts) == 2 && counts[parts[1]] && d[parts[1]] == nil {
-				return 0, "", nil // left out where it is 0
+				return 0, m, m.unknown(), nil // left out where it is 0
 			}
 			if len(parts) == 2 && !counts[parts[1]] && parts[1] != "sum" && isZero(d["count"]) && d[parts[1]] != nil {
-				return 0, t.noMetric(n), nil
+				return 0, m, t.noMetric(n), nil
 			}
-			of = metrics
 		}
 	}
-	if tasks, ok := t["tasks"].(map[string]any); ok && of[parts[0]] == nil && tasks[parts[0]] != nil {
-		of = tasks // executions is short for tasks.executions
+	if tasks, ok := t["tasks"].(map[string]any); ok && of[parts[0]] == nil {
+		if _, ok := tasks[parts[0]]; ok {
+			of, in = tasks, "tasks." // executions is short for tasks.executions
+		}
 	}
-	return t.walk(n, of, parts)
+	m = t.margin(in + n.Path)
+	v, why, err = t.walk(n, of, parts)
+	if why == "" || m.unknown() != "" {
+		why = m.unknown()
+	}
+	return v, m, why, err
+}
+
+// has reports whether a tree has a figure, or figures, under this name: a reason of the same name is about others.
+func (t Tree) has(name string) bool {
+	_, top := t[name]
+	tasks, _ := t["tasks"].(map[string]any)
+	_, short := tasks[name]
+	return top || short
 }
 
 // walk follows the parts of a name.

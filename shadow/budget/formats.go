@@ -99,6 +99,7 @@ type junitSuite struct {
 	Errors   int         `xml:"errors,attr"`
 	Skipped  int         `xml:"skipped,attr"`
 	Cases    []junitCase `xml:"testcase"`
+	Out      *junitLines `xml:"system-out,omitempty"`
 }
 
 type junitCase struct {
@@ -148,6 +149,9 @@ func (r *Report) JUnit(w io.Writer) error {
 		}
 		s.Cases = append(s.Cases, c)
 	}
+	if len(r.Notes) > 0 {
+		s.Out = &junitLines{clean(strings.Join(r.Notes, "; "))}
+	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return fmt.Errorf("writing JUnit XML: %w", err)
 	}
@@ -169,8 +173,13 @@ var (
 	annotationProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// GitHub writes a workflow command for each budget that is not kept.
+// GitHub writes a workflow command for each note, and for each budget that is not kept.
 func (r *Report) GitHub(w io.Writer) error {
+	for _, n := range r.Notes {
+		if _, err := fmt.Fprintf(w, "::notice title=shadow check::%s\n", annotationText.Replace(clean(n))); err != nil {
+			return fmt.Errorf("writing annotations: %w", err)
+		}
+	}
 	for _, x := range r.Results {
 		level := "notice"
 		switch {

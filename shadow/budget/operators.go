@@ -34,7 +34,7 @@ func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
 		case not:
 			return truth(v.v == 0)
 		}
-		return number64(-v.v)
+		return value{v: -v.v, margin: v.swapped()}
 	}
 	return &out, nil
 }
@@ -81,9 +81,9 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 			return nil, errorAt(column(n), "%s is a condition, not a number", side.text)
 		}
 	}
-	compare, calculate := comparisons[op], arithmetic[op]
+	compares := comparisons[op] != nil
 	switch {
-	case compare == nil && calculate == nil:
+	case !compares && arithmetic[op] == nil:
 		return nil, errorAt(column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", op)
 	case op == "*" || op == "/":
 		if out.unit, err = product(op, a, b, column(n)); err != nil {
@@ -100,7 +100,7 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 	default:
 		out.unit, out.bare = a.unit, a.bare && b.bare
 	}
-	out.logic = compare != nil
+	out.logic = compares
 	out.eval = func(f *Figures) value {
 		x, y := a.eval(f), b.eval(f)
 		switch {
@@ -108,10 +108,10 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 			return x
 		case y.why != "":
 			return y
-		case compare != nil:
-			return truth(compare(x.v, y.v))
+		case compares:
+			return compared(op, x, y)
 		}
-		return number64(calculate(x.v, y.v))
+		return calculated(op, x, y)
 	}
 	if out.logic {
 		out.unit = ""

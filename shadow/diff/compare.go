@@ -22,6 +22,9 @@ func Compare(a, b []*Run, by []By) (*Diff, error) {
 	}
 	d := &Diff{A: sideOf(a), B: sideOf(b), Confidence: estimate.Confidence, Correction: "holm", Missing: map[string]string{}, Rows: []*Row{}}
 	d.Note, d.Cautions = noteOf(len(a), len(b)), cautionsOf(&d.A, &d.B)
+	for _, r := range slices.Concat(a, b) {
+		d.Cautions = append(d.Cautions, r.Gaps...)
+	}
 	for _, g := range All {
 		if g != Whole && !slices.Contains(by, g) {
 			continue
@@ -167,7 +170,7 @@ func occurs(runs []*Run, k Key) (n int) {
 	return n
 }
 
-// values are those of a figure in the runs of a side. A sum is 0 in a run without the row.
+// values are those of a figure in the runs of a side. A sum is 0 in a run without the row, unless the run did not measure it.
 func values(runs []*Run, k Key, f figure, there bool) (out []float64) {
 	if !there {
 		return nil
@@ -176,7 +179,7 @@ func values(runs []*Run, k Key, f figure, there bool) (out []float64) {
 	for _, r := range runs {
 		v, ok := r.Rows[k][f.name]
 		known = known || ok
-		if ok || f.sum && r.Rows[k] == nil {
+		if ok || f.sum && r.Rows[k] == nil && r.measured(k.By, f.name) {
 			out = append(out, v)
 		}
 	}
@@ -184,6 +187,20 @@ func values(runs []*Run, k Key, f figure, there bool) (out []float64) {
 		return nil
 	}
 	return out
+}
+
+// measured reports whether any row of a grouping has a figure. A run without rows has 0 of all.
+func (r *Run) measured(by By, name string) bool {
+	rows := false
+	for k, row := range r.Rows {
+		if k.By == by {
+			if _, ok := row[name]; ok {
+				return true
+			}
+			rows = true
+		}
+	}
+	return !rows
 }
 
 func compare(f figure, a, b []float64) Figure {

@@ -30,7 +30,7 @@ var All = []By{Whole, Class, Executor, Site, Threads, Wait, Path}
 // figure describes a figure of rows.
 type figure struct {
 	name, title, unit string
-	// sum: a run in which the row does not occur has 0 of it; else it has no value.
+	// sum: a run in which the row does not occur has 0 of it, if others of its rows have it; else it has no value.
 	sum bool
 	// count: it is a whole number.
 	count bool
@@ -89,6 +89,8 @@ type Run struct {
 	Rows    map[Key]map[string]float64 // figures by name
 	// NotAvailable maps groupings that the session cannot have to the reason.
 	NotAvailable map[By]string
+	// Gaps are sentences, without their end, about what is missing in the session.
+	Gaps []string
 }
 
 // Verdict is what is said of a figure.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"stackagent/granularity"
 	"stackagent/internal/text"
@@ -41,8 +42,13 @@ func Gather(s *session.Session, o summary.Options, by []By) (*Run, error) {
 
 // RunOf are the figures of a summary: of the run, its classes and its kinds of threads.
 func RunOf(sum *summary.Summary) *Run {
-	r := &Run{Session: sum.Session, Program: sum.JVM.MainClass, JVM: sum.JVM.Version, CPUs: sum.JVM.CPUs, Rows: map[Key]map[string]float64{}, NotAvailable: map[By]string{}}
+	r := &Run{Session: sum.Session, Program: sum.JVM.MainClass, JVM: sum.JVM.Version, CPUs: sum.JVM.CPUs, Rows: map[Key]map[string]float64{}, NotAvailable: map[By]string{}, Gaps: sum.Gaps()}
 	r.whole(sum)
+	if d := sum.Doubts()["tasks.executions"]; d.Unknown() {
+		for _, by := range []By{Class, Executor, Site} {
+			r.NotAvailable[by] = d.Why
+		}
+	}
 	for i := range sum.Rows {
 		r.tasks(Class, sum.Rows[i].Class, &sum.Rows[i])
 	}
@@ -53,13 +59,12 @@ func RunOf(sum *summary.Summary) *Run {
 func (r *Run) whole(sum *summary.Summary) {
 	f := map[string]float64{
 		"duration_ns": float64(sum.DurationNs), "executions": float64(sum.Tasks.Executions), "created": float64(sum.Tasks.Created),
-		"threw": float64(sum.Tasks.Threw), "threads": float64(sum.Tasks.Threads), "gc_pauses": float64(sum.GC.Pauses), "gc_pause_ns": float64(sum.GC.PauseNs),
+		"never_executed": float64(sum.Tasks.NeverExecuted), "threw": float64(sum.Tasks.Threw), "threads": float64(sum.Tasks.Threads), "gc_pauses": float64(sum.GC.Pauses), "gc_pause_ns": float64(sum.GC.PauseNs),
 	}
-	if !sum.NeverAtMost() {
-		f["never_executed"] = float64(sum.Tasks.NeverExecuted)
-	}
-	if sum.NotAvailable["threw"] != "" { // an imported trace
-		delete(f, "threw")
+	for name, d := range sum.Doubts() {
+		if d.Unbounded() { // not known, or a bound
+			delete(f, strings.ReplaceAll(strings.TrimPrefix(name, "tasks."), ".", "_"))
+		}
 	}
 	if q := sum.Metrics.Queue(); q.Count > 0 {
 		f["queue_ns"] = q.Mean

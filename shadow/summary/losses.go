@@ -14,9 +14,9 @@ const LostInGaps = "batches that never arrived"
 // Lost counts what was produced and is not in the session. The reasons add up to
 // Events, without pauses.
 type Lost struct {
-	Events   uint64            `json:"events"`
-	Switches uint64            `json:"switches"`
-	Batches  uint64            `json:"batches"`
+	Events   uint64            `json:"events" null:"unknown"`
+	Switches uint64            `json:"switches" null:"unknown"`
+	Batches  uint64            `json:"batches" null:"unknown"`
 	ByReason map[string]uint64 `json:"by_reason,omitempty"`
 }
 

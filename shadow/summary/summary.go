@@ -148,33 +148,33 @@ type JVM struct {
 	CPUClock     string `json:"cpu_clock"`
 }
 
-// Tasks are exact counts.
+// Tasks are exact counts; in JSON null where they are not known.
 type Tasks struct {
-	Created       int64 `json:"created"`        // tasks constructed
-	Executions    int64 `json:"executions"`     // recorded or summarised, those still running included
-	Summarised    int64 `json:"summarised"`     // of Executions, not recorded one by one
-	NeverExecuted int64 `json:"never_executed"` // created and not executed by the end
+	Created       int64 `json:"created" null:"unknown"`        // tasks constructed
+	Executions    int64 `json:"executions" null:"unknown"`     // recorded or summarised, those still running included
+	Summarised    int64 `json:"summarised" null:"unknown"`     // of Executions, not recorded one by one
+	NeverExecuted int64 `json:"never_executed" null:"unknown"` // created and not executed by the end
 	// Fates is what became of NeverExecuted; nil: not known, or too many tasks to look.
 	Fates        *granularity.Fates `json:"fates,omitempty"`
-	Threads      int64              `json:"threads"` // threads that executed at least one task
-	Threw        int64              `json:"threw"`   // executions ended by an exception
-	Failed       int64              `json:"failed"`  // constructions ended by an exception
-	Running      int64              `json:"running"` // executions that had not ended
-	Cut          int64              `json:"cut"`     // executions without an exit probe
-	Nested       int64              `json:"nested"`  // recorded executions inside another one
-	Virtual      int64              `json:"virtual"` // executions on virtual threads
-	CreateUnseen int64              `json:"creation_unseen"`
-	Classes      int64              `json:"classes"` // task classes created or executed
+	Threads      int64              `json:"threads" null:"unknown"` // threads that executed at least one task
+	Threw        int64              `json:"threw" null:"unknown"`   // executions ended by an exception
+	Failed       int64              `json:"failed" null:"unknown"`  // constructions ended by an exception
+	Running      int64              `json:"running" null:"unknown"` // executions that had not ended
+	Cut          int64              `json:"cut" null:"unknown"`     // executions without an exit probe
+	Nested       int64              `json:"nested" null:"unknown"`  // recorded executions inside another one
+	Virtual      int64              `json:"virtual" null:"unknown"` // executions on virtual threads
+	CreateUnseen int64              `json:"creation_unseen" null:"unknown"`
+	Classes      int64              `json:"classes" null:"unknown"` // task classes created or executed
 }
 
 // GC sums up the collection pauses, in nanoseconds.
 type GC struct {
-	Pauses   int64    `json:"pauses"`
-	PauseNs  units.Ns `json:"pause_ns"` // time stopped; overlaps count once
-	MedianNs units.Ns `json:"median_ns"`
-	P99Ns    units.Ns `json:"p99_ns"`
-	MaxNs    units.Ns `json:"max_ns"`
-	Share    float64  `json:"share"` // of the session, 0 to 1
+	Pauses   int64    `json:"pauses" null:"unknown"`
+	PauseNs  units.Ns `json:"pause_ns" null:"unknown"` // time stopped; overlaps count once
+	MedianNs units.Ns `json:"median_ns" null:"unknown"`
+	P99Ns    units.Ns `json:"p99_ns" null:"unknown"`
+	MaxNs    units.Ns `json:"max_ns" null:"unknown"`
+	Share    float64  `json:"share" null:"unknown"` // of the session, 0 to 1
 	// Standstill is how long safepoints stopped the program, for collections and other reasons, reaching them
 	// included; nil: not available, NoStandstill says why.
 	Standstill   *gc.Standstill `json:"standstill"`

@@ -19,7 +19,7 @@ import (
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
 // Aliased is a type with a MarshalJSON of its own: it marshals to what JSONSchemaAlias returns, whose value does not
-// matter.
+// matter. One that returns its own type writes its own fields, null in those that have the tag null.
 type Aliased interface{ JSONSchemaAlias() any }
 
 // Union is an interface in a field: what it can hold.
@@ -67,13 +67,14 @@ func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 }
 
 func (g *Generator) plain(t reflect.Type) (*jsonschema.Schema, error) {
-	if alias, ok := aliasOf(t); ok {
+	alias, aliased := aliasOf(t)
+	if aliased && alias != t {
 		return g.Of(alias)
 	}
 	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return &jsonschema.Schema{Type: "string"}, nil
 	}
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+	if !aliased && t.Implements(reflect.TypeFor[json.Marshaler]()) {
 		return nil, fmt.Errorf("%s has a MarshalJSON and no JSONSchemaAlias", t)
 	}
 	switch t.Kind() {
@@ -204,6 +205,9 @@ func (g *Generator) fields(t reflect.Type, s *jsonschema.Schema, in string) erro
 		p, err := g.Of(f.Type)
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", t, f.Name, err)
+		}
+		if f.Tag.Get("null") != "" {
+			p = nullable(p)
 		}
 		p = g.described(p, t, f, tag, in)
 		s.Properties[tag] = p
