@@ -168,7 +168,7 @@ func TestImage(t *testing.T) {
 	dir, version := dist(t)
 	storage := t.TempDir()
 	with := []string{"--root", filepath.Join(storage, "root"), "--runroot", filepath.Join(storage, "run"), "--storage-driver", "vfs"}
-	run(t, dir, nil, "buildah", append(with, "build", "--isolation", "chroot", "--network", "none", "--build-arg", "VERSION="+version, "-t", "stackagent",
+	run(t, dir, nil, "buildah", append(with, "build", "--isolation", "chroot", "--build-arg", "VERSION="+version, "-t", "stackagent",
 		"-f", filepath.Join(testjvm.Root(t), "deploy/container/Containerfile.release"), dir)...)
 	container := strings.TrimSpace(run(t, dir, nil, "buildah", append(with, "from", "--pull-never", "stackagent")...))
 	if got := run(t, dir, nil, "buildah", append(with, "run", "--isolation", "chroot", container, "--", "shadow", "--version")...); !strings.Contains(got, version) {
