@@ -5,8 +5,10 @@ package export
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"stackagent/granularity/activity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -73,6 +75,28 @@ func (s *Source) passes(class uint32) bool {
 func (s *Source) overlaps(from, to units.MonoNs) bool {
 	m := &s.Session.Manifest
 	return (from <= s.Span.To || s.Span.To >= m.EndNs) && (to >= s.Span.From || s.Span.From <= m.StartNs)
+}
+
+// Left says what of the session is not exported by choice, or was never in it, in a sentence each.
+func (s *Source) Left() (notes []string) {
+	m := &s.Session.Manifest
+	if from, to := units.Ns(s.Span.From-m.StartNs), units.Ns(s.Span.To-m.StartNs); from > 0 || s.Span.To < m.EndNs {
+		notes = append(notes, fmt.Sprintf("only what overlaps %s to %s of the session is in it", units.FormatNs(from), units.FormatNs(to)))
+	}
+	if s.Filter.Active() {
+		var only []string
+		if s.Filter.App {
+			only = append(only, "of the program and its libraries (--app)")
+		}
+		if s.Filter.Class != "" {
+			only = append(only, fmt.Sprintf("that match %q (--class)", text.Clean(s.Filter.Class, '?')))
+		}
+		notes = append(notes, "only tasks of classes "+strings.Join(only, " and ")+" are in it")
+	}
+	if x := session.IncompleteOf(m); x != nil {
+		notes = append(notes, "the session is incomplete: "+x.Text())
+	}
+	return notes
 }
 
 func (s *Source) show(what string, done, total uint64) {

@@ -15,7 +15,7 @@ import (
 // describe fills the manifest.
 func (b *builder) describe() {
 	m := &b.w.Manifest
-	m.ImportedFrom = Source
+	m.ImportedFrom, m.PartOf = Source, b.facts.partOf
 	m.StartNs, m.EndNs, m.Ended = units.MonoNs(b.clock.start), units.MonoNs(b.clock.end), store.EndedExit
 	m.WallUnixNs = b.clock.start
 	m.JVM = b.facts.jvm

@@ -55,9 +55,10 @@ type facts struct {
 	ours         int64 // executions that we exported
 	submissions  int64
 	ourNotes     []string
-	collection   string // name of the latest collection
-	bad          int64  // events that make no sense
-	losses       int64  // events of jdk.DataLoss
+	partOf       []string // those that say that the recording is a part of a session
+	collection   string   // name of the latest collection
+	bad          int64    // events that make no sense
+	losses       int64    // events of jdk.DataLoss
 	lostBytes    int64
 	waitTypes    map[string]bool
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stackagent/internal/jfrfile"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -114,8 +115,13 @@ var allKinds = []wire.WaitKind{wire.WaitMonitor, wire.WaitNotify, wire.WaitPark,
 var waitTypeOf = map[wire.WaitKind]string{wire.WaitMonitor: "jdk.JavaMonitorEnter", wire.WaitNotify: "jdk.JavaMonitorWait", wire.WaitPark: "jdk.ThreadPark", wire.WaitSleep: "jdk.ThreadSleep", wire.WaitIO: "jdk.SocketRead"}
 
 func (b *builder) ourNote(e jfrfile.Value) error {
-	if s := short(e.Get("text").Text()); s != "" && len(b.facts.ourNotes) < maxOurNotes {
-		b.facts.ourNotes = append(b.facts.ourNotes, s)
+	s := text.OneLine(short(e.Get("text").Text()))
+	if s == "" || len(b.facts.ourNotes) == maxOurNotes || slices.Contains(b.facts.ourNotes, s) {
+		return nil
+	}
+	b.facts.ourNotes = append(b.facts.ourNotes, s)
+	if e.Get("part").Int() != 0 {
+		b.facts.partOf = append(b.facts.partOf, s)
 	}
 	return nil
 }

@@ -57,6 +57,10 @@ func IncompleteOf(m *store.Manifest) *Incomplete {
 		x.AtLeast = slices.Clone(figuresLow)
 		x.UntilNs = nil
 	}
+	if len(m.PartOf) > 0 {
+		x.Why = append(x.Why, m.PartOf...)
+		x.AtLeast = slices.Clone(figuresLow)
+	}
 	if m.Lost.Batches > 0 {
 		x.Why = append(x.Why, fmt.Sprintf("batches that never arrived: %d", m.Lost.Batches))
 		x.AtLeast = slices.Clone(figuresLow)

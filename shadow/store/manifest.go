@@ -115,6 +115,9 @@ type Manifest struct {
 	// ImportedFrom says of what another program recorded the session was made; empty: it was recorded by the agent, or is a
 	// trace of tgp.
 	ImportedFrom string `json:"imported_from,omitempty"`
+	// PartOf says, a clause for each reason, what of the program that recording does not hold; empty: nothing is known to be
+	// missing.
+	PartOf []string `json:"part_of,omitempty"`
 
 	// Pieces are the other stores that hold parts of the session. While there are any, what is missing here is
 	// not known to be lost, and parts are not merged: their ranges show what is there twice.

@@ -23,11 +23,15 @@ type recording struct {
 	origins *export.Origins
 	extra   []int // metrics of the session that are fields of tasks
 	notes   []string
+	parts   map[string]bool // notes that say that the recording is a part of the session
 }
 
 // Write writes the recording of what src chooses. The notes say what it does not hold, in a sentence each.
 func Write(to io.Writer, src *export.Source) (notes []string, err error) {
-	r := &recording{src: src, chunks: &chunks{to: to, s: src.Session, pools: map[int]*pool{}, from: src.Span.From}}
+	r := &recording{src: src, parts: map[string]bool{}, chunks: &chunks{to: to, s: src.Session, pools: map[int]*pool{}, from: src.Span.From}}
+	for _, n := range src.Left() {
+		r.part("%s", n)
+	}
 	r.metadata = metadata(r.extraFields())
 	if r.origins, err = src.Origins(); err != nil {
 		return nil, err
@@ -42,6 +46,12 @@ func Write(to io.Writer, src *export.Source) (notes []string, err error) {
 
 func (r *recording) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// part is a note of tasks or other events that are missing.
+func (r *recording) part(format string, args ...any) {
+	r.note(format, args...)
+	r.parts[r.notes[len(r.notes)-1]] = true
 }
 
 // fieldName matches names of metrics that can be those of fields in Java.
@@ -140,7 +150,7 @@ func (r *recording) submissions() error {
 func (r *recording) executions() error {
 	err := r.src.Executions(r.execution)
 	if r.src.Truncated {
-		r.note("the recording ends after the first %d executions, as --max wants it", r.src.Written)
+		r.part("the recording ends after the first %d executions, as --max wants it", r.src.Written)
 	}
 	return err
 }
@@ -220,10 +230,10 @@ func (r *recording) summaries() error {
 		return r.end(x.ToNs)
 	})
 	if n > 0 {
-		r.note("%s no event stackagent.Task: they were too fast to be recorded one by one; events stackagent.Summary count them", text.PluralExact(n, "execution has", "executions have"))
+		r.part("%s no event stackagent.Task: they were too fast to be recorded one by one; events stackagent.Summary count them", text.PluralExact(n, "execution has", "executions have"))
 	}
 	if lost := r.s.Manifest.Lost.Events; lost > 0 {
-		r.note("%s lost while recording and not in this one", text.PluralExact(lost, "event was", "events were"))
+		r.part("%s lost while recording and not in this one", text.PluralExact(lost, "event was", "events were"))
 	}
 	return err
 }
@@ -232,6 +242,7 @@ func (r *recording) writeNotes() error {
 	for _, n := range r.notes {
 		r.start(eventNote, r.src.Span.From)
 		r.words(n)
+		r.boolean(r.parts[n])
 		if err := r.end(r.src.Span.From); err != nil {
 			return err
 		}

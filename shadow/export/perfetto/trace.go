@@ -42,6 +42,7 @@ func Write(to io.Writer, src *export.Source) (Notes, error) {
 	t := &trace{writer: newWriter(to), src: src, s: src.Session, labels: map[uint32]string{}}
 	t.tracks = newTracks(t.writer, t.s)
 	t.count = newCounters(t)
+	t.notes = src.Left()
 	m := &t.s.Manifest
 	for _, step := range []func() error{
 		func() error { return t.clock(m.StartNs, m.WallUnixNs) }, t.tracks.process,
