@@ -143,7 +143,7 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 		return err
 	}
 	for _, n := range report.Notes {
-		env.Note("%s", n)
+		env.Note("%s", table.Clean(n))
 	}
 	if err := files.Write(env.Out, f.output, func(w io.Writer) error { return f.print(w, report) }); err != nil {
 		return err

@@ -80,7 +80,7 @@ func TestCommittedScripts(t *testing.T) {
 		return // sh -n has checked the syntax
 	}
 	for _, s := range scripts { // in the suite's folder: the scripts source common/lib.sh
-		cmd := exec.Command(shellcheck, "-x", strings.TrimPrefix(s, committed+"/"))
+		cmd := exec.Command(shellcheck, "-x", "-s", "sh", "-S", "warning", strings.TrimPrefix(s, committed+"/"))
 		cmd.Dir = committed
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s\n%s", s, out)

@@ -129,9 +129,18 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	}
 	p := plain(s)
 	if len(unknown) == 0 {
-		return json.Marshal(&p)
+		return marshal(&p)
 	}
 	return nulled(reflect.ValueOf(p), "", unknown)
+}
+
+// marshal leaves < and > to the encoder that asked, which knows whether the text goes into a page.
+func marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // nullTag marks the fields that are null where they are not known; the schema says so.
@@ -152,7 +161,7 @@ func nulled(v reflect.Value, prefix string, unknown map[string]bool) ([]byte, er
 		case prefix == "" && x.Kind() == reflect.Struct:
 			data, err = nulled(x, name+".", unknown)
 		default:
-			data, err = json.Marshal(x.Interface())
+			data, err = marshal(x.Interface())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s%s: %w", prefix, name, err)
