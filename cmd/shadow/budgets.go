@@ -100,6 +100,16 @@ func (f *checkFlags) budgets() ([]*budget.Budget, error) {
 	return all, nil
 }
 
+// sameFile reports whether two names are of one file that exists.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
 func (f *checkFlags) run(env console.Env, args []string) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -112,6 +122,11 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 	if f.baseline != "" {
 		if baseline, err = budget.ReadBaseline(f.baseline); err != nil {
 			return &console.UsageError{Err: err}
+		}
+	}
+	for _, input := range append(slices.Clone(f.files), f.baseline) {
+		if sameFile(input, f.output) {
+			return console.Usagef("-o %s: this is what is read; choose another file", f.output)
 		}
 	}
 	dirs, err := sessionsOf(env, args)

@@ -16,9 +16,10 @@ import (
 	"stackagent/shadow/store"
 )
 
-// Write lets f write to out, or, if path is not empty, to a file that appears whole or not at all.
+// Write lets f write to out, if path is empty or "-", or to a file that appears whole or not at all. What is no regular
+// file (a device, a pipe) is written to as it is, and a link to a file stays one.
 func Write(out io.Writer, path string, f func(io.Writer) error) error {
-	if path == "" {
+	if path == "" || path == "-" {
 		w := bufio.NewWriterSize(out, 1<<16)
 		if err := f(w); err != nil {
 			return err
@@ -28,8 +29,19 @@ func Write(out io.Writer, path string, f func(io.Writer) error) error {
 		}
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("writing %s: it is a folder; name a file", path)
+	if info, err := os.Stat(path); err == nil {
+		switch {
+		case info.IsDir():
+			return fmt.Errorf("writing %s: it is a folder; name a file", path)
+		case !info.Mode().IsRegular():
+			return writeThrough(path, f)
+		}
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return failed(path, err)
+		}
+	}
+	if ofSession(path) {
+		return fmt.Errorf("writing %s: this file is part of the session in %s; choose another file", path, filepath.Dir(path))
 	}
 	tmp, err := Aside(path)
 	if err != nil {
@@ -48,6 +60,34 @@ func Write(out io.Writer, path string, f func(io.Writer) error) error {
 		return failed(path, err)
 	}
 	return nil
+}
+
+// writeThrough writes to a device or a pipe.
+func writeThrough(path string, f func(io.Writer) error) error {
+	to, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return failed(path, err)
+	}
+	defer to.Close()
+	w := bufio.NewWriterSize(to, 1<<16)
+	if err := f(w); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Flush(), to.Close()); err != nil {
+		return failed(path, err)
+	}
+	return nil
+}
+
+// ofSession reports whether a file is one of those that make a session. Others may lie beside them: a report, a figure.
+func ofSession(path string) bool {
+	m, err := store.ReadManifest(filepath.Dir(path))
+	if err != nil {
+		return false
+	}
+	name := filepath.Base(path)
+	_, listed := m.Files[name]
+	return listed || name == store.ManifestName
 }
 
 // Check reports, before the work, whether the folder of a file is missing.

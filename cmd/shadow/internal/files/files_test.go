@@ -71,3 +71,39 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
+
+// TestWriteSpares: what is there and is no file that the user can mean to replace stays.
+func TestWriteSpares(t *testing.T) {
+	dir := t.TempDir()
+	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(target, []byte("old"), 0o600), os.Symlink("target", link), unix.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(nil, link, words); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link: %v, %v", info, err)
+	}
+	if b, err := os.ReadFile(target); err != nil || string(b) != "words" {
+		t.Errorf("behind the link: %q, %v", b, err)
+	}
+	read := make(chan string)
+	go func() {
+		b, _ := os.ReadFile(pipe)
+		read <- string(b)
+	}()
+	if err := Write(nil, pipe, words); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-read; got != "words" {
+		t.Errorf("through the pipe: %q", got)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("the pipe: %v, %v", info, err)
+	}
+	var out strings.Builder
+	if err := Write(&out, "-", words); err != nil || out.String() != "words" {
+		t.Errorf("standard output: %q, %v", out.String(), err)
+	}
+}
