@@ -9,7 +9,7 @@ import (
 )
 
 // readingVerbs read sessions and print of them; damage ends them.
-var readingVerbs = []string{"stats", "tasks", "hotspots", "threads", "report", "bottle", "stack", "gc", "tgp", "vertical", "monitors"}
+var readingVerbs = []string{"stats", "tasks", "hotspots", "threads", "report", "bottle", "stack", "gc", "tgp", "vertical", "monitors", "check", "diff", "export"}
 
 // damagedFlag gives the verbs that read sessions the flag --damaged.
 func damagedFlag(root *cobra.Command, to *console.Sessions) {
