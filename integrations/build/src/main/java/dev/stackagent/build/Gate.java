@@ -84,7 +84,8 @@ public final class Gate {
             String junit = reports.resolve("TEST-stackagent-" + session.getFileName() + ".xml").toString();
             broken |= one(words, "--format", "junit", "-o", junit).code == BROKEN;
             summary.append(one(words, "--format", "markdown").out);
-            text.append(one(words).out);
+            Shadow.Output said = one(words);
+            text.append(said.err).append(said.out); // notes first: what of the session is not known
         }
         Files.createDirectories(markdown.toAbsolutePath().getParent());
         Files.writeString(markdown, summary);

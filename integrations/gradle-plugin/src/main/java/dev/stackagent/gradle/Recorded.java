@@ -6,6 +6,8 @@ import dev.stackagent.build.Shadow;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
 import org.gradle.api.Action;
 import org.gradle.api.GradleException;
 import org.gradle.api.Project;
@@ -21,10 +23,11 @@ final class Recorded {
     private final Path reports;
     private final Path projectDir;
 
+    @SuppressWarnings("deprecation") // see below
     private Recorded(Project project, Test test, StackagentExtension settings) {
         this.test = test;
         this.settings = settings;
-        Path build = new File(project.getProjectDir(), "build").toPath();
+        Path build = project.getBuildDir().toPath(); // its successor has another type in each version of Gradle
         this.folder = build.resolve("stackagent").resolve(test.getName());
         this.reports = build.resolve("test-results").resolve(test.getName());
         this.projectDir = project.getProjectDir().toPath();
@@ -32,6 +35,9 @@ final class Recorded {
 
     static void set(Project project, Test test, StackagentExtension settings) {
         Recorded r = new Recorded(project, test, settings);
+        // What changes the verdict makes the tests run again.
+        test.getInputs().files((Callable<Object>) () -> settings.getBudgets() == null ? List.of() : settings.getBudgets());
+        test.getInputs().property("stackagent", (Callable<Object>) () -> settings.isEnabled() + " " + settings.isStrict() + " " + settings.getOptions());
         // Anonymous classes, not lambdas: Gradle cannot tell whether a task that runs a lambda is up to date.
         test.doFirst(new Action<Task>() {
             @Override

@@ -28,6 +28,7 @@ public final class StackagentProfiler implements ExternalProfiler {
     private final Map<String, String> options = new HashMap<>(Map.of("dir", "stackagent-jmh", "class", "*", "top", "5"));
     private final List<String> flags;
     private final Shadow shadow;
+    private final int top;
     private Path session;
 
     /**
@@ -49,6 +50,11 @@ public final class StackagentProfiler implements ExternalProfiler {
         }
         String more = options.getOrDefault("flags", "").trim();
         flags = more.isEmpty() ? List.of() : Arrays.asList(more.split(" +"));
+        try {
+            top = Integer.parseInt(options.get("top"));
+        } catch (NumberFormatException e) {
+            throw new ProfilerException("stackagent: top=" + options.get("top") + ": give a number", e);
+        }
         try {
             shadow = Shadow.find(options.get("home"));
         } catch (IOException e) {
@@ -90,7 +96,7 @@ public final class StackagentProfiler implements ExternalProfiler {
             if (o.code != 0) {
                 throw new IOException(o.err.trim());
             }
-            List<Result<?>> results = new ArrayList<>(new Hotspots(o.out, Integer.parseInt(options.get("top"))).results(result));
+            List<Result<?>> results = new ArrayList<>(new Hotspots(o.out, top).results(result));
             results.add(new TextResult("session: " + session.toAbsolutePath(), "stackagent"));
             return results;
         } catch (IOException e) {

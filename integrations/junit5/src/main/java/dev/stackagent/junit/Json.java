@@ -8,17 +8,15 @@ final class Json {
 
     static String quote(String s) {
         StringBuilder b = new StringBuilder("\"");
-        for (char c : s.toCharArray()) {
+        s.codePoints().forEach(c -> {
             if (c == '"' || c == '\\') {
-                b.append('\\').append(c);
-            } else if (c < ' ' || c == 0x7f) {
-                b.append(' ');
-            } else if (c > '~') {
-                b.append(String.format("\\u%04x", (int) c));
+                b.append('\\').appendCodePoint(c);
+            } else if (Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE || c == 0x2028 || c == 0x2029 || c == 0xfeff || c >= 0xfffe && c <= 0xffff) {
+                b.append(' '); // YAML has no such characters
             } else {
-                b.append(c);
+                b.appendCodePoint(c); // not escaped: what JSON writes for those beyond 16 bits is no YAML
             }
-        }
+        });
         return b.append('"').toString();
     }
 
