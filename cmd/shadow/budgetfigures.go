@@ -28,6 +28,9 @@ func treeOf(env console.Env, s *session.Session, x budget.Selector) (*summary.Su
 	if err != nil {
 		return nil, nil, err
 	}
+	if x.Glob != "" && len(sum.Rows) == 0 {
+		return sum, budget.Missing("no class of the session matches " + x.Glob), nil
+	}
 	sum.Findings = nil // sentences, no figures
 	tree, err := budget.TreeOf(sum)
 	for name, d := range sum.Doubts() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -141,7 +142,7 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 			}
 		}
 	}
-	runs, err := readFigures(env, dirs, names)
+	runs, err := readFigures(env, dirs, names, f.each)
 	if err != nil {
 		return err
 	}
@@ -301,7 +302,8 @@ type figureRuns struct {
 	notes        []string // what keeps their figures from being exact or compared
 }
 
-func readFigures(env console.Env, dirs []string, names []budget.Name) (*figureRuns, error) {
+// readFigures reads sessions; those that are not looked at each on its own must be runs of one program.
+func readFigures(env console.Env, dirs []string, names []budget.Name, each bool) (*figureRuns, error) {
 	selectors, err := budget.Selectors(names)
 	if err != nil {
 		return nil, &console.UsageError{Err: err}
@@ -327,11 +329,18 @@ func readFigures(env console.Env, dirs []string, names []budget.Name) (*figureRu
 					runs.notes = append(runs.notes, gap)
 				}
 			}
+			if program := sum.JVM.MainClass; len(runs.trees) > 0 && program != runs.program && !each {
+				return nil, console.Usagef("%s is a session of %s, %s of %s: they are no runs of one program; --each checks each on its own",
+					dirs[0], cmp.Or(table.Clean(runs.program), "an unknown program"), dir, cmp.Or(table.Clean(program), "an unknown program"))
+			}
 			if len(runs.trees) == 0 {
 				runs.program, runs.jvm, runs.cpus = sum.JVM.MainClass, sum.JVM.Version, sum.JVM.CPUs
 			}
 		}
 		env.NoteFound(s, before)
+		if name := s.Manifest.Session; name != "" && slices.Contains(runs.sessions, name) && !each {
+			runs.notes = append(runs.notes, fmt.Sprintf("session %s is given more than once: its copies count as runs, and intervals are too narrow", name))
+		}
 		runs.sessions, runs.trees = append(runs.sessions, summarySession(s.Manifest.Session, dir)), append(runs.trees, trees)
 	}
 	return runs, nil
