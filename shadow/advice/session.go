@@ -28,9 +28,9 @@ const CreationsUnseen = "created"
 
 // These are in NotAvailable of imported sessions, as the store names them.
 const (
-	NoCreations  = "creations"
-	NoExecutions = "executions"
-	NoPauses     = "pauses"
+	NoCreations  = "all creations"
+	NoExecutions = "all executions"
+	NoPauses     = "all pauses"
 )
 
 func volume(s *search) *Finding {

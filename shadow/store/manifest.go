@@ -37,11 +37,11 @@ const (
 )
 
 // Keys of NotAvailable of a session that was made of another program's recording: where one is set, the figure is not
-// known, and its 0 means nothing.
+// known, and its 0 means nothing. An attached agent has "executions" for those that it missed.
 const (
-	NoExecutions = "executions"
-	NoCreations  = "creations"
-	NoPauses     = "pauses"
+	NoExecutions = "all executions"
+	NoCreations  = "all creations"
+	NoPauses     = "all pauses"
 	NoLostCount  = "lost events"
 )
 
