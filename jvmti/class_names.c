@@ -37,7 +37,6 @@ bool sa_serves_tasks(const char *name) {
            strcmp(name, "sun/nio/ch/Poller") == 0;
 }
 
-_Atomic bool sa_tracing_seen;
 
 /* OpenTelemetry's class that makes a context current on a thread, or takes it back. Its Java agent has a copy with another name. */
 bool sa_stores_contexts(const char *name) {

@@ -1,6 +1,8 @@
 /* Running sums of what the probes have produced. */
 #include "drain.h"
 
+_Atomic bool sa_tracing_seen;
+
 static sa_counts gone, gone_virtual; /* of OS threads that have ended */
 
 static void add_counts(sa_counts *to, const sa_counts *c) {
