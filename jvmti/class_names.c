@@ -36,6 +36,8 @@ bool sa_serves_tasks(const char *name) {
     return strcmp(name, "java/util/concurrent/CompletableFuture") == 0 || strcmp(name, "java/util/concurrent/locks/LockSupport") == 0 ||
            strcmp(name, "sun/nio/ch/Poller") == 0;
 }
+/* Also beside the totals: the programs of the tests link one file or the other. */
+__attribute__((weak)) _Atomic bool sa_tracing_seen;
 
 
 /* OpenTelemetry's class that makes a context current on a thread, or takes it back. Its Java agent has a copy with another name. */

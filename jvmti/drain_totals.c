@@ -1,7 +1,7 @@
 /* Running sums of what the probes have produced. */
 #include "drain.h"
 
-_Atomic bool sa_tracing_seen;
+__attribute__((weak)) _Atomic bool sa_tracing_seen;
 
 static sa_counts gone, gone_virtual; /* of OS threads that have ended */
 
