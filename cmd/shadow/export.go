@@ -30,7 +30,7 @@ type exportFormat struct {
 }
 
 var exportFormats = []exportFormat{
-	{"perfetto", "threads, tasks, hand-overs, waits, queues and pauses over time, for Perfetto", "a file; .gz compresses it", true, true, true, false, exportPerfetto},
+	{"perfetto", "threads, tasks, hand-overs, waits, queues and pauses over time, for Perfetto (.gz compresses it)", "a file", true, true, true, false, exportPerfetto},
 	{"jfr", "tasks, submissions, queue times, waits and pauses, for the command jfr and JDK Mission Control", "a file", true, true, true, false, exportJFR},
 	{"duckdb", "SQL that makes views of the session's tables, with names in place of ids, for DuckDB", "a file", false, false, false, false, exportDuckDB},
 	{"otlp", "counts and times by class, pauses and the slowest tasks as spans, for OpenTelemetry", "the URL of a receiver, or a file (JSON lines)", true, true, true, true, exportOTLP},
