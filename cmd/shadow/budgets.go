@@ -98,6 +98,9 @@ func (f *checkFlags) budgets() ([]*budget.Budget, error) {
 	if f.each && (f.baseline != "" || f.write != "") {
 		return nil, console.Usagef("--each and baselines exclude each other: a baseline is compared with all runs together")
 	}
+	if f.write != "" && (f.baseline != "" || f.output != "" || f.strict) {
+		return nil, console.Usagef("--write-baseline checks nothing: use it without --baseline, --strict and -o")
+	}
 	return all, nil
 }
 

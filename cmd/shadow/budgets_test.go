@@ -83,6 +83,8 @@ func TestCheckExits(t *testing.T) {
 		{2, []string{"--budget", writeFile(t, "b.yaml", "budgets:\n  - exp: x")}, "line 2"},
 		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--baseline", filepath.Join(dir, "none")}, "reading the baseline"},
 		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--each", "--baseline", "x"}, "--each and baselines exclude each other"},
+		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--write-baseline", "x", "--strict"}, "--write-baseline checks nothing"},
+		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--baseline", writeFile(t, "huge.yaml", "version: 1\nfigures:\n  - {figure: cpu_ns.max, values: [1e308]}")}, "needs a number, at most 1e+18"},
 		{0, []string{"--budget", writeFile(t, "w.yaml", "budgets:\n  - {expr: cpu_ns.max < 1ns, severity: warning}")}, "0 kept, 1 broken"},
 		{3, []string{"--budget", writeFile(t, "e.yaml", "budgets:\n  - {expr: cpu_ns.max < 1ns}")}, "cpu_ns.max is"},
 	} {

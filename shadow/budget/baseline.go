@@ -138,6 +138,9 @@ func whole(to *int) setter {
 	}
 }
 
+// maxFigure is beyond every figure: 30 years in ns. Means and ratios of such numbers stay finite.
+const maxFigure = 1e18
+
 func (b *Baseline) parseFigure(n *yaml.Node) error {
 	var name string
 	var values []float64
@@ -148,8 +151,8 @@ func (b *Baseline) parseFigure(n *yaml.Node) error {
 				return err
 			}
 			v, err := strconv.ParseFloat(s, 64)
-			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return at(n, "%q: needs a number", text.Cut(s, 40))
+			if err != nil || math.IsNaN(v) || math.Abs(v) > maxFigure {
+				return at(n, "%q: needs a number, at most %g", text.Cut(s, 40), maxFigure)
 			}
 			values = append(values, v)
 			return nil

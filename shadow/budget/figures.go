@@ -116,6 +116,9 @@ func (f *Figures) Change(n Name) Change {
 		}
 		return Change{Why: "it was 0 in the baseline: compare it with a number"}
 	}
+	if b < 0 {
+		return Change{Why: "it was below 0 in the baseline: compare it with a number"}
+	}
 	r := estimate.Ratio(now.Values, before.Values)
 	r.Mean, r.Low, r.High = r.Mean-1, r.Low-1, r.High-1
 	return Change{Interval: r}
