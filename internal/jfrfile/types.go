@@ -205,7 +205,7 @@ func (c *Chunk) addFields(t *Type, e *element) error {
 }
 
 // unit finds the annotation of a field that says what a time is in. Annotations name their types by id, which may be
-// described only later; their values tell them apart.
+// described only later; their values distinguish them.
 func unit(field *element) string {
 	for i := range field.children {
 		switch v := field.children[i].get("value"); v {

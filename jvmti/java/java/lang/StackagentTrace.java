@@ -31,7 +31,7 @@ public final class StackagentTrace {
     /** Stackagent.firstId when it became current: nothing is known of what a thread did between two sessions. */
     private long session;
 
-    /** When the execution began that was recorded last, which tells it from all others of the thread, and its trace. */
+    /** When the execution began that was recorded last, which identifies it on its thread, and its trace. */
     private long began, beganHigh, beganLow;
 
     /** The library's own code is running, called from here. */
