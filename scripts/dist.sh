@@ -15,6 +15,8 @@ v[0-9]*) version=${2:-$described}; version=${version#v} ;;
 esac
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || echo 0)}"
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC0 GOFLAGS='-buildvcs=false -trimpath'
+JAVA_HOME=${JAVA_HOME:-$(scripts/java-home.sh)} # its headers
+export JAVA_HOME CGO_CFLAGS="-O2 -I$JAVA_HOME/include -I$JAVA_HOME/include/linux"
 go=scripts/go.sh
 gomod=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
 nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0

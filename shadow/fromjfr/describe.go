@@ -132,6 +132,7 @@ func (b *builder) notes() []string {
 	add(b.lives.noStart, "virtual thread", "virtual threads", "started before the recording: how long they ran is not known, and they are no executions")
 	add(b.facts.submitFailed, "virtual thread", "virtual threads", "could not be scheduled (jdk.VirtualThreadSubmitFailed)")
 	add(b.overlaps, "execution", "executions", "lay only partly inside another one of the thread; they stand beside it")
+	add(b.facts.repeated, "chunk", "chunks", "left out: the file holds the same one before")
 	add(b.facts.bad, "event", "events", "left out: without a thread, or with impossible times")
 	if n := b.count["jdk.MethodTiming"]; n > 0 {
 		out = append(out, "jdk.MethodTiming left out: it has neither threads nor single executions; jfr view method-timing shows it")

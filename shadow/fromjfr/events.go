@@ -57,6 +57,7 @@ type facts struct {
 	ourNotes     []string
 	partOf       []string // those that say that the recording is a part of a session
 	collection   string   // name of the latest collection
+	repeated     int64    // chunks that stand in the file once more
 	bad          int64    // events that make no sense
 	losses       int64    // events of jdk.DataLoss
 	lostBytes    int64

@@ -87,6 +87,7 @@ type builder struct {
 	gc       collections
 
 	chunk    *jfrfile.Chunk
+	seen     map[jfrfile.Header]bool
 	clock    clock
 	handlers map[*jfrfile.Type]handler // of the chunk; nil: left out
 	count    map[string]int64          // events by type
@@ -103,7 +104,7 @@ func newBuilder(o Options) *builder {
 	b.facts.waitTypes = map[string]bool{}
 	b.lives.init()
 	b.gc.init()
-	b.result.LeftOut = map[string]int64{}
+	b.result.LeftOut, b.seen = map[string]int64{}, map[jfrfile.Header]bool{}
 	return b
 }
 
@@ -129,6 +130,11 @@ func (b *builder) read(in io.ReaderAt, size int64) error {
 }
 
 func (b *builder) readChunk(c *jfrfile.Chunk) error {
+	if b.seen[c.Header] { // as in dumps of one JVM that overlap and were joined
+		b.facts.repeated++
+		return nil
+	}
+	b.seen[c.Header] = true
 	b.chunk = c
 	b.clock.chunk(&c.Header)
 	b.names.chunk(c)

@@ -109,6 +109,15 @@ func TestMethodTrace(t *testing.T) {
 	}
 }
 
+// TestRepeatedChunks: joined dumps that overlap count what both hold once.
+func TestRepeatedChunks(t *testing.T) {
+	once := recording(t, "jdk25")
+	x, y := build(t, once, Options{}), build(t, slices.Concat(once, once), Options{})
+	if y.Executions != x.Executions || y.Pauses != x.Pauses || y.Waits != x.Waits || !strings.Contains(strings.Join(y.Notes, "\n"), "left out: the file holds the same one before") {
+		t.Errorf("once %+v, twice %+v", x.Result, y.Result)
+	}
+}
+
 func TestVirtualThreadsAndWaits(t *testing.T) {
 	x := build(t, recording(t, "jdk21"), Options{})
 	if x.byClass[virtualThread] != 41 || x.Executions != 41 || x.Pauses != 2 || x.Waits != 9 {
