@@ -67,12 +67,11 @@ func TestRelease(t *testing.T) {
 	t.Run("rpm", func(t *testing.T) {
 		root := chroot(t)
 		before := list(t, root)
-		db := filepath.Join(t.TempDir(), "db")
-		with := []string{"--dbpath", db, "--root", root, "--nodeps"} // a root of Debian: what is needed is no package of rpm there
+		with := []string{"--dbpath", "/rpmdb", "--root", root, "--nodeps"} // a root of Debian: what is needed is no package of rpm there
 		run(t, root, nil, "rpm", append(with, "--install", filepath.Join(dir, "stackagent-"+version+"-linux-amd64.rpm"))...)
 		installed(t, root, version)
 		run(t, root, nil, "rpm", append(with, "--erase", "stackagent")...)
-		run(t, root, nil, "rm", "-rf", filepath.Join(root, db))
+		run(t, root, nil, "rm", "-rf", filepath.Join(root, "rpmdb"))
 		gone(t, before, list(t, root))
 	})
 }
@@ -85,8 +84,8 @@ func chroot(t *testing.T) string {
 	}
 	image := filepath.Join(cache(t, "debian"), "minbase.tar")
 	if _, err := os.Stat(image); err != nil {
-		run(t, t.TempDir(), nil, "mmdebstrap", "--quiet", "--variant=minbase", "bookworm", image+".new")
-		if err := os.Rename(image+".new", image); err != nil {
+		run(t, t.TempDir(), nil, "mmdebstrap", "--quiet", "--variant=minbase", "bookworm", image+".new.tar")
+		if err := os.Rename(image+".new.tar", image); err != nil {
 			t.Fatal(err)
 		}
 	}
