@@ -108,7 +108,7 @@ func Start(o Options) (*Bus, error) {
 		return nil, fmt.Errorf("bus: folder for the stream: %w", err)
 	}
 	if free, err := freeBytes(o.StoreDir); o.MaxBytes <= 0 && err == nil {
-		o.MaxBytes = min(DefaultMaxBytes, max(free/2, leastMaxBytes)) // the other half is for the sessions
+		o.MaxBytes = fitting(free)
 	}
 	log := &serverLog{log: o.Logger, breaks: make(chan struct{}, 1)}
 	srv, err := startServer(o, host, port, access, log)
@@ -210,6 +210,9 @@ const tableBytes = 256 << 20
 
 // storeBytes is what the server may use on the disk in all.
 func (o Options) storeBytes() int64 { return maxBytes(o) + maxBytes(o)/8 + tableBytes }
+
+// fitting is the default bound of the stream on a disk with this much free, all in bytes: the other half is for the sessions.
+func fitting(free int64) int64 { return min(DefaultMaxBytes, max(free/2, leastMaxBytes)) }
 
 func maxBytes(o Options) int64 {
 	if o.MaxBytes > 0 {

@@ -113,7 +113,8 @@ func TestPortInUse(t *testing.T) {
 // id seen before is not taken twice.
 func TestStreamSurvives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bus")
-	b := start(t, Options{Listen: "127.0.0.1:0", StoreDir: dir})
+	o := Options{Listen: "127.0.0.1:0", StoreDir: dir, MaxBytes: 1 << 30}
+	b := start(t, o)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("folder: %v, %v; want mode 0700", info, err)
 	}
@@ -125,7 +126,7 @@ func TestStreamSurvives(t *testing.T) {
 		}
 	}
 	b.Close()
-	b = start(t, Options{Listen: "127.0.0.1:0", StoreDir: dir})
+	b = start(t, o)
 	s, err := b.JetStream().Stream(ctx, Stream)
 	if err != nil {
 		t.Fatal(err)
@@ -135,8 +136,20 @@ func TestStreamSurvives(t *testing.T) {
 		t.Errorf("%d messages, want 1", info.State.Msgs)
 	}
 	c := info.Config
-	if c.Duplicates != duplicateWindow || c.Storage != jetstream.FileStorage || c.Discard != jetstream.DiscardNew || c.MaxBytes != DefaultMaxBytes {
+	if c.Duplicates != duplicateWindow || c.Storage != jetstream.FileStorage || c.Discard != jetstream.DiscardNew || c.MaxBytes != o.MaxBytes {
 		t.Errorf("stream: %+v", c)
+	}
+}
+
+// However full the disk, the stream leaves half of what is free to the sessions.
+func TestStreamFitsDisk(t *testing.T) {
+	for free, want := range map[int64]int64{
+		0: leastMaxBytes, leastMaxBytes: leastMaxBytes, 4 << 30: 2 << 30,
+		2 * DefaultMaxBytes: DefaultMaxBytes, 1 << 40: DefaultMaxBytes,
+	} {
+		if got := fitting(free); got != want {
+			t.Errorf("with %d bytes free: %d, want %d", free, got, want)
+		}
 	}
 }
 
