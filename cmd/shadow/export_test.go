@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,5 +52,39 @@ func TestExport(t *testing.T) {
 	}
 	if code, said := export("--format", "jfr", "-o", out, "--max", "2"); code != 0 || !strings.Contains(said, "ends after the first 2 executions") {
 		t.Errorf("--max: exit %d: %s", code, said)
+	}
+}
+
+// TestTracesOfImport: what was exported with traces has the same ones when it is imported again.
+func TestTracesOfImport(t *testing.T) {
+	dir, err := exporttest.Traced(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, imported := filepath.Join(t.TempDir(), "s.jfr"), filepath.Join(t.TempDir(), "imported")
+	shadow := func(args ...string) string {
+		var stdout, stderr bytes.Buffer
+		if code := Run(context.Background(), args, console.Env{Out: &stdout, Err: &stderr, Now: time.Now}); code != 0 {
+			t.Fatalf("%q: exit %d: %s", args, code, stderr.String())
+		}
+		return stdout.String()
+	}
+	shadow("export", dir, "--format", "jfr", "-o", file)
+	shadow("import", file, "-o", imported)
+	for _, dir := range []string{dir, imported} {
+		for trace, want := range map[string][]string{exporttest.Traces[0]: {"1 " + exporttest.Spans[0], "2 " + exporttest.Spans[0]}, exporttest.Traces[1]: {"3 " + exporttest.Spans[1]}} {
+			table, err := csv.NewReader(strings.NewReader(shadow("tasks", dir, "--format", "csv", "--trace", trace))).ReadAll()
+			if err != nil || len(table) == 0 {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range table[1:] {
+				got = append(got, r[slices.Index(table[0], "task_id")]+" "+r[slices.Index(table[0], "span_id")])
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, trace %s: %q, want %q", dir, trace, got, want)
+			}
+		}
 	}
 }

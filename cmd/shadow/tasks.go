@@ -18,6 +18,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/unit"
 	"stackagent/shadow/view"
@@ -100,7 +101,7 @@ func traceOf(text string) (*session.TraceID, error) {
 	if text == "" {
 		return nil, nil
 	}
-	id, err := session.ParseTraceID(text)
+	id, err := store.ParseTraceID(text)
 	if err != nil {
 		return nil, &console.UsageError{Err: fmt.Errorf("--trace: %w", err)}
 	}
@@ -211,6 +212,8 @@ func whyNoTraces(s *session.Session) string {
 	why := s.Manifest.NotAvailable["traces"]
 	switch {
 	case why != "":
+	case s.Manifest.ImportedFrom != "":
+		why = "it was imported from " + s.Manifest.ImportedFrom + ", which has none"
 	case s.Manifest.Traces == nil:
 		why = "the program loaded no OpenTelemetry library"
 	default:

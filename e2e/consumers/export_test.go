@@ -72,7 +72,7 @@ func fetched(t *testing.T, dir, group, artifact, version string) string {
 // sessions are one of known numbers and one of hostile names; the second is in a folder of a hostile name.
 func sessions(t *testing.T) (known, hostile string) {
 	t.Helper()
-	known, err := exporttest.Write(t.TempDir())
+	known, err := exporttest.Traced(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,8 @@ func TestPerfetto(t *testing.T) {
 			"select count(*) from flow join slice a on a.id = slice_out join slice b on b.id = slice_in where a.category = 'submission' and b.category = 'task'",
 			"select extract_arg(arg_set_id, 'debug.cpu_ns'), extract_arg(arg_set_id, 'debug.queue_ns'), extract_arg(arg_set_id, 'debug.executor') from slice where name = '"+exporttest.Outer+"'",
 			"select t.name, max(value) from counter join track t on t.id = track_id group by 1",
-			"select tid, name from thread where tid > 5000"))
+			"select tid, name from thread where tid > 5000",
+			"select extract_arg(arg_set_id, 'debug.task_id'), extract_arg(arg_set_id, 'debug.span_id') from slice where extract_arg(arg_set_id, 'debug.trace_id') = '"+exporttest.Traces[0]+"' order by 1"))
 		expect(t, "tasks", got[0], fmt.Sprintf("[[%d]]", executions))
 		expect(t, "errors", got[1], "[]")
 		if filepath.Base(dir) != "known" {
@@ -184,6 +185,7 @@ func TestPerfetto(t *testing.T) {
 		expect(t, "arguments", got[4], `[[5000000,5000000,"com.acme.Pool #1"]]`)
 		expect(t, "counters", got[5], `[["CPUs in use by tasks (estimate)",0.8],["queue of com.acme.Pool #1",1]]`)
 		expect(t, "threads", got[6], `[[5001,"worker"]]`)
+		expect(t, "tasks of a trace", got[7], `[[1,"`+exporttest.Spans[0]+`"],[2,"`+exporttest.Spans[0]+`"]]`)
 	})
 }
 
@@ -227,6 +229,11 @@ func TestJFR(t *testing.T) {
 			"com.acme.Main.start() line: 7", `executor = "com.acme.Pool #1"`, `eventThread = "worker" (javaThreadId = 21)`} {
 			if !strings.Contains(printed, want) {
 				t.Errorf("jfr print does not say %s:\n%s", want, printed)
+			}
+		}
+		for i, want := range []int{2, 1} {
+			if n := strings.Count(printed, `traceId = "`+exporttest.Traces[i]+`"`); n != want {
+				t.Errorf("jfr print has %d tasks of trace %s, want %d", n, exporttest.Traces[i], want)
 			}
 		}
 		if !strings.Contains(view, "Total Pause Time: 1.00 ms") {

@@ -97,6 +97,9 @@ func TestOTLPExport(t *testing.T) {
 		if s := spans[0]; s.Name != exporttest.Outer || s.Status.Code != 2 || s.Attributes.get("stackagent.queue_ns") != "5000000" || spans[1].ParentSpanID != s.SpanID {
 			t.Errorf("spans: %+v", spans[:2])
 		}
+		if s := spans[0]; s.TraceID != exporttest.Traces[0] || s.ParentSpanID != exporttest.Spans[0] {
+			t.Errorf("%s is in trace %s below span %s", s.Name, s.TraceID, s.ParentSpanID)
+		}
 	})
 }
 

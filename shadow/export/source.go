@@ -48,6 +48,18 @@ type Execution struct {
 	Extra       []units.Ns // by Session.ExtraMetrics; used again
 }
 
+// TraceSpan is the span in which it was executed; nil: none is known.
+func (e *Execution) TraceSpan(t *session.Traces) *session.Span {
+	end := e.End
+	if e.Running() {
+		end = 0
+	}
+	if span, ok := t.Of(e.Task, e.Start, end); ok {
+		return &span
+	}
+	return nil
+}
+
 // Running reports whether it had not ended when the program did. Its End is that of the session then.
 func (e *Execution) Running() bool { return e.Flags&wire.Running != 0 }
 

@@ -37,6 +37,9 @@ func (b *builder) describe() {
 	} else {
 		m.NotAvailable["queue"] = "a JFR recording does not say when tasks were submitted, and to which executor"
 	}
+	if b.facts.traces > 0 {
+		m.Traces = &store.RecordAccount{Produced: uint64(b.facts.traces)}
+	}
 	if b.result.Executions == 0 {
 		m.NotAvailable[store.NoExecutions] = b.noExecutions()
 	}
@@ -134,6 +137,7 @@ func (b *builder) notes() []string {
 	add(b.overlaps, "execution", "executions", "lay only partly inside another one of the thread; they stand beside it")
 	add(b.facts.repeated, "chunk", "chunks", "left out: the file holds the same one before")
 	add(b.facts.bad, "event", "events", "left out: without a thread, or with impossible times")
+	add(b.facts.badTraces, "trace id", "trace ids", "of executions left out: the recording has other texts there")
 	if n := b.count["jdk.MethodTiming"]; n > 0 {
 		out = append(out, "jdk.MethodTiming left out: it has neither threads nor single executions; jfr view method-timing shows it")
 	}

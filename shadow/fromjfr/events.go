@@ -54,6 +54,8 @@ type facts struct {
 	submitFailed int64 // virtual threads that could not be scheduled
 	ours         int64 // executions that we exported
 	submissions  int64
+	traces       int64 // ids of traces of our executions
+	badTraces    int64 // the same, that are none
 	ourNotes     []string
 	partOf       []string // those that say that the recording is a part of a session
 	collection   string   // name of the latest collection

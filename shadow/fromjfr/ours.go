@@ -1,6 +1,7 @@
 package fromjfr
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"stackagent/internal/jfrfile"
@@ -45,7 +46,31 @@ func (b *builder) ourTask(e jfrfile.Value) error {
 		end = maxTime
 	}
 	b.facts.ours++
+	if err := b.ourTrace(e, start, thread); err != nil {
+		return err
+	}
 	return b.rows.add(row{start: start, end: end, thread: thread, class: class, flags: uint32(flags), cpu: measured(e, "cpuTime"), queue: measured(e, "queueTime"), task: e.Get("taskId").Int()})
+}
+
+// ourTrace is the trace in which a task was executed.
+func (b *builder) ourTrace(e jfrfile.Value, start int64, thread uint32) error {
+	trace, span, task := e.Get("traceId").Text(), e.Get("spanId").Text(), e.Get("taskId").Int()
+	if trace == "" && span == "" {
+		return nil
+	}
+	id, err := store.ParseTraceID(trace)
+	var within store.SpanID
+	if err == nil {
+		within, err = store.ParseSpanID(span)
+	}
+	if err != nil || task <= 0 {
+		b.facts.badTraces++
+		return nil
+	}
+	b.facts.traces++
+	be := binary.BigEndian
+	return b.rows.add(row{start: start, end: start, what: traceRow, thread: thread, task: task,
+		cpu: int64(be.Uint64(id[:8])), queue: int64(be.Uint64(id[8:])), other: be.Uint32(within[:4]), holder: be.Uint32(within[4:])})
 }
 
 // measured is a time that may not be known.

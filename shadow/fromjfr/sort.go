@@ -36,6 +36,7 @@ const (
 	executionRow rowKind = iota
 	waitRow
 	submissionRow
+	traceRow // trace of an execution: the trace's id is in cpu and queue, the span's in other and holder
 )
 
 const rowBytes = 6*8 + 9*4

@@ -2,6 +2,7 @@ package fromjfr
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"stackagent/internal/units"
@@ -34,7 +35,7 @@ func (b *builder) begin() {
 
 // commit writes a part that is full.
 func (b *builder) commit() error {
-	if len(b.part.Executions) < partRows && len(b.part.Waits) < partRows && len(b.part.Submissions) < partRows {
+	if len(b.part.Executions) < partRows && len(b.part.Waits) < partRows && len(b.part.Submissions) < partRows && len(b.part.TaskTraces) < partRows {
 		return nil
 	}
 	if err := b.w.Commit(b.part); err != nil {
@@ -75,6 +76,8 @@ func (n *nesting) add(r *row) error {
 		return n.addWait(r)
 	case submissionRow:
 		return n.addSubmission(r)
+	case traceRow:
+		return n.addTrace(r)
 	}
 	if err := n.close(r.start, r.end); err != nil {
 		return err
@@ -93,6 +96,15 @@ func (n *nesting) addSubmission(r *row) error {
 	n.b.part.Submissions = append(n.b.part.Submissions, store.Submission{
 		TaskID: uint64(r.task), Class: r.class, Thread: r.thread, Executor: r.context, Site: r.site, Flags: uint16(r.flags), AtNs: units.MonoNs(r.start),
 	})
+	return n.b.commit()
+}
+
+// addTrace writes the trace of an execution, of a recording that we exported.
+func (n *nesting) addTrace(r *row) error {
+	be := binary.BigEndian
+	trace := store.TraceID(be.AppendUint64(be.AppendUint64(nil, uint64(r.cpu)), uint64(r.queue)))
+	span := store.SpanID(be.AppendUint32(be.AppendUint32(nil, r.other), r.holder))
+	n.b.part.TaskTraces = append(n.b.part.TaskTraces, store.TaskTrace{TaskID: uint64(r.task), Kind: store.TraceExecution, AtNs: r.start, TraceID: trace.String(), SpanID: span.String()})
 	return n.b.commit()
 }
 
@@ -163,7 +175,7 @@ func (n *nesting) end() error {
 }
 
 // addWait takes a wait. One wait can be several events, one inside the other: a read of a socket that parks the thread, a
-// virtual thread pinned in a park. They are one wait of the session.
+// virtual thread pinned in a park. They are one wait of the store.
 func (n *nesting) addWait(r *row) error {
 	if w := n.wait; w != nil && r.start < w.end {
 		if w.flags&uint32(wire.WaitPinned) != 0 && r.kind != uint32(wire.WaitIO) {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -11,25 +10,11 @@ import (
 	"stackagent/shadow/store"
 )
 
-// TraceID is the id of a trace, as W3C Trace Context has it.
-type TraceID [16]byte
+// TraceID is the id of a trace.
+type TraceID = store.TraceID
 
 // SpanID is the id of a span.
-type SpanID [8]byte
-
-// String is the id in hexadecimal.
-func (t TraceID) String() string { return hex.EncodeToString(t[:]) }
-
-// String is the id in hexadecimal.
-func (s SpanID) String() string { return hex.EncodeToString(s[:]) }
-
-// ParseTraceID reads 32 hexadecimal digits, not all of them 0.
-func ParseTraceID(text string) (id TraceID, err error) {
-	if n, err := hex.Decode(id[:], []byte(text[:min(len(text), 2*len(id))])); err != nil || n != len(id) || len(text) != 2*len(id) || id == (TraceID{}) {
-		return TraceID{}, fmt.Errorf("trace id %.40q: want 32 hexadecimal digits", text)
-	}
-	return id, nil
-}
+type SpanID = store.SpanID
 
 // Span is a span of a trace.
 type Span struct {
@@ -63,8 +48,8 @@ type traced struct {
 // Traces reads which tasks were in which trace. A session without tracing has none, and they cost nothing.
 func (s *Session) Traces() (*Traces, error) {
 	t := &Traces{}
-	if err := t.read(s); err != nil || len(t.rows) == 0 {
-		return t, err
+	if err := t.read(s); err != nil || len(t.rows) == 0 || s.Manifest.ImportedFrom != "" {
+		return t, err // an imported session has the trace of each execution: what has none was in several, or in none
 	}
 	err := t.inherit(s)
 	t.submitted = nil
@@ -75,9 +60,9 @@ func (t *Traces) read(s *Session) error {
 	known := map[TraceID]uint32{}
 	var strange, over int
 	bad, err := s.folder.ReadTaskTraces(func(r *store.TaskTrace) {
-		id, err := ParseTraceID(r.TraceID)
-		var span SpanID
-		if n, spanErr := hex.Decode(span[:], []byte(r.SpanID[:min(len(r.SpanID), 2*len(span))])); err != nil || spanErr != nil || n != len(span) || len(r.SpanID) != 2*n ||
+		id, err := store.ParseTraceID(r.TraceID)
+		span, spanErr := store.ParseSpanID(r.SpanID)
+		if err != nil || spanErr != nil ||
 			r.Kind != store.TraceSubmission && r.Kind != store.TraceExecution {
 			strange++
 			return

@@ -39,15 +39,3 @@ func TestTracesOf(t *testing.T) {
 		t.Error("Has")
 	}
 }
-
-func TestParseTraceID(t *testing.T) {
-	const good = "0af7651916cd43dd8448eb211c80319c"
-	if got, err := ParseTraceID(good); err != nil || got.String() != good {
-		t.Errorf("%s: %v %v", good, got, err)
-	}
-	for _, bad := range []string{"", good[:31], good + "0", "00000000000000000000000000000000", "0af7651916cd43dd8448eb211c80319g", "\x1b[31m", good[:30] + "é"} {
-		if got, err := ParseTraceID(bad); err == nil {
-			t.Errorf("%q: %v", bad, got)
-		}
-	}
-}

@@ -19,8 +19,33 @@ const (
 	WallUnixNs   = 1_700_000_000_000_000_000
 )
 
+// Traces and spans of the session of Traced: the submission of Outer is in the first, and so are Outer and the first Inner; the second Inner makes the
+// second one current. The traces of the Inner that still ran are none: their ids are hostile.
+var (
+	Traces      = [2]string{"0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"}
+	Spans       = [2]string{"b7ad6b7169203331", "00f067aa0ba902b7"}
+	hostileIDs  = []string{"", "0", "\x1b[2J<script>", "zaf7651916cd43dd8448eb211c80319c", "00000000000000000000000000000000", "0af7651916cd43dd8448eb211c80319c0af7651916cd43dd"}
+	runningTask = uint64(4)
+)
+
 // Write writes the session into root and gives its folder.
-func Write(root string) (string, error) {
+func Write(root string) (string, error) { return write(root, nil) }
+
+// Traced writes the session with traces.
+func Traced(root string) (string, error) {
+	rows := []store.TaskTrace{
+		{TaskID: 1, Kind: store.TraceSubmission, AtNs: int64(95 * Ms), TraceID: Traces[0], SpanID: Spans[0]},
+		{TaskID: 3, Kind: store.TraceExecution, AtNs: int64(106 * Ms), TraceID: Traces[1], SpanID: Spans[1]},
+	}
+	for _, id := range hostileIDs {
+		rows = append(rows, store.TaskTrace{TaskID: runningTask, Kind: store.TraceExecution, AtNs: int64(151 * Ms), TraceID: id, SpanID: Spans[0]})
+	}
+	rows = append(rows, store.TaskTrace{TaskID: runningTask, Kind: store.TraceExecution, AtNs: int64(151 * Ms), TraceID: Traces[0], SpanID: "\x00" + Spans[0]},
+		store.TaskTrace{TaskID: runningTask, Kind: "\x1b]0;x", AtNs: int64(151 * Ms), TraceID: Traces[0], SpanID: Spans[0]})
+	return write(root, rows)
+}
+
+func write(root string, traces []store.TaskTrace) (string, error) {
 	w, err := store.OpenWriter(root, "known", "known")
 	if err != nil {
 		return "", fmt.Errorf("writing a session: %w", err)
@@ -28,6 +53,9 @@ func Write(root string) (string, error) {
 	w.Manifest = store.Manifest{Session: "known", WallUnixNs: WallUnixNs, StartNs: Start, EndNs: End, DurationNs: units.Ns(End - Start), Ended: store.EndedExit,
 		Metrics: []string{"wall", "cpu"}, JVM: store.JVM{PID: 4711, Version: "25", Name: "OpenJDK", MainClass: "com.acme.Main", GC: "G1", CPUs: 4},
 		Produced: store.Counts{Executions: 11}, Submissions: &store.RecordAccount{Produced: 1}, Waits: &store.WaitRecording{}}
+	if traces != nil {
+		w.Manifest.Traces = &store.RecordAccount{Produced: uint64(len(traces))}
+	}
 	run := func(task, outer uint64, class, thread uint32, depth uint16, at units.MonoNs, wall units.Ns) store.Execution {
 		return store.Execution{TaskID: task, OuterTaskID: outer, Class: class, Thread: thread, Depth: depth, StartNs: at, EndNs: at + units.MonoNs(wall),
 			WallNs: wall, CPUNs: wall / 2, SelfWallNs: wall, SelfCPUNs: wall / 2}
@@ -48,6 +76,7 @@ func Write(root string) (string, error) {
 		Waits:       []store.Wait{{Kind: "monitor", Blocker: 1, Thread: 2, StartNs: int64(101 * Ms), EndNs: int64(104 * Ms), Waker: 1, WakerTask: 1}},
 		Pauses:      []store.Pause{{StartNs: int64(120 * Ms), EndNs: int64(121 * Ms), Cause: "G1 Evacuation Pause"}},
 		Summaries:   []store.Summary{{ID: 16384, Class: 2, Thread: 1, FromNs: int64(60 * Ms), ToNs: int64(70 * Ms), Executions: 7}},
+		TaskTraces:  traces,
 		Measures:    []store.Measure{{Summary: 16384, Metric: "wall", Count: 7, SumNs: 70_000, MinNs: 10_000, MaxNs: 10_000}},
 	}
 	if err := w.Commit(p); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 
@@ -162,4 +163,34 @@ func TestHostileNames(t *testing.T) {
 	if want := 2 * len(summarytest.Hostile); tasks != want {
 		t.Errorf("%d tasks, want %d", tasks, want)
 	}
+}
+
+// TestTraceIDs: an execution has the ids of the trace in which it was, and no others; a session without traces has no such fields.
+func TestTraceIDs(t *testing.T) {
+	none := [2]string{}
+	first, second := [2]string{exporttest.Traces[0], exporttest.Spans[0]}, [2]string{exporttest.Traces[1], exporttest.Spans[1]}
+	want := map[int64][2]string{1: first, 2: first, 3: second, 4: none}
+	dir, err := exporttest.Traced(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[int64][2]string{}
+	b, _ := write(t, dir)
+	each(t, b, func(_ *jfrfile.Chunk, name string, e jfrfile.Value) {
+		if name == "stackagent.Task" {
+			got[e.Get("taskId").Int()] = [2]string{e.Get("traceId").Text(), e.Get("spanId").Text()}
+		}
+	})
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if dir, err = exporttest.Write(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	b, _ = write(t, dir)
+	each(t, b, func(_ *jfrfile.Chunk, name string, e jfrfile.Value) {
+		if name == "stackagent.Task" && !e.Get("traceId").Missing() {
+			t.Error("a session without traces has a field for them")
+		}
+	})
 }

@@ -21,6 +21,7 @@ type recording struct {
 	*chunks
 	src     *export.Source
 	origins *export.Origins
+	traces  *session.Traces
 	extra   []int // metrics of the session that are fields of tasks
 	notes   []string
 	parts   map[string]bool // notes that say that the recording is a part of the session
@@ -31,6 +32,9 @@ func Write(to io.Writer, src *export.Source) (notes []string, err error) {
 	r := &recording{src: src, parts: map[string]bool{}, chunks: &chunks{to: to, s: src.Session, pools: map[int]*pool{}, from: src.Span.From}}
 	for _, n := range src.Left() {
 		r.part("%s", n)
+	}
+	if r.traces, err = r.s.Traces(); err != nil {
+		return nil, err
 	}
 	r.metadata = metadata(r.extraFields())
 	if r.origins, err = src.Origins(); err != nil {
@@ -57,11 +61,15 @@ func (r *recording) part(format string, args ...any) {
 // fieldName matches names of metrics that can be those of fields in Java.
 var fieldName = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,63}$`)
 
-// extraFields are the metrics of the session that tasks have beside wall and CPU time.
+// extraFields are the fields of tasks that only some sessions have: ids of traces, and metrics beside wall and CPU time.
 func (r *recording) extraFields() (fields []field) {
 	taken := map[string]bool{}
 	for _, f := range (&eventKinds[0]).all(nil) {
 		taken[f.name] = true
+	}
+	if r.traces.Any() {
+		fields = append(fields, words("traceId", "Trace"), words("spanId", "Span"))
+		taken["traceId"], taken["spanId"] = true, true
 	}
 	for k, m := range r.s.ExtraMetrics() {
 		if !fieldName.MatchString(m.Name) || taken[m.Name] {
@@ -182,6 +190,14 @@ func (r *recording) execution(e *export.Execution) error {
 	r.words(executor)
 	r.boolean(e.Flags&wire.Threw != 0)
 	r.boolean(e.Running())
+	if r.traces.Any() {
+		trace, span := "", ""
+		if x := e.TraceSpan(r.traces); x != nil {
+			trace, span = x.Trace.String(), x.ID.String()
+		}
+		r.words(trace)
+		r.words(span)
+	}
 	for _, k := range r.extra {
 		v := units.NotMeasured
 		if k < len(e.Extra) {

@@ -103,7 +103,7 @@ func (t *spanner) id(what string, e *export.Execution) []byte {
 func (t *spanner) of(c *class, e *export.Execution) []*trace.Span {
 	trc, id := t.id("trace", e)[:16], t.id("span", e)[:8]
 	var parent []byte
-	if span, ok := t.traces.Of(e.Task, e.Start, e.End); ok {
+	if span := e.TraceSpan(t.traces); span != nil {
 		trc, parent = span.Trace[:], span.ID[:]
 	}
 	from := e.Start

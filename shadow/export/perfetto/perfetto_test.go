@@ -55,6 +55,7 @@ type event struct {
 	at, kind, track uint64
 	name, category  string
 	flow, ends      uint64
+	args            map[string]string // texts that are not interned
 }
 
 // read reads a trace as the trace processor does: events in the order of their times, equal ones as they stand.
@@ -92,6 +93,20 @@ func read(t *testing.T, trace []byte) (events []event, texts []string) {
 						e.name = string(b)
 					case eventCategories:
 						e.category = names[internedCategories][v]
+					case eventAnnotations:
+						var name, text string
+						decode(t, b, func(f protowire.Number, v uint64, b []byte) {
+							switch f {
+							case annotationName:
+								name = names[internedAnnotations][v]
+							case annotationText:
+								text = string(b)
+							}
+						})
+						if e.args == nil {
+							e.args = map[string]string{}
+						}
+						e.args[name] = text
 					case eventFlows:
 						e.flow = v
 					case eventFlowsTerminate:
@@ -265,6 +280,41 @@ func TestHostileNames(t *testing.T) {
 	for _, s := range texts {
 		if s != clean(s) || s == "" {
 			t.Errorf("%q", s)
+		}
+	}
+}
+
+// TestTraceIDs: the slice of an execution has the ids of the trace in which it was, and no others.
+func TestTraceIDs(t *testing.T) {
+	want := []string{
+		exporttest.Inner + " at 100: " + exporttest.Traces[0] + " " + exporttest.Spans[0],
+		exporttest.Inner + " at 105: " + exporttest.Traces[1] + " " + exporttest.Spans[1],
+		exporttest.Inner + " at 150:  ",
+		exporttest.Outer + " at 99: " + exporttest.Traces[0] + " " + exporttest.Spans[0],
+	}
+	for name, write1 := range map[string]func(string) (string, error){"traced": exporttest.Traced, "untraced": exporttest.Write} {
+		dir, err := write1(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, _ := write(t, dir)
+		if name == "untraced" {
+			if bytes.Contains(trace, []byte("trace_id")) {
+				t.Error("a session without traces has ids of some")
+			}
+			continue
+		}
+		events, _ := read(t, trace)
+		var got []string
+		for _, e := range events {
+			if e.kind == sliceBegin && e.category == "task" {
+				got = append(got, fmt.Sprintf("%s at %d: %s %s", e.name, e.at/uint64(exporttest.Ms), e.args["trace_id"], e.args["span_id"]))
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, want %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }

@@ -30,6 +30,7 @@ type trace struct {
 	s       *session.Session
 	tracks  *tracks
 	origins *export.Origins
+	traces  *session.Traces
 	count   *counters
 	notes   Notes
 
@@ -47,6 +48,7 @@ func Write(to io.Writer, src *export.Source) (Notes, error) {
 	for _, step := range []func() error{
 		func() error { return t.clock(m.StartNs, m.WallUnixNs) }, t.tracks.process,
 		func() (err error) { t.origins, err = src.Origins(); return err },
+		func() (err error) { t.traces, err = t.s.Traces(); return err },
 		t.pauses, t.submissions, t.executions, t.waits, t.count.write, t.summaries, t.writeNotes,
 	} {
 		if err := step(); err != nil {
@@ -148,6 +150,10 @@ func (t *trace) execution(e *export.Execution) error {
 	}
 	t.argString("executor", t.src.ExecutorName(origin.Executor))
 	t.argString("site", t.site(origin.Site))
+	if span := e.TraceSpan(t.traces); span != nil {
+		t.argText("trace_id", span.Trace.String())
+		t.argText("span_id", span.ID.String())
+	}
 	t.argThread(shared, e.Thread)
 	if e.Flags&wire.Threw != 0 {
 		t.argString("ended", "by an exception")
