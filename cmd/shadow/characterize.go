@@ -191,7 +191,9 @@ const (
 
 // sessionsBelow lists the sessions in a folder: itself, or those below it. If there are
 // none, it lists the folder, and opening it says what is wrong.
-func sessionsBelow(dir string) ([]string, error) {
+func sessionsBelow(dir string) ([]string, error) { return atMostBelow(dir, mostSessions) }
+
+func atMostBelow(dir string, most int) ([]string, error) {
 	var found []string
 	root := filepath.Clean(dir)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -205,8 +207,8 @@ func sessionsBelow(dir string) ([]string, error) {
 			return nil
 		}
 		if _, err := os.Lstat(filepath.Join(path, store.ManifestName)); err == nil {
-			if found = append(found, path); len(found) > mostSessions {
-				return fmt.Errorf("more than %d sessions in %s: name fewer", mostSessions, dir)
+			if found = append(found, path); len(found) > most {
+				return fmt.Errorf("more than %d sessions in %s: name fewer", most, dir)
 			}
 			return fs.SkipDir
 		}

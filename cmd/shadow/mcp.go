@@ -20,9 +20,10 @@ func newMCP(env console.Env) *cobra.Command {
 		Use:   "mcp [STORE|DIR]",
 		Short: "Offer sessions to an assistant over the Model Context Protocol",
 		Long: `Speaks the Model Context Protocol on standard input and output. An assistant can list
-the sessions of the store (default: the current directory), and ask for statistics,
-findings, hotspots, waits, differences and explanations. It can read only what is in
-the store, and change nothing. Answers are short and say how to get the rest.`,
+the sessions of the store (default: the current directory) and of the folders in it,
+and ask for statistics, findings, hotspots, waits, differences and explanations. It can
+read only what is in the store, and change nothing. Answers are short and say how to
+get the rest.`,
 		Example: `  shadow mcp /var/lib/shadow
   claude mcp add stackagent -- shadow mcp /var/lib/shadow`,
 		Args: cobra.MaximumNArgs(1),
@@ -31,7 +32,7 @@ the store, and change nothing. Answers are short and say how to get the rest.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			s, err := mcpserver.New(dir, versionText(), verbIn(env))
+			s, err := mcpserver.New(dir, versionText(), verbIn(env), inStore)
 			if err != nil {
 				return err
 			}
@@ -43,6 +44,9 @@ the store, and change nothing. Answers are short and say how to get the rest.`,
 		},
 	}
 }
+
+// inStore are the sessions of a store, which shadow serve fills with more than other verbs read at once.
+func inStore(dir string) ([]string, error) { return atMostBelow(dir, 100_000) }
 
 type nopCloser struct{ io.Writer }
 

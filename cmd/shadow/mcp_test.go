@@ -24,7 +24,7 @@ import (
 func mcpClient(t *testing.T, dir string) *mcp.ClientSession {
 	t.Helper()
 	env := console.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: os.Environ(), Now: time.Now}
-	s, err := mcpserver.New(dir, "test", verbIn(env))
+	s, err := mcpserver.New(dir, "test", verbIn(env), inStore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,7 @@ type mcpAnswer struct {
 	Fields  map[string]any
 	Total   int
 	More    string
+	Notes   string
 	LeftOut []string `json:"left_out"`
 }
 
@@ -170,7 +171,7 @@ func TestMCPHostile(t *testing.T) {
 	c := mcpClient(t, dir)
 	for _, tool := range []string{"sessions", "stats", "findings", "hotspots"} {
 		_, text, failed := askTool(t, c, tool, nil)
-		if printed(t, "mcp "+tool, text); failed || len(text) > 64<<10 {
+		if printed(t, "mcp "+tool, text); failed || len(text) > mcpAtMost {
 			t.Errorf("%s: %d bytes: %.300s", tool, len(text), text)
 		}
 	}

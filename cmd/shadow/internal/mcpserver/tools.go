@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"stackagent/internal/text"
 )
 
 type ofSession struct {
-	Session string `json:"session,omitempty" jsonschema:"name of the session, as the tool sessions lists it"`
+	Session string `json:"session,omitempty" jsonschema:"name of the session, as the tool sessions lists it; the newest by default"`
 	paging
 }
 
@@ -51,14 +49,20 @@ func words(list ...string) (out []any) {
 func (h *handler) addTools(s *mcp.Server) {
 	add(s, "sessions", "The sessions of the store, the newest first, with program, duration and labels.", nil,
 		func(ctx context.Context, in paging) (*mcp.CallToolResult, any, error) {
-			if h.only != "" {
-				in = paging{Limit: mostRows} // it is among the others of its folder
+			if err := in.check(); err != nil {
+				return nil, nil, err
 			}
-			result, out, err := h.ask(ctx, in, "sessions", "ls", h.store)
-			if a, ok := out.(*answer); ok {
-				h.named(a)
+			list, err := h.list(ctx)
+			if err != nil {
+				return nil, nil, err
 			}
-			return result, out, err
+			rows := make([]json.RawMessage, len(list))
+			for i, l := range list {
+				rows[i] = l.row
+			}
+			a := answerOf("")
+			a.cutRows(rows, in)
+			return a.result()
 		})
 	add(s, "stats", "The summary of a session: tasks, threads, collections, what was lost, distributions of times.", nil,
 		func(ctx context.Context, in ofSession) (*mcp.CallToolResult, any, error) {
@@ -97,15 +101,18 @@ func add[In any](s *mcp.Server, name, what string, enums map[string][]any, f fun
 
 // of asks about one session.
 func (h *handler) of(ctx context.Context, in ofSession, args ...string) (*mcp.CallToolResult, any, error) {
-	dir, err := h.folder(in.Session)
+	dir, note, err := h.chosen(ctx, in.Session)
 	if err != nil {
 		return nil, nil, err
 	}
-	return h.ask(ctx, in.paging, append([]string{args[0], dir}, args[1:]...)...)
+	return h.ask(ctx, in.paging, note, append([]string{args[0], dir}, args[1:]...)...)
 }
 
 func (h *handler) diff(ctx context.Context, in diffIn) (*mcp.CallToolResult, any, error) {
 	const most = 32
+	if err := in.check(); err != nil {
+		return nil, nil, err
+	}
 	if len(in.A) == 0 || len(in.B) == 0 || len(in.A)+len(in.B) > most {
 		return nil, nil, h.hidden("name 1 to 16 sessions for each side")
 	}
@@ -126,46 +133,23 @@ func (h *handler) diff(ctx context.Context, in diffIn) (*mcp.CallToolResult, any
 	if err != nil {
 		return nil, nil, h.hidden(err.Error())
 	}
-	p := in.paging
-	p.Field = cmp.Or(p.Field, "rows")
-	a, err := cut([]byte(out), p)
-	if err != nil {
-		return nil, nil, err
-	}
-	if p.Field == "rows" { // the head beside them
-		var d map[string]json.RawMessage
-		if json.Unmarshal([]byte(out), &d) == nil {
-			delete(d, "rows")
-			a.Fields = d
+	a := answerOf(h.clean(notes))
+	if in.Field != "" && in.Field != "rows" {
+		if err := a.cut([]byte(out), in.paging); err != nil {
+			return nil, nil, err
 		}
+		return a.result()
 	}
-	a.Notes = text.Cut(h.clean(notes), 2000)
-	return nil, a, nil
-}
-
-// named gives the rows of the list of sessions the names by which the other tools know them.
-func (h *handler) named(a *answer) {
-	for i, r := range a.Rows {
-		var row map[string]json.RawMessage
-		var folder string
-		if json.Unmarshal(r, &row) != nil || json.Unmarshal(row["folder"], &folder) != nil {
-			continue
-		}
-		row["folder"], _ = json.Marshal(strings.TrimPrefix(folder, h.store+"/"))
-		a.Rows[i], _ = json.Marshal(row)
+	var doc map[string]json.RawMessage
+	var rows []json.RawMessage
+	if err := errors.Join(json.Unmarshal([]byte(out), &doc), json.Unmarshal(doc["rows"], &rows)); err != nil {
+		return nil, nil, fmt.Errorf("reading the answer: %w", err)
 	}
-	if h.only != "" {
-		a.Rows = slices.DeleteFunc(a.Rows, func(r json.RawMessage) bool {
-			var row struct{ Folder string }
-			return json.Unmarshal(r, &row) != nil || row.Folder != h.only
-		})
-		a.Total, a.More = len(a.Rows), ""
-	}
-}
-
-// byLength orders fields by the room that they need.
-func byLength(fields map[string]json.RawMessage) []string {
-	return slices.SortedFunc(maps.Keys(fields), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(fields[a]), len(fields[b])), cmp.Compare(a, b))
-	})
+	delete(doc, "rows")
+	half := a.room / 2 // at most this for the head
+	a.room -= half
+	a.cutFields(doc)
+	a.room += half
+	a.cutRows(rows, in.paging)
+	return a.result()
 }
