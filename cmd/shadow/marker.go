@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -11,7 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/proc"
 	"stackagent/internal/text"
+	"stackagent/internal/units"
 	"stackagent/shadow/marker"
 	"stackagent/shadow/view/table"
 )
@@ -22,7 +25,7 @@ type markerFlags struct{ begin, end, file string }
 func (m *markerFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&m.end, "marker", "", "a line of the command's output that matches this `REGEX` ends an iteration. Then its output goes through pipes: it sees no terminal, and what outlives it can print for two more seconds")
 	flags.StringVar(&m.begin, "marker-begin", "", "a line that matches this `REGEX` begins an iteration (default: each begins where the one before ended, the first with the session)")
-	flags.StringVar(&m.file, "marker-file", "", "`FILE` in which the program itself leaves its markers, as the JUnit listener does (the form of markers.json)")
+	flags.StringVar(&m.file, "marker-file", "", "`FILE` in which the program itself leaves its markers, as the JUnit listener does (the form of markers.json); a file from before the run is ignored")
 }
 
 func (m *markerFlags) check() error {
@@ -52,16 +55,42 @@ func (m *markerFlags) recorder() *marker.Recorder {
 	return marker.New(begin, regexp.MustCompile(m.end))
 }
 
-// left are the markers in the program's own file; nil: it left none.
-func (m *markerFlags) left(env console.Env) *marker.File {
+// ownFile is the file in which the program leaves its markers, as it was before the run.
+type ownFile struct {
+	path   string
+	before os.FileInfo // nil: it was not there
+	began  units.MonoNs
+}
+
+// own looks at the program's own file before a run; nil: there is none.
+func (m *markerFlags) own() *ownFile {
 	if m.file == "" {
 		return nil
 	}
-	file, err := marker.ReadFile(m.file)
-	if err != nil {
-		env.Note("%s", text.OneLine(err.Error()))
+	o := &ownFile{path: m.file, began: proc.Now()}
+	o.before, _ = os.Stat(m.file) // reading it says why
+	return o
+}
+
+// read reads what the program left in its file during the run; an error says why there are no markers of it.
+func (o *ownFile) read() (*marker.File, error) {
+	name := text.OneLine(o.path)
+	after, err := os.Stat(o.path)
+	if err == nil && o.before != nil && os.SameFile(o.before, after) && o.before.ModTime().Equal(after.ModTime()) && o.before.Size() == after.Size() {
+		return nil, fmt.Errorf("no iterations: %s is older than this run, and the program did not write it; delete it, and have the program write the file that --marker-file names", name)
 	}
-	return file
+	file, err := marker.ReadFile(o.path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("no iterations: %w", err)
+	case file == nil:
+		return nil, fmt.Errorf("no iterations: the program did not write %s; have it write the file that --marker-file names (the JUnit listener writes $STACKAGENT_SESSION.markers.json)", name)
+	case len(file.Markers) == 0:
+		return nil, fmt.Errorf("no iterations: %s has no markers; did any test run?", name)
+	case file.Markers[0].At < o.began || file.Markers[len(file.Markers)-1].At > proc.Now():
+		return nil, fmt.Errorf("no iterations: %s has markers of another time than this run; at_ns must be System.nanoTime() of when an iteration began or ended", name)
+	}
+	return file, nil
 }
 
 // watched are the streams that the command gets: the shadow's own, unless its lines are looked at. Call done when

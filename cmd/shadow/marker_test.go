@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/hpc"
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 	"stackagent/shadow/marker"
 	"stackagent/shadow/session"
@@ -84,6 +86,63 @@ func TestNoMarker(t *testing.T) {
 		code, _, errs := shadow(t, nil, append(append([]string{"run"}, args...), "--", "true")...)
 		if code != console.ExitUsage || !strings.Contains(errs, "--marker") {
 			t.Errorf("%q: exit %d: %s", args, code, errs)
+		}
+	}
+}
+
+// TestMarkerFile: the session has the markers that the program wrote during the run; what else is there is said, and not taken.
+func TestMarkerFile(t *testing.T) {
+	file := func(at ...units.MonoNs) *marker.File {
+		f := &marker.File{Version: marker.FileVersion, End: "a test ended"}
+		for _, a := range at {
+			f.Markers = append(f.Markers, marker.Marker{At: a})
+		}
+		return f
+	}
+	for _, c := range []struct {
+		name, note string
+		before     *marker.File
+		writes     bool
+	}{
+		{"written", "", nil, true},
+		{"written anew", "", file(5), true},
+		{"left over", "is older than this run", file(proc.Now()), false},
+		{"missing", "the program did not write", nil, false},
+	} {
+		dir := t.TempDir()
+		path, environ := filepath.Join(dir, "m.json"), []string{fakeVariable + "=exit 0"}
+		if c.before != nil {
+			if err := hpc.WriteJSON(path, c.before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.writes {
+			environ = append(environ, fakeMarkers+"="+path)
+		}
+		code, _, errs := shadow(t, environ, "run", "--agent", agentLibrary(t), "-q", "-o", filepath.Join(dir, "s"), "--marker-file", path, "--", fakeJava(t, "java"))
+		if code != 0 || c.note == "" && strings.Contains(errs, "iterations") || !strings.Contains(errs, c.note) {
+			t.Errorf("%s: exit %d: %s", c.name, code, errs)
+		}
+		if f, err := marker.Read(filepath.Join(dir, "s")); err != nil || (f != nil) != c.writes {
+			t.Errorf("%s: the session has %v, %v", c.name, f, err)
+		}
+	}
+	m := markerFlags{file: filepath.Join(t.TempDir(), "m.json")}
+	for _, c := range []struct {
+		file *marker.File
+		want string
+	}{
+		{file(), "has no markers"},
+		{file(1, 2), "of another time"},
+		{file(proc.Now(), proc.Now()+1e15), "of another time"},
+		{&marker.File{Version: 9}, "version 9"},
+	} {
+		own := m.own()
+		if err := hpc.WriteJSON(m.file, c.file); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := own.read(); f != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, %v; want %s", c.file, f, err, c.want)
 		}
 	}
 }

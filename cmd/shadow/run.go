@@ -165,7 +165,7 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer signal.Stop(caught)
-	end := ending{dir: dir, remove: remove, name: args[0], markers: f.marker.recorder()}
+	end := ending{dir: dir, remove: remove, name: args[0], markers: f.marker.recorder(), own: f.marker.own()}
 	log := f.deoptLog(env, c, args[0])
 	with, recording := f.jfr.with(env, c, withDeopts(args, log))
 	end.result, err = execute(env, f, c, w, library, with, end.markers)
@@ -246,8 +246,12 @@ func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collec
 	}
 	if e.markers != nil {
 		err = errors.Join(err, storeMarkers(env, e.markers.File(), folders))
-	} else if file := f.marker.left(env); file != nil {
-		err = errors.Join(err, storeMarkers(env, file, folders))
+	} else if e.own != nil {
+		if file, why := e.own.read(); why != nil {
+			env.Note("%s", text.OneLine(why.Error()))
+		} else {
+			err = errors.Join(err, storeMarkers(env, file, folders))
+		}
 	}
 	for _, folder := range folders {
 		err = errors.Join(err, store.SealBeside(folder, store.BesideFiles()...))
@@ -269,6 +273,7 @@ type ending struct {
 	result launch.Result
 
 	markers *marker.Recorder // nil: none were wanted
+	own     *ownFile         // of markers; nil: none
 	deopts  *deopt.File      // nil: not logged
 	jfr     *jfr.File        // nil: not recorded
 }

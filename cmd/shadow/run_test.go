@@ -16,12 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/hpc"
 	"stackagent/internal/busauth"
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/marker"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 )
+
+// fakeMarkers is the variable that names the file in which the fake JVM leaves a marker.
+const fakeMarkers = "FAKE_MARKERS"
 
 // fakeJVM does what a JVM with the agent does: it finds its options, connects
 // to the bus with the token, and sends a session. It then behaves by mode:
@@ -56,6 +62,12 @@ func fakeJVM(mode string, args []string) error {
 		return unix.Kill(os.Getpid(), unix.SIGKILL)
 	}
 	fmt.Println("args", strings.Join(args, " "))
+	if path := os.Getenv(fakeMarkers); path != "" {
+		f := marker.File{Version: marker.FileVersion, End: "a test ended", Markers: []marker.Marker{{At: proc.Now(), Line: "orders"}}}
+		if err := hpc.WriteJSON(path, &f); err != nil {
+			return err
+		}
+	}
 	if mode == "hang" {
 		fmt.Println("ready")
 		<-term
