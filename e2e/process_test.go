@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -35,29 +34,11 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// lockedBuffer can be read while the command writes.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // process is a running command whose end the test waits for.
 type process struct {
 	*exec.Cmd
 	stdout *bufio.Reader
-	stderr lockedBuffer
+	stderr testjvm.Buffer
 }
 
 // says waits until text is on the process's stderr. If it never is, the test shows what is.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/budget"
+	"stackagent/shadow/store"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
@@ -46,8 +48,8 @@ cpu_ns.max, queue_ns.p99, tasks.executions, gc.pause_ns, duration_ns. A selector
 tasks: class("com.acme.*").cpu_ns.max. There are class, executor, site, and unit for
 units of work; units.queue_ns.p99 is of all units of work. Times and sizes have units:
 50ms, 1MiB. baseline.cpu_ns.sum is the figure in the baseline, and
-within(cpu_ns.sum, 10%) holds if it changed by no more than that, or by no more than
-the spread of the runs explains.
+within(cpu_ns.sum, 10%) holds if it changed by no more than that; it is not available
+where the runs vary too much to tell.
 
 A figure that a session does not have breaks no budget and keeps none: the result says
 that it is not available. --strict fails on that, too.`,
@@ -79,7 +81,7 @@ that it is not available. --strict fails on that, too.`,
 func (f *checkFlags) budgets() ([]*budget.Budget, error) {
 	var all []*budget.Budget
 	for _, path := range f.files {
-		list, err := budget.ReadFile(path)
+		list, err := readPlain(path, budget.Read)
 		if err != nil {
 			return nil, &console.UsageError{Err: err}
 		}
@@ -104,6 +106,16 @@ func (f *checkFlags) budgets() ([]*budget.Budget, error) {
 	return all, nil
 }
 
+// readPlain opens a file and reads it.
+func readPlain[T any](path string, read func(io.Reader, string) (T, error)) (out T, err error) {
+	f, err := files.OpenPlain(path)
+	if err != nil {
+		return out, err
+	}
+	defer f.Close()
+	return read(f, path)
+}
+
 // sameFile reports whether two names are of one file that exists.
 func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
@@ -123,8 +135,11 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 		return err
 	}
 	baseline := (*budget.Baseline)(nil)
+	if err := replaceable(f.write); err != nil {
+		return err
+	}
 	if f.baseline != "" {
-		if baseline, err = budget.ReadBaseline(f.baseline); err != nil {
+		if baseline, err = readPlain(f.baseline, budget.ReadBaseline); err != nil {
 			return &console.UsageError{Err: err}
 		}
 	}
@@ -133,7 +148,7 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 			return console.Usagef("-o %s: this is what is read; choose another file", f.output)
 		}
 	}
-	dirs, err := sessionsOf(env, args)
+	dirs, copies, err := sessionsOf(env, args)
 	if err != nil {
 		return err
 	}
@@ -149,7 +164,7 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	report := &budget.Report{Strict: f.strict, Sessions: runs.sessions, Notes: runs.notes}
+	report := &budget.Report{Strict: f.strict, Sessions: runs.sessions, Notes: append(copies, runs.notes...)}
 	if f.write != "" {
 		return f.writeBaseline(env, runs, names)
 	}
@@ -237,6 +252,17 @@ func (f *checkFlags) writeBaseline(env console.Env, runs *figureRuns, names []bu
 	return os.Chmod(f.write, 0o644) // it goes beside the code, not with the private sessions
 }
 
+// replaceable refuses to write a baseline over a file of another kind.
+func replaceable(path string) error {
+	if _, err := os.Stat(path); path == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := readPlain(path, budget.ReadBaseline); err != nil {
+		return console.Usagef("--write-baseline %s: there is a file that is no baseline (%v); choose another name, or remove it", text.OneLine(path), err)
+	}
+	return nil
+}
+
 func (f *checkFlags) print(w io.Writer, r *budget.Report) error {
 	switch f.Format {
 	case "json":
@@ -275,25 +301,34 @@ func resultColumns(r *budget.Report) []view.Column[*budget.Result] {
 	return append(columns, view.Column[*budget.Result]{Title: "figures", Kind: view.Name, Wraps: true, Show: (*budget.Result).Text})
 }
 
-// sessionsOf lists the sessions in folders, each once.
-func sessionsOf(env console.Env, args []string) ([]string, error) {
-	var all []string
+// sessionsOf lists the sessions in folders, each once; notes say which are left out as copies of others: a run that counted
+// twice would make intervals too narrow.
+func sessionsOf(env console.Env, args []string) (all, notes []string, err error) {
+	first := map[store.Identity]string{}
 	for _, arg := range args {
 		dir, err := env.Resolve(arg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		dirs, err := sessionsBelow(dir)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, d := range dirs {
-			if !slices.Contains(all, d) {
-				all = append(all, d)
+			if slices.Contains(all, d) {
+				continue
 			}
+			if m, err := store.ReadManifest(d); err == nil { // else opening it says why
+				if of, ok := first[m.Identity()]; ok {
+					notes = append(notes, fmt.Sprintf("%s holds the same session as %s: it counts once", d, of))
+					continue
+				}
+				first[m.Identity()] = d
+			}
+			all = append(all, d)
 		}
 	}
-	return all, nil
+	return all, notes, nil
 }
 
 // figureRuns are the figures of sessions.
@@ -341,9 +376,6 @@ func readFigures(env console.Env, dirs []string, names []budget.Name, each bool)
 			}
 		}
 		env.NoteFound(s, before)
-		if name := s.Manifest.Session; name != "" && slices.Contains(runs.sessions, name) && !each {
-			runs.notes = append(runs.notes, fmt.Sprintf("session %s is given more than once: its copies count as runs, and intervals are too narrow", name))
-		}
 		runs.sessions, runs.trees = append(runs.sessions, summarySession(s.Manifest.Session, dir)), append(runs.trees, trees)
 	}
 	return runs, nil

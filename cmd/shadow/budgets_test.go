@@ -58,8 +58,12 @@ func TestFiguresOfStats(t *testing.T) {
 			call = append(call, "--fail-if", fmt.Sprintf("%stasks.%s > %s + 1", selector, name, tree["tasks"].(map[string]any)[name]))
 			checked += 2
 		}
-		code, out, errs = shadow(t, nil, append(call, "--fail-if", fmt.Sprintf("%sduration_ns != %sns", selector, tree["duration_ns"]))...)
-		if code != 0 || checked < 30 || strings.Count(out, `"state": "kept"`) != checked+1 {
+		if selector == "" {
+			call = append(call, "--fail-if", fmt.Sprintf("duration_ns != %sns", tree["duration_ns"]))
+			checked++
+		}
+		code, out, errs = shadow(t, nil, call...)
+		if code != 0 || checked < 30 || strings.Count(out, `"state": "kept"`) != checked {
 			t.Errorf("%q: exit code %d, %d figures: %s %s", selector, code, checked, out, errs)
 		}
 	}
@@ -79,9 +83,12 @@ func TestCheckExits(t *testing.T) {
 		{3, []string{"--fail-if", `class("none.*").cpu_ns.max > 0`, "--strict"}, "0 kept, 0 broken, 1 not available"},
 		{0, []string{"--fail-if", `class("none.*").tasks.executions > 0`}, "not available: no class of the session matches none.*"},
 		{0, []string{"--fail-if", "cpu_ns.sum > 1.1 * baseline.cpu_ns.sum"}, "there is no baseline: give one with --baseline"},
+		{2, []string{"--fail-if", `class("com.acme.*").gc.pauses > 0`}, "gc.pauses is of the whole run, whatever the class: write it without class("},
+		{2, []string{"--fail-if", `unit("com.acme.*").duration_ns > 0`}, "duration_ns is of the whole run"},
+		{2, []string{"--budget", "/dev/null", "--fail-if", "cpu_ns.max > 1ms"}, "is not a regular file"},
 		{2, []string{"--fail-if", "cpu_ns.mx > 1ms"}, "no figure is called cpu_ns.mx (did you mean cpu_ns.max?)"},
 		{2, []string{"--budget", writeFile(t, "b.yaml", "budgets:\n  - exp: x")}, "line 2"},
-		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--baseline", filepath.Join(dir, "none")}, "reading the baseline"},
+		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--baseline", filepath.Join(dir, "none")}, "no such file"},
 		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--each", "--baseline", "x"}, "--each and baselines exclude each other"},
 		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--write-baseline", "x", "--strict"}, "--write-baseline checks nothing"},
 		{2, []string{"--fail-if", "cpu_ns.max > 1ms", "--baseline", writeFile(t, "huge.yaml", "version: 1\nfigures:\n  - {figure: cpu_ns.max, values: [1e308]}")}, "needs a number, at most 1e+18"},
@@ -102,7 +109,7 @@ func TestCheckExits(t *testing.T) {
 func TestCheckOfRuns(t *testing.T) {
 	root := t.TempDir()
 	for i := range 3 {
-		makeSession(t, filepath.Join(root, fmt.Sprint("run-", i+1)))
+		makeRun(t, filepath.Join(root, fmt.Sprint("run-", i+1)), i)
 	}
 	file := writeFile(t, "b.yaml", "budgets:\n  - {name: cpu, expr: 'within(cpu_ns.sum, 1%)'}\n  - {name: most, expr: 'class(\"com.acme.*\").cpu_ns.max <= baseline.class(\"com.acme.*\").cpu_ns.max'}\n")
 	baseline, xmlFile := filepath.Join(root, "baseline.yaml"), filepath.Join(root, "check.xml")
@@ -128,6 +135,28 @@ func TestCheckOfRuns(t *testing.T) {
 	if code != 3 || out != "" || err != nil || suite.Failures != 3 || len(suite.Cases) != 3 || !strings.HasPrefix(suite.Cases[0].Class, "shadow.check.") {
 		t.Errorf("exit code %d, %v: %s%s\n%s", code, err, out, errs, data)
 	}
+	// A baseline replaces another one, and nothing else.
+	if code, _, errs := shadow(t, nil, "check", root, "--budget", file, "--write-baseline", baseline); code != 0 {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	if code, _, errs := shadow(t, nil, "check", root, "--budget", file, "--write-baseline", xmlFile); code != 2 || !strings.Contains(errs, "there is a file that is no baseline") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	// A copy of a run is no run.
+	if err := os.CopyFS(filepath.Join(root, "copy"), os.DirFS(filepath.Join(root, "run-2"))); err != nil {
+		t.Fatal(err)
+	}
+	const note = "holds the same session as"
+	code, _, errs = shadow(t, nil, "check", root, "--budget", file, "--write-baseline", baseline)
+	if code != 0 || !strings.Contains(errs, "2 figures of 3 runs in ") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	if code, out, errs := shadow(t, nil, "check", root, "--format", "json", "--fail-if", "cpu_ns.max < 0"); code != 0 || !strings.Contains(out, note) {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if code, out, errs := shadow(t, nil, "diff", "--format", "json", root, "--", filepath.Join(root, "run-1")); code != 0 || !strings.Contains(out, note) || !strings.Contains(out, "\"runs\": 3") || !strings.Contains(out, "is on both sides") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
 }
 
 // diff prints what stats says of both sides.
@@ -135,7 +164,7 @@ func TestDiffOfSessions(t *testing.T) {
 	root := t.TempDir()
 	var dirs []string
 	for i := range 4 {
-		dirs = append(dirs, makeSession(t, filepath.Join(root, fmt.Sprint(i/2, "/run-", i))))
+		dirs = append(dirs, makeRun(t, filepath.Join(root, fmt.Sprint(i/2, "/run-", i)), i))
 	}
 	type interval struct {
 		Mean      *float64

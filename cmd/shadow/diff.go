@@ -104,11 +104,13 @@ func (f *diffFlags) run(env console.Env, a, b []string) error {
 	}
 	var runs [2][]*diff.Run
 	var first [2]string
+	var copies []string
 	for i, args := range [][]string{a, b} {
-		dirs, err := sessionsOf(env, args)
+		dirs, notes, err := sessionsOf(env, args)
 		if err != nil {
 			return err
 		}
+		copies = append(copies, notes...)
 		first[i] = dirs[0]
 		for _, dir := range dirs {
 			r, err := f.gather(env, dir, by)
@@ -122,6 +124,7 @@ func (f *diffFlags) run(env console.Env, a, b []string) error {
 	if err != nil {
 		return err
 	}
+	d.Cautions = append(d.Cautions, copies...)
 	if f.page() {
 		return f.writePage(env, d, first[:])
 	}

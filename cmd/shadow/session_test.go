@@ -35,6 +35,12 @@ func makeSessionOf(t *testing.T, root, mainClass string) string {
 	return makeGappy(t, root, func(m *store.Manifest) { m.JVM.MainClass = mainClass })
 }
 
+// makeRun is makeSession of a run of its own: the nth of a program.
+func makeRun(t *testing.T, root string, n int) string {
+	t.Helper()
+	return makeGappy(t, root, func(m *store.Manifest) { m.WallUnixNs += int64(n) * 1_000_000_000 })
+}
+
 // makeGappy is makeSession with a manifest that change has changed.
 func makeGappy(t *testing.T, root string, change func(m *store.Manifest)) string {
 	t.Helper()

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -123,31 +122,13 @@ func promtool(t *testing.T) string {
 	return path
 }
 
-// lockedLog is what a program says while others read it.
-type lockedLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // TestOTLPServe: a JVM runs 100 tasks; the Collector says so by what shadow serve pushed, and promtool has nothing against /metrics.
 func TestOTLPServe(t *testing.T) {
 	testjvm.Shared(t)
 	c := startCollector(t)
 	store := filepath.Join(t.TempDir(), "store")
 	serve := exec.Command(absolute(t, "bin/shadow"), "serve", "--store", store, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--otlp", c.url, "--otlp-interval", "1s", "--counters=false", "--switches", "off")
-	var said lockedLog
+	var said testjvm.Buffer
 	serve.Stderr = &said
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
@@ -160,7 +141,7 @@ func TestOTLPServe(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
 	classes := testjvm.Compile(t, jdk, absolute(t, "e2e/consumers/testdata/known"))
 	java := exec.Command(jdk.Tool("java"), "-agentpath:"+absolute(t, "bin/libstackagent.so")+"=bus="+m[1]+",tokenfile="+filepath.Join(store, "token"), "-cp", classes, "Known")
-	var out lockedLog
+	var out testjvm.Buffer
 	java.Stdout, java.Stderr = &out, &out
 	stdin, err := java.StdinPipe()
 	if err == nil {

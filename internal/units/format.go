@@ -124,12 +124,18 @@ func FormatChange(share float64) string {
 		return ""
 	case share >= 9.5:
 		return "x " + strconv.FormatFloat(1+share, 'f', 0, 64)
-	case share > 0:
-		return "+" + FormatPercent(share)
-	case share < 0:
-		return "-" + FormatPercent(-share)
+	case share == 0:
+		return "0 %"
 	}
-	return "0 %"
+	sign, turned := "+", map[byte]string{'<': "<", '>': ">"}
+	if share < 0 {
+		sign, turned = "-", map[byte]string{'<': ">", '>': "<"}
+	}
+	p := FormatPercent(math.Abs(share))
+	if c, bound := turned[p[0]]; bound { // "<0.1 %"
+		return c + sign + p[1:]
+	}
+	return sign + p
 }
 
 // FormatIn prints a value, which may be a mean, in a unit: "ns", "bytes" or "" for a number. One that is not known is "".

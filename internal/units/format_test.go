@@ -39,7 +39,7 @@ func TestFormatCountBytesPercent(t *testing.T) {
 
 func TestFormatChangeAndValue(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{FormatChange(0.1), "+10 %"}, {FormatChange(-0.5), "-50 %"}, {FormatChange(0), "0 %"}, {FormatChange(0.00001), "+<0.1 %"}, {FormatChange(1), "+100 %"},
+		{FormatChange(0.1), "+10 %"}, {FormatChange(-0.5), "-50 %"}, {FormatChange(0), "0 %"}, {FormatChange(0.00001), "<+0.1 %"}, {FormatChange(-0.00001), ">-0.1 %"}, {FormatChange(-0.9999), "<-99.9 %"}, {FormatChange(0.9999), ">+99.9 %"}, {FormatChange(1), "+100 %"},
 		{FormatChange(11), "x 12"}, {FormatChange(9.49), "+949 %"}, {FormatChange(math.NaN()), ""}, {FormatChange(math.Inf(1)), ""},
 		{FormatIn("ns", 1500.4), "1.50 µs"}, {FormatIn("bytes", 1536), "1.50 KiB"}, {FormatIn("", 1234), "1,234"}, {FormatIn("", 1234.5), "1,235"},
 		{FormatIn("", 2.25), "2.25"}, {FormatIn("", 0.02), "0.02"}, {FormatIn("ns", math.NaN()), ""}, {FormatIn("ns", 1e300), "1e+300"},

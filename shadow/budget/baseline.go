@@ -3,6 +3,7 @@ package budget
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 
@@ -94,9 +95,9 @@ func (b *Baseline) Bytes() ([]byte, error) {
 	return out.Bytes(), e.Close()
 }
 
-// ReadBaseline reads the file of a baseline.
-func ReadBaseline(path string) (*Baseline, error) {
-	data, err := readFile(path)
+// ReadBaseline reads the file of a baseline that is open.
+func ReadBaseline(r io.Reader, path string) (*Baseline, error) {
+	data, err := read(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading the baseline: %w", err)
 	}

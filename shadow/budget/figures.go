@@ -135,6 +135,9 @@ func (t Tree) look(n Name) (v float64, m margin, why string, err error) {
 			return 0, m, text.OneLine(why), nil
 		}
 	}
+	if x, top := t[parts[0]]; top && n.Glob != "" && (n.Kind == Class || n.Kind == Unit) && parts[0] != "tasks" && parts[0] != "metrics" && x != nil {
+		return 0, m, "", &Error{Expr: n.String(), Column: -1, Text: n.Path + " is of the whole run, whatever the class: write it without " + n.Selector.String()}
+	}
 	of, in := map[string]any(t), ""
 	if metrics, ok := t["metrics"].(map[string]any); ok && of[parts[0]] == nil {
 		d, ok := metrics[parts[0]].(map[string]any)

@@ -3,6 +3,7 @@ package budget
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -44,9 +45,9 @@ func FailIf(expression string) (*Budget, error) {
 	return &Budget{Name: "fail if " + expression, Severity: SeverityError, Fails: x}, nil
 }
 
-// ReadFile reads the budgets of a file.
-func ReadFile(path string) ([]*Budget, error) {
-	data, err := readFile(path)
+// Read reads the budgets of a file that is open.
+func Read(r io.Reader, path string) ([]*Budget, error) {
+	data, err := read(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading budgets: %w", err)
 	}

@@ -186,8 +186,8 @@ func shorten(s string) string {
 	return s
 }
 
-// within(figure, 10%) holds if the figure differs from the baseline by no more. A change that the spread of the runs explains
-// is none.
+// within(figure, 10%) holds if the mean differs from the baseline's by no more. If it differs by more, but the interval of the
+// change includes none, the runs do not tell.
 func (c *compiler) within(n *ast.CallNode, depth int) (*node, error) {
 	if len(n.Arguments) != 2 {
 		return nil, errorAt(column(n), "within wants a figure and a share, as in within(cpu_ns.sum, 10%%)")
@@ -215,7 +215,10 @@ func (c *compiler) within(n *ast.CallNode, depth int) (*node, error) {
 		if change.Why != "" {
 			return value{why: change.Why}
 		}
-		return truth(math.Abs(change.Mean) <= most || change.Known() && change.Contains(0))
+		if math.Abs(change.Mean) > most && change.Known() && change.Contains(0) {
+			return value{why: "the runs differ too much from one another to tell: repeat them more often"}
+		}
+		return truth(math.Abs(change.Mean) <= most)
 	}
 	return out, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -14,15 +13,8 @@ import (
 	"stackagent/internal/text"
 )
 
-// readFile reads a file within limits.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxBytes+1))
-}
+// read reads within limits.
+func read(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxBytes+1)) }
 
 // document is the one document of a YAML file. The callers walk its nodes: decoding into a struct would expand aliases and
 // lose the lines.

@@ -21,7 +21,7 @@ func Compare(a, b []*Run, by []By) (*Diff, error) {
 		return nil, ErrNoRuns
 	}
 	d := &Diff{A: sideOf(a), B: sideOf(b), Confidence: estimate.Confidence, Correction: "holm", Missing: map[string]string{}, Rows: []*Row{}}
-	d.Note, d.Cautions = noteOf(len(a), len(b)), slices.Concat(cautionsOf(&d.A, &d.B), cautionsOfRuns("A", a), cautionsOfRuns("B", b))
+	d.Note, d.Cautions = noteOf(len(a), len(b)), slices.Concat(cautionsOf(&d.A, &d.B), cautionsOfBoth(a, b), cautionsOfRuns("A", a), cautionsOfRuns("B", b))
 	for _, r := range slices.Concat(a, b) {
 		d.Cautions = append(d.Cautions, r.Gaps...)
 	}
@@ -73,28 +73,27 @@ func cautionsOf(a, b *Side) (out []string) {
 	if a.CPUs != b.CPUs {
 		out = append(out, fmt.Sprintf("the numbers of CPUs differ: %d and %d", a.CPUs, b.CPUs))
 	}
-	for _, s := range a.Sessions {
-		if slices.Contains(b.Sessions, s) {
-			return append(out, "session "+s+" is on both sides")
-		}
-	}
 	return out
 }
 
-// cautionsOfRuns are those about one side, whose runs should be of one program, and each a run of its own.
-func cautionsOfRuns(side string, runs []*Run) (out []string) {
-	var sessions []string
-	for _, r := range runs {
-		if r.Program != runs[0].Program && len(out) == 0 {
-			out = append(out, fmt.Sprintf("side %s has runs of different programs: %s and %s", side, runs[0].Program, r.Program))
+// cautionsOfBoth name a session that is on both sides.
+func cautionsOfBoth(a, b []*Run) []string {
+	for _, x := range a {
+		if slices.ContainsFunc(b, func(y *Run) bool { return x.Session == y.Session && x.Started == y.Started }) {
+			return []string{"session " + x.Session + " is on both sides"}
 		}
-		sessions = append(sessions, r.Session)
 	}
-	slices.Sort(sessions)
-	if once := slices.Compact(slices.Clone(sessions)); len(once) < len(sessions) {
-		out = append(out, fmt.Sprintf("side %s has %d runs of only %d sessions: copies make intervals too narrow", side, len(sessions), len(once)))
+	return nil
+}
+
+// cautionsOfRuns are those about one side, whose runs should be of one program.
+func cautionsOfRuns(side string, runs []*Run) []string {
+	for _, r := range runs {
+		if r.Program != runs[0].Program {
+			return []string{fmt.Sprintf("side %s has runs of different programs: %s and %s", side, runs[0].Program, r.Program)}
+		}
 	}
-	return out
+	return nil
 }
 
 func missing(a, b []*Run, by By) string {

@@ -83,6 +83,7 @@ type Key struct {
 // Run is what one session says.
 type Run struct {
 	Session string
+	Started string // wall clock, RFC 3339; "" if not known
 	Program string // main class
 	JVM     string
 	CPUs    int

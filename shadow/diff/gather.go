@@ -42,7 +42,7 @@ func Gather(s *session.Session, o summary.Options, by []By) (*Run, error) {
 
 // RunOf are the figures of a summary: of the run, its classes and its kinds of threads.
 func RunOf(sum *summary.Summary) *Run {
-	r := &Run{Session: sum.Session, Program: sum.JVM.MainClass, JVM: sum.JVM.Version, CPUs: sum.JVM.CPUs, Rows: map[Key]map[string]float64{}, NotAvailable: map[By]string{}, Gaps: sum.Gaps()}
+	r := &Run{Session: sum.Session, Started: sum.Started, Program: sum.JVM.MainClass, JVM: sum.JVM.Version, CPUs: sum.JVM.CPUs, Rows: map[Key]map[string]float64{}, NotAvailable: map[By]string{}, Gaps: sum.Gaps()}
 	r.whole(sum)
 	if d := sum.Doubts()["tasks.executions"]; d.Unknown() {
 		for _, by := range []By{Class, Executor, Site} {

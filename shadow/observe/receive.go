@@ -57,6 +57,9 @@ func Receive(conn *nats.Conn, root string, own func(folder, process string) bool
 	if r.sub, err = conn.Subscribe(bus.Observed+">", r.receive); err == nil {
 		err = r.sub.SetPendingLimits(maxWaiting, -1)
 	}
+	if err == nil {
+		err = conn.Flush() // the server knows of the subscription before an observer asks
+	}
 	if err != nil {
 		return nil, fmt.Errorf("hearing of observers: %w", err)
 	}

@@ -54,6 +54,18 @@ var (
 	ErrNewerVersion = errors.New("session was written by a newer version of this program")
 )
 
+// Identity tells sessions apart, also those to which users gave the same name. Copies of a session share it.
+type Identity struct {
+	Session, Process string
+	WallUnixNs       int64
+	StartNs          units.MonoNs
+}
+
+// Identity is the session's.
+func (m *Manifest) Identity() Identity {
+	return Identity{m.Session, m.Process, m.WallUnixNs, m.StartNs}
+}
+
 // Manifest describes a session. Times are CLOCK_MONOTONIC nanoseconds of the
 // machine of the JVM; counts are exact.
 type Manifest struct {
