@@ -23,14 +23,14 @@ type Hotspot struct {
 	ThreadKind    string      `json:"thread_kind,omitempty"`
 	Kinds         units.Kinds `json:"-"`
 	KindNames     string      `json:"kinds,omitempty"`
-	JDK           bool        `json:"jdk"`                   // the class belongs to the platform
-	Loop          bool        `json:"-"`                     // its executions are the loops of threads and workers
-	Library       bool        `json:"-"`                     // the class belongs to a library that schedules tasks
-	Created       int64       `json:"created"`               // tasks whose creation was seen
-	Submitted     int64       `json:"handed_over,omitempty"` // of a site: submissions by the program that were not refused
+	JDK           bool        `json:"jdk"`                    // the class belongs to the platform
+	Loop          bool        `json:"-"`                      // its executions are the loops of threads and workers
+	Library       bool        `json:"-"`                      // the class belongs to a library that schedules tasks
+	Created       int64       `json:"created" null:"unknown"` // tasks whose creation was seen
+	Submitted     int64       `json:"handed_over,omitempty"`  // of a site: submissions by the program that were not refused
 	Executions    int64       `json:"executions"`
-	Summarised    int64       `json:"summarised"`     // of Executions, not recorded one by one
-	NeverExecuted int64       `json:"never_executed"` // created and not executed by the end
+	Summarised    int64       `json:"summarised"`                    // of Executions, not recorded one by one
+	NeverExecuted int64       `json:"never_executed" null:"unknown"` // created and not executed by the end
 	// NeverAtMost marks NeverExecuted as an upper bound: some of the executions are missing.
 	NeverAtMost bool   `json:"never_executed_at_most,omitempty"`
 	Fates       *Fates `json:"fates,omitempty"` // of the tasks never executed; nil: not known
@@ -50,6 +50,8 @@ type Hotspot struct {
 	// By is the metric by which the row is sorted and shown; Wall, which is no
 	// metric of own work: that of Work.
 	By Metric `json:"-"`
+	// NoCreations: Created, Submitted and NeverExecuted are not known, and null in JSON.
+	NoCreations bool `json:"-"`
 }
 
 // Fates is what became of tasks that were never executed.
@@ -97,6 +99,13 @@ type hotspotJSON struct {
 	Metrics        Metrics `json:"metrics"`
 }
 
+// unseenJSON is a Hotspot of which no creations are known.
+type unseenJSON struct {
+	hotspotJSON
+	Created       *int64 `json:"created"`
+	NeverExecuted *int64 `json:"never_executed"`
+}
+
 // JSONSchemaAlias has the fields that MarshalJSON writes.
 func (Hotspot) JSONSchemaAlias() any { return hotspotJSON{} }
 
@@ -105,6 +114,9 @@ func (h Hotspot) MarshalJSON() ([]byte, error) {
 	j := hotspotJSON{plain: plain(h), ExecutionShare: h.ExecutionShare, Metrics: h.Metrics}
 	if h.WorkMeasured() {
 		j.Work, j.WorkShare = &h.Work, &h.WorkShare
+	}
+	if h.NoCreations {
+		return json.Marshal(unseenJSON{hotspotJSON: j})
 	}
 	return json.Marshal(j)
 }

@@ -35,6 +35,7 @@ recorded with --contexts.
   shadow hotspots /tmp/s --by site --units --sort queue
   shadow hotspots /tmp/s --metric alloc --sort p99
   shadow hotspots /tmp/s --by context --sort count
+  shadow hotspots /tmp/s --trace 0af7651916cd43dd8448eb211c80319c --by site
   shadow hotspots /tmp/s --format pprof -o tasks.pb.gz
   shadow hotspots /tmp/s --format json`,
 		Args: listing.OneSession,
@@ -77,6 +78,7 @@ recorded with --contexts.
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
 	filterFlags(cmd, &o.Filter)
+	traceFlag(cmd, &o.Filter.Trace)
 	unitsFlag(cmd, &o.Units)
 	exactFlag(cmd, &exact)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread|context")
@@ -96,8 +98,25 @@ func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
 	default:
 		return console.Usagef("--by %s: use class, site, executor, thread or context", o.By)
 	}
+	if err := checkTrace(o.Filter, o.Units); err != nil {
+		return err
+	}
+	if o.Filter.Trace != "" && (o.By == summary.ByContext || l.Format == "pprof" || l.Format == "collapsed") {
+		return console.Usagef("--trace goes with --by class, site, executor and thread, and with --format table, json and csv: stacks are summed up over the run")
+	}
 	if o.By != summary.ByContext && !slices.Contains(granularity.Orders, o.Sort) {
 		return console.Usagef("--sort %s: use %s", o.Sort, text.OneOf(granularity.Orders))
+	}
+	return nil
+}
+
+// checkTrace refuses the id of a trace that is none, and units of a trace.
+func checkTrace(f summary.Filter, inUnits bool) error {
+	if f.Trace != "" && inUnits {
+		return console.Usagef("--trace and --units exclude each other: %v", summary.ErrTraceUnits)
+	}
+	if err := f.Check(); err != nil {
+		return &console.UsageError{Err: err}
 	}
 	return nil
 }
@@ -120,6 +139,7 @@ func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, forma
 		return nil, err
 	}
 	noteNone(env, s, o.Filter, len(sum.Rows))
+	noteTrace(env, s, sum)
 	env.NoteFound(s, before)
 	return sum, nil
 }

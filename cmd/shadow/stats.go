@@ -43,6 +43,7 @@ prints the differences.`,
 		Example: `  shadow stats /tmp/s
   shadow stats /tmp/s --app --format json
   shadow stats /tmp/s --units
+  shadow stats /tmp/s --trace 0af7651916cd43dd8448eb211c80319c
   shadow stats /tmp/s --check`,
 		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -51,9 +52,12 @@ prints the differences.`,
 			}
 			if views {
 				if filter.Active() || inUnits || metric != "" || l.Format == "csv" {
-					return console.Usagef("--check compares whole threads; use it without --app, --class, --units, --metric and --format csv")
+					return console.Usagef("--check compares whole threads; use it without --app, --class, --units, --metric, --trace and --format csv")
 				}
 				return compareViews(&l, args[0])
+			}
+			if err := checkTrace(filter, inUnits); err != nil {
+				return err
 			}
 			t, err := setThresholds(thresholds)
 			if err != nil {
@@ -79,6 +83,7 @@ prints the differences.`,
 	}
 	l.AddTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
+	traceFlag(cmd, &filter.Trace)
 	unitsFlag(cmd, &inUnits)
 	exactFlag(cmd, &exact)
 	thresholdFlag(cmd, &thresholds)
@@ -208,6 +213,9 @@ func statsFacts(s *summary.Summary) [][2]string {
 	}
 	if s.ImportedFrom == "" {
 		facts = slices.DeleteFunc(facts, func(f [2]string) bool { return f[0] == "imported" })
+	}
+	if s.Filter != nil && s.Filter.Trace != "" {
+		facts = slices.Insert(facts, 1, [2]string{"trace", s.Filter.Trace + " (tasks, threads and distributions are of its executions)"})
 	}
 	if s.Incomplete != nil {
 		facts = slices.Insert(facts, 1, [2]string{"incomplete", s.Incomplete.Text()})

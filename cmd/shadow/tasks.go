@@ -28,7 +28,7 @@ import (
 func newTasks(env console.Env) *cobra.Command {
 	var l listing.Flags
 	var filter summary.Filter
-	var output, metric, trace string
+	var output, metric string
 	var inUnits bool
 	cmd := &cobra.Command{
 		Use:   "tasks DIR",
@@ -50,11 +50,7 @@ columns.`,
 			if err := filter.Check(); err != nil {
 				return &console.UsageError{Err: err}
 			}
-			wanted, err := traceOf(trace)
-			if err != nil {
-				return err
-			}
-			if wanted != nil && (inUnits || l.Format == "tgp") {
+			if filter.Trace != "" && (inUnits || l.Format == "tgp") {
 				return console.Usagef("--trace goes with rows of tasks, not with --units or --format tgp")
 			}
 			if inUnits && !slices.Contains(unitFormats, l.Format) {
@@ -84,35 +80,23 @@ columns.`,
 				env.NoteFound(s, before)
 				return nil
 			}
-			return printTasks(&l, s, filter, wanted, output)
+			return printTasks(&l, s, filter, output)
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
-	cmd.Flags().StringVar(&trace, "trace", "", "only tasks of the trace with this id, 32 hexadecimal digits (see docs/traces.md)")
+	traceFlag(cmd, &filter.Trace)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output); of tgp's format a folder")
 	cmd.Flags().StringVar(&metric, "metric", "", "of tgp's format: the metric of its granularities (default: the first that the session has of bytecodes, ref_cycles, instructions, cycles, cpu, wall)")
 	return cmd
 }
 
-// traceOf reads the id of a trace; nil: none is wanted.
-func traceOf(text string) (*session.TraceID, error) {
-	if text == "" {
-		return nil, nil
-	}
-	id, err := store.ParseTraceID(text)
-	if err != nil {
-		return nil, &console.UsageError{Err: fmt.Errorf("--trace: %w", err)}
-	}
-	return &id, nil
-}
-
-func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, trace *session.TraceID, output string) error {
+func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
 	return files.Write(l.Env.Out, output, func(w io.Writer) error {
 		sink := listing.Stream(l, w, output != "", view.Tasks(s))
 		before := len(s.Warnings)
-		total, err := eachTask(l, s, filter, trace, sink)
+		total, err := eachTask(l, s, filter, sink)
 		if err != nil {
 			return err
 		}
@@ -173,7 +157,7 @@ func noteSummarised(l *listing.Flags, s *session.Session, filter summary.Filter)
 
 // eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, trace *session.TraceID, to view.Sink[view.Task]) (total int, err error) {
+func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
 	limit := l.Limit()
 	inherited, named, err := origin.OfTasks(s)
 	if err != nil {
@@ -183,7 +167,13 @@ func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, trace
 	if err != nil {
 		return 0, err
 	}
-	if trace != nil && !traces.Any() {
+	var trace session.TraceID
+	if filter.Trace != "" {
+		if trace, err = store.ParseTraceID(filter.Trace); err != nil {
+			return 0, err
+		}
+	}
+	if filter.Trace != "" && !traces.Any() {
 		l.Env.Note("the session has no traces of tasks: %s", whyNoTraces(s))
 	}
 	undecided, err := s.EachTask(func(t *session.Task) error {
@@ -191,7 +181,7 @@ func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, trace
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) && (name == "" || !filter.MatchNamed(name, t.Class.Name, 0)) {
 			return nil
 		}
-		if trace != nil && !traces.HasTask(*trace, t) {
+		if filter.Trace != "" && !traces.HasTask(trace, t) {
 			return nil
 		}
 		total++

@@ -271,6 +271,10 @@ func (b *builder) incomplete(s *Summary) error {
 	if x == nil {
 		return nil
 	}
+	if b.src.Part {
+		s.Incomplete = x
+		return nil
+	}
 	_, last, err := b.span()
 	if err != nil {
 		return b.reading("reading the executions", err)

@@ -31,9 +31,12 @@ const leftOut = "(filtered out)"
 // BuildByOrigin condenses a session by site or executor: those are the rows of the
 // summary. It has no findings.
 func BuildByOrigin(s *session.Session, opts Options, by string) (*Summary, error) {
-	sum, err := newAnalysis(s, opts).byOrigin(by)
-	if err != nil {
+	if err := opts.Filter.Check(); err != nil {
 		return nil, err
+	}
+	sum, err := newAnalysis(s, opts).byOrigin(by)
+	if err != nil || opts.Filter.Trace != "" {
+		return sum, err
 	}
 	sum.Hidden, err = findHidden(s)
 	return sum, err
@@ -60,11 +63,11 @@ func (a *analysis) byOrigin(by string) (*Summary, error) {
 		}
 		r.Class, r.Kinds, r.KindNames = "", units.Kinds(0), ""
 	}
-	if by == BySite {
+	if by == BySite && a.opts.Filter.Trace == "" {
 		sum.Rows = g.count(sum.Rows)
 	}
 	_ = granularity.SortHotspots(sum.Rows, granularity.ByWork) // a known order
-	return sum, nil
+	return sum, a.leaveRun(sum)
 }
 
 // Groups replace the classes of a source. They are numbered from 0.
@@ -122,9 +125,12 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		g.passes.Set(c.ID, &passes)
 	}
 	src := FromSession(a.s)
+	if err := a.ofTrace(&src); err != nil {
+		return nil, Source{}, err
+	}
 	g.numberAll()
 	out := g.number(leftOut)
-	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, out)}
+	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(src.Executions, out)}
 	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) {
 		return g.ofSummary(x), g.passing(g.summarised(x.Class))
 	}

@@ -8,13 +8,15 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/store"
 	"stackagent/shadow/unit"
 )
 
-// Filter chooses task classes. The zero value lets all pass.
+// Filter chooses task classes, and executions of one trace. The zero value lets all pass.
 type Filter struct {
 	App   bool   `json:"app,omitempty"`   // leave out classes of the platform
 	Class string `json:"class,omitempty"` // glob over the Java name: *, ?, [a-z]
+	Trace string `json:"trace,omitempty"` // only executions of the trace with this id, 32 hexadecimal digits
 	not   string // a name that does not pass; not shown
 }
 
@@ -22,17 +24,22 @@ type Filter struct {
 var ErrBadGlob = errors.New("bad class pattern")
 
 // Active reports whether the filter leaves anything out.
-func (f Filter) Active() bool { return f.App || f.Class != "" }
+func (f Filter) Active() bool { return f.App || f.Class != "" || f.Trace != "" }
 
-// Check reports whether the class glob is well formed.
+// Check reports whether the class glob and the id of the trace are well formed.
 func (f Filter) Check() error {
+	if f.Trace != "" {
+		if _, err := store.ParseTraceID(f.Trace); err != nil {
+			return fmt.Errorf("--trace: %w", err)
+		}
+	}
 	if _, err := path.Match(f.Class, ""); err != nil {
 		return fmt.Errorf("%w %q: %w (use *, ? and [...])", ErrBadGlob, f.Class, err)
 	}
 	return nil
 }
 
-// Match reports whether a class passes. A glob's * matches dots too, since class
+// Match reports whether a class passes; the trace is of executions, not of classes. A glob's * matches dots too, since class
 // names hold no slash; a name that is equal always matches.
 func (f Filter) Match(name string, kinds units.Kinds) bool {
 	if f.not != "" && name == f.not || f.App && unit.IsJDK(name, kinds) {

@@ -31,6 +31,7 @@ type analysis struct {
 	origins func() (*origin.Index, error)
 	units   func() (*unit.Reader, error)
 	names   func() (*origin.Names, error)
+	trace   func() (*session.TraceScan, error)
 }
 
 func newAnalysis(s *session.Session, opts Options) *analysis {
@@ -39,6 +40,7 @@ func newAnalysis(s *session.Session, opts Options) *analysis {
 		origins: sync.OnceValues(func() (*origin.Index, error) { return origin.New(s) }),
 		units:   sync.OnceValues(func() (*unit.Reader, error) { return unit.NewReader(s) }),
 	}
+	a.trace = sync.OnceValues(a.scanTrace)
 	a.names = sync.OnceValues(func() (*origin.Names, error) {
 		x, err := a.origins()
 		if err != nil {
@@ -55,7 +57,10 @@ func newAnalysis(s *session.Session, opts Options) *analysis {
 func Build(s *session.Session, opts Options) (*Summary, error) {
 	a := newAnalysis(s, opts)
 	sum, err := a.build()
-	if err != nil || opts.Brief {
+	if err == nil {
+		err = a.leaveRun(sum)
+	}
+	if err != nil || opts.Brief || opts.Filter.Trace != "" {
 		return sum, err
 	}
 	sum.analysis = a
@@ -94,10 +99,13 @@ func Virtual(s *session.Session, filter Filter) (*virtual.Threads, error) {
 }
 
 func (a *analysis) build() (*Summary, error) {
-	if a.opts.Units {
+	if a.opts.Units && a.opts.Filter.Trace == "" {
 		return a.buildUnits()
 	}
 	src := FromSession(a.s)
+	if err := a.ofTrace(&src); err != nil {
+		return nil, err
+	}
 	if a.wantsSites() {
 		x, err := a.origins()
 		if err != nil {

@@ -99,6 +99,8 @@ type Summary struct {
 	// Units says how units of work were made; nil: the figures are of executions.
 	Units *unit.Note `json:"units,omitempty"`
 
+	// Trace is set if Filter.Trace is.
+	Trace *Trace `json:"-"`
 	// StartNs and EndNs bound the session.
 	StartNs units.MonoNs `json:"-"`
 	EndNs   units.MonoNs `json:"-"`
@@ -228,6 +230,7 @@ type Source struct {
 	// Executions reads columns as session.ScanExecutions does. Every call reads the same
 	// rows.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
+	Part       bool // Executions has a part of the session's only
 	// Sums reads executions by the sums of their parts as session.SumExecutions does; nil: there are none.
 	Sums func(want store.Columns, sums func(worker int, x *store.Sums) error, use func(worker int, c *session.Chunk) error) error
 	// Groups replaces the classes; nil: executions are grouped by class.

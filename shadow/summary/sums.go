@@ -15,7 +15,7 @@ const sumsAbove = 20_000_000
 // fromSums reports whether the sums of the parts answer: the session is large, and nothing is asked that needs single executions.
 func (a *analysis) fromSums() bool {
 	o := &a.opts
-	return !o.Exact && !o.Shapes && !o.PerThread && !o.Units && unit.Recorded(&a.s.Manifest) > cmp.Or(o.SumsAbove, sumsAbove)
+	return !o.Exact && !o.Shapes && !o.PerThread && !o.Units && o.Filter.Trace == "" && unit.Recorded(&a.s.Manifest) > cmp.Or(o.SumsAbove, sumsAbove)
 }
 
 // SumsText says how exact a summary from sums is and how to get an exact one, "" for any other.

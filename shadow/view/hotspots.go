@@ -38,6 +38,13 @@ func Hotspots(rows []granularity.Hotspot, s *summary.Summary, by string) []Colum
 	}
 	if by == summary.BySite {
 		submitted := hotspotNumber("handed_over", "submissions by the program that were not refused", func(r hotspot) int64 { return r.Submitted })
+		submitted.Value, submitted.Optional = ifCreations(submitted.Value), true
+		submitted.Show = func(r hotspot) string {
+			if r.NoCreations {
+				return notKnown
+			}
+			return submitted.Unit.Show(submitted.Value(r))
+		}
 		submitted.Title, submitted.Last = "submitted", 8
 		columns = append(columns, submitted)
 	}
@@ -55,6 +62,8 @@ func hotspotNumber(name, doc string, of func(hotspot) int64) Column[hotspot] {
 func hotspotCounts(rows []granularity.Hotspot, s *summary.Summary, by string) []Column[hotspot] {
 	created := hotspotNumber("created", "tasks created", func(r hotspot) int64 { return r.Created })
 	never := hotspotNumber(neverExecuted, "tasks created and never executed", func(r hotspot) int64 { return r.NeverExecuted })
+	created.Value, never.Value = ifCreations(created.Value), ifCreations(never.Value)
+	created.Optional, never.Optional = true, true
 	threads := hotspotNumber("threads", "threads that executed them", func(r hotspot) int64 { return r.Threads })
 	executions := hotspotNumber("executions", "executions", func(r hotspot) int64 { return r.Executions })
 	executions.Title, executions.Last = s.Of.Many(), 3
@@ -63,7 +72,7 @@ func hotspotCounts(rows []granularity.Hotspot, s *summary.Summary, by string) []
 		created.Title, created.Last, created.Show = "created", 4, ifCreationsSeen(s, created)
 		never.Title, never.Last, never.Show = "never", 5, ifCreationsSeen(s, never)
 	case summary.BySite:
-		created.Title, created.Last = "created", 7
+		created.Title, created.Last, created.Show = "created", 7, ifCreationsSeen(s, created)
 	}
 	if by != "thread" {
 		threads.Title, threads.Last = "threads", 6
@@ -82,6 +91,11 @@ func hotspotCounts(rows []granularity.Hotspot, s *summary.Summary, by string) []
 }
 
 const neverExecuted = "never_executed"
+
+// ifCreations is of, but null where no creations and submissions are counted.
+func ifCreations(of func(hotspot) Value) func(hotspot) Value {
+	return func(r hotspot) Value { return onlyIf(!r.NoCreations, of(r)) }
+}
 
 // ifCreationsSeen shows c, but n/a for classes that were there before the agent, and a bound as such.
 func ifCreationsSeen(s *summary.Summary, c Column[hotspot]) func(hotspot) string {
