@@ -141,15 +141,35 @@ func TestMaven(t *testing.T) {
 	if !ok || !strings.Contains(warmup, `"label": "com.acme.OrdersTest.orders()"`) || !strings.Contains(warmup, `"label": "com.acme.OrdersTest.invoices()"`) {
 		t.Errorf("the tests are not the iterations:\n%s", warmup)
 	}
+	compareWith(t, dir, sessions[0], "com.acme.OrdersTest$Invoice")
 
 	out, ok = maven(t, dir, "-Pprofiled", "-DargLine=-Dinvoices=71", "verify")
 	if ok || !strings.Contains(out, "Tests run: 2, Failures: 0") || !strings.Contains(out, "stackagent: a budget is broken") {
 		t.Fatalf("the tests pass and a budget is broken, yet:\n%s", out)
 	}
 	failures(t, cases(t, reports), 3, map[string]string{invoices: `class("com.acme.OrdersTest$Invoice").executions is 71`})
+	if _, ok = maven(t, dir, "-Pprofiled", "-DargLine=-Dinvoices=70", "-Dstackagent.budgets=budgets.yaml", "-Dstackagent.baseline=baseline.yaml", "verify"); !ok {
+		t.Error("the run of the baseline is not within 1 % of itself")
+	}
+	out, ok = maven(t, dir, "-Pprofiled", "-DargLine=-Dinvoices=71", "-Dstackagent.budgets=budgets.yaml", "-Dstackagent.baseline=baseline.yaml", "verify")
+	if ok || !strings.Contains(out, "+1.4 % against 70") {
+		t.Errorf("71 invoices are not within 1 %% of the baseline's 70, yet:\n%s", out)
+	}
 	summary, err := os.ReadFile(filepath.Join(dir, "target", "stackagent", "summary.md"))
 	if err != nil || !strings.Contains(string(summary), "an invoice is written once") {
 		t.Errorf("summary: %v\n%s", err, summary)
+	}
+}
+
+// compareWith puts a budget and the session's baseline beside a project: the class may have 1 % more or fewer executions.
+func compareWith(t *testing.T, dir, session, class string) {
+	t.Helper()
+	budget := "budgets:\n  - expr: within(class(\"" + class + "\").executions, 1%)\n"
+	if err := os.WriteFile(filepath.Join(dir, "budgets.yaml"), []byte(budget), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, ok := tool(t, dir, absolute(t, "bin/shadow"), "check", session, "--budget", "budgets.yaml", "--write-baseline", "baseline.yaml"); !ok {
+		t.Fatal(out)
 	}
 }
 
@@ -170,6 +190,19 @@ func TestGradle(t *testing.T) {
 		t.Fatalf("a budget is broken, yet:\n%s", out)
 	}
 	failures(t, cases(t, reports), 2, map[string]string{"each order is one task": `class("com.acme.OrdersTest$Order").executions is 301`})
+
+	sessions, err := filepath.Glob(filepath.Join(dir, "build", "stackagent", "test", "sessions", "jvm-*[0-9]"))
+	if err != nil || len(sessions) != 1 {
+		t.Fatalf("%d sessions (%v)", len(sessions), err)
+	}
+	compareWith(t, dir, sessions[0], "com.acme.OrdersTest$Order")
+	out, ok = build("310")
+	if ok || !strings.Contains(out, "+3.0 % against 301") {
+		t.Errorf("310 orders are not within 1 %% of the baseline's 301, yet:\n%s", out)
+	}
+	if out, ok = build("302"); !ok {
+		t.Errorf("302 orders are within 1 %% of the baseline's 301, yet:\n%s", out)
+	}
 }
 
 // Each benchmark has a known number of tasks per operation.

@@ -17,6 +17,7 @@ public final class Gate {
     private final Shadow shadow;
     private final Path folder;
     private final Path budgets;
+    private final Path baseline;
     private final boolean strict;
 
     /**
@@ -25,12 +26,14 @@ public final class Gate {
      * @param shadow the command
      * @param folder the folder given to {@link Jvm#write}
      * @param budgets a file of budgets that every session has to keep, or null
+     * @param baseline a file of figures to compare with, or null
      * @param strict figures that are not available break a budget
      */
-    public Gate(Shadow shadow, Path folder, Path budgets, boolean strict) {
+    public Gate(Shadow shadow, Path folder, Path budgets, Path baseline, boolean strict) {
         this.shadow = shadow;
         this.folder = folder;
         this.budgets = budgets;
+        this.baseline = baseline;
         this.strict = strict;
     }
 
@@ -77,6 +80,9 @@ public final class Gate {
             }
             if (!words.contains("--budget")) {
                 continue;
+            }
+            if (baseline != null) {
+                words.addAll(List.of("--baseline", baseline.toString()));
             }
             if (strict) {
                 words.add("--strict");

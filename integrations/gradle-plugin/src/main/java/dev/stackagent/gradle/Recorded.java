@@ -37,6 +37,7 @@ final class Recorded {
         Recorded r = new Recorded(project, test, settings);
         // What changes the verdict makes the tests run again.
         test.getInputs().files((Callable<Object>) () -> settings.getBudgets() == null ? List.of() : settings.getBudgets());
+        test.getInputs().files((Callable<Object>) () -> settings.getBaseline() == null ? List.of() : settings.getBaseline());
         test.getInputs().property("stackagent", (Callable<Object>) () -> settings.isEnabled() + " " + settings.isStrict() + " " + settings.getOptions());
         // Anonymous classes, not lambdas: Gradle cannot tell whether a task that runs a lambda is up to date.
         test.doFirst(new Action<Task>() {
@@ -70,6 +71,10 @@ final class Recorded {
         }
     }
 
+    private Path path(File f) {
+        return f == null ? null : projectDir.resolve(f.toPath());
+    }
+
     private void check() {
         if (!settings.isEnabled()) {
             return;
@@ -77,9 +82,8 @@ final class Recorded {
         Path markdown = folder.resolve("summary.md");
         Gate.Verdict v;
         try {
-            File file = settings.getBudgets();
-            Path budgets = file == null ? null : projectDir.resolve(file.toPath());
-            v = new Gate(Shadow.find(settings.getHome()), folder, budgets, settings.isStrict()).check(reports, markdown);
+            v = new Gate(Shadow.find(settings.getHome()), folder, path(settings.getBudgets()), path(settings.getBaseline()), settings.isStrict())
+                    .check(reports, markdown);
         } catch (IOException e) {
             throw new GradleException("stackagent: " + e.getMessage(), e);
         }

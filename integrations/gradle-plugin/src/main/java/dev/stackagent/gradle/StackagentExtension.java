@@ -8,6 +8,7 @@ import java.util.List;
 public class StackagentExtension {
     private String home;
     private File budgets;
+    private File baseline;
     private boolean strict;
     private boolean enabled = true;
     private List<String> options = new ArrayList<>();
@@ -33,6 +34,16 @@ public class StackagentExtension {
     /** Sets the file of budgets. */
     public void setBudgets(File budgets) {
         this.budgets = budgets;
+    }
+
+    /** A file of figures that budgets compare with, written by {@code shadow check --write-baseline}, or null. */
+    public File getBaseline() {
+        return baseline;
+    }
+
+    /** Sets the file of the baseline. */
+    public void setBaseline(File baseline) {
+        this.baseline = baseline;
     }
 
     /** Whether figures that are not available break a budget. */

@@ -17,6 +17,10 @@ public final class CheckMojo extends Settings {
     @Parameter(property = "stackagent.budgets")
     private File budgets;
 
+    /** A file of figures that budgets compare with, written by {@code shadow check --write-baseline}. */
+    @Parameter(property = "stackagent.baseline")
+    private File baseline;
+
     /** Whether figures that are not available break a budget. */
     @Parameter(property = "stackagent.strict", defaultValue = "false")
     private boolean strict;
@@ -40,7 +44,7 @@ public final class CheckMojo extends Settings {
         Path markdown = folder().resolve("summary.md");
         Gate.Verdict v;
         try {
-            v = new Gate(shadow(), folder(), budgets == null ? null : budgets.toPath(), strict).check(reports.toPath(), markdown);
+            v = new Gate(shadow(), folder(), path(budgets), path(baseline), strict).check(reports.toPath(), markdown);
         } catch (IOException e) {
             throw new MojoExecutionException("stackagent: " + e.getMessage(), e);
         }
@@ -51,5 +55,9 @@ public final class CheckMojo extends Settings {
         if (v.broken && failOnBroken) {
             throw new MojoFailureException("stackagent: a budget is broken; see the lines above and " + markdown);
         }
+    }
+
+    private static Path path(File f) {
+        return f == null ? null : f.toPath();
     }
 }
