@@ -15,7 +15,8 @@ import (
 // describe fills the manifest.
 func (b *builder) describe() {
 	m := &b.w.Manifest
-	m.ImportedFrom, m.PartOf = Source, b.facts.partOf
+	m.ImportedFrom = Source
+	m.PartOf = b.partOf()
 	m.StartNs, m.EndNs, m.Ended = units.MonoNs(b.clock.start), units.MonoNs(b.clock.end), store.EndedExit
 	m.WallUnixNs = b.clock.start
 	m.JVM = b.facts.jvm
@@ -58,6 +59,15 @@ func (b *builder) describe() {
 	}
 }
 
+// partOf says what the recording lacks of the session from which it was exported.
+func (b *builder) partOf() []string {
+	out := slices.Clone(b.facts.partOf)
+	if n := b.facts.summarised; n > 0 {
+		out = append(out, plural(n, "execution is", "executions are")+" only counted in the recording (events stackagent.Summary), and not in this session")
+	}
+	return out
+}
+
 // lost is what is known of lost events.
 func (b *builder) lost() string {
 	if b.facts.losses == 0 {
@@ -68,6 +78,8 @@ func (b *builder) lost() string {
 
 func (b *builder) noExecutions() string {
 	switch {
+	case b.facts.summarised > 0 || b.facts.submissions > 0 || len(b.facts.partOf) > 0: // exported from a session
+		return "the recording has no event stackagent.Task"
 	case b.facts.otherMethods > 0:
 		return "the recording traced no method that executes tasks (run, call, exec, compute); with --methods, each traced method is a task"
 	case b.count["jdk.VirtualThreadStart"]+b.count["jdk.VirtualThreadEnd"] > 0:

@@ -35,6 +35,7 @@ var handlers = map[string]handler{
 	"stackagent.Submission":         (*builder).ourSubmission,
 	"stackagent.Wait":               (*builder).ourWait,
 	"stackagent.Queue":              func(*builder, jfrfile.Value) error { return nil }, // the task has it, too
+	"stackagent.Summary":            (*builder).ourSummary,
 	"stackagent.Note":               (*builder).ourNote,
 }
 
@@ -53,11 +54,12 @@ type facts struct {
 	lives        int64 // of virtual threads
 	submitFailed int64 // virtual threads that could not be scheduled
 	ours         int64 // executions that we exported
+	summarised   int64 // executions that our recording only counts
 	submissions  int64
 	traces       int64 // ids of traces of our executions
 	badTraces    int64 // the same, that are none
 	ourNotes     []string
-	partOf       []string // those that say that the recording is a part of a session
+	partOf       []string // notes that say that the recording is a part of a session
 	collection   string   // name of the latest collection
 	repeated     int64    // chunks that stand in the file once more
 	bad          int64    // events that make no sense

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 
 	"stackagent/internal/jfrfile"
@@ -70,7 +71,7 @@ func Build(dir string, in io.ReaderAt, size int64, o Options) (*Result, error) {
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("making the session: %w", err)
 	}
-	b.result.Notes = append(b.result.Notes, b.notes()...)
+	b.result.Notes = append(append(b.result.Notes, b.partOf()...), b.notes()...)
 	return &b.result, nil
 }
 
@@ -184,13 +185,20 @@ func (k *clock) chunk(h *jfrfile.Header) {
 
 // span is the time of an event; ok is false for one that no recording has.
 func (k *clock) span(e jfrfile.Value) (start, end int64, ok bool) {
-	start = k.now.Ns(e.Get("startTime").Int()) + k.offset
-	d := k.now.DurNs(e.Get("duration").Int())
-	if d < 0 || start < 0 || start > maxTime || d > maxTime-start {
+	return k.at(e.Get("startTime").Int(), e.Get("duration").Int())
+}
+
+// at is the time from a tick on. Ends are those of ticks, too: what ends with what encloses it does so after rounding.
+func (k *clock) at(tick, long int64) (start, end int64, ok bool) {
+	if long < 0 || tick > math.MaxInt64-long {
 		return 0, 0, false
 	}
-	k.start, k.end = min(k.start, start), max(k.end, start+d)
-	return start, start + d, true
+	start, end = k.now.Ns(tick)+k.offset, k.now.Ns(tick+long)+k.offset
+	if start < 0 || end < start || end > maxTime {
+		return 0, 0, false
+	}
+	k.start, k.end = min(k.start, start), max(k.end, end)
+	return start, end, true
 }
 
 const maxTime = 1 << 62

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/internal/jfrfile"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -191,7 +193,9 @@ func TestNesting(t *testing.T) {
 	none := int64(units.NotMeasured)
 	for _, x := range []row{
 		{thread: 1, start: 20, end: 30, class: 3, cpu: none}, {thread: 1, start: 10, end: 40, class: 2, cpu: none}, {thread: 1, start: 0, end: 100, class: 1, cpu: none},
-		{thread: 1, start: 50, end: 120, class: 4, cpu: none}, // reaches beyond
+		{thread: 1, start: 50, end: 120, class: 4, cpu: none},                                                                                                           // reaches beyond
+		{thread: 3, start: 0, end: 10, class: 1, cpu: none}, {thread: 3, start: 10, end: 20, class: 2, cpu: none}, {thread: 3, start: 20, end: 20, class: 3, cpu: none}, // touch
+		{thread: 3, start: 30, end: 40, class: 2, cpu: none}, {thread: 3, start: 30, end: 40, class: 1, cpu: none}, {thread: 3, start: 35, end: 40, class: 3, cpu: none}, // end together
 		{thread: 1, start: 22, end: 28, what: waitRow, kind: uint32(wire.WaitPark), flags: uint32(wire.WaitPinned)},
 		{thread: 1, start: 23, end: 28, what: waitRow, kind: uint32(wire.WaitMonitor), class: 9}, // the same wait
 		{thread: 2, start: 60, end: 70, what: waitRow},
@@ -212,12 +216,33 @@ func TestNesting(t *testing.T) {
 	for _, e := range b.part.Executions {
 		got = append(got, [3]int64{int64(e.Class), int64(e.Depth), int64(e.SelfWallNs)})
 	}
-	if want := [][3]int64{{3, 2, 10}, {2, 1, 20}, {1, 0, 70}, {4, 0, 70}}; !slices.Equal(got, want) || b.overlaps != 1 {
+	if want := [][3]int64{{3, 2, 10}, {2, 1, 20}, {1, 0, 70}, {4, 0, 70}, {1, 0, 10}, {2, 0, 10}, {3, 0, 0}, {3, 2, 5}, {2, 1, 5}, {1, 0, 0}}; !slices.Equal(got, want) || b.overlaps != 1 {
 		t.Errorf("%v, %d overlaps", got, b.overlaps)
 	}
 	w := b.part.Waits
 	if len(w) != 2 || w[0].Kind != "monitor" || w[0].Within != 3 || w[0].Blocker != 9 || w[0].EndNs-w[0].StartNs != 6 || w[1].Within != 0 {
 		t.Errorf("%+v", w)
+	}
+}
+
+// TestClockKeepsNesting: what ends at one tick ends at one time, whatever the tick rounds to.
+func TestClockKeepsNesting(t *testing.T) {
+	for _, rate := range []int64{1_000_000_000, 2_095_078_000, 24_000_000, 3} {
+		var k clock
+		k.chunk(&jfrfile.Header{StartUnixNs: 1e18, StartTicks: 1e9, TicksPerSecond: rate})
+		for i := range int64(5_000) {
+			outer, inner, end := i*7919, i*7919+i%13, i*7919+i%13+i%17
+			_, a, ok := k.at(outer, end-outer)
+			from, b, fine := k.at(inner, end-inner)
+			if !ok || !fine || a != b || from > b {
+				t.Fatalf("%d ticks a second: %d to %d ends at %d, %d to %d at %d", rate, outer, end, a, inner, end, b)
+			}
+		}
+		for _, x := range [][2]int64{{math.MaxInt64, 1}, {0, -1}, {0, math.MaxInt64}, {math.MinInt64, 0}} {
+			if start, end, ok := k.at(x[0], x[1]); ok && (start < 0 || end < start) {
+				t.Errorf("%v is %d to %d", x, start, end)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package fromjfr
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"stackagent/internal/jfrfile"
@@ -13,7 +14,7 @@ import (
 
 // These are the types of events that shadow export --format jfr writes.
 
-// maxOurNotes bounds the notes that are taken over.
+// maxOurNotes bounds the notes of a kind that are taken over.
 const maxOurNotes = 20
 
 // ourClass is the class in a field.
@@ -139,14 +140,24 @@ var allKinds = []wire.WaitKind{wire.WaitMonitor, wire.WaitNotify, wire.WaitPark,
 // waitTypeOf is the JVM's type of events for the same.
 var waitTypeOf = map[wire.WaitKind]string{wire.WaitMonitor: "jdk.JavaMonitorEnter", wire.WaitNotify: "jdk.JavaMonitorWait", wire.WaitPark: "jdk.ThreadPark", wire.WaitSleep: "jdk.ThreadSleep", wire.WaitIO: "jdk.SocketRead"}
 
-func (b *builder) ourNote(e jfrfile.Value) error {
-	s := text.OneLine(short(e.Get("text").Text()))
-	if s == "" || len(b.facts.ourNotes) == maxOurNotes || slices.Contains(b.facts.ourNotes, s) {
+// ourSummary counts executions of which the recording has no more than sums.
+func (b *builder) ourSummary(e jfrfile.Value) error {
+	n := e.Get("executions").Int()
+	if _, _, ok := b.clock.span(e); !ok || n <= 0 || n > math.MaxInt64-b.facts.summarised {
+		b.facts.bad++
 		return nil
 	}
-	b.facts.ourNotes = append(b.facts.ourNotes, s)
-	if e.Get("part").Int() != 0 {
-		b.facts.partOf = append(b.facts.partOf, s)
+	b.facts.summarised += n
+	return nil
+}
+
+func (b *builder) ourNote(e jfrfile.Value) error {
+	s, list := text.OneLine(short(e.Get("text").Text())), &b.facts.ourNotes
+	if e.Get("part").Int() != 0 { // however many other notes there are
+		list = &b.facts.partOf
+	}
+	if s != "" && len(*list) < maxOurNotes && !slices.Contains(*list, s) {
+		*list = append(*list, s)
 	}
 	return nil
 }

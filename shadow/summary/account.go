@@ -50,6 +50,10 @@ func (s *Summary) EndedText() string {
 		return "still running, or the shadow was killed"
 	case s.EndSeen() && s.Incomplete.Damaged():
 		return "cleanly, but not all that was recorded is left"
+	case s.EndSeen() && s.Incomplete != nil && s.ImportedFrom != "":
+		return "not known, as the recording has only a part of the session"
+	case s.EndSeen() && s.Incomplete != nil:
+		return "cleanly, but not all that was recorded arrived"
 	case s.EndSeen():
 		return "cleanly" // of the program, or of a recording that was stopped
 	}

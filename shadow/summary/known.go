@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"stackagent/granularity"
@@ -81,6 +82,13 @@ func (s *Summary) Doubts() map[string]Doubt {
 		}
 		for _, name := range x.AtLeast {
 			add(name, x.Text(), 0, inf)
+		}
+		if slices.Contains(x.AtLeast, "tasks.executions") {
+			for metric, d := range s.Metrics {
+				for _, of := range []string{"count", "sum", "max"} {
+					add("metrics."+cmp.Or(d.Name, metric.String())+"."+of, x.Text(), 0, inf)
+				}
+			}
 		}
 	}
 	if n := float64(s.Lost.Events); n > 0 {

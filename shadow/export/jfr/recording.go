@@ -246,7 +246,7 @@ func (r *recording) summaries() error {
 		return r.end(x.ToNs)
 	})
 	if n > 0 {
-		r.part("%s no event stackagent.Task: they were too fast to be recorded one by one; events stackagent.Summary count them", text.PluralExact(n, "execution has", "executions have"))
+		r.note("%s no event stackagent.Task: they were too fast to be recorded one by one; events stackagent.Summary count them", text.PluralExact(n, "execution has", "executions have"))
 	}
 	if lost := r.s.Manifest.Lost.Events; lost > 0 {
 		r.part("%s lost while recording and not in this one", text.PluralExact(lost, "event was", "events were"))

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/shadow/export/exporttest"
+)
+
+// TestImportOfAPart: what an exported recording lacks stays known after its import, to stats, check and diff.
+func TestImportOfAPart(t *testing.T) {
+	dir, err := exporttest.Write(t.TempDir()) // four executions and seven that are only counted
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name       string
+		flags      []string
+		why        []string
+		executions int
+	}{
+		{"whole", nil, []string{"7 executions are only counted"}, 4},
+		{"max", []string{"--max", "2"}, []string{"7 executions are only counted", "ends after the first 2 executions"}, 2},
+		{"window", []string{"--from", "0s", "--to", "80ms"}, []string{"overlaps 0 ns to 80.0 ms"}, 3},
+	} {
+		file, imported := filepath.Join(t.TempDir(), "s.jfr"), filepath.Join(t.TempDir(), "s")
+		run := func(args ...string) (out, errs string) {
+			t.Helper()
+			code, out, errs := shadow(t, nil, args...)
+			if code != 0 {
+				t.Fatalf("%s: %v: exit %d: %s", c.name, args, code, errs)
+			}
+			return out, errs
+		}
+		run(append([]string{"export", dir, "--format", "jfr", "-o", file}, c.flags...)...)
+		_, said := run("import", file, "-o", imported)
+		table, _ := run("stats", imported)
+		doc, _ := run("stats", imported, "--format", "json")
+		gate, _ := run("check", imported, "--fail-if", "tasks.executions > 1000", "--fail-if", "wall_ns.sum > 1000s", "--format", "json")
+		_, compared := run("diff", dir, imported)
+		for what, text := range map[string]string{"import": said, "stats": table, "stats --format json": doc, "check": gate, "diff": compared} {
+			for _, why := range c.why {
+				if !strings.Contains(text, why) {
+					t.Errorf("%s: %s does not say %q: %s", c.name, what, why, text)
+				}
+			}
+		}
+		if !strings.Contains(table, "\nincomplete ") || strings.Contains(table, "ended: cleanly") {
+			t.Errorf("%s: %s", c.name, table)
+		}
+		var stats struct {
+			Tasks      struct{ Executions int }
+			Incomplete struct {
+				AtLeast []string `json:"at_least"`
+			}
+		}
+		if err := json.Unmarshal([]byte(doc), &stats); err != nil || len(stats.Incomplete.AtLeast) == 0 || stats.Tasks.Executions != c.executions {
+			t.Errorf("%s: %v: %s", c.name, err, doc)
+		}
+		if strings.Contains(gate, `"state": "kept"`) { // a bound below the limit says nothing
+			t.Errorf("%s: %s", c.name, gate)
+		}
+	}
+}
