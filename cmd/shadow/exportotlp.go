@@ -56,6 +56,10 @@ func exportOTLP(x *exporting) error {
 	notes, err = otlp.Export(to, src, x.slowest, version)
 	done()
 	x.say(notes)
+	if left := to.Left; left != (otlp.Amount{}) {
+		x.say([]string{fmt.Sprintf("%s: not delivered: %d of %s and %d of %s; export it again when the receiver works: ids and times are the same, so nothing counts twice", client.Endpoint(),
+			left.Points, text.PluralExact(left.Points+to.Sent.Points, "data point", "data points"), left.Spans, text.PluralExact(left.Spans+to.Sent.Spans, "span", "spans"))})
+	}
 	if r := to.Rejected; r.N > 0 || r.Said != "" {
 		x.say([]string{fmt.Sprintf("%s: %s not taken: %s", client.Endpoint(), text.PluralExact(r.N, "data point or span was", "data points or spans were"), r.Said)})
 	}

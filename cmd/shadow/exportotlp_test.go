@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,7 +38,8 @@ func TestExportOTLP(t *testing.T) {
 		t.Errorf("exit %d after %d requests: %s", code, requests.Load(), errs)
 	}
 	requests.Store(0)
-	if code, _, errs := shadow(t, nil, "export", dir, "--format", "otlp", "-o", f.URL); code != 1 || requests.Load() != 1 || !strings.Contains(errs, "401 Unauthorized") {
+	if code, _, errs := shadow(t, nil, "export", dir, "--format", "otlp", "-o", f.URL); code != 1 || requests.Load() != 1 || !strings.Contains(errs, "401 Unauthorized") ||
+		!regexp.MustCompile(`not delivered: ([1-9]\d*) of ([1-9]\d*) data points and ([1-9]\d*) of ([1-9]\d*) spans`).MatchString(errs) {
 		t.Errorf("without a key: exit %d after %d requests: %s", code, requests.Load(), errs)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,5 +89,28 @@ func TestServeOTLP(t *testing.T) {
 	defer mu.Unlock()
 	if requests != 3 || executions != 3 || service != "com.acme.Fake" || running < 0 {
 		t.Errorf("%d requests, %v executions of %q, %v sessions running", requests, executions, service, running)
+	}
+}
+
+// TestServeOTLPDown: a receiver that is away when the shadow ends does not hold it, and the end says what it does not have.
+func TestServeOTLPDown(t *testing.T) {
+	var pushes atomic.Int32
+	f := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { pushes.Add(1) }))
+	defer f.Close()
+	_, _, stop := startServe(t, filepath.Join(t.TempDir(), "store"), "--otlp", f.URL, "--otlp-interval", "1h")
+	for end := time.Now().Add(2 * time.Minute); pushes.Load() == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing was pushed")
+		}
+	}
+	f.Close()
+	code, said := stop()
+	if code != 0 || !regexp.MustCompile(`the last metrics did not reach \S+: .*connection refused; not delivered: [1-9]\d* data points; it has those of \d\d:\d\d:\d\d`).MatchString(said) ||
+		strings.Contains(said, "the next push") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	_, _, stop = startServe(t, filepath.Join(t.TempDir(), "store"), "--otlp", f.URL, "--otlp-interval", "1h")
+	if code, said := stop(); code != 0 || !strings.Contains(said, "; it has none") {
+		t.Errorf("exit %d: %s", code, said)
 	}
 }

@@ -10,8 +10,10 @@ import (
 
 	collectormetrics "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
+
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"stackagent/shadow/export/exporttest"
 )
 
 func TestNewClient(t *testing.T) {
@@ -171,6 +173,40 @@ func TestReceiverRetries(t *testing.T) {
 	r := NewReceiver(ctx, newFake(t, busy).client(t, Options{}), func(time.Duration, error) { cancel() })
 	if err := r.Metrics(&metrics.ResourceMetrics{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// What a receiver takes, and what it does not after it failed, is all that there is; nothing is sent after a failure.
+func TestReceiverCounts(t *testing.T) {
+	dir, err := exporttest.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := func(answers ...func(http.ResponseWriter)) (*Receiver, Amount, error) {
+		f := newFake(t, answers...)
+		r := NewReceiver(t.Context(), f.client(t, Options{}), nil)
+		_, err := Export(r, source(t, dir), 10, "v1")
+		var came Amount
+		for _, m := range f.metrics {
+			for _, x := range m.ScopeMetrics[0].Metrics {
+				came.Points += len(x.GetSum().GetDataPoints()) + len(x.GetExponentialHistogram().GetDataPoints())
+			}
+		}
+		for _, s := range f.spans {
+			came.Spans += len(s.ScopeSpans[0].Spans)
+		}
+		if len(f.headers) > len(answers)+1 && err != nil {
+			t.Errorf("%d requests after the failure", len(f.headers)-len(answers)-1)
+		}
+		return r, came, err
+	}
+	whole, all, err := export()
+	if err != nil || whole.Sent != all || whole.Left != (Amount{}) || all.Points == 0 || all.Spans == 0 {
+		t.Fatalf("%v: sent %v, came %v, left %v", err, whole.Sent, all, whole.Left)
+	}
+	part, came, err := export(nil, nil, status(400, protobuf, ""))
+	if err == nil || part.Sent != came || came.Points == 0 || part.Left != (Amount{all.Points - came.Points, all.Spans}) {
+		t.Errorf("%v: sent %v, came %v of %v, left %v", err, part.Sent, came, all, part.Left)
 	}
 }
 

@@ -30,12 +30,20 @@ type Pusher struct {
 	Collect func() []*metrics.ResourceMetrics
 	Changed func(error) // pushing stopped working; nil: it works again
 	Partial func(Rejected)
+	Ended   func(Undelivered) // the figures of the end did not arrive
 
 	pushes, failures, rejected atomic.Uint64
 	after                      func(time.Duration) <-chan time.Time // nil: time.After
 	last                       time.Duration                        // that the last push may take; 0: lastPush
 	stop                       context.CancelFunc
 	ended                      sync.WaitGroup
+}
+
+// Undelivered is what a receiver does not have when pushing ends.
+type Undelivered struct {
+	Points int       // data points of the newest figures
+	Since  time.Time // when its figures were pushed; zero: it has none
+	Err    error
 }
 
 // Start begins to push.
@@ -60,9 +68,7 @@ func (p *Pusher) run(ctx context.Context) {
 	for wait := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.Background(), cmp.Or(p.last, lastPush))
-			defer cancel()
-			p.once(last, &s)
+			p.end(&s)
 			return
 		case <-after(wait):
 		}
@@ -75,11 +81,42 @@ type state struct {
 	down    bool // the last push failed
 	partial bool // of the last push not all was taken
 	backOff time.Duration
+	ending  bool
+	arrived time.Time // the last push that did
+	left    int       // data points that the last push did not deliver
+}
+
+// end pushes the last figures, more than once if that helps, and says what did not arrive.
+func (p *Pusher) end(s *state) {
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.last, lastPush))
+	defer cancel()
+	s.ending = true
+	var why error
+	for wait := firstBackOff / 8; ; wait *= 2 {
+		err := p.once(ctx, s)
+		if err == nil {
+			return
+		}
+		if why == nil || ctx.Err() == nil { // that the time is over says less than what failed before
+			why = err
+		}
+		retry, after := CanRetry(err)
+		deadline, _ := ctx.Deadline()
+		if wait = max(wait, after); !retry || time.Now().Add(wait).After(deadline) {
+			p.Ended(Undelivered{s.left, s.arrived, why})
+			return
+		}
+		time.Sleep(wait)
+	}
 }
 
 // once pushes, and says when it begins or ends to fail.
 func (p *Pusher) once(ctx context.Context, s *state) error {
-	r, err := p.push(ctx)
+	began := time.Now()
+	r, left, err := p.push(ctx)
+	if s.left = left; err == nil {
+		s.arrived = began
+	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return err // the shadow ends; the last push follows
 	}
@@ -88,7 +125,8 @@ func (p *Pusher) once(ctx context.Context, s *state) error {
 		p.failures.Add(1)
 	}
 	p.rejected.Add(uint64(r.N))
-	if s.down != (err != nil) {
+	if s.down != (err != nil) && !(s.ending && err != nil) { // Ended says it
+
 		s.down = err != nil
 		p.Changed(err)
 	}
@@ -100,18 +138,36 @@ func (p *Pusher) once(ctx context.Context, s *state) error {
 	return err
 }
 
-func (p *Pusher) push(ctx context.Context) (sum Rejected, err error) {
+// push sends the figures of now. left are the data points that did not arrive.
+func (p *Pusher) push(ctx context.Context) (sum Rejected, left int, err error) {
 	for part := range parts(p.Collect(), maxRequest) {
-		r, err := p.Client.Metrics(ctx, part)
+		var r Rejected
+		if err == nil {
+			r, err = p.Client.Metrics(ctx, part)
+		}
 		if err != nil {
-			return sum, err
+			left += points(part...)
+			continue
 		}
 		sum.N += r.N
 		if r.Said != "" {
 			sum.Said = r.Said
 		}
 	}
-	return sum, nil
+	return sum, left, err
+}
+
+// points is the number of data points.
+func points(all ...*metrics.ResourceMetrics) (n int) {
+	for _, r := range all {
+		for _, s := range r.ScopeMetrics {
+			for _, m := range s.Metrics {
+				n += len(m.GetGauge().GetDataPoints()) + len(m.GetSum().GetDataPoints()) + len(m.GetHistogram().GetDataPoints()) +
+					len(m.GetExponentialHistogram().GetDataPoints()) + len(m.GetSummary().GetDataPoints())
+			}
+		}
+	}
+	return n
 }
 
 // next is how long to wait. What may succeed soon is tried again soon, less and less often.

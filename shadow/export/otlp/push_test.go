@@ -94,10 +94,53 @@ func TestPusherEnds(t *testing.T) {
 	f := newFake(t, func(http.ResponseWriter) { arrived <- struct{}{}; <-hang })
 	defer close(hang)
 	p := &Pusher{Client: f.client(t, Options{}), Every: time.Second, Collect: func() []*metrics.ResourceMetrics { return []*metrics.ResourceMetrics{{}} },
-		Changed: func(error) {}, last: time.Millisecond}
+		Changed: func(error) { t.Error("the push was interrupted by the end, no failure") }, last: time.Millisecond}
+	var ended []Undelivered
+	p.Ended = func(u Undelivered) { ended = append(ended, u) }
 	p.Start()
 	<-arrived
 	p.Close()
+	if len(ended) != 1 || ended[0].Err == nil || !ended[0].Since.IsZero() {
+		t.Errorf("it said %+v", ended)
+	}
+}
+
+// A receiver that is away at the end is tried more than once for a bounded time; what it does not have is counted.
+func TestPusherLast(t *testing.T) {
+	busy := status(503, protobuf, "")
+	for _, c := range []struct {
+		name    string
+		answers []func(http.ResponseWriter) // the first is of the push at the begin
+		ended   int
+		tries   uint64
+	}{
+		{"back after two attempts", []func(http.ResponseWriter){nil, busy, busy}, 0, 4},
+		{"refuses", []func(http.ResponseWriter){nil, status(400, protobuf, "")}, 1, 2},
+		{"wants to be left alone", []func(http.ResponseWriter){nil, status(503, protobuf, "", "Retry-After", "3600")}, 1, 2},
+	} {
+		f := newFake(t, c.answers...)
+		k := clock{make(chan time.Duration), make(chan time.Time)}
+		var ended []Undelivered
+		p := &Pusher{Client: f.client(t, Options{}), Every: time.Hour, after: k.after, last: time.Minute, Changed: func(err error) { t.Errorf("%s: it said %v", c.name, err) },
+			Ended: func(u Undelivered) { ended = append(ended, u) },
+			Collect: func() []*metrics.ResourceMetrics {
+				family := &live.Family{Name: "n_total", Kind: live.Counter, Points: []live.Point{{Value: 1}, {Value: 2}, {Value: 3}}}
+				return []*metrics.ResourceMetrics{Families(Shadow("h", 1), "v", []*live.Family{family}, time.Unix(1, 0), time.Unix(2, 0))}
+			}}
+		p.Start()
+		<-k.waits
+		k.tick <- time.Time{}
+		<-k.waits
+		p.Close()
+		if len(ended) != c.ended || p.pushes.Load() != c.tries {
+			t.Errorf("%s: %d attempts, it said %+v", c.name, p.pushes.Load(), ended)
+		}
+		for _, u := range ended {
+			if u.Points != 3 || u.Since.IsZero() || u.Err == nil {
+				t.Errorf("%s: %+v", c.name, u)
+			}
+		}
+	}
 }
 
 func TestParts(t *testing.T) {

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -35,7 +36,8 @@ const (
 
 func attribute(list ...*common.KeyValue) []*common.KeyValue { return list }
 
-// Export gives a session to a sink: metrics by class, and the slowest executions of each class as spans.
+// Export gives a session to a sink: metrics by class, and the slowest executions of each class as spans. After an error of
+// the sink it goes on, so that the sink knows how much it did not take.
 func Export(to Sink, src *export.Source, slowest int, version string) (notes []string, err error) {
 	x := &exporter{src: src, s: src.Session, version: version, keep: slowest}
 	if err := x.gather(); err != nil {
@@ -43,14 +45,12 @@ func Export(to Sink, src *export.Source, slowest int, version string) (notes []s
 	}
 	r := Program(x.s.Manifest.Session, x.s.Manifest.JVM)
 	for _, m := range x.metrics() {
-		if err := eachPart(m, func(m *metrics.Metric) error {
-			return to.Metrics(&metrics.ResourceMetrics{Resource: r, ScopeMetrics: []*metrics.ScopeMetrics{{Scope: scope(version), Metrics: []*metrics.Metric{m}}}})
-		}); err != nil {
-			return nil, err
-		}
+		eachPart(m, func(m *metrics.Metric) {
+			err = cmp.Or(err, to.Metrics(&metrics.ResourceMetrics{Resource: r, ScopeMetrics: []*metrics.ScopeMetrics{{Scope: scope(version), Metrics: []*metrics.Metric{m}}}}))
+		})
 	}
 	if slowest > 0 {
-		err = x.spans(to, r)
+		err = cmp.Or(err, x.spans(to, r))
 	}
 	return x.notes(), err
 }
@@ -61,63 +61,61 @@ func (x *exporter) spans(to Sink, r *resource.Resource) error {
 		return err
 	}
 	var list []*trace.Span
-	send := func() error {
-		if len(list) == 0 {
-			return nil
+	send := func() {
+		if len(list) > 0 {
+			err = cmp.Or(err, to.Spans(&trace.ResourceSpans{Resource: r, ScopeSpans: []*trace.ScopeSpans{{Scope: scope(x.version), Spans: list}}}))
 		}
-		err := to.Spans(&trace.ResourceSpans{Resource: r, ScopeSpans: []*trace.ScopeSpans{{Scope: scope(x.version), Spans: list}}})
 		list = nil
-		return err
 	}
 	for _, c := range x.classes {
 		for _, e := range c.slowest.sorted() {
 			list = append(list, t.of(c, &e)...)
 			if len(list) >= spansPerRequest {
-				if err := send(); err != nil {
-					return err
-				}
+				send()
 			}
 		}
 	}
-	return send()
+	send()
+	return err
 }
 
 // eachPart gives a metric in parts, as a receiver takes requests of a certain size only. One without points is left out.
-func eachPart(m *metrics.Metric, f func(*metrics.Metric) error) error {
-	part := func(set func(*metrics.Metric)) error {
+func eachPart(m *metrics.Metric, f func(*metrics.Metric)) {
+	part := func(set func(*metrics.Metric)) {
 		x := &metrics.Metric{Name: m.Name, Description: m.Description, Unit: m.Unit}
 		set(x)
-		return f(x)
+		f(x)
 	}
 	switch d := m.Data.(type) {
 	case *metrics.Metric_Sum:
 		for p := range slices.Chunk(d.Sum.DataPoints, pointsPerRequest) {
-			if err := part(func(x *metrics.Metric) {
+			part(func(x *metrics.Metric) {
 				x.Data = &metrics.Metric_Sum{Sum: &metrics.Sum{AggregationTemporality: cumulative, IsMonotonic: d.Sum.IsMonotonic, DataPoints: p}}
-			}); err != nil {
-				return err
-			}
+			})
 		}
 	case *metrics.Metric_ExponentialHistogram:
 		for p := range slices.Chunk(d.ExponentialHistogram.DataPoints, pointsPerRequest) {
-			if err := part(func(x *metrics.Metric) {
+			part(func(x *metrics.Metric) {
 				x.Data = &metrics.Metric_ExponentialHistogram{ExponentialHistogram: &metrics.ExponentialHistogram{AggregationTemporality: cumulative, DataPoints: p}}
-			}); err != nil {
-				return err
-			}
+			})
 		}
 	}
-	return nil
 }
 
-// Receiver sends to a client, and tries again what may succeed.
+// Amount is how much was to be sent.
+type Amount struct{ Points, Spans int }
+
+// Receiver sends to a client, and tries again what may succeed. After a failure it only counts.
 type Receiver struct {
 	Client   *Client
 	Rejected Rejected
+	Sent     Amount                     // what arrived
+	Left     Amount                     // what did not: all from the first failure on
 	Waiting  func(time.Duration, error) // before an attempt is repeated
 
-	ctx   context.Context
-	sleep func(context.Context, time.Duration) error
+	failed error
+	ctx    context.Context
+	sleep  func(context.Context, time.Duration) error
 }
 
 // NewReceiver sends until ctx ends.
@@ -134,12 +132,29 @@ func NewReceiver(ctx context.Context, c *Client, waiting func(time.Duration, err
 
 // Metrics implements Sink.
 func (r *Receiver) Metrics(m *metrics.ResourceMetrics) error {
-	return r.try(func() (Rejected, error) { return r.Client.Metrics(r.ctx, []*metrics.ResourceMetrics{m}) })
+	return r.deliver(Amount{Points: points(m)}, func() (Rejected, error) { return r.Client.Metrics(r.ctx, []*metrics.ResourceMetrics{m}) })
 }
 
 // Spans implements Sink.
 func (r *Receiver) Spans(s *trace.ResourceSpans) error {
-	return r.try(func() (Rejected, error) { return r.Client.Spans(r.ctx, []*trace.ResourceSpans{s}) })
+	n := 0
+	for _, scope := range s.ScopeSpans {
+		n += len(scope.Spans)
+	}
+	return r.deliver(Amount{Spans: n}, func() (Rejected, error) { return r.Client.Spans(r.ctx, []*trace.ResourceSpans{s}) })
+}
+
+func (r *Receiver) deliver(a Amount, send func() (Rejected, error)) error {
+	if r.failed == nil {
+		r.failed = r.try(send)
+	}
+	to := &r.Sent
+	if r.failed != nil {
+		to = &r.Left
+	}
+	to.Points += a.Points
+	to.Spans += a.Spans
+	return r.failed
 }
 
 const (

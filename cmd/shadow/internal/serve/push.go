@@ -49,7 +49,8 @@ func (f *pushFlags) check(env console.Env, cmd *cobra.Command) (*otlp.Client, er
 func (f *pushFlags) pusher(env console.Env, l *serveLive, b *bus.Bus, in *ingest.Ingest) *otlp.Pusher {
 	began := env.Now()
 	host, _ := os.Hostname() // without it the attribute is left out
-	p := &otlp.Pusher{Client: f.client, Every: f.every, Changed: func(err error) { f.changed(env, err) }, Partial: func(r otlp.Rejected) { f.partial(env, r) }}
+	p := &otlp.Pusher{Client: f.client, Every: f.every, Changed: func(err error) { f.changed(env, err) }, Partial: func(r otlp.Rejected) { f.partial(env, r) },
+		Ended: func(u otlp.Undelivered) { f.ended(env, u) }}
 	p.Collect = func() []*metrics.ResourceMetrics {
 		now := env.Now()
 		var all []*metrics.ResourceMetrics
@@ -72,6 +73,19 @@ func (f *pushFlags) changed(env console.Env, err error) {
 	default:
 		env.Note("metrics do not reach %s: %s; the next push has the same totals", f.client.Endpoint(), text.OneLine(err.Error()))
 	}
+}
+
+// ended reports that the figures of the end did not arrive.
+func (f *pushFlags) ended(env console.Env, u otlp.Undelivered) {
+	has := "it has none"
+	if !u.Since.IsZero() {
+		has = "it has those of " + u.Since.Format(time.TimeOnly)
+	}
+	if env.Log != nil {
+		env.Log.Warn("the last metrics did not reach the OTLP receiver: "+has, "url", f.client.Endpoint(), "undelivered_points", u.Points, "error", u.Err)
+		return
+	}
+	env.Note("the last metrics did not reach %s: %s; not delivered: %s; %s", f.client.Endpoint(), text.OneLine(u.Err.Error()), text.PluralExact(u.Points, "data point", "data points"), has)
 }
 
 func (f *pushFlags) partial(env console.Env, r otlp.Rejected) {
