@@ -113,10 +113,27 @@ func TestTraceUsage(t *testing.T) {
 		{"stats DIR --trace \x1b[2J", "want 32 hexadecimal digits"}, {"hotspots DIR --trace " + good + "0", "want 32 hexadecimal digits"}, {"tasks DIR --trace x", "want 32 hexadecimal digits"},
 		{"stats DIR --units --trace " + good, "exclude each other"}, {"hotspots DIR --units --trace " + good, "exclude each other"}, {"stats DIR --check --trace " + good, "without --app"},
 		{"hotspots DIR --by context --trace " + good, "goes with --by class"}, {"hotspots DIR --format collapsed --trace " + good, "goes with --by class"},
+		{"waits DIR --by unit --trace " + good, "goes with --by class"}, {"waits DIR --format collapsed --trace " + good, "goes with --by class"}, {"waits DIR --trace x", "want 32 hexadecimal digits"},
 	} {
 		code, _, said := runShadow(strings.Fields(strings.ReplaceAll(x.args, "DIR", dir))...)
 		if code != console.ExitUsage || !strings.Contains(said, x.says) || strings.Contains(said, "\x1b") {
 			t.Errorf("%s: exit %d: %s", x.args, code, said)
+		}
+	}
+}
+
+// TestWaitsOfTrace: the one wait of the session was in no task.
+func TestWaitsOfTrace(t *testing.T) {
+	dir := tracedSession(t)
+	for _, by := range []string{"class", "site", "wait"} {
+		for _, x := range []struct {
+			args []string
+			rows int
+		}{{nil, 1}, {[]string{"--trace", exporttest.Traces[0]}, 0}} {
+			code, out, said := runShadow(append([]string{"waits", dir, "--by", by, "--format", "csv"}, x.args...)...)
+			if n := strings.Count(out, "\n") - 1; code != 0 || by != "wait" && x.args == nil && n < 1 || (by == "wait" || x.args != nil) && n != x.rows {
+				t.Errorf("by %s %q: exit %d, %d rows: %s%s", by, x.args, code, n, out, said)
+			}
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/flame"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 	"stackagent/shadow/wait"
@@ -20,7 +22,7 @@ import (
 
 func newWaits(env console.Env) *cobra.Command {
 	var l listing.Flags
-	var by string
+	var by, trace string
 	cmd := &cobra.Command{
 		Use:   "waits DIR",
 		Short: "What threads waited for: locks, I/O, sleep, carriers, the collector",
@@ -47,7 +49,7 @@ for one, and I/O are exact.
 (flamegraph.pl). The site of a long wait is exact; how its time divides among callers is
 estimated from one whole stack in 16. Of shorter waits only the nearest frame of the
 program is known.`,
-		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by wait --top 100\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
+		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --trace 0af7651916cd43dd8448eb211c80319c\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by wait --top 100\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
 		Args:    listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
@@ -56,11 +58,21 @@ program is known.`,
 			if !slices.Contains([]string{"class", "site", "unit", "thread", "wait"}, by) {
 				return console.Usagef("--by %s: use class, site, unit, thread or wait", by)
 			}
-			return listWaits(&l, args[0], by)
+			if trace == "" {
+				return listWaits(&l, args[0], by)
+			}
+			if err := checkTrace(summary.Filter{Trace: trace}, false); err != nil {
+				return err
+			}
+			if by == "unit" || by == "thread" || l.Format == "collapsed" {
+				return console.Usagef("--trace goes with --by class, site and wait, and with --format table, json and csv: the rest is not known by trace")
+			}
+			return listTraceWaits(&l, args[0], by, trace)
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv", "collapsed")
 	cmd.Flags().StringVar(&by, "by", "class", "class|site|unit|thread|wait")
+	traceFlag(cmd, &trace)
 	return cmd
 }
 
@@ -78,13 +90,7 @@ func listWaits(l *listing.Flags, dir, by string) error {
 	if err != nil {
 		return err
 	}
-	for _, what := range slices.Sorted(maps.Keys(a.NotAvailable)) {
-		l.Env.Note("%s not available: %s", what, table.Clean(a.NotAvailable[what]))
-	}
-	for _, err := range a.Damage {
-		l.Env.Note("%s", text.OneLine(err.Error()))
-	}
-	l.Env.NoteFound(s, before)
+	noteWaits(l, s, a, before)
 	if l.Format == "collapsed" {
 		return flame.CollapsedWaits(l.Env.Out, a.Stacks())
 	}
@@ -95,7 +101,47 @@ func listWaits(l *listing.Flags, dir, by string) error {
 	case "thread":
 		rows := a.ByThread()
 		return listing.Rows(l, rows, view.ThreadWaits(rows))
-	case "wait":
+	}
+	return printWaitsBy(l, s, a, by)
+}
+
+// listTraceWaits lists the waits inside executions of a trace.
+func listTraceWaits(l *listing.Flags, dir, by, trace string) error {
+	id, err := store.ParseTraceID(trace)
+	if err != nil {
+		return &console.UsageError{Err: err}
+	}
+	s, err := l.Env.Open(dir)
+	if err != nil {
+		return err
+	}
+	before := len(s.Warnings)
+	scan, err := s.TraceScan(id)
+	if err != nil {
+		return err
+	}
+	a, err := wait.AnalyseTrace(s, scan, by == "wait")
+	if err != nil {
+		return err
+	}
+	noteOfTrace(l.Env, s, scan.Any(), scan.Executions(), scan.Parts())
+	noteWaits(l, s, a, before)
+	return printWaitsBy(l, s, a, by)
+}
+
+// noteWaits says what is not known.
+func noteWaits(l *listing.Flags, s *session.Session, a *wait.Analysis, before int) {
+	for _, what := range slices.Sorted(maps.Keys(a.NotAvailable)) {
+		l.Env.Note("%s not available: %s", what, table.Clean(a.NotAvailable[what]))
+	}
+	for _, err := range a.Damage {
+		l.Env.Note("%s", text.OneLine(err.Error()))
+	}
+	l.Env.NoteFound(s, before)
+}
+
+func printWaitsBy(l *listing.Flags, s *session.Session, a *wait.Analysis, by string) error {
+	if by == "wait" {
 		return printSingles(l, s, a)
 	}
 	return printWaits(l, a.Rows(by == "site"), by == "site")

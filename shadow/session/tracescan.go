@@ -3,6 +3,7 @@ package session
 import (
 	"sync/atomic"
 
+	"stackagent/internal/units"
 	"stackagent/shadow/store"
 )
 
@@ -11,6 +12,7 @@ type TraceScan struct {
 	s      *Session
 	id     TraceID
 	traces *Traces
+	found  atomic.Int64
 	parts  atomic.Int64
 }
 
@@ -29,24 +31,28 @@ func (t *TraceScan) Any() bool { return t.traces.Any() }
 // Parts is how many executions the latest Scan left out that were in the trace for a part only: others were current, too.
 func (t *TraceScan) Parts() int64 { return t.parts.Load() }
 
-// Of reports whether execution i is of the trace. The chunk must have TraceColumns.
-func (t *TraceScan) Of(c *Chunk, i int) bool {
-	span, ok := t.traces.Of(c.TaskID[i], c.StartNs[i], c.EndNs[i])
+// Executions is how many the latest Scan found.
+func (t *TraceScan) Executions() int64 { return t.found.Load() }
+
+// Of reports whether an execution is of the trace; end: 0 of one that has not ended.
+func (t *TraceScan) Of(task uint64, start, end units.MonoNs) bool {
+	span, ok := t.traces.Of(task, start, end)
 	return ok && span.Trace == t.id
 }
 
-// TraceColumns are those by which it is known in which trace an execution was.
-const TraceColumns = store.ExecutionTaskID | store.ExecutionStart | store.ExecutionEnd
+// traceColumns are those by which it is known in which trace an execution was.
+const traceColumns = store.ExecutionTaskID | store.ExecutionStart | store.ExecutionEnd
 
 // Scan is Session.ScanExecutions for the trace.
 func (t *TraceScan) Scan(want store.Columns, use func(worker int, c *Chunk) error) error {
+	t.found.Store(0)
 	t.parts.Store(0)
 	kept, rows := make([]Chunk, Workers()), make([][]int, Workers())
-	return t.s.ScanExecutions(want|TraceColumns, func(worker int, c *Chunk) error {
+	return t.s.ScanExecutions(want|traceColumns, func(worker int, c *Chunk) error {
 		of := rows[worker][:0]
 		for i, task := range c.TaskID {
 			switch {
-			case t.Of(c, i):
+			case t.Of(task, c.StartNs[i], c.EndNs[i]):
 				of = append(of, i)
 			case t.traces.Has(t.id, task, c.StartNs[i], c.EndNs[i]):
 				t.parts.Add(1)
@@ -55,6 +61,7 @@ func (t *TraceScan) Scan(want store.Columns, use func(worker int, c *Chunk) erro
 		if rows[worker] = of; len(of) == 0 {
 			return nil
 		}
+		t.found.Add(int64(len(of)))
 		pickRows(&kept[worker], c, of)
 		return use(worker, &kept[worker])
 	})

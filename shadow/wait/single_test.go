@@ -20,15 +20,7 @@ func singlesIn(t *testing.T, p *store.Part, prepare func(dir string)) []*Single 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []*Single
-	if _, err := a.Singles(0, true, func(s *Single) error {
-		c := *s
-		out = append(out, &c)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return allSingles(t, a)
 }
 
 func (d Doing) String() string {
