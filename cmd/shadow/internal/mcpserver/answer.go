@@ -77,6 +77,15 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
+// compact is what a verb printed without the space of its lines.
+func compact(out string) (json.RawMessage, error) {
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(out)); err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
 // sent is the length of JSON within a string of the line that is sent.
 func sent(raw json.RawMessage) int {
 	b, _ := json.Marshal(string(raw)) // a string has JSON

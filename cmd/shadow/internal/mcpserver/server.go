@@ -151,8 +151,12 @@ func (h *handler) ask(ctx context.Context, p paging, note string, args ...string
 	if err != nil {
 		return nil, nil, h.hidden(err.Error())
 	}
+	doc, err := compact(out)
+	if err != nil {
+		return nil, nil, err
+	}
 	a := answerOf(strings.TrimSpace(note + "\n" + h.clean(notes)))
-	if err := a.cut([]byte(out), p); err != nil {
+	if err := a.cut(doc, p); err != nil {
 		return nil, nil, err
 	}
 	return a.result()

@@ -133,16 +133,20 @@ func (h *handler) diff(ctx context.Context, in diffIn) (*mcp.CallToolResult, any
 	if err != nil {
 		return nil, nil, h.hidden(err.Error())
 	}
+	all, err := compact(out)
+	if err != nil {
+		return nil, nil, err
+	}
 	a := answerOf(h.clean(notes))
 	if in.Field != "" && in.Field != "rows" {
-		if err := a.cut([]byte(out), in.paging); err != nil {
+		if err := a.cut(all, in.paging); err != nil {
 			return nil, nil, err
 		}
 		return a.result()
 	}
 	var doc map[string]json.RawMessage
 	var rows []json.RawMessage
-	if err := errors.Join(json.Unmarshal([]byte(out), &doc), json.Unmarshal(doc["rows"], &rows)); err != nil {
+	if err := errors.Join(json.Unmarshal(all, &doc), json.Unmarshal(doc["rows"], &rows)); err != nil {
 		return nil, nil, fmt.Errorf("reading the answer: %w", err)
 	}
 	delete(doc, "rows")
