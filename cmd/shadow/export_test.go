@@ -88,3 +88,34 @@ func TestTracesOfImport(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileTracesOfImport: a text that is no id, of the same length, is left out and counted, not shown.
+func TestHostileTracesOfImport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.jfr")
+	if code, _, said := runShadow("export", tracedSession(t), "--format", "jfr", "-o", file); code != 0 {
+		t.Fatal(said)
+	}
+	recording, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ from, to string }{
+		"trace": {exporttest.Traces[0], "\x1b[2J<script>alert(1)</script>..."}, "zeros": {exporttest.Traces[0], strings.Repeat("0", 32)}, "span": {exporttest.Spans[0], "\x1b]0;hostile\x00\xff\xff\xff\x07"},
+	} {
+		if len(c.from) != len(c.to) {
+			t.Fatalf("%s: %d bytes in place of %d", name, len(c.to), len(c.from))
+		}
+		bad, dir := filepath.Join(t.TempDir(), name+".jfr"), filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(bad, bytes.ReplaceAll(recording, []byte(c.from), []byte(c.to)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, said := runShadow("import", bad, "-o", dir)
+		if code != 0 || !strings.Contains(said, "2 trace ids of executions left out") || strings.Contains(said, "\x1b") {
+			t.Errorf("%s: exit %d: %s", name, code, said)
+		}
+		_, out, _ := runShadow("tasks", dir, "--format", "csv")
+		if strings.Contains(out, "\x1b") || strings.Contains(out, exporttest.Traces[0]) || !strings.Contains(out, exporttest.Traces[1]) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}

@@ -104,7 +104,7 @@ func (n *nesting) addTrace(r *row) error {
 	be := binary.BigEndian
 	trace := store.TraceID(be.AppendUint64(be.AppendUint64(nil, uint64(r.cpu)), uint64(r.queue)))
 	span := store.SpanID(be.AppendUint32(be.AppendUint32(nil, r.other), r.holder))
-	n.b.part.TaskTraces = append(n.b.part.TaskTraces, store.TaskTrace{TaskID: uint64(r.task), Kind: store.TraceExecution, AtNs: r.start, TraceID: trace.String(), SpanID: span.String()})
+	n.b.part.TaskTraces = append(n.b.part.TaskTraces, store.TaskTrace{TaskID: uint64(r.task), Thread: r.thread, Kind: store.TraceExecution, AtNs: r.start, TraceID: trace.String(), SpanID: span.String()})
 	return n.b.commit()
 }
 

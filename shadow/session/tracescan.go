@@ -47,6 +47,9 @@ const traceColumns = store.ExecutionTaskID | store.ExecutionStart | store.Execut
 func (t *TraceScan) Scan(want store.Columns, use func(worker int, c *Chunk) error) error {
 	t.found.Store(0)
 	t.parts.Store(0)
+	if !t.Any() {
+		return nil
+	}
 	kept, rows := make([]Chunk, Workers()), make([][]int, Workers())
 	return t.s.ScanExecutions(want|traceColumns, func(worker int, c *Chunk) error {
 		of := rows[worker][:0]

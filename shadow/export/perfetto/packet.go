@@ -210,6 +210,18 @@ func (w *writer) argText(name, v string) {
 	w.event = message(w.event, eventAnnotations, w.scratch)
 }
 
+// maxIDs bounds the texts that are held in memory for argID.
+const maxIDs = 1 << 16
+
+// argID adds a text of which there can be as many as slices, or one for all of them.
+func (w *writer) argID(name, v string) {
+	if _, known := w.strings.numbers[v]; known || len(w.strings.numbers) < maxIDs {
+		w.argString(name, v)
+		return
+	}
+	w.argText(name, v)
+}
+
 func (w *writer) flow(field protowire.Number, id uint64) { w.event = fixed(w.event, field, id) }
 
 func (w *writer) value(v float64) { w.event = fixed(w.event, eventDoubleCounter, math.Float64bits(v)) }

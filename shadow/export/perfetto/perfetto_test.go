@@ -55,7 +55,7 @@ type event struct {
 	at, kind, track uint64
 	name, category  string
 	flow, ends      uint64
-	args            map[string]string // texts that are not interned
+	args            map[string]string // texts
 }
 
 // read reads a trace as the trace processor does: events in the order of their times, equal ones as they stand.
@@ -101,6 +101,8 @@ func read(t *testing.T, trace []byte) (events []event, texts []string) {
 								name = names[internedAnnotations][v]
 							case annotationText:
 								text = string(b)
+							case annotationString:
+								text = names[internedStrings][v]
 							}
 						})
 						if e.args == nil {
@@ -316,5 +318,28 @@ func TestTraceIDs(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s, want %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+	}
+}
+
+// TestManyIDs: beyond those that are held in memory, ids stand in the slices themselves.
+func TestManyIDs(t *testing.T) {
+	var out bytes.Buffer
+	w := newWriter(&out)
+	const n = maxIDs + 2
+	for i := range n {
+		w.start(sliceBegin, 1)
+		w.argID("trace_id", fmt.Sprintf("%032x", i))
+		if err := w.end(units.MonoNs(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, _ := read(t, out.Bytes())
+	for i, e := range events {
+		if want := fmt.Sprintf("%032x", i); e.args["trace_id"] != want {
+			t.Fatalf("slice %d: %q, want %s", i, e.args["trace_id"], want)
+		}
+	}
+	if len(events) != n || len(w.strings.numbers) != maxIDs {
+		t.Errorf("%d slices, %d texts in memory", len(events), len(w.strings.numbers))
 	}
 }

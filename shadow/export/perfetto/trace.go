@@ -151,8 +151,8 @@ func (t *trace) execution(e *export.Execution) error {
 	t.argString("executor", t.src.ExecutorName(origin.Executor))
 	t.argString("site", t.site(origin.Site))
 	if span := e.TraceSpan(t.traces); span != nil {
-		t.argText("trace_id", span.Trace.String())
-		t.argText("span_id", span.ID.String())
+		t.argID("trace_id", span.Trace.String())
+		t.argID("span_id", span.ID.String())
 	}
 	t.argThread(shared, e.Thread)
 	if e.Flags&wire.Threw != 0 {
