@@ -118,5 +118,33 @@ func checkTraces(t *testing.T, notCarried []string, java ...string) {
 			}
 		}
 	}
+	checkFigures(t, dir, got)
 	t.Logf("%d executions under a trace, in %d traces; OpenTelemetry itself knew none in %v", traced, len(exported), unseen)
+}
+
+// checkFigures compares the figures of a few traces with the rows of the tasks, by class and trace.
+func checkFigures(t *testing.T, dir string, rows map[string]int) {
+	t.Helper()
+	want := map[string]map[string]int{}
+	for key, n := range rows {
+		class, trace, _ := strings.Cut(key, " ")
+		if want[trace] == nil {
+			want[trace] = map[string]int{}
+		}
+		want[trace][class] = n
+	}
+	delete(want, "-")
+	for _, trace := range slices.Sorted(maps.Keys(want))[:3] {
+		table, err := csv.NewReader(strings.NewReader(shadow(t, "hotspots", dir, "--trace", trace, "--class", "Traced$*", "--format", "csv"))).ReadAll()
+		if err != nil || len(table) == 0 {
+			t.Fatal(err)
+		}
+		got, at := map[string]int{}, slices.Index(table[0], "executions")
+		for _, r := range table[1:] {
+			got[r[0]] = number(t, r[at])
+		}
+		if !maps.Equal(got, want[trace]) {
+			t.Errorf("trace %s: hotspots counts %v, the rows %v", trace, got, want[trace])
+		}
+	}
 }
