@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
@@ -16,6 +17,14 @@ import (
 
 // treeOf are the figures of what a selector chooses: those of shadow stats, or of the row of a listing.
 func treeOf(env console.Env, s *session.Session, x budget.Selector) (*summary.Summary, budget.Tree, error) {
+	sum, tree, err := chosenTree(env, s, x)
+	if err == nil && x.Kind != budget.All {
+		tree.WholeRun(slices.DeleteFunc(budget.Keys(sum), func(key string) bool { return key == "tasks" || key == "metrics" || key == "units" }))
+	}
+	return sum, tree, err
+}
+
+func chosenTree(env console.Env, s *session.Session, x budget.Selector) (*summary.Summary, budget.Tree, error) {
 	var o summary.Options
 	switch x.Kind {
 	case budget.Executor, budget.Site:

@@ -22,6 +22,12 @@ const missing = "missing"
 // Missing is the tree of what a session cannot have, for the same reason all of it.
 func Missing(why string) Tree { return Tree{missing: text.OneLine(why)} }
 
+// wholeRun is the key of the names in a tree that are of the whole run, whatever the selector.
+const wholeRun = "whole_run"
+
+// WholeRun says which names the selector of a tree does not limit.
+func (t Tree) WholeRun(names []string) { t[wholeRun] = names }
+
 // TreeOf is v as a tree. What v may have and has not, a struct's empty fields, is null.
 func TreeOf(v any) (Tree, error) {
 	data, err := json.Marshal(v)
@@ -34,15 +40,26 @@ func TreeOf(v any) (Tree, error) {
 	if err := d.Decode(&t); err != nil {
 		return nil, fmt.Errorf("figures: %w", err)
 	}
-	if of := reflect.Indirect(reflect.ValueOf(v)).Type(); of.Kind() == reflect.Struct {
-		for i := range of.NumField() {
-			key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-			if _, there := t[key]; !there && key != "" && key != "-" {
-				t[key] = nil
-			}
+	for _, key := range Keys(v) {
+		if _, there := t[key]; !there {
+			t[key] = nil
 		}
 	}
 	return t, nil
+}
+
+// Keys are the names of a struct's fields in JSON.
+func Keys(v any) (keys []string) {
+	of := reflect.Indirect(reflect.ValueOf(v)).Type()
+	if of.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range of.NumField() {
+		if key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); key != "" && key != "-" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Sample is a figure in each run.
@@ -127,6 +144,12 @@ func (f *Figures) Change(n Name) Change {
 // look finds a figure: a number and how far it may be off, or why there is none. An error is a name that no session has.
 func (t Tree) look(n Name) (v float64, m margin, why string, err error) {
 	parts := strings.Split(n.Path, ".")
+	if whole, _ := t[wholeRun].([]string); slices.Contains(whole, parts[0]) {
+		return 0, m, "", &Error{Expr: n.String(), Column: -1, Text: n.Path + " is of the whole run: write it without " + n.Selector.String()}
+	}
+	if _, ok := t["tasks"]; !ok && parts[0] == "tasks" && len(parts) > 1 {
+		parts = parts[1:] // a row of a listing has them itself
+	}
 	if why, ok := t[missing].(string); ok {
 		return 0, m, why, nil
 	}
@@ -134,9 +157,6 @@ func (t Tree) look(n Name) (v float64, m margin, why string, err error) {
 		if why, ok := missing[parts[0]].(string); ok {
 			return 0, m, text.OneLine(why), nil
 		}
-	}
-	if x, top := t[parts[0]]; top && n.Glob != "" && (n.Kind == Class || n.Kind == Unit) && parts[0] != "tasks" && parts[0] != "metrics" && x != nil {
-		return 0, m, "", &Error{Expr: n.String(), Column: -1, Text: n.Path + " is of the whole run, whatever the class: write it without " + n.Selector.String()}
 	}
 	of, in := map[string]any(t), ""
 	if metrics, ok := t["metrics"].(map[string]any); ok && of[parts[0]] == nil {
