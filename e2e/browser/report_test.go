@@ -426,7 +426,7 @@ func testKeyboard(t *testing.T, _ testjvm.Profile, address string) {
 func TestCompare(t *testing.T) {
 	testjvm.Shared(t)
 	a, b := record(t, "orders", "20"), record(t, "orders", "40")
-	page := open(t, reportOf(t, a, b.Dir)+"#view=compare", laptop)
+	page := open(t, reportOf(t, a, b.Dir), laptop) // it opens with the comparison
 	page.until("document.querySelector('" + compare + "')")
 	page.accessible("comparison")
 	page.fits()

@@ -49,6 +49,7 @@ class Page {
   constructor(main: HTMLElement, data: Data, other: Data | undefined, private readonly verdict: HTMLElement) {
     this.app = new App(data, this.store);
     this.app.compare(other);
+    if (data.compared && !location.hash) this.store.set({ view: "compare" }, true); // who compares two sessions wants to see that first
     this.axis = new Axis(this.app);
     this.filters = new FiltersBar(this.app);
     const help = helpDialog();
