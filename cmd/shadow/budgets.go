@@ -16,7 +16,6 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/budget"
-	"stackagent/shadow/store"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
@@ -299,36 +298,6 @@ func resultColumns(r *budget.Report) []view.Column[*budget.Result] {
 		columns = append(columns, view.Column[*budget.Result]{Title: "session", Kind: view.Name, Show: func(x *budget.Result) string { return x.Of }})
 	}
 	return append(columns, view.Column[*budget.Result]{Title: "figures", Kind: view.Name, Wraps: true, Show: (*budget.Result).Text})
-}
-
-// sessionsOf lists the sessions in folders, each once; notes say which are left out as copies of others: a run that counted
-// twice would make intervals too narrow.
-func sessionsOf(env console.Env, args []string) (all, notes []string, err error) {
-	first := map[store.Identity]string{}
-	for _, arg := range args {
-		dir, err := env.Resolve(arg)
-		if err != nil {
-			return nil, nil, err
-		}
-		dirs, err := sessionsBelow(dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, d := range dirs {
-			if slices.Contains(all, d) {
-				continue
-			}
-			if m, err := store.ReadManifest(d); err == nil { // else opening it says why
-				if of, ok := first[m.Identity()]; ok {
-					notes = append(notes, fmt.Sprintf("%s holds the same session as %s: it counts once", d, of))
-					continue
-				}
-				first[m.Identity()] = d
-			}
-			all = append(all, d)
-		}
-	}
-	return all, notes, nil
 }
 
 // figureRuns are the figures of sessions.

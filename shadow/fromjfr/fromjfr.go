@@ -5,6 +5,8 @@
 package fromjfr
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +61,10 @@ func Build(dir string, in io.ReaderAt, size int64, o Options) (*Result, error) {
 	if err := b.read(in, size); err != nil {
 		return nil, err
 	}
+	recording, err := identify(in, size)
+	if err != nil {
+		return nil, err
+	}
 	w, err := store.OpenWriter(filepath.Dir(dir), name, name)
 	if err != nil {
 		return nil, fmt.Errorf("making the session: %w", err)
@@ -68,11 +74,25 @@ func Build(dir string, in io.ReaderAt, size int64, o Options) (*Result, error) {
 		return nil, fmt.Errorf("making the session: %w", err)
 	}
 	b.describe()
+	w.Manifest.Recording = recording
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("making the session: %w", err)
 	}
 	b.result.Notes = append(append(b.result.Notes, b.partOf()...), b.notes()...)
 	return &b.result, nil
+}
+
+// identifiedBy is how much of a recording tells it from others: in the header of its first chunk are the start, in nanoseconds
+// and in ticks, and the length; the first events follow.
+const identifiedBy = 1 << 20
+
+// identify is the checksum of how a recording begins.
+func identify(in io.ReaderAt, size int64) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(in, 0, min(size, identifiedBy))); err != nil {
+		return "", fmt.Errorf("reading a recording: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // builder turns the events of a recording into the rows of a session.

@@ -58,6 +58,18 @@ func (s *Session) Err() error {
 	return s.err
 }
 
+// Verify reads all files of the session in dir, and fails if one is damaged, missing or exchanged.
+func Verify(dir string) error {
+	s, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Scheduling(); err != nil {
+		return err
+	}
+	return s.folder.Verify()
+}
+
 // Scheduling opens the scheduling record; nil without an error where there is none.
 func (s *Session) Scheduling() (*sched.Reader, error) {
 	r, err := sched.Open(s.Dir)

@@ -54,16 +54,29 @@ var (
 	ErrNewerVersion = errors.New("session was written by a newer version of this program")
 )
 
-// Identity tells sessions apart, also those to which users gave the same name. Copies of a session share it.
+// Identity tells sessions apart, also those to which users gave the same name. Copies of a session share it, and sessions
+// made of copies of one recording, whatever their folders are called.
 type Identity struct {
-	Session, Process string
-	WallUnixNs       int64
-	StartNs          units.MonoNs
+	Session, Process, Recording string
+	WallUnixNs                  int64
+	StartNs                     units.MonoNs
 }
 
 // Identity is the session's.
 func (m *Manifest) Identity() Identity {
-	return Identity{m.Session, m.Process, m.WallUnixNs, m.StartNs}
+	if m.Recording != "" {
+		return Identity{Recording: m.Recording}
+	}
+	return Identity{Session: m.Session, Process: m.Process, WallUnixNs: m.WallUnixNs, StartNs: m.StartNs}
+}
+
+// IdentityOf reads whose session is in dir; damaged: also by a manifest that does not match its checksum.
+func IdentityOf(dir string, damaged bool) (Identity, error) {
+	m, err := readManifest(dir)
+	if m == nil || err != nil && !damaged {
+		return Identity{}, err
+	}
+	return m.Identity(), nil
 }
 
 // Manifest describes a session. Times are CLOCK_MONOTONIC nanoseconds of the
@@ -127,6 +140,9 @@ type Manifest struct {
 	// ImportedFrom says of what another program recorded the session was made; empty: it was recorded by the agent, or is a
 	// trace of tgp.
 	ImportedFrom string `json:"imported_from,omitempty"`
+	// Recording tells that recording from others: the checksum of how it begins. Empty: it was not imported, or by an older
+	// version.
+	Recording string `json:"recording,omitempty"`
 	// PartOf says, a clause for each reason, what of the program that recording does not hold; empty: nothing is known to be
 	// missing.
 	PartOf []string `json:"part_of,omitempty"`

@@ -181,6 +181,20 @@ func (f *Folder) verify(t Table, parts []Range) {
 	group.Wait()
 }
 
+// Verify computes the checksums of all parts and gives the first of those that are damaged.
+func (f *Folder) Verify() error {
+	for t := range f.parts {
+		f.verify(Table(t), f.parts[t])
+		for _, r := range f.parts[t] {
+			path := f.path(Table(t), r)
+			if wrong, _ := f.checked(path); wrong != nil {
+				return fmt.Errorf("%w: %w", ErrDamaged, &PartError{File: path, Rows: -1, Err: wrong})
+			}
+		}
+	}
+	return nil
+}
+
 // checked is what is wrong with the content of a part, if its checksum was computed.
 func (f *Folder) checked(path string) (wrong error, known bool) {
 	f.mu.Lock()
