@@ -20,7 +20,7 @@ func TestColumnsPage(t *testing.T) {
 	s := &session.Session{}
 	want := "# Columns of the listings\n\nGenerated from the columns that the code declares: " + updateColumns + "=1 go test ./cmd/shadow -run ColumnsPage.\n" +
 		"Times are CLOCK_MONOTONIC nanoseconds. *Empty* cells are `null` in JSON and Parquet.\n" +
-		"\n## shadow tasks\n\n" + view.Markdown(view.Tasks(s)) +
+		"\n## shadow tasks\n\n" + view.Markdown(view.Tasks(s, true)) +
 		"\n## shadow tasks --units\n\n" + view.Markdown(view.UnitsOfWork(s)) +
 		"\n## shadow threads\n\n" + view.Markdown(threads.Columns(false)) +
 		"\n## shadow threads --virtual\n\n" + view.Markdown(threads.VirtualColumns) +

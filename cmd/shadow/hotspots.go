@@ -139,7 +139,7 @@ func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, forma
 		return nil, err
 	}
 	noteNone(env, s, o.Filter, len(sum.Rows))
-	noteTrace(env, s, sum)
+	noteTrace(env, s, o.Filter, sum)
 	env.NoteFound(s, before)
 	return sum, nil
 }

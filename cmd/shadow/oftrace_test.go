@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -101,8 +103,48 @@ func TestHotspotsOfTrace(t *testing.T) {
 			t.Errorf("by %s: a count that is not known: %s", by, out)
 		}
 	}
-	if _, out, _ := runShadow("hotspots", dir, "--trace", exporttest.Traces[0], "--class", "*Outer", "--format", "csv"); strings.Count(out, "\n") != 2 {
-		t.Errorf("--class and --trace: %s", out)
+	if _, out, said := runShadow("hotspots", dir, "--trace", exporttest.Traces[0], "--class", "*Outer", "--format", "csv"); strings.Count(out, "\n") != 2 || strings.Contains(said, "of this trace") {
+		t.Errorf("--class and --trace: %s%s", out, said)
+	}
+}
+
+// TestNothingOfTrace: an empty listing says whether the trace, the classes or the traces of the session are the reason.
+func TestNothingOfTrace(t *testing.T) {
+	traced, lost := tracedSession(t), tracedSession(t)
+	if err := os.Remove(filepath.Join(lost, "traces-1-1.parquet")); err != nil {
+		t.Fatal(err)
+	}
+	of, other := exporttest.Traces[0], strings.Repeat("f", 32)
+	const none, class, both = "no execution is of this trace; ", `--class "Nope*" leaves out all that was in this trace: 2 executions`, `--class "Nope*" and --app leave out all that was in this trace: 2 `
+	for _, x := range []struct{ args, says string }{
+		{"stats DIR --trace " + other, none}, {"hotspots DIR --by site --trace " + other, none}, {"waits DIR --trace " + other, none}, {"tasks DIR --trace " + other, "no task is of this trace; "},
+		{"stats DIR --class Nope* --trace " + other, none},
+		{"stats DIR --class Nope* --trace " + of, class}, {"hotspots DIR --class Nope* --trace " + of, class}, {"hotspots DIR --by site --class Nope* --trace " + of, class},
+		{"hotspots DIR --class Nope* --app --trace " + of, both}, {"tasks DIR --class Nope* --trace " + of, "leaves out all that was in this trace: 2 rows"},
+		{"stats LOST --damaged --trace " + of, "the traces of tasks are not known: 10 records are lost or damaged"}, {"tasks LOST --damaged --trace " + of, "10 records are lost or damaged"},
+	} {
+		code, _, said := runShadow(strings.Fields(strings.NewReplacer("DIR", traced, "LOST", lost).Replace(x.args))...)
+		if code != 0 || !strings.Contains(said, x.says) || x.says != none && strings.Contains(said, none) || strings.Contains(said, "no span was current") {
+			t.Errorf("%s: exit %d: %s", x.args, code, said)
+		}
+	}
+}
+
+// TestTraceColumn: the table has the trace of each task, where any has one.
+func TestTraceColumn(t *testing.T) {
+	_, out, _ := runShadow("tasks", tracedSession(t))
+	ids := map[string]int{exporttest.Traces[0]: 2, exporttest.Traces[1]: 1}
+	for id, want := range ids {
+		if n := strings.Count(out, id); n != want {
+			t.Errorf("trace %s is in the table %d times, want %d:\n%s", id, n, want, out)
+		}
+	}
+	untraced, err := exporttest.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, out, _ := runShadow("tasks", untraced); strings.Contains(out, "trace") || !strings.Contains(out, "threw  thread") {
+		t.Errorf("a session without traces:\n%s", out)
 	}
 }
 
@@ -111,11 +153,17 @@ func TestTraceUsage(t *testing.T) {
 	good := exporttest.Traces[0]
 	for _, x := range []struct{ args, says string }{
 		{"stats DIR --trace \x1b[2J", "want 32 hexadecimal digits"}, {"hotspots DIR --trace " + good + "0", "want 32 hexadecimal digits"}, {"tasks DIR --trace x", "want 32 hexadecimal digits"},
+		{"stats DIR --trace EMPTY", "--trace needs a value: 32 hexadecimal digits"}, {"hotspots DIR --trace=EMPTY", "--trace needs a value"}, {"waits DIR --trace EMPTY", "--trace needs a value"},
+		{"tasks DIR --trace EMPTY --format csv", "--trace needs a value"}, {"tasks DIR --top EMPTY", "--top needs a value: a whole number"},
 		{"stats DIR --units --trace " + good, "exclude each other"}, {"hotspots DIR --units --trace " + good, "exclude each other"}, {"stats DIR --check --trace " + good, "without --app"},
 		{"hotspots DIR --by context --trace " + good, "goes with --by class"}, {"hotspots DIR --format collapsed --trace " + good, "goes with --by class"},
 		{"waits DIR --by unit --trace " + good, "goes with --by class"}, {"waits DIR --format collapsed --trace " + good, "goes with --by class"}, {"waits DIR --trace x", "want 32 hexadecimal digits"},
 	} {
-		code, _, said := runShadow(strings.Fields(strings.ReplaceAll(x.args, "DIR", dir))...)
+		args := strings.Fields(strings.ReplaceAll(x.args, "DIR", dir))
+		for i := range args {
+			args[i] = strings.TrimSuffix(args[i], "EMPTY")
+		}
+		code, _, said := runShadow(args...)
 		if code != console.ExitUsage || !strings.Contains(said, x.says) || strings.Contains(said, "\x1b") {
 			t.Errorf("%s: exit %d: %s", x.args, code, said)
 		}

@@ -54,7 +54,7 @@ func rows[R any](with string, lists ...[]view.Column[R]) form {
 // printedForms are the forms of what each verb prints with --format json.
 func printedForms() map[string][]form {
 	s := &session.Session{}
-	tasks := rows("", view.Tasks(s))
+	tasks := rows("", view.Tasks(s, true))
 	tasks.extra = "a further metric of the session, such as alloc or an event of the kernel; docs/metrics.md has their units"
 	inUnits := rows("--units", view.UnitsOfWork(s))
 	inUnits.extra = tasks.extra

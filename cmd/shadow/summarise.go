@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/internal/text"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/graph"
 	"stackagent/shadow/session"
@@ -19,34 +18,6 @@ import (
 func filterFlags(cmd *cobra.Command, f *summary.Filter) {
 	cmd.Flags().BoolVar(&f.App, "app", false, "omit the JDK's task classes")
 	cmd.Flags().StringVar(&f.Class, "class", "", "only classes whose Java name matches this glob")
-}
-
-// traceFlag gives cmd the flag that chooses a trace.
-func traceFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "trace", "", "only executions of the trace with this id, 32 hexadecimal digits (see docs/traces.md)")
-}
-
-// noteTrace says what is not in figures of a trace, or why there are none.
-func noteTrace(env console.Env, s *session.Session, sum *summary.Summary) {
-	if sum.Trace != nil {
-		noteOfTrace(env, s, sum.Trace.Any, sum.Tasks.Executions, sum.Trace.Parts)
-	}
-}
-
-// noteOfTrace is noteTrace for any figures; any: the session knows the trace of some task.
-func noteOfTrace(env console.Env, s *session.Session, any bool, executions, parts int64) {
-	switch {
-	case !any:
-		env.Note("the session has no traces of tasks: %s", whyNoTraces(s))
-	case executions+parts == 0:
-		env.Note("no execution is of this trace; shadow tasks DIR lists the traces")
-	}
-	if parts > 0 {
-		env.Note("%s not counted: they were in this trace and in others, as the loop of a worker is; shadow tasks DIR --trace ID lists them", text.PluralExact(parts, "execution is", "executions are"))
-	}
-	if n := s.Manifest.Summarised.Executions; any && n > 0 {
-		env.Note("%s in no trace: they were too fast to be recorded one by one", text.PluralExact(n, "execution is", "executions are"))
-	}
 }
 
 // unitsFlag gives cmd the flag that chooses units of work.
@@ -90,7 +61,7 @@ func summarise(env console.Env, dir string, o summary.Options) (*summary.Summary
 		return nil, err
 	}
 	noteNone(env, s, o.Filter, len(sum.Rows))
-	noteTrace(env, s, sum)
+	noteTrace(env, s, o.Filter, sum)
 	env.NoteFound(s, before)
 	return sum, nil
 }

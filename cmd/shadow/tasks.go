@@ -94,9 +94,13 @@ columns.`,
 
 func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
 	return files.Write(l.Env.Out, output, func(w io.Writer) error {
-		sink := listing.Stream(l, w, output != "", view.Tasks(s))
 		before := len(s.Warnings)
-		total, err := eachTask(l, s, filter, sink)
+		traces, err := s.Traces()
+		if err != nil {
+			return err
+		}
+		sink := listing.Stream(l, w, output != "", view.Tasks(s, traces.Any()))
+		total, err := eachTask(l, s, filter, traces, sink)
 		if err != nil {
 			return err
 		}
@@ -157,15 +161,11 @@ func noteSummarised(l *listing.Flags, s *session.Session, filter summary.Filter)
 
 // eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
+func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, traces *session.Traces, to view.Sink[view.Task]) (total int, err error) {
 	limit := l.Limit()
 	inherited, named, err := origin.OfTasks(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the call sites of the tasks of %s: %w", s.Dir, err)
-	}
-	traces, err := s.Traces()
-	if err != nil {
-		return 0, err
 	}
 	var trace session.TraceID
 	if filter.Trace != "" {
@@ -173,15 +173,16 @@ func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, to vi
 			return 0, err
 		}
 	}
-	if filter.Trace != "" && !traces.Any() {
-		l.Env.Note("the session has no traces of tasks: %s", whyNoTraces(s))
-	}
+	var inTrace int64
 	undecided, err := s.EachTask(func(t *session.Task) error {
+		if filter.Trace != "" {
+			if !traces.HasTask(trace, t) {
+				return nil
+			}
+			inTrace++
+		}
 		name := named(t)
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) && (name == "" || !filter.MatchNamed(name, t.Class.Name, 0)) {
-			return nil
-		}
-		if filter.Trace != "" && !traces.HasTask(trace, t) {
 			return nil
 		}
 		total++
@@ -193,21 +194,9 @@ func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, to vi
 	if err != nil && !errors.Is(err, listing.ErrEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
+	if filter.Trace != "" && total == 0 {
+		noteNoTask(l.Env, s, filter, traces.Any(), inTrace)
+	}
 	noteUndecided(l, s, filter, undecided)
 	return total, nil
-}
-
-// whyNoTraces says why a session has none.
-func whyNoTraces(s *session.Session) string {
-	why := s.Manifest.NotAvailable["traces"]
-	switch {
-	case why != "":
-	case s.Manifest.ImportedFrom != "":
-		why = "it was imported from " + s.Manifest.ImportedFrom + ", which has none"
-	case s.Manifest.Traces == nil:
-		why = "the program loaded no OpenTelemetry library"
-	default:
-		why = "no span was current when tasks were submitted or executed"
-	}
-	return table.Clean(why)
 }

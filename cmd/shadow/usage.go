@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +20,11 @@ var valueWords = map[string]string{
 	"bool":     "true or false",
 	"duration": "a time such as 1.5s, 200ms or 2m",
 	"intSlice": "whole numbers with commas between them, such as 1,2,4",
+	typeTrace:  "32 hexadecimal digits, the id of a trace",
 }
+
+// typeTrace is the type of --trace in the help.
+const typeTrace = "id"
 
 // flagError says which flag is wrong, what was given and what it wants.
 func flagError(cmd *cobra.Command, err error) error {
@@ -29,22 +34,25 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &value):
 		f := value.GetFlag()
+		if value.GetValue() == "" { // of a variable that is not set
+			return needsValue(f)
+		}
 		if want, ok := valueWords[f.Value.Type()]; ok {
 			return console.Usagef("--%s %s: want %s", f.Name, value.GetValue(), want)
 		}
 		return console.Usagef("--%s %s: %w", f.Name, value.GetValue(), value.Unwrap())
 	case errors.As(err, &missing):
-		f := missing.GetFlag()
-		if want, ok := valueWords[f.Value.Type()]; ok {
-			return console.Usagef("--%s needs a value: %s", f.Name, want)
-		}
-		return console.Usagef("--%s needs a value: %s", f.Name, f.Usage)
+		return needsValue(missing.GetFlag())
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		return console.Usagef("unknown flag: --%s%s", unknown.GetSpecifiedName(), text.DidYouMean(unknown.GetSpecifiedName(), names))
 	}
 	return &console.UsageError{Err: err}
+}
+
+func needsValue(f *pflag.Flag) error {
+	return console.Usagef("--%s needs a value: %s", f.Name, cmp.Or(valueWords[f.Value.Type()], f.Usage))
 }
 
 // explainArguments makes cobra's complaints about arguments say what the verbs want. Complaints of the verbs

@@ -124,7 +124,7 @@ func listTraceWaits(l *listing.Flags, dir, by, trace string) error {
 	if err != nil {
 		return err
 	}
-	noteOfTrace(l.Env, s, scan.Any(), scan.Executions(), scan.Parts())
+	noteOfTrace(l.Env, s, summary.Filter{Trace: trace}, scan.Executions(), &summary.Trace{Any: scan.Any(), All: scan.Executions() + scan.Parts(), Parts: scan.Parts()})
 	noteWaits(l, s, a, before)
 	return printWaitsBy(l, s, a, by)
 }

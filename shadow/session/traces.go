@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
 )
@@ -267,4 +268,22 @@ func window(x *Task) (start, end units.MonoNs) {
 		return math.MaxInt64, 0
 	}
 	return x.StartNs, x.EndNs
+}
+
+// WhyNoTraces is a sentence that says that the session knows no trace of any task, and why.
+func (s *Session) WhyNoTraces() string {
+	m := &s.Manifest
+	why := m.NotAvailable["traces"]
+	switch {
+	case why != "":
+	case m.Traces != nil && m.Traces.Produced > 0:
+		return fmt.Sprintf("the traces of tasks are not known: %s lost or damaged", text.PluralExact(m.Traces.Produced, "record is", "records are"))
+	case m.ImportedFrom != "":
+		why = "it was imported from " + m.ImportedFrom + ", which has none"
+	case m.Traces == nil:
+		why = "the program loaded no OpenTelemetry library"
+	default:
+		why = "no span was current when tasks were submitted or executed"
+	}
+	return "the session has no traces of tasks: " + why
 }

@@ -28,7 +28,7 @@ func (s *Session) TraceScan(id TraceID) (*TraceScan, error) {
 // Any reports whether the session knows the trace of any task.
 func (t *TraceScan) Any() bool { return t.traces.Any() }
 
-// Parts is how many executions the latest Scan left out that were in the trace for a part only: others were current, too.
+// Parts is how many executions the latest Scan left out that were in the trace for a part only, see ScanParts.
 func (t *TraceScan) Parts() int64 { return t.parts.Load() }
 
 // Executions is how many the latest Scan found.
@@ -47,24 +47,43 @@ const traceColumns = store.ExecutionTaskID | store.ExecutionStart | store.Execut
 func (t *TraceScan) Scan(want store.Columns, use func(worker int, c *Chunk) error) error {
 	t.found.Store(0)
 	t.parts.Store(0)
+	return t.scan(want, func(c *Chunk, i int) bool {
+		switch {
+		case t.Of(c.TaskID[i], c.StartNs[i], c.EndNs[i]):
+			t.found.Add(1)
+			return true
+		case t.inPart(c, i):
+			t.parts.Add(1)
+		}
+		return false
+	}, use)
+}
+
+// ScanParts is Scan for the executions that were in the trace for a part only: others were current, too.
+func (t *TraceScan) ScanParts(want store.Columns, use func(worker int, c *Chunk) error) error {
+	return t.scan(want, func(c *Chunk, i int) bool { return !t.Of(c.TaskID[i], c.StartNs[i], c.EndNs[i]) && t.inPart(c, i) }, use)
+}
+
+func (t *TraceScan) inPart(c *Chunk, i int) bool {
+	return t.traces.Has(t.id, c.TaskID[i], c.StartNs[i], c.EndNs[i])
+}
+
+// scan reads the executions that are wanted.
+func (t *TraceScan) scan(want store.Columns, wanted func(c *Chunk, i int) bool, use func(worker int, c *Chunk) error) error {
 	if !t.Any() {
 		return nil
 	}
 	kept, rows := make([]Chunk, Workers()), make([][]int, Workers())
 	return t.s.ScanExecutions(want|traceColumns, func(worker int, c *Chunk) error {
 		of := rows[worker][:0]
-		for i, task := range c.TaskID {
-			switch {
-			case t.Of(task, c.StartNs[i], c.EndNs[i]):
+		for i := range c.TaskID {
+			if wanted(c, i) {
 				of = append(of, i)
-			case t.traces.Has(t.id, task, c.StartNs[i], c.EndNs[i]):
-				t.parts.Add(1)
 			}
 		}
 		if rows[worker] = of; len(of) == 0 {
 			return nil
 		}
-		t.found.Add(int64(len(of)))
 		pickRows(&kept[worker], c, of)
 		return use(worker, &kept[worker])
 	})

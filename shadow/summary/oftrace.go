@@ -2,6 +2,7 @@ package summary
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"stackagent/granularity"
 	"stackagent/shadow/advice"
@@ -18,7 +19,8 @@ const notOfTrace = "not known of a single trace"
 // Trace says what a summary of one trace is of.
 type Trace struct {
 	Any   bool  // the session knows the trace of any task
-	Parts int64 // executions that were in this one and in others, and are left out
+	All   int64 // executions that were in it, if only for a part, of all classes
+	Parts int64 // executions of the classes that pass the filter that were in this one and in others: they are left out
 }
 
 // scanTrace reads the executions of the trace that is asked for; nil: none is.
@@ -60,11 +62,14 @@ func (a *analysis) leaveRun(sum *Summary) error {
 	if err != nil {
 		return err
 	}
-	sum.Trace = &Trace{Any: t.Any(), Parts: t.Parts()}
+	sum.Trace = &Trace{Any: t.Any(), All: t.Executions() + t.Parts()}
+	if sum.Trace.Parts, err = a.partsOf(t); err != nil {
+		return err
+	}
 	sum.Balance, sum.Refusals, sum.Findings = nil, []store.Refusal{}, []advice.Finding{}
 	sum.GC.NoStandstill = notOfTrace
 	if !t.Any() && sum.NotAvailable[store.NoExecutions] == "" {
-		sum.NotAvailable[store.NoExecutions] = "the session has no traces of tasks"
+		sum.NotAvailable[store.NoExecutions] = a.s.WhyNoTraces()
 	}
 	for _, rows := range [][]granularity.Hotspot{sum.Rows, sum.ThreadRows} {
 		for i := range rows {
@@ -72,4 +77,35 @@ func (a *analysis) leaveRun(sum *Summary) error {
 		}
 	}
 	return nil
+}
+
+// partsOf counts the executions that were in the trace for a part only, and whose classes pass the filter.
+func (a *analysis) partsOf(t *session.TraceScan) (int64, error) {
+	f := a.opts.Filter
+	if !f.App && f.Class == "" || t.Parts() == 0 {
+		return t.Parts(), nil
+	}
+	src := FromSession(a.s)
+	src.Executions = t.ScanParts
+	names, err := a.named()
+	if err != nil {
+		return 0, err
+	}
+	if names != nil {
+		name(&src, names, false)
+	}
+	passes := map[uint32]bool{}
+	for _, c := range src.Classes {
+		passes[c.ID] = f.MatchNamed(c.Name, src.TaskClass[c.Name], c.Kinds)
+	}
+	var n atomic.Int64
+	err = src.Executions(store.ExecutionClass, func(_ int, c *session.Chunk) error {
+		for _, class := range c.Class {
+			if passes[class] {
+				n.Add(1)
+			}
+		}
+		return nil
+	})
+	return n.Load(), err
 }

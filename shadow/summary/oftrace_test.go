@@ -30,7 +30,7 @@ func TestOfTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum.Tasks.Executions != want || sum.Metrics[granularity.Wall].Sum != units.Ns(10*ms*want) || sum.Trace == nil || !sum.Trace.Any || sum.Trace.Parts != 1 || len(sum.Rows) != 1 || sum.FromSums {
+		if sum.Tasks.Executions != want || sum.Metrics[granularity.Wall].Sum != units.Ns(10*ms*want) || sum.Trace == nil || !sum.Trace.Any || sum.Trace.Parts != 1 || sum.Trace.All != want+1 || len(sum.Rows) != 1 || sum.FromSums {
 			t.Errorf("trace %d: %+v, %+v, %d rows", i, sum.Tasks, sum.Trace, len(sum.Rows))
 		}
 		if len(sum.Findings) != 0 || sum.Waits != nil || sum.NotAvailable[store.NoPauses] == "" || sum.NotAvailable[store.NoCreations] == "" {
@@ -44,6 +44,16 @@ func TestOfTrace(t *testing.T) {
 			if len(sum.Rows) != 1 || sum.Rows[0].Executions != want || !sum.Rows[0].NoCreations || sum.Trace.Parts != 1 {
 				t.Errorf("trace %d by %s: %+v", i, by, sum.Rows)
 			}
+		}
+	}
+	for class, want := range map[string]summary.Trace{"com.acme.Job": {Any: true, All: 3}, "com.acme.L*": {Any: true, All: 3, Parts: 1}, "none": {Any: true, All: 3}} {
+		o := summary.Options{Filter: summary.Filter{Trace: ids[0], Class: class}}
+		sum, err := summary.Build(s, o)
+		if err != nil || *sum.Trace != want {
+			t.Errorf("class %s: %+v, %v, want %+v", class, sum.Trace, err, want)
+		}
+		if sum, err = summary.BuildByOrigin(s, o, summary.ByExecutor); err != nil || *sum.Trace != want {
+			t.Errorf("class %s by executor: %+v, %v, want %+v", class, sum.Trace, err, want)
 		}
 	}
 	if _, err := summary.Build(s, summary.Options{Filter: summary.Filter{Trace: ids[0]}, Units: true}); !errors.Is(err, summary.ErrTraceUnits) {

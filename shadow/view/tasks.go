@@ -22,8 +22,8 @@ func (t Task) executed() bool { return t.Execution != 0 }
 var promisedMetrics = []string{"bytecodes", "instructions", "ref_cycles", "cycles", "alloc_bytes"}
 
 // Tasks returns the columns of the raw trace of s: those that are promised in their order, then
-// state, the further metrics of the session, and the delay.
-func Tasks(s *session.Session) []Column[Task] {
+// state, the further metrics of the session, and the delay. traced: the terminal shows the trace, too.
+func Tasks(s *session.Session, traced bool) []Column[Task] {
 	n := newNames()
 	columns := slices.Concat(taskOrigin(n), taskRun(s, n), taskWork(s, ""), []Column[Task]{
 		{Name: "init_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "wall time of its construction (run --construction)",
@@ -50,7 +50,7 @@ func Tasks(s *session.Session) []Column[Task] {
 		Column[Task]{Name: "delay_ns", Kind: Int, Unit: Ns, Optional: true,
 			Doc:   "delay that was asked for, of a scheduled task: due time less submission; of a later period, less the time when it was queued again",
 			Value: func(t Task) Value { return Measured(t.DelayNs) }},
-		Column[Task]{Name: "trace_id", Kind: Word, Optional: true, Doc: "trace that it was executed in, or handed over in; empty: none, or several",
+		Column[Task]{Name: "trace_id", Title: map[bool]string{true: "trace"}[traced], Last: 1, Kind: Word, Optional: true, Doc: "trace that it was executed in, or handed over in; empty: none, or several",
 			Value: span(func(x *session.Span) string { return x.Trace.String() })},
 		Column[Task]{Name: "span_id", Kind: Word, Optional: true, Doc: "span of that trace in which it was handed over, else the first one in which it was executed",
 			Value: span(func(x *session.Span) string { return x.ID.String() })})
