@@ -83,8 +83,8 @@ func rowTree(s *session.Session, x budget.Selector) (*summary.Summary, budget.Tr
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", text.OneLine(x.String()), err)
 	}
-	for name, d := range sum.Doubts() {
-		tree.Doubt(strings.TrimPrefix(name, "tasks."), d.Why, d.Below, d.Above)
+	for name, d := range sum.RowDoubts() {
+		tree.Doubt(name, d.Why, d.Below, d.Above)
 	}
 	return sum, tree, nil
 }

@@ -230,7 +230,7 @@ func (f *checkFlags) writeBaseline(env console.Env, runs *figureRuns, names []bu
 	}
 	b, missing := budget.NewBaseline(figures, names)
 	for _, n := range missing {
-		env.Note("left out of the baseline: %s is not available: %s", table.Clean(n.String()), table.Clean(figures.Sample(n).Why))
+		env.Note("left out of the baseline: %s", table.Clean(figures.Sample(n).Missing(n)))
 	}
 	if b.Len() == 0 {
 		return errors.New("no figure of the budgets is available: no baseline written")

@@ -26,7 +26,7 @@ func NewBaseline(f *Figures, names []Name) (b *Baseline, missing []Name) {
 	b = &Baseline{figures: map[Name][]float64{}}
 	for _, n := range names {
 		s := f.Sample(n)
-		if s.Why != "" || s.unbounded(n, 0) != "" {
+		if s.Missing(n) != "" {
 			missing = append(missing, n)
 			continue
 		}

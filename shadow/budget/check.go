@@ -34,6 +34,8 @@ type Shown struct {
 	Name     string            `json:"name"`
 	Unit     string            `json:"unit"`
 	Value    estimate.Interval `json:"value"`
+	AtLeast  *float64          `json:"at_least,omitempty"` // of a figure that is not exact: what the true one is at least
+	AtMost   *float64          `json:"at_most,omitempty"`  // of such a figure: what the true one is at most
 	Why      string            `json:"not_available,omitempty"`
 	Baseline *float64          `json:"baseline"` // mean; null: it plays no part
 	Change   *Change           `json:"-"`
@@ -45,15 +47,18 @@ func (s *Shown) Text() string {
 	if s.Why != "" {
 		return s.Name + " is not available: " + s.Why
 	}
-	line := s.Name + " is " + s.margin.text(s.Unit, s.Value.Mean)
+	line := s.bound()
 	if s.Value.Known() && s.Value.High > s.Value.Low {
 		line += fmt.Sprintf(" (%s to %s at 95 %%, %d runs)", units.FormatIn(s.Unit, s.Value.Low), units.FormatIn(s.Unit, s.Value.High), s.Value.N)
 	}
-	if s.Change != nil && s.Baseline != nil {
+	if s.Change != nil && s.Baseline != nil && s.unbounded() == "" {
 		line += ", " + s.Change.Text() + " against " + units.FormatIn(s.Unit, *s.Baseline)
 	}
 	return line
 }
+
+// bound is the figure with its margin only.
+func (s *Shown) bound() string { return s.Name + " is " + s.margin.text(s.Unit, s.Value.Mean) }
 
 // Text says in one line what became of the budget.
 func (r *Result) Text() string {
@@ -62,7 +67,8 @@ func (r *Result) Text() string {
 		parts = append(parts, "not available: "+r.Why)
 	}
 	for i := range r.Figures {
-		if s := &r.Figures[i]; s.Why == "" || r.State != NotAvailable {
+		s := &r.Figures[i]
+		if said := r.State == NotAvailable && (s.Why != "" || strings.HasPrefix(r.Why, s.bound())); !said {
 			parts = append(parts, s.Text())
 		}
 	}
@@ -97,6 +103,9 @@ func shown(x *Expr, f *Figures) []Shown {
 	for _, n := range x.Names {
 		s := f.Sample(n)
 		show := Shown{Name: n.String(), Unit: n.Unit(), Value: estimate.Mean(s.Values), Why: s.Why, margin: s.margin}
+		if s.Why == "" {
+			show.AtLeast, show.AtMost = s.margin.bounds(show.Value.Mean)
+		}
 		if slices.Contains(x.Baseline, n) {
 			if b := f.Baseline.sample(n); b.Why == "" {
 				mean := estimate.Mean(b.Values).Mean

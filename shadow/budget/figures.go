@@ -69,6 +69,22 @@ type Sample struct {
 	margin        // of the mean
 }
 
+// bound says that a figure is a bound at most, and why; "": it is none.
+func (s Sample) bound(n Name) string {
+	if why := s.unbounded(); why != "" {
+		return n.String() + " is " + s.text(n.Unit(), estimate.Mean(s.Values).Mean) + ": " + why
+	}
+	return ""
+}
+
+// Missing says why a figure cannot be compared: it is not available, or a bound; "": it can.
+func (s Sample) Missing(n Name) string {
+	if s.Why != "" {
+		return n.String() + " is not available: " + s.Why
+	}
+	return s.bound(n)
+}
+
 func (s Sample) value() value {
 	if s.Why != "" {
 		return value{why: s.Why}
@@ -123,7 +139,7 @@ func (f *Figures) value(n Name) value { return f.Sample(n).value() }
 // Change is a figure against the baseline.
 func (f *Figures) Change(n Name) Change {
 	now, before := f.Sample(n), f.Baseline.sample(n)
-	if why := cmp.Or(now.Why, before.Why, now.unbounded(n, now.value().v)); why != "" {
+	if why := cmp.Or(now.Why, before.Why, now.bound(n)); why != "" {
 		return Change{Why: why}
 	}
 	a, b := estimate.Mean(now.Values).Mean, estimate.Mean(before.Values).Mean

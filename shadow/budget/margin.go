@@ -37,6 +37,11 @@ func (t Tree) margin(name string) margin {
 		if m, ok := all[name]; ok {
 			return m
 		}
+		if parts := strings.Split(name, "."); len(parts) == 3 { // metrics.*.sum is of each metric
+			if m, ok := all[parts[0]+".*."+parts[2]]; ok {
+				return m
+			}
+		}
 		i := strings.LastIndexByte(name, '.')
 		if i < 0 {
 			return margin{}
@@ -54,11 +59,25 @@ func (m margin) unknown() string {
 }
 
 // unbounded is why the figure, a bound at most, cannot be set against another; "": it can.
-func (m margin) unbounded(n Name, v float64) string {
+func (m margin) unbounded() string {
 	if math.IsInf(m.below, 1) || math.IsInf(m.above, 1) {
-		return n.String() + " is " + m.text(n.Unit(), v) + ": " + m.doubt
+		return m.doubt
 	}
 	return ""
+}
+
+// bounds are what the figure is at least and at most; nil: there is no such bound, or the figure is exact.
+func (m margin) bounds(v float64) (low, high *float64) {
+	if m.doubt == "" {
+		return nil, nil
+	}
+	if !math.IsInf(m.below, 1) {
+		low = new(v - m.below)
+	}
+	if !math.IsInf(m.above, 1) {
+		high = new(v + m.above)
+	}
+	return low, high
 }
 
 func (m margin) plus(o margin) margin {

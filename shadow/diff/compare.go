@@ -171,6 +171,9 @@ func rowOf(a, b []*Run, by By, p pair, shares *shares) *Row {
 		va, vb := values(a, ka, f, r.In != "b"), values(b, kb, f, r.In != "a")
 		if len(va)+len(vb) > 0 {
 			r.Figures = append(r.Figures, compare(f, va, vb))
+			if by != Whole { // which has none of the figures of a part
+				r.Figures[len(r.Figures)-1].bound(f, partial(a), partial(b))
+			}
 		}
 	}
 	return r
@@ -281,6 +284,7 @@ func (d *Diff) judge() {
 		for i := range r.Figures {
 			f := &r.Figures[i]
 			switch {
+			case f.Verdict == NotKnown:
 			case alone != "":
 				f.Verdict = alone
 			case f.P == nil:
@@ -304,6 +308,7 @@ func (d *Diff) judge() {
 // alone says of a row that occurs on one side only whether it does in all runs there.
 func (d *Diff) alone(r *Row) Verdict {
 	switch {
+	case slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Verdict == NotKnown }): // the part that is missing may have it
 	case r.In == "a" && r.RunsA == d.A.Runs:
 		d.Gone++
 		return Gone

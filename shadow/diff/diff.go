@@ -90,6 +90,9 @@ type Run struct {
 	Rows    map[Key]map[string]float64 // figures by name
 	// NotAvailable maps groupings that the session cannot have to the reason.
 	NotAvailable map[By]string
+	// Partial: executions are missing in the session. Sums of rows are lower bounds then, and means are not known.
+	Partial bool
+	flat    bool // nested executions may be missing in others: their self times are no bounds
 	// Gaps are sentences, without their end, about what is missing in the session.
 	Gaps []string
 }
@@ -106,6 +109,7 @@ const (
 	New          Verdict = "new"           // the row occurs only in B
 	Gone         Verdict = "gone"          // only in A
 	Sometimes    Verdict = "sometimes"     // the row occurs only on one side, and not in all runs of it
+	NotKnown     Verdict = "not_known"     // a part of a session is missing: its sums are lower bounds
 )
 
 // leastShare is the share of the work, wall time, executions, waits or path that a row has on one side for its figures to be
@@ -124,6 +128,8 @@ type Figure struct {
 	P       *float64          `json:"p"`
 	Holm    *float64          `json:"p_corrected"`
 	Verdict Verdict           `json:"verdict"`
+
+	aAtLeast, bAtLeast bool // a part of a session of the side is missing
 }
 
 // Row is a class, or what else rows are about, on both sides.

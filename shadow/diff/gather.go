@@ -43,6 +43,7 @@ func Gather(s *session.Session, o summary.Options, by []By) (*Run, error) {
 // RunOf are the figures of a summary: of the run, its classes and its kinds of threads.
 func RunOf(sum *summary.Summary) *Run {
 	r := &Run{Session: sum.Session, Started: sum.Started, Program: sum.JVM.MainClass, JVM: sum.JVM.Version, CPUs: sum.JVM.CPUs, Rows: map[Key]map[string]float64{}, NotAvailable: map[By]string{}, Gaps: sum.Gaps()}
+	r.Partial, r.flat = sum.Incomplete.Partial(), sum.Incomplete.Flat()
 	r.whole(sum)
 	if d := sum.Doubts()["tasks.executions"]; d.Unknown() {
 		for _, by := range []By{Class, Executor, Site} {
@@ -66,6 +67,10 @@ func (r *Run) whole(sum *summary.Summary) {
 			delete(f, strings.ReplaceAll(strings.TrimPrefix(name, "tasks."), ".", "_"))
 		}
 	}
+	r.Rows[Key{Whole, ""}] = f
+	if r.Partial {
+		return
+	}
 	if q := sum.Metrics.Queue(); q.Count > 0 {
 		f["queue_ns"] = q.Mean
 	}
@@ -81,7 +86,6 @@ func (r *Run) whole(sum *summary.Summary) {
 	if cpu > 0 {
 		f["cpu_ns"] = float64(cpu)
 	}
-	r.Rows[Key{Whole, ""}] = f
 }
 
 // tasks adds a row of a listing.
@@ -90,6 +94,10 @@ func (r *Run) tasks(by By, name string, h *granularity.Hotspot) {
 		return
 	}
 	f := map[string]float64{"executions": float64(h.Executions)}
+	r.Rows[keyOf(by, name)] = f
+	if r.flat {
+		return
+	}
 	if d := h.Metrics[granularity.SelfCPU]; d.Count > 0 {
 		f["work_ns"] = float64(d.Sum)
 	}
@@ -106,7 +114,6 @@ func (r *Run) tasks(by By, name string, h *granularity.Hotspot) {
 	if d := h.Metrics.Named("self_alloc_bytes"); d.Count > 0 {
 		f["alloc_bytes"] = float64(d.Sum)
 	}
-	r.Rows[keyOf(by, name)] = f
 }
 
 // keyOf names a row; a damaged session may have a class without a name.
@@ -174,6 +181,10 @@ func (r *Run) waits(s *session.Session) error {
 }
 
 func (r *Run) path(s *session.Session) error {
+	if r.Partial {
+		r.NotAvailable[Path] = "executions are missing in session " + text.OneLine(r.Session)
+		return nil
+	}
 	if _, err := s.Activity(); errors.Is(err, session.ErrNoActivity) { // before all units are read for nothing
 		r.NotAvailable[Path] = text.OneLine(err.Error())
 		return nil

@@ -81,18 +81,21 @@ func (r *Row) Label() string {
 }
 
 // side is a mean on one of the sides: empty where the row does not occur, n/a where the sessions do not have the figure.
-func (l *Line) side(i estimate.Interval, runs int) string {
-	if math.IsNaN(i.Mean) && runs > 0 {
+func (l *Line) side(i estimate.Interval, runs int, atLeast bool) string {
+	switch {
+	case math.IsNaN(i.Mean) && (runs > 0 || l.Verdict == NotKnown):
 		return "n/a"
+	case atLeast:
+		return "≥" + units.FormatIn(l.Unit, i.Mean)
 	}
 	return units.FormatIn(l.Unit, i.Mean)
 }
 
 // TextA is the figure in A.
-func (l *Line) TextA() string { return l.side(l.A, l.RunsA) }
+func (l *Line) TextA() string { return l.side(l.A, l.RunsA, l.aAtLeast) }
 
 // TextB is the figure in B.
-func (l *Line) TextB() string { return l.side(l.B, l.RunsB) }
+func (l *Line) TextB() string { return l.side(l.B, l.RunsB, l.bAtLeast) }
 
 // IntervalText is the interval of the change.
 func (f *Figure) IntervalText() string {
@@ -114,7 +117,7 @@ func (f *Figure) EffectText() string {
 }
 
 // words are the verdicts in a listing.
-var words = map[Verdict]string{Different: "different", NoDifference: "", NoInterval: "", Small: "too small to judge", New: "only in B", Gone: "only in A", Sometimes: "in some runs"}
+var words = map[Verdict]string{Different: "different", NoDifference: "", NoInterval: "", Small: "too small to judge", New: "only in B", Gone: "only in A", Sometimes: "in some runs", NotKnown: "not known"}
 
 // VerdictText is the verdict in words.
 func (l *Line) VerdictText() string {
@@ -180,7 +183,7 @@ func Columns(judged bool) []view.Column[Line] {
 	}
 	return append(columns, between, effect,
 		view.Column[Line]{Name: "p_corrected", Kind: view.Float, Optional: true, Doc: "p, corrected for all figures that were judged (Holm)", Value: func(l Line) view.Value { return view.Opt(l.Holm, view.FloatOf) }},
-		view.Column[Line]{Name: "verdict", Title: "verdict", Kind: view.Word, Doc: "different, no_difference, no_interval, small, new, gone or sometimes",
+		view.Column[Line]{Name: "verdict", Title: "verdict", Kind: view.Word, Doc: "different, no_difference, no_interval, small, new, gone, sometimes, or not_known (a part of a session is missing: its sums are lower bounds)",
 			Value: func(l Line) view.Value { return view.WordOf(string(l.Verdict)) }, Show: func(l Line) string { return l.VerdictText() }})
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 
 	"stackagent/granularity"
@@ -40,8 +39,8 @@ var unknownWith = map[string][]string{
 	threwKey:           {"tasks.threw"},
 }
 
-// Doubts are the figures that are not known, or are bounds, by their names in the JSON of shadow stats. Whoever judges
-// figures asks here: the fields of a figure that is not known are 0.
+// Doubts are the figures that are not known, or are bounds, by their names in the JSON of shadow stats, as those of
+// session.Incomplete. Whoever judges figures asks here: a figure that is not known may be 0, or of a part.
 func (s *Summary) Doubts() map[string]Doubt {
 	out, inf := map[string]Doubt{}, math.Inf(1)
 	add := func(name, why string, below, above float64) {
@@ -83,11 +82,9 @@ func (s *Summary) Doubts() map[string]Doubt {
 		for _, name := range x.AtLeast {
 			add(name, x.Text(), 0, inf)
 		}
-		if slices.Contains(x.AtLeast, "tasks.executions") {
-			for metric, d := range s.Metrics {
-				for _, of := range []string{"count", "sum", "max"} {
-					add("metrics."+cmp.Or(d.Name, metric.String())+"."+of, x.Text(), 0, inf)
-				}
+		if x.Flat() && s.Filter != nil {
+			for _, name := range selfSums {
+				add(name, x.Text(), inf, inf)
 			}
 		}
 	}
@@ -96,6 +93,28 @@ func (s *Summary) Doubts() map[string]Doubt {
 			add(name, s.LossText(), 0, n)
 		}
 		add(session.FigureNever, s.LossText(), n, n) // executions, or creations
+	}
+	return out
+}
+
+// selfSums are sums that are too high for some executions of a session that lacks those nested in them.
+var selfSums = []string{"metrics.self_wall_ns.sum", "metrics.self_cpu_ns.sum"}
+
+// RowDoubts are the Doubts about the rows of a listing, by their names in the JSON of shadow hotspots.
+func (s *Summary) RowDoubts() map[string]Doubt {
+	out := map[string]Doubt{}
+	for name, d := range s.Doubts() {
+		out[strings.TrimPrefix(name, "tasks.")] = d
+	}
+	if x := s.Incomplete; x.Partial() {
+		why, inf := text.OneLine(x.Text()), math.Inf(1)
+		out["work_share"], out["execution_share"] = Doubt{why, inf, inf}, Doubt{why, inf, inf}
+		out["work_ns"], out["handed_over"] = Doubt{why, 0, inf}, Doubt{why, 0, inf}
+		for _, name := range append([]string{"work_ns"}, selfSums...) {
+			if x.Flat() {
+				out[name] = Doubt{why, inf, inf}
+			}
+		}
 	}
 	return out
 }
