@@ -110,7 +110,7 @@ var rules = []rule{
 	{"shadow/flame", []string{"shadow/summary", "shadow/wait", "shadow/session", "shadow/store", "internal/text", "internal/units", "github.com/google/pprof/profile"}},
 	{"shadow/export/perfetto", []string{"shadow/export", "shadow/session", "shadow/store", "granularity/...", "internal/text", "internal/units", "internal/wire", "google.golang.org/protobuf/encoding/protowire"}},
 	{"shadow/export/duckdb", []string{"shadow/session", "shadow/store", "internal/text"}},
-	{"shadow/export/jfr", []string{"shadow/export", "shadow/session", "shadow/store", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
+	{"shadow/export/jfr", []string{"shadow/export", "shadow/session", "shadow/store", "shadow/wait", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/export/otlp", []string{"shadow/export", "shadow/live", "shadow/session", "shadow/store", "internal/loglinear", "internal/text", "internal/units", "internal/wire", "github.com/klauspost/compress/gzip", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
 	{"shadow/export", []string{"shadow/session", "shadow/store", "shadow/summary", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/bus", []string{"internal/announce", "internal/beat", "internal/busauth", "github.com/nats-io/nkeys", "github.com/nats-io/nats-server/v2/...", "github.com/nats-io/nats.go/...", "golang.org/x/sys/..."}},

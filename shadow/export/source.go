@@ -227,6 +227,17 @@ func (s *Source) Waits(f func(*store.Wait) error) error {
 	return errors.Join(err, failed)
 }
 
+// WaitSums calls f with the sums of the window: they stand for waits that were not recorded one by one.
+func (s *Source) WaitSums(f func(*store.WaitSum) error) error {
+	var failed error
+	err := s.Session.WaitSums(func(w *store.WaitSum) {
+		if failed == nil && w.Waits > 0 && s.overlaps(units.MonoNs(w.FromNs), units.MonoNs(w.ToNs)) {
+			failed = f(w)
+		}
+	})
+	return errors.Join(err, failed)
+}
+
 // Pauses are the pauses of the window.
 func (s *Source) Pauses() []session.Pause {
 	var all []session.Pause

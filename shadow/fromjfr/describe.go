@@ -102,6 +102,9 @@ var sources = []struct {
 
 // describeWaits says which waits the recording has.
 func (b *builder) describeWaits(m *store.Manifest) {
+	if b.describeOurWaits(m) {
+		return
+	}
 	r := &store.WaitRecording{}
 	var limits []string
 	for _, s := range sources {

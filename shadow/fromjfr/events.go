@@ -33,7 +33,8 @@ var handlers = map[string]handler{
 	"jdk.GCHeapConfiguration":       (*builder).heap,
 	"stackagent.Task":               (*builder).ourTask,
 	"stackagent.Submission":         (*builder).ourSubmission,
-	"stackagent.Wait":               (*builder).ourWait,
+	ourWaitType:                     (*builder).ourWait,
+	"stackagent.WaitSum":            (*builder).ourWaitSum,
 	"stackagent.Queue":              func(*builder, jfrfile.Value) error { return nil }, // the task has it, too
 	"stackagent.Summary":            (*builder).ourSummary,
 	"stackagent.Note":               (*builder).ourNote,
@@ -178,6 +179,7 @@ type settings struct {
 	enabled   map[string]bool
 	threshold map[string]units.Ns
 	filter    string // of jdk.MethodTrace
+	kinds     string // of stackagent.Wait
 }
 
 func (s *settings) init() {
@@ -195,6 +197,10 @@ func (b *builder) setting(e jfrfile.Value) error {
 	case "threshold":
 		if d, ok := duration(value); ok {
 			s.threshold[name] = max(s.threshold[name], d)
+		}
+	case "kinds":
+		if name == ourWaitType {
+			s.kinds = short(value)
 		}
 	case "filter":
 		if name == "jdk.MethodTrace" {

@@ -17,8 +17,8 @@ type names struct {
 	threadIDs map[threadKey]uint32
 	classes   []class
 	classIDs  map[string]uint32
-	blockers  []string
-	blockIDs  map[string]uint32
+	blockers  []store.Blocker // without ids
+	blockIDs  map[store.Blocker]uint32
 	frames    []store.Frame
 	frameIDs  map[store.Frame]uint32
 	contexts  []store.Context
@@ -45,7 +45,7 @@ type class struct {
 }
 
 func (n *names) init() {
-	n.threadIDs, n.classIDs, n.blockIDs = map[threadKey]uint32{}, map[string]uint32{}, map[string]uint32{}
+	n.threadIDs, n.classIDs, n.blockIDs = map[threadKey]uint32{}, map[string]uint32{}, map[store.Blocker]uint32{}
 	n.executorIDs = map[string]uint32{}
 	n.frameIDs, n.ctxIDs = map[store.Frame]uint32{}, map[string]uint32{}
 }
@@ -146,16 +146,24 @@ func (n *names) blocker(e jfrfile.Value, field string) (uint32, error) {
 	if name == "" {
 		return 0, nil
 	}
-	id, ok := n.blockIDs[name]
+	id, err := n.blockerOf(store.Blocker{Class: name})
+	if err == nil {
+		n.ofBlock[key] = id
+	}
+	return id, err
+}
+
+// blockerOf is the id of what waits were for.
+func (n *names) blockerOf(x store.Blocker) (uint32, error) {
+	id, ok := n.blockIDs[x]
 	if !ok {
 		if len(n.blockers) == maxNames {
 			return 0, fmt.Errorf("more than %d classes: %w", maxNames, ErrTooLarge)
 		}
-		n.blockers = append(n.blockers, name)
+		n.blockers = append(n.blockers, x)
 		id = uint32(len(n.blockers))
-		n.blockIDs[name] = id
+		n.blockIDs[x] = id
 	}
-	n.ofBlock[key] = id
 	return id, nil
 }
 

@@ -113,33 +113,6 @@ func (b *builder) ourSite(e jfrfile.Value) (site uint32) {
 	return site
 }
 
-func (b *builder) ourWait(e jfrfile.Value) error {
-	start, end, ok := b.clock.span(e)
-	thread, err := b.thread(e, "eventThread")
-	kind := slices.IndexFunc(allKinds, func(k wire.WaitKind) bool { return store.WaitKindName(k) == e.Get("kind").Text() })
-	if err != nil || !ok || thread == 0 || kind < 0 {
-		b.facts.bad++
-		return err
-	}
-	r := row{start: start, end: end, thread: thread, what: waitRow, kind: uint32(allKinds[kind]), site: b.ourSite(e)}
-	if r.class, err = b.blocker(e, "blockerClass"); err != nil {
-		return err
-	}
-	if r.other, err = b.thread(e, "waker"); err != nil {
-		return err
-	}
-	if r.holder, err = b.thread(e, "holder"); err != nil {
-		return err
-	}
-	b.facts.waitTypes[waitTypeOf[allKinds[kind]]] = true
-	return b.rows.add(r)
-}
-
-var allKinds = []wire.WaitKind{wire.WaitMonitor, wire.WaitNotify, wire.WaitPark, wire.WaitSleep, wire.WaitIO}
-
-// waitTypeOf is the JVM's type of events for the same.
-var waitTypeOf = map[wire.WaitKind]string{wire.WaitMonitor: "jdk.JavaMonitorEnter", wire.WaitNotify: "jdk.JavaMonitorWait", wire.WaitPark: "jdk.ThreadPark", wire.WaitSleep: "jdk.ThreadSleep", wire.WaitIO: "jdk.SocketRead"}
-
 // ourSummary counts executions of which the recording has no more than sums.
 func (b *builder) ourSummary(e jfrfile.Value) error {
 	n := e.Get("executions").Int()

@@ -36,7 +36,9 @@ const (
 	executionRow rowKind = iota
 	waitRow
 	submissionRow
-	traceRow // trace of an execution: the trace's id is in cpu and queue, the span's in other and holder
+	ourWaitRow // a wait that we exported: no part of another one; in cpu is how long it then waited for a carrier
+	waitSumRow // sum of waits: their number is in task, their time in cpu, the longest in queue, the class around them in other
+	traceRow   // trace of an execution: the trace's id is in cpu and queue, the span's in other and holder
 )
 
 const rowBytes = 6*8 + 9*4

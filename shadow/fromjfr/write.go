@@ -35,7 +35,7 @@ func (b *builder) begin() {
 
 // commit writes a part that is full.
 func (b *builder) commit() error {
-	if len(b.part.Executions) < partRows && len(b.part.Waits) < partRows && len(b.part.Submissions) < partRows && len(b.part.TaskTraces) < partRows {
+	if len(b.part.Executions) < partRows && len(b.part.Waits) < partRows && len(b.part.Submissions) < partRows && len(b.part.TaskTraces) < partRows && len(b.part.WaitSums) < partRows {
 		return nil
 	}
 	if err := b.w.Commit(b.part); err != nil {
@@ -72,10 +72,12 @@ func (n *nesting) add(r *row) error {
 		n.thread = r.thread
 	}
 	switch r.what {
-	case waitRow:
+	case waitRow, ourWaitRow:
 		return n.addWait(r)
 	case submissionRow:
 		return n.addSubmission(r)
+	case waitSumRow:
+		return n.addWaitSum(r)
 	case traceRow:
 		return n.addTrace(r)
 	}
@@ -177,7 +179,7 @@ func (n *nesting) end() error {
 // addWait takes a wait. One wait can be several events, one inside the other: a read of a socket that parks the thread, a
 // virtual thread pinned in a park. They are one wait of the store.
 func (n *nesting) addWait(r *row) error {
-	if w := n.wait; w != nil && r.start < w.end {
+	if w := n.wait; w != nil && r.start < w.end && r.what == waitRow {
 		if w.flags&uint32(wire.WaitPinned) != 0 && r.kind != uint32(wire.WaitIO) {
 			w.kind = r.kind
 		}
@@ -203,6 +205,15 @@ func (n *nesting) addWait(r *row) error {
 	return nil
 }
 
+// addWaitSum writes what is known of waits that were not recorded one by one, of a recording that we exported.
+func (n *nesting) addWaitSum(r *row) error {
+	n.b.part.WaitSums = append(n.b.part.WaitSums, store.WaitSum{
+		Thread: r.thread, Kind: store.WaitKindName(wire.WaitKind(r.kind)), Blocker: r.class, Within: r.other, FromNs: r.start, ToNs: r.end,
+		Waits: uint64(r.task), WaitedNs: units.Ns(r.cpu), MaxNs: units.Ns(r.queue),
+	})
+	return n.b.commit()
+}
+
 // flush writes the wait that was held back.
 func (n *nesting) flush() error {
 	w := n.wait
@@ -210,7 +221,11 @@ func (n *nesting) flush() error {
 		return nil
 	}
 	n.wait = nil
-	n.b.part.Waits = append(n.b.part.Waits, store.Wait{
+	var ready *units.Ns
+	if d := units.Ns(w.cpu); w.what == ourWaitRow && d > 0 {
+		ready = &d
+	}
+	n.b.part.Waits = append(n.b.part.Waits, store.Wait{ReadyNs: ready,
 		Flags: w.flags, Kind: store.WaitKindName(wire.WaitKind(w.kind)), Blocker: w.class, Thread: w.thread, StartNs: w.start, EndNs: w.end,
 		Waker: w.other, Holder: w.holder, Within: n.within, Site: w.site, Context: w.context,
 	})
@@ -225,8 +240,9 @@ func (b *builder) small() {
 		p.Classes = append(p.Classes, store.Class{ID: uint32(i) + 1, Name: c.name, Kinds: c.kinds.String()})
 	}
 	p.Threads = b.threads
-	for i, name := range b.blockers {
-		p.Blockers = append(p.Blockers, store.Blocker{ID: uint32(i) + 1, Class: name})
+	for i, x := range b.blockers {
+		x.ID = uint32(i) + 1
+		p.Blockers = append(p.Blockers, x)
 	}
 	for i, name := range b.executors {
 		p.Executors = append(p.Executors, store.Executor{ID: uint32(i) + 1, Class: name})

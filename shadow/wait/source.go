@@ -64,6 +64,9 @@ func (t *tables) readSums() error {
 // agent has looked at the object.
 func (t *tables) whatOf(kind, name string, blocker, thread, within uint32, held, seen bool) (uint32, waiting.Part) {
 	b := t.blockers[blocker]
+	if w, ok := exported(kind, &b); ok {
+		return t.what(w), w.partOf(held)
+	}
 	w := whatOf(kind, b.Class, b.Lock, seen)
 	w.Class = cmp.Or(name, w.Class)
 	switch {

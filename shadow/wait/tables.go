@@ -71,7 +71,8 @@ func readTables(s *session.Session, work, singles bool, over granularity.Grid) (
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{s: s, reader: reader, singles: singles, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}, slots: slots{over, map[uint32][]waiting.Times{}}}
+	t := newTables(s, reader)
+	t.singles, t.slots = singles, slots{over, map[uint32][]waiting.Times{}}
 	steps := []func() error{t.readObjects, t.readWaits, t.readSums}
 	if work {
 		steps = append(steps, t.readNames, t.readUnits, t.readSummaries)
@@ -92,6 +93,10 @@ func readTables(s *session.Session, work, singles bool, over granularity.Grid) (
 	spansOf(t.waits, func(w *waiting.Wait) uint32 { return w.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{at, {}} })
 	spansOf(t.units, func(u *waiting.Unit) uint32 { return u.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{t.spans[id][0], at} })
 	return t, nil
+}
+
+func newTables(s *session.Session, reader *unit.Reader) *tables {
+	return &tables{s: s, reader: reader, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}}
 }
 
 // spansOf finds the rows of each thread in sorted rows.

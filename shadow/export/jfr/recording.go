@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -11,6 +12,7 @@ import (
 	"stackagent/shadow/export"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/wait"
 )
 
 // BytesPerExecution is about how long a recording is.
@@ -24,7 +26,10 @@ type recording struct {
 	traces  *session.Traces
 	extra   []int // metrics of the session that are fields of tasks
 	notes   []string
-	parts   map[string]bool // notes that say that the recording is a part of the session
+
+	blockers map[uint32]store.Blocker
+	namer    *wait.Namer
+	parts    map[string]bool // notes that say that the recording is a part of the session
 }
 
 // Write writes the recording of what src chooses. The notes say what it does not hold, in a sentence each.
@@ -40,7 +45,7 @@ func Write(to io.Writer, src *export.Source) (notes []string, err error) {
 	if r.origins, err = src.Origins(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{r.information, r.pauses, r.submissions, r.executions, r.waits, r.summaries, r.writeNotes} {
+	for _, step := range []func() error{r.information, r.pauses, r.submissions, r.executions, r.waits, r.waitSums, r.summaries, r.writeNotes} {
 		if err := step(); err != nil {
 			return r.notes, err
 		}
@@ -109,12 +114,12 @@ func (r *recording) information() error {
 		r.start(eventSetting, m.StartNs)
 		r.number(int64(eventKinds[i].id))
 		r.words("enabled")
-		r.words("true")
+		r.words(strconv.FormatBool(eventKinds[i].id != eventWait || m.Waits != nil))
 		if err := r.end(m.StartNs); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.waitSettings()
 }
 
 func (r *recording) pauses() error {
@@ -206,25 +211,6 @@ func (r *recording) execution(e *export.Execution) error {
 		r.span(v)
 	}
 	return r.end(e.End)
-}
-
-func (r *recording) waits() error {
-	blockers, err := r.s.Blockers()
-	if err != nil {
-		return err
-	}
-	return r.src.Waits(func(x *store.Wait) error {
-		r.start(eventWait, units.MonoNs(x.StartNs))
-		r.number(max(0, x.EndNs-x.StartNs))
-		r.number(r.thread(x.Thread))
-		r.number(r.site(x.Site))
-		r.words(x.Kind)
-		r.number(r.class(blockers[x.Blocker].Class))
-		r.number(r.taskClass(x.Within))
-		r.number(r.thread(x.Waker))
-		r.number(r.thread(x.Holder))
-		return r.end(units.MonoNs(x.EndNs))
-	})
 }
 
 func (r *recording) summaries() error {

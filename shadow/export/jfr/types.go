@@ -54,6 +54,7 @@ const (
 	eventJVM
 	eventCPU
 	eventSetting
+	eventWaitSum
 )
 
 // field is a field of a type.
@@ -114,6 +115,9 @@ var valueKinds = []kind{
 }
 
 func words(name, label string) field { return field{name: name, of: typeString, label: label} }
+func flagged(name, label string) field {
+	return field{name: name, of: typeBoolean, label: label}
+}
 func count(name, label string) field { return field{name: name, of: typeLong, label: label} }
 func nanos(name, label, explain string) field {
 	return field{name: name, of: typeLong, label: label, kind: typeTimespan, unit: "NANOSECONDS", explain: explain}
@@ -137,7 +141,13 @@ var eventKinds = []kind{
 		fields: []field{pooled("taskClass", typeClass, "Task Class"), count("taskId", "Task"), words("executor", "Executor")}},
 	{id: eventWait, name: "stackagent.Wait", label: "Wait", explain: "A wait that was recorded by itself", category: ours, timed: true, thread: true, stack: true,
 		fields: []field{words("kind", "Kind"), pooled("blockerClass", typeClass, "Waited For"), pooled("taskClass", typeClass, "Inside Task"),
-			pooled("waker", typeThread, "Ended By"), pooled("holder", typeThread, "Lock Held By")}},
+			pooled("waker", typeThread, "Ended By"), pooled("holder", typeThread, "Lock Held By"),
+			words("waitFor", "For"), words("waitClass", "For Class"), pooled("lockClass", typeClass, "Lock of the Condition"), nanos("carrierTime", "Carrier Time", "The part after a virtual thread was made ready, when it waited for a carrier; 0: none, or not measured"),
+			flagged("idle", "Without Work"), flagged("timed", "Time Limit"), flagged("timedOut", "Time Was Over"), flagged("pinned", "Kept Its Carrier"), flagged("open", "Not Ended")}},
+	{id: eventWaitSum, name: "stackagent.WaitSum", label: "Short Waits", explain: "Waits of a thread that were too short or too many to be recorded by themselves; without a thread: of virtual threads", category: ours, timed: true, thread: true,
+		fields: []field{words("kind", "Kind"), pooled("blockerClass", typeClass, "Waited For"), pooled("taskClass", typeClass, "Inside Task"),
+			words("waitFor", "For"), words("waitClass", "For Class"), pooled("lockClass", typeClass, "Lock of the Condition"),
+			flagged("idle", "Without Work"), count("waits", "Waits"), nanos("waited", "Time Waited", "Of all of them"), nanos("longest", "Longest", "Of all since the session began")}},
 	{id: eventSummary, name: "stackagent.Summary", label: "Summary", explain: "Executions too fast to be recorded one by one", category: ours, timed: true, thread: true,
 		fields: []field{pooled("taskClass", typeClass, "Task Class"), count("executions", "Executions"), nanos("wallTime", "Wall Time", "Of all of them")}},
 	{id: eventNote, name: "stackagent.Note", label: "Note", explain: "What this recording does not hold", category: ours,
