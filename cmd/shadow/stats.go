@@ -151,7 +151,7 @@ func createdText(s *summary.Summary) string {
 	if s.NotAvailable[store.NoCreations] != "" {
 		return "not known"
 	}
-	line := units.FormatExact(s.Tasks.Created)
+	line := units.FormatExact(s.Tasks.Created) + asRecorded(s)
 	if s.NotAvailable[advice.CreationsUnseen] != "" {
 		return line + " seen (not those of classes that were there before the agent)"
 	}
@@ -218,13 +218,17 @@ func statsFacts(s *summary.Summary) [][2]string {
 		facts = slices.Insert(facts, 1, [2]string{"trace", s.Filter.Trace + " (tasks, threads and distributions are of its executions)"})
 	}
 	if s.Incomplete != nil {
-		facts = slices.Insert(facts, 1, [2]string{"incomplete", s.Incomplete.Text()})
+		line := s.Incomplete.Text()
+		if s.Incomplete.Partial() {
+			line += ". " + summary.PartText
+		}
+		facts = slices.Insert(facts, 1, [2]string{"incomplete", line})
 	}
 	if v := s.Virtual; v != nil {
 		facts = append(facts, [2]string{"virtual", virtualText(v)})
 	}
 	if line := s.Waits.Text(s.DurationNs); line != "" {
-		facts = append(facts, [2]string{"waits", line})
+		facts = append(facts, [2]string{"waits", line + asRecorded(s)})
 	}
 	if s.Balance != nil {
 		facts = append(facts, [2]string{"account", summary.BalanceText(s.Balance)})
@@ -251,21 +255,33 @@ func executionsText(s *summary.Summary) string {
 		return "not known"
 	}
 	return fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
-		text.PluralExact(t.Classes, "class", "classes"), threwText(s), runningText(s))
+		text.PluralExact(t.Classes, "class", "classes"), threwText(s), runningText(s)) + asRecorded(s)
+}
+
+// asRecorded follows figures of a session of which a part is missing.
+func asRecorded(s *summary.Summary) string {
+	if s.Incomplete.Partial() {
+		return ", as far as recorded"
+	}
+	return ""
 }
 
 func threadsText(s *summary.Summary) string {
 	if s.NotAvailable[store.NoExecutions] != "" {
 		return "which executed tasks is not known"
 	}
-	return fmt.Sprintf("%s executed tasks", units.FormatExact(s.Tasks.Threads))
+	return fmt.Sprintf("%s executed tasks", units.FormatExact(s.Tasks.Threads)) + asRecorded(s)
 }
 
 func pausesText(s *summary.Summary) string {
 	if s.NotAvailable[store.NoPauses] != "" {
 		return "not known"
 	}
-	return fmt.Sprintf("%s, %s (%s of the time)", text.PluralExact(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share)) + standstillText(s.GC.Standstill)
+	line := text.PluralExact(s.GC.Pauses, "pause", "pauses") + ", " + units.FormatNs(s.GC.PauseNs)
+	if s.Incomplete.Partial() {
+		return line + asRecorded(s) + standstillText(s.GC.Standstill)
+	}
+	return fmt.Sprintf("%s (%s of the time)", line, units.FormatPercent(s.GC.Share)) + standstillText(s.GC.Standstill)
 }
 
 // standstillText follows the pauses: what stood still beside them.

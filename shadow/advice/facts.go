@@ -31,6 +31,7 @@ type Facts struct {
 	LostEvents    uint64
 	LostBatches   uint64
 	Unended       bool // the record breaks off: executions still running then are missing
+	Partial       bool // executions are missing: counts and sums are lower bounds, shares and rates are not known
 	Damaged       bool // files of the session are damaged or missing: counts are of what is left
 	Refused       []Refusal
 	Sites         map[string]string // by class: the site of all its tasks, if there is one

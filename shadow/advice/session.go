@@ -21,6 +21,7 @@ type Volume struct {
 	Like       string          `json:"class,omitempty"`
 	Unseen     bool            `json:"created_unseen,omitempty"`    // not all creations were seen
 	NotCreated bool            `json:"created_not_known,omitempty"` // no creation was
+	Partial    bool            `json:"partial,omitempty"`           // executions are missing: there were at least so many
 }
 
 // CreationsUnseen is in NotAvailable if tasks existed before the agent attached.
@@ -37,7 +38,7 @@ func volume(s *search) *Finding {
 	if slices.Contains(s.NotAvailable, NoExecutions) {
 		return nil
 	}
-	return &Finding{Evidence: &Volume{s.Of, s.Executions, s.Created, s.Threads, s.Duration, s.Like, slices.Contains(s.NotAvailable, CreationsUnseen), slices.Contains(s.NotAvailable, NoCreations)}}
+	return &Finding{Evidence: &Volume{s.Of, s.Executions, s.Created, s.Threads, s.Duration, s.Like, slices.Contains(s.NotAvailable, CreationsUnseen), slices.Contains(s.NotAvailable, NoCreations), s.Partial}}
 }
 
 // TaskFineness is how fine the program's tasks are.
@@ -79,6 +80,8 @@ type WorkSplit struct {
 	Around string             `json:"jdk_class,omitempty"` // the JDK's class with the most work
 	Loops  float64            `json:"loops_share"`
 	Timed  int64              `json:"timed,omitempty"` // executions, if Work is an estimate from these
+	// Partial: executions are missing, and the shares are of those that are there.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // ClassShare is the share of a class in a sum or count.
@@ -93,7 +96,7 @@ func whereWork(s *search) *Finding {
 		return nil
 	}
 	work := s.Total.WorkMetric()
-	x := &WorkSplit{Metric: work, Work: s.Total[work].Sum, Timed: s.Total[work].Timed}
+	x := &WorkSplit{Metric: work, Work: s.Total[work].Sum, Timed: s.Total[work].Timed, Partial: s.Partial}
 	for _, r := range rows {
 		switch {
 		case r.Loop:
@@ -116,7 +119,8 @@ type Processors struct {
 	CPU      units.Ns `json:"cpu_ns"`
 	Duration units.Ns `json:"duration_ns"`
 	CPUs     int      `json:"cpus"`
-	Timed    int64    `json:"timed,omitempty"` // executions, if the CPU time is an estimate from these
+	Timed    int64    `json:"timed,omitempty"`   // executions, if the CPU time is an estimate from these
+	Partial  bool     `json:"partial,omitempty"` // executions are missing: they used at least so much
 }
 
 func processors(s *search) *Finding {
@@ -124,7 +128,7 @@ func processors(s *search) *Finding {
 	if d.Count == 0 || s.Duration <= 0 || s.CPUs <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &Processors{d.Sum, s.Duration, s.CPUs, d.Timed}}
+	return &Finding{Evidence: &Processors{d.Sum, s.Duration, s.CPUs, d.Timed, s.Partial}}
 }
 
 // CollectorPauses are the pauses of garbage collection.
@@ -134,6 +138,7 @@ type CollectorPauses struct {
 	Max     units.Ns `json:"max_ns"`
 	Share   float64  `json:"share"`
 	Unended bool     `json:"unended,omitempty"`
+	Partial bool     `json:"partial,omitempty"` // a part of the session is missing: there were at least so many
 	// Standstill is of the whole program, for collections and other reasons; nil: not known.
 	Standstill *gc.Standstill `json:"standstill,omitempty"`
 	// Costly: beside the pauses it is as long as collections that cost too much.
@@ -145,7 +150,7 @@ func pauses(s *search) *Finding {
 		return nil
 	}
 	costly := s.Standstill != nil && float64(s.Standstill.TotalNs-s.GC.Total) >= s.t.GCShare*float64(s.Duration)
-	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended, s.Standstill, costly}}
+	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended, s.Partial, s.Standstill, costly}}
 }
 
 // StoodStill reports whether safepoints stopped the program for clearly longer than the pauses.

@@ -34,6 +34,9 @@ func (e *Volume) sentence(*Finding) string {
 		created = ""
 	}
 	s := fmt.Sprintf("%s%s on %s in %s", e.Of.Plural(e.Executions), created, text.Plural(e.Threads, "thread", "threads"), units.FormatNs(e.Duration))
+	if e.Partial { // no rate: when they ran is only known of these
+		return s + ", as far as recorded."
+	}
 	if e.Duration > 0 {
 		if rate := float64(e.Executions) / (float64(e.Duration) / 1e9); rate >= 1 && e.Executions >= rateFrom {
 			s += fmt.Sprintf(" (%s per second)", units.FormatCount(int64(rate)))
@@ -81,7 +84,11 @@ func (e *WorkSplit) sentence(*Finding) string {
 	if e.Metric == granularity.SelfWall {
 		waiting = " (waiting included)"
 	}
-	return fmt.Sprintf("The tasks took %s%s of %s%s: %s.", about(e.Timed), units.FormatNs(e.Work), e.Metric.Label(), waiting, join(parts))
+	who := "The tasks"
+	if e.Partial {
+		who = "The tasks that were recorded"
+	}
+	return fmt.Sprintf("%s took %s%s of %s%s: %s.", who, about(e.Timed), units.FormatNs(e.Work), e.Metric.Label(), waiting, join(parts))
 }
 
 // about marks an estimate.
@@ -93,16 +100,27 @@ func about(timed int64) string {
 }
 
 func (e *Processors) sentence(*Finding) string {
-	return fmt.Sprintf("Finished tasks used %s%.2f of %s on average (%s%s of CPU time in %s).",
-		about(e.Timed), float64(e.CPU)/float64(e.Duration), text.PluralExact(e.CPUs, "processor", "processors"), about(e.Timed), units.FormatNs(e.CPU), units.FormatNs(e.Duration))
+	return fmt.Sprintf("Finished tasks used %s%s%.2f of %s on average (%s%s of CPU time in %s).",
+		atLeast(e.Partial), about(e.Timed), float64(e.CPU)/float64(e.Duration), text.PluralExact(e.CPUs, "processor", "processors"), about(e.Timed), units.FormatNs(e.CPU), units.FormatNs(e.Duration))
+}
+
+// atLeast marks a lower bound.
+func atLeast(partial bool) string {
+	if partial {
+		return "at least "
+	}
+	return ""
 }
 
 func (e *CollectorPauses) sentence(*Finding) string {
 	switch {
-	case e.Count == 0 && e.Unended:
+	case e.Count == 0 && (e.Unended || e.Partial):
 		return "No garbage collection stopped the program, as far as recorded." + e.beside()
 	case e.Count == 0:
 		return "No garbage collection stopped the program." + e.beside()
+	case e.Partial:
+		return fmt.Sprintf("Garbage collection stopped the program at least %s, for at least %s in total. The longest pause that was recorded took %s.",
+			text.Plural(e.Count, "time", "times"), units.FormatNs(e.Total), units.FormatNs(e.Max)) + e.beside()
 	}
 	return fmt.Sprintf("Garbage collection stopped the program %s, for %s in total (%s of the time). The longest pause took %s.",
 		text.Plural(e.Count, "time", "times"), units.FormatNs(e.Total), units.FormatPercent(e.Share), units.FormatNs(e.Max)) + e.beside()

@@ -9,6 +9,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
+	"stackagent/shadow/summary"
 )
 
 // session fills in the session's line and what is folded below the verdict.
@@ -25,6 +26,9 @@ func (b *builder) session() {
 			to.Losses = append(to.Losses, to.Account)
 		}
 		to.Account = "This session is incomplete: " + s.Incomplete.Text() + "."
+		if s.Incomplete.Partial() {
+			to.Account += " " + summary.PartText + "."
+		}
 		to.Losses = append(to.Losses, to.Account)
 	}
 	for i := range s.Findings {
@@ -70,6 +74,9 @@ func (b *builder) counts() {
 	s, to := b.sum, &b.data.Session
 	steps := granularity.Steps(s.Rows)
 	add := func(label string, n int64, note string, unless ...string) {
+		if note == "" && s.Incomplete.Partial() {
+			note = "as far as recorded"
+		}
 		if slices.ContainsFunc(unless, func(key string) bool { return s.NotAvailable[key] != "" }) {
 			return // of an imported session; it is among what is missing
 		}

@@ -43,6 +43,9 @@ func (s *Summary) AccountText() string {
 // can count what was not sent.
 const MissingEnd = "what happened after the last batch is missing and not counted as lost"
 
+// PartText is what the figures of a session are worth of which executions are missing.
+const PartText = "Counts, sums and maxima are lower bounds; means, minima, quantiles and shares are of what was recorded"
+
 // EndedText is how a session ended, in words.
 func (s *Summary) EndedText() string {
 	switch {

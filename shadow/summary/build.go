@@ -358,6 +358,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		Standstill: s.GC.Standstill,
 		Unended:    !s.EndSeen(),
 		Damaged:    s.Incomplete.Damaged(),
+		Partial:    s.Incomplete.Partial(),
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
 		// Only what the user asked for: every session of a machine without counters lacks them.
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
