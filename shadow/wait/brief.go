@@ -2,19 +2,43 @@ package wait
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"stackagent/granularity"
+	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
 
-// Brief is what threads waited for, without workers that had no work.
+// Brief is what threads waited for by the agent's records, without workers that had no work. Rows of what LeftOut names are
+// in the list of all waits only.
 type Brief struct {
 	Waits    int64      `json:"waits"`
 	WaitedNs units.Ns   `json:"waited_ns"`
-	For      []BriefRow `json:"for"` // the longest
+	For      []BriefRow `json:"for"`      // the longest
+	LeftOut  []string   `json:"left_out"` // what is not in it, of this session
+}
+
+// What a Brief leaves out, as LeftOut says it.
+const (
+	withoutWork  = "workers without work"
+	ofCollector  = "pauses of the collector"
+	onlyInRecord = "waits that only the scheduling record shows"
+)
+
+// leftOut says what is not in the Brief of a session. Its scheduling record is not read: that can take longer than all else.
+func leftOut(s *session.Session) []string {
+	out := []string{withoutWork}
+	if len(s.Pauses) > 0 {
+		out = append(out, ofCollector)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, sched.Folder)); err == nil {
+		out = append(out, onlyInRecord)
+	}
+	return out
 }
 
 // BriefRow is what was waited for.
@@ -39,7 +63,7 @@ func ReadBrief(s *session.Session) (*Brief, error) {
 		return nil, err
 	}
 	a := &Analysis{tables: t}
-	b := &Brief{}
+	b := &Brief{LeftOut: leftOut(s)}
 	for _, r := range a.Rows(false) {
 		if r.For == ForQueue {
 			continue
@@ -65,5 +89,9 @@ func (b *Brief) Text(session units.Ns) string {
 	for _, r := range b.For[:min(len(b.For), 3)] {
 		parts = append(parts, fmt.Sprintf("%s %s", r.Class, units.FormatNs(r.WaitedNs)))
 	}
-	return fmt.Sprintf("threads waited for %s in all, workers without work left out: %s", units.FormatNs(b.WaitedNs), strings.Join(parts, ", "))
+	line := fmt.Sprintf("threads waited for %s in all: %s", units.FormatNs(b.WaitedNs), strings.Join(parts, ", "))
+	if len(b.LeftOut) > 0 {
+		line += fmt.Sprintf("; not in it: %s (see shadow waits)", strings.Join(b.LeftOut, ", "))
+	}
+	return line
 }
