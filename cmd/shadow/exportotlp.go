@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
@@ -57,11 +59,18 @@ func exportOTLP(x *exporting) error {
 	done()
 	x.say(notes)
 	if left := to.Left; left != (otlp.Amount{}) {
-		x.say([]string{fmt.Sprintf("%s: not delivered: %d of %s and %d of %s; export it again when the receiver works: ids and times are the same, so nothing counts twice", client.Endpoint(),
+		not := "not delivered"
+		if otlp.MayHave(err) {
+			not = "not known to be delivered"
+		}
+		x.say([]string{fmt.Sprintf("%s: %s: %d of %s and %d of %s; export it again when the receiver works: ids and times are the same, so nothing counts twice", client.Endpoint(), not,
 			left.Points, text.PluralExact(left.Points+to.Sent.Points, "data point", "data points"), left.Spans, text.PluralExact(left.Spans+to.Sent.Spans, "span", "spans"))})
 	}
-	if r := to.Rejected; r.N > 0 || r.Said != "" {
-		x.say([]string{fmt.Sprintf("%s: %s not taken: %s", client.Endpoint(), text.PluralExact(r.N, "data point or span was", "data points or spans were"), r.Said)})
+	switch r := to.Rejected; {
+	case r.N > 0:
+		return errors.Join(err, fmt.Errorf("%s: %s not taken: %s", client.Endpoint(), text.PluralExact(r.N, "data point or span was", "data points or spans were"), cmp.Or(r.Said, "it does not say why")))
+	case r.Said != "":
+		x.say([]string{fmt.Sprintf("%s: the receiver took all, and says: %s", client.Endpoint(), r.Said)})
 	}
 	return err
 }

@@ -43,3 +43,27 @@ func TestExportOTLP(t *testing.T) {
 		t.Errorf("without a key: exit %d after %d requests: %s", code, requests.Load(), errs)
 	}
 }
+
+// Data that a receiver answered with success, but did not take, are lost: the export fails.
+func TestExportOTLPPartly(t *testing.T) {
+	dir, err := exporttest.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	partly, warns := []byte("\x0a\x09\x08\x05\x12\x05older"), []byte("\x0a\x07\x12\x05fine.") // partial_success: 5 rejected, "older"; "fine."
+	for name, c := range map[string]struct {
+		answer []byte
+		code   int
+		says   string
+	}{"rejected": {partly, 1, "data points or spans were not taken: older"}, "a warning": {warns, 0, "the receiver took all, and says: fine."}} {
+		f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			w.Write(c.answer)
+		}))
+		defer f.Close()
+		code, _, errs := shadow(t, nil, "export", dir, "--format", "otlp", "-o", f.URL)
+		if code != c.code || !strings.Contains(errs, c.says) || strings.Count(errs, "not taken") > 1 {
+			t.Errorf("%s: exit %d: %s", name, code, errs)
+		}
+	}
+}

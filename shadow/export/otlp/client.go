@@ -33,6 +33,7 @@ const (
 	requestTimeout = 10 * time.Second
 	maxResponse    = 1 << 20 // bytes of an answer that are read
 	maxSaid        = 200     // characters of what a receiver says
+	maxAfter       = 1 << 30 // seconds of a pause that a receiver asks for
 )
 
 // Options say where and how to send.
@@ -113,6 +114,9 @@ func (e *RefusedError) Error() string {
 	}
 	if e.Said != "" {
 		s += ": " + e.Said
+	}
+	if e.After > 0 {
+		s += fmt.Sprintf("; it asks for a pause of %v", e.After)
 	}
 	return s
 }
@@ -202,7 +206,7 @@ func refused(r *http.Response, data []byte) error {
 		e.Retry = true
 	}
 	if s, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && s > 0 {
-		e.After = time.Duration(min(s, 3600)) * time.Second
+		e.After = time.Duration(min(s, maxAfter)) * time.Second
 	}
 	switch mediaType(r) {
 	case "application/x-protobuf":
@@ -246,6 +250,13 @@ func CanRetry(err error) (ok bool, after time.Duration) {
 		return r.Retry, r.After
 	}
 	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errAnswer), 0
+}
+
+// MayHave reports whether a receiver may have what it was sent before an error: it neither refused it nor was out of reach.
+func MayHave(err error) bool {
+	var r *RefusedError
+	var o *net.OpError
+	return err != nil && !errors.As(err, &r) && !(errors.As(err, &o) && o.Op == "dial")
 }
 
 // Version is that of stackagent.

@@ -101,7 +101,7 @@ func TestAnswers(t *testing.T) {
 		"no right":      {status(401, "text/plain; charset=utf-8", "key\nunknown"), Rejected{}, "401 Unauthorized: key; unknown", false, 0},
 		"page":          {status(404, "text/html", "<html>"), Rejected{}, "404 Not Found", false, 0},
 		"too much":      {status(429, protobuf, "", "Retry-After", "7"), Rejected{}, "429", true, 7 * time.Second},
-		"for ever":      {status(503, protobuf, "", "Retry-After", "99999999"), Rejected{}, "503", true, time.Hour},
+		"for ever":      {status(503, protobuf, "", "Retry-After", "99999999"), Rejected{}, "503 Service Unavailable; it asks for a pause of 27777h46m39s", true, 99999999 * time.Second},
 		"a date":        {status(503, protobuf, "", "Retry-After", "Thu, 26 Nov 2026 00:00:00 GMT"), Rejected{}, "503", true, 0},
 		"internal":      {status(500, protobuf, ""), Rejected{}, "500", false, 0},
 		"elsewhere":     {status(307, "text/html", "", "Location", "http://127.0.0.1:1/"), Rejected{}, "a redirect, which is not followed", false, 0},
@@ -163,6 +163,9 @@ func TestReceiverRetries(t *testing.T) {
 				if waits[i] != w {
 					t.Errorf("waited %v, want %v", waits, c.waits)
 				}
+			}
+			if says := "it asks for a pause of 10m0s, and an export waits for 1m0s at most"; err != nil && strings.Contains(err.Error(), says) != (name == "later") {
+				t.Errorf("it says %v", err)
 			}
 			if c.ok != (len(f.metrics) == 1) {
 				t.Errorf("%d came", len(f.metrics))

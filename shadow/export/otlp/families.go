@@ -25,6 +25,17 @@ func str(name, value string) *common.KeyValue {
 	return &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: clean(value)}}}
 }
 
+// notesName is the attribute of a resource that says what the export of a session lacks.
+const notesName = "stackagent.notes"
+
+func list(name string, all []string) *common.KeyValue {
+	a := &common.ArrayValue{}
+	for _, s := range all {
+		a.Values = append(a.Values, &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: clean(s)}})
+	}
+	return &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_ArrayValue{ArrayValue: a}}}
+}
+
 func integer(name string, value int64) *common.KeyValue {
 	return &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: value}}}
 }

@@ -19,6 +19,7 @@ import (
 const (
 	firstBackOff = time.Second
 	lastBackOff  = time.Minute
+	longestPause = time.Hour       // that a receiver is left alone if it asks for it
 	lastPush     = 2 * time.Second // what the last push may take
 	maxRequest   = 4 << 20         // bytes of a request before it is compressed; collectors take 20 MiB
 )
@@ -43,6 +44,7 @@ type Pusher struct {
 type Undelivered struct {
 	Points int       // data points of the newest figures
 	Since  time.Time // when its figures were pushed; zero: it has none
+	Unsure bool      // it may have newer ones, or all: of a push it is not known whether it arrived
 	Err    error
 }
 
@@ -83,6 +85,7 @@ type state struct {
 	backOff time.Duration
 	ending  bool
 	arrived time.Time // the last push that did
+	unsure  bool      // of a push after that one it is not known whether it did
 	left    int       // data points that the last push did not deliver
 }
 
@@ -103,7 +106,7 @@ func (p *Pusher) end(s *state) {
 		retry, after := CanRetry(err)
 		deadline, _ := ctx.Deadline()
 		if wait = max(wait, after); !retry || time.Now().Add(wait).After(deadline) {
-			p.Ended(Undelivered{s.left, s.arrived, why})
+			p.Ended(Undelivered{s.left, s.arrived, s.unsure, why})
 			return
 		}
 		time.Sleep(wait)
@@ -115,7 +118,9 @@ func (p *Pusher) once(ctx context.Context, s *state) error {
 	began := time.Now()
 	r, left, err := p.push(ctx)
 	if s.left = left; err == nil {
-		s.arrived = began
+		s.arrived, s.unsure = began, false
+	} else {
+		s.unsure = s.unsure || MayHave(err)
 	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return err // the shadow ends; the last push follows
@@ -178,7 +183,7 @@ func (p *Pusher) next(s *state, err error) time.Duration {
 		return p.Every
 	}
 	s.backOff = min(max(2*s.backOff, firstBackOff), lastBackOff)
-	return max(after, s.backOff/2+rand.N(s.backOff/2)) // not all shadows at once
+	return max(min(after, longestPause), s.backOff/2+rand.N(s.backOff/2)) // not all shadows at once
 }
 
 // Families are the metrics of pushing.

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -100,7 +101,7 @@ func TestPusherEnds(t *testing.T) {
 	p.Start()
 	<-arrived
 	p.Close()
-	if len(ended) != 1 || ended[0].Err == nil || !ended[0].Since.IsZero() {
+	if len(ended) != 1 || ended[0].Err == nil || !ended[0].Since.IsZero() || !ended[0].Unsure {
 		t.Errorf("it said %+v", ended)
 	}
 }
@@ -136,7 +137,7 @@ func TestPusherLast(t *testing.T) {
 			t.Errorf("%s: %d attempts, it said %+v", c.name, p.pushes.Load(), ended)
 		}
 		for _, u := range ended {
-			if u.Points != 3 || u.Since.IsZero() || u.Err == nil {
+			if u.Points != 3 || u.Since.IsZero() || u.Err == nil || u.Unsure {
 				t.Errorf("%s: %+v", c.name, u)
 			}
 		}
@@ -227,5 +228,30 @@ func TestHostileNames(t *testing.T) {
 	}
 	if len(f.named("x")) != len(names) {
 		t.Errorf("%d of %d came", len(f.named("x")), len(names))
+	}
+}
+
+// A receiver is left alone as long as it asks for, but not for ever.
+func TestPause(t *testing.T) {
+	for after, want := range map[time.Duration]time.Duration{2 * time.Minute: 2 * time.Minute, 28 * time.Hour: time.Hour} {
+		if got := new(Pusher).next(&state{}, &RefusedError{Status: 429, Retry: true, After: after}); got != want {
+			t.Errorf("asked for %v: %v", after, got)
+		}
+	}
+}
+
+// Only who refused a request, or could not be reached, has certainly nothing of it.
+func TestMayHave(t *testing.T) {
+	f := newFake(t, func(http.ResponseWriter) { time.Sleep(time.Second) }, status(503, protobuf, ""), status(200, protobuf, "\xff"))
+	c := f.client(t, Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, slow := c.Metrics(ctx, nil)
+	_, refused := c.Metrics(t.Context(), nil)
+	_, broken := c.Metrics(t.Context(), nil)
+	f.Close()
+	_, nobody := c.Metrics(t.Context(), nil)
+	if !MayHave(slow) || MayHave(refused) || !MayHave(broken) || MayHave(nobody) || MayHave(nil) {
+		t.Errorf("%v, %v, %v, %v", slow, refused, broken, nobody)
 	}
 }

@@ -134,13 +134,17 @@ func (x *exporter) wall(at units.MonoNs) uint64 {
 // metrics are the families, one after another.
 func (x *exporter) metrics() []*metrics.Metric {
 	start, at := x.wall(x.src.Span.From), x.wall(x.src.Span.To)
+	low := ""
+	if x.src.Truncated || x.s.Manifest.Lost.Events > 0 || session.IncompleteOf(&x.s.Manifest) != nil {
+		low = " At least: the attribute " + notesName + " of the resource says what is missing."
+	}
 	counter := func(name, help string, of func(*class) uint64) *metrics.Metric {
 		sum := &metrics.Sum{AggregationTemporality: cumulative, IsMonotonic: true}
 		for _, c := range x.classes {
 			sum.DataPoints = append(sum.DataPoints, &metrics.NumberDataPoint{Attributes: attribute(str("class", c.name)), StartTimeUnixNano: start, TimeUnixNano: at,
 				Value: &metrics.NumberDataPoint_AsInt{AsInt: int64(of(c))}})
 		}
-		return &metrics.Metric{Name: name, Description: help, Data: &metrics.Metric_Sum{Sum: sum}}
+		return &metrics.Metric{Name: name, Description: help + low, Data: &metrics.Metric_Sum{Sum: sum}}
 	}
 	histogram := func(name, help string, of func(*class) *distribution) *metrics.Metric {
 		h := &metrics.ExponentialHistogram{AggregationTemporality: cumulative}
@@ -149,7 +153,7 @@ func (x *exporter) metrics() []*metrics.Metric {
 				h.DataPoints = append(h.DataPoints, d.point(attribute(str("class", c.name)), start, at))
 			}
 		}
-		return &metrics.Metric{Name: name, Description: help, Unit: "s", Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: h}}
+		return &metrics.Metric{Name: name, Description: help + low, Unit: "s", Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: h}}
 	}
 	return []*metrics.Metric{
 		counter("stackagent_task_executions_total", "Executions of tasks, those included that had not ended.", func(c *class) uint64 { return c.executions }),
@@ -188,6 +192,7 @@ func (x *exporter) notes() (notes []string) {
 			notes = append(notes, fmt.Sprintf(format, text.PluralExact(n, one, many)))
 		}
 	}
+	notes = x.src.Left()
 	add(x.open, "%s not ended: counted, without times and spans", "execution had", "executions had")
 	var without uint64
 	for _, c := range x.classes {

@@ -257,3 +257,40 @@ func TestSlowest(t *testing.T) {
 		t.Errorf("%v", tasks)
 	}
 }
+
+// What an export lacks stands in it: as notes of the resource, and in the description of figures that are lower bounds.
+func TestNotesInExport(t *testing.T) {
+	dir, err := exporttest.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*export.Source)
+		says   []string
+		low    bool
+	}{
+		"whole":   {func(*export.Source) {}, []string{"1 execution had not ended"}, false},
+		"max":     {func(s *export.Source) { s.Max = 2 }, []string{"the export ends after the first 2 executions"}, true},
+		"class":   {func(s *export.Source) { s.Filter.Class = exporttest.Inner }, []string{"only tasks of classes that match"}, false},
+		"window":  {func(s *export.Source) { s.Span.To -= 1 }, []string{"only what overlaps"}, false},
+		"partial": {func(s *export.Source) { s.Session.Manifest.PartOf = []string{"it was cut"} }, []string{"the session is incomplete: "}, true},
+	} {
+		var b bytes.Buffer
+		src := source(t, dir)
+		c.change(src)
+		notes, err := Export(File{W: &b}, src, 1, "v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			for _, says := range c.says {
+				if at := strings.Index(line, `"stackagent.notes"`); at < 0 || !strings.Contains(line[at:], says) || !strings.Contains(strings.Join(notes, "\n"), says) {
+					t.Errorf("%s: %q is not in %s, or not in %q", name, says, line, notes)
+				}
+			}
+			if strings.Contains(line, `"stackagent_task_executions_total"`) && strings.Contains(line, " At least: ") != c.low {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+}

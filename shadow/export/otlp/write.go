@@ -43,7 +43,11 @@ func Export(to Sink, src *export.Source, slowest int, version string) (notes []s
 	if err := x.gather(); err != nil {
 		return nil, err
 	}
+	notes = x.notes()
 	r := Program(x.s.Manifest.Session, x.s.Manifest.JVM)
+	if len(notes) > 0 {
+		r.Attributes = append(r.Attributes, list(notesName, notes))
+	}
 	for _, m := range x.metrics() {
 		eachPart(m, func(m *metrics.Metric) {
 			err = cmp.Or(err, to.Metrics(&metrics.ResourceMetrics{Resource: r, ScopeMetrics: []*metrics.ScopeMetrics{{Scope: scope(version), Metrics: []*metrics.Metric{m}}}}))
@@ -52,7 +56,7 @@ func Export(to Sink, src *export.Source, slowest int, version string) (notes []s
 	if slowest > 0 {
 		err = cmp.Or(err, x.spans(to, r))
 	}
-	return x.notes(), err
+	return notes, err
 }
 
 func (x *exporter) spans(to Sink, r *resource.Resource) error {
@@ -173,7 +177,10 @@ func (r *Receiver) try(send func() (Rejected, error)) error {
 			return nil
 		}
 		retry, after := CanRetry(err)
-		if !retry || n == attempts || after > patience {
+		if retry && after > patience {
+			return fmt.Errorf("%s (attempt %d): %w, and an export waits for %v at most: export again after it", r.Client.Endpoint(), n, err, patience)
+		}
+		if !retry || n == attempts {
 			return fmt.Errorf("%s (attempt %d): %w", r.Client.Endpoint(), n, err)
 		}
 		r.Waiting(max(wait, after), err)

@@ -77,15 +77,21 @@ func (f *pushFlags) changed(env console.Env, err error) {
 
 // ended reports that the figures of the end did not arrive.
 func (f *pushFlags) ended(env console.Env, u otlp.Undelivered) {
-	has := "it has none"
+	did, not, has := "did not reach", "not delivered", "it has none"
 	if !u.Since.IsZero() {
 		has = "it has those of " + u.Since.Format(time.TimeOnly)
 	}
+	if u.Unsure {
+		did, not = "may not have reached", "not known to be delivered"
+		if has += ", or newer ones: it did not answer"; u.Since.IsZero() {
+			has = "whether it has any is not known: it did not answer"
+		}
+	}
 	if env.Log != nil {
-		env.Log.Warn("the last metrics did not reach the OTLP receiver: "+has, "url", f.client.Endpoint(), "undelivered_points", u.Points, "error", u.Err)
+		env.Log.Warn("the last metrics "+did+" the OTLP receiver: "+has, "url", f.client.Endpoint(), "undelivered_points", u.Points, "error", u.Err)
 		return
 	}
-	env.Note("the last metrics did not reach %s: %s; not delivered: %s; %s", f.client.Endpoint(), text.OneLine(u.Err.Error()), text.PluralExact(u.Points, "data point", "data points"), has)
+	env.Note("the last metrics %s %s: %s; %s: %s; %s", did, f.client.Endpoint(), text.OneLine(u.Err.Error()), not, text.PluralExact(u.Points, "data point", "data points"), has)
 }
 
 func (f *pushFlags) partial(env console.Env, r otlp.Rejected) {
