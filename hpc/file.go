@@ -111,7 +111,7 @@ func ReadSmall(path string) ([]byte, error) {
 		return nil, fmt.Errorf("reading %s: %w", filepath.Base(path), err)
 	}
 	if !info.Mode().IsRegular() { // a pipe would never answer
-		return nil, fmt.Errorf("reading %s: it is no file (%s)", path, info.Mode().Type())
+		return nil, fmt.Errorf("reading %s: it is no regular file", path)
 	}
 	if info.Size() > maxFileSize {
 		return nil, fmt.Errorf("reading %s: it has %d bytes, at most %d are read", path, info.Size(), maxFileSize)

@@ -153,7 +153,7 @@ func (x *exporting) check(cmd *cobra.Command, name string) (*exportFormat, error
 	}
 	switch {
 	case x.max < 0:
-		return nil, console.Usagef("--max %d: use a number above 0", x.max)
+		return nil, console.Usagef("--max %d: use 0, for all executions, or more", x.max)
 	case x.slowest < 0 || x.slowest > maxSlowest:
 		return nil, console.Usagef("--slowest %d: use a number from 0 to %d", x.slowest, maxSlowest)
 	case !f.sends && (cmd.Flags().Changed("slowest") || x.receiver.Any()):

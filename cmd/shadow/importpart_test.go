@@ -110,3 +110,30 @@ func certain(t *testing.T, name, dir, doc string) {
 		}
 	}
 }
+
+// TestImportAgain: what is missing is said in the same words however often a session is exported and imported.
+func TestImportAgain(t *testing.T) {
+	dir, err := exporttest.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--max", "2"}
+	var last string
+	for round := range 3 {
+		file, imported := filepath.Join(t.TempDir(), "s.jfr"), filepath.Join(t.TempDir(), "s")
+		for _, args := range [][]string{append([]string{"export", dir, "--format", "jfr", "-o", file}, flags...), {"import", file, "-o", imported}} {
+			if code, _, errs := shadow(t, nil, args...); code != 0 {
+				t.Fatalf("%v: exit %d: %s", args, code, errs)
+			}
+		}
+		_, _, errs := shadow(t, nil, "stats", imported)
+		if !strings.Contains(errs, "the session is incomplete: ") {
+			t.Fatalf("round %d: %s", round, errs)
+		}
+		said := errs[strings.Index(errs, "the session is incomplete: "):]
+		if strings.Count(errs, "the session is incomplete: ") != 1 || strings.Count(said, "ends after the first 2 executions") != 1 || round > 0 && said != last {
+			t.Errorf("round %d: %swant as before: %s", round, errs, last)
+		}
+		dir, flags, last = imported, nil, said
+	}
+}

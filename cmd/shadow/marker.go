@@ -35,6 +35,9 @@ func (m *markerFlags) check() error {
 	if m.file != "" && m.end != "" {
 		return console.Usagef("--marker-file: the markers are in the file; leave out --marker")
 	}
+	if info, err := os.Stat(m.file); m.file != "" && err == nil && !info.Mode().IsRegular() { // the program would run for nothing
+		return console.Usagef("--marker-file: %s is no regular file; name one that the program writes", text.OneLine(m.file))
+	}
 	for flag, pattern := range map[string]string{"--marker": m.end, "--marker-begin": m.begin} {
 		if _, err := regexp.Compile(pattern); err != nil {
 			return console.Usagef("%s: %w", flag, err)
@@ -77,7 +80,7 @@ func (o *ownFile) read() (*marker.File, error) {
 	name := text.OneLine(o.path)
 	after, err := os.Stat(o.path)
 	if err == nil && o.before != nil && os.SameFile(o.before, after) && o.before.ModTime().Equal(after.ModTime()) && o.before.Size() == after.Size() {
-		return nil, fmt.Errorf("no iterations: %s is older than this run, and the program did not write it; delete it, and have the program write the file that --marker-file names", name)
+		return nil, fmt.Errorf("no iterations: %s is older than this run, and the program did not write it; have the program write the file that --marker-file names", name)
 	}
 	file, err := marker.ReadFile(o.path)
 	switch {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc"
 	"stackagent/internal/proc"
@@ -127,7 +129,18 @@ func TestMarkerFile(t *testing.T) {
 			t.Errorf("%s: the session has %v, %v", c.name, f, err)
 		}
 	}
-	m := markerFlags{file: filepath.Join(t.TempDir(), "m.json")}
+	folder := t.TempDir()
+	fifo := filepath.Join(folder, "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/dev/null", folder, fifo} {
+		code, _, errs := shadow(t, nil, "run", "--marker-file", path, "--", "true")
+		if code != console.ExitUsage || !strings.Contains(errs, path+" is no regular file") {
+			t.Errorf("%s: exit %d: %s", path, code, errs)
+		}
+	}
+	m := markerFlags{file: filepath.Join(folder, "m.json")}
 	for _, c := range []struct {
 		file *marker.File
 		want string

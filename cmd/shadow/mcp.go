@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
@@ -36,7 +35,7 @@ get the rest.`,
 			if err != nil {
 				return err
 			}
-			err = s.Run(cmd.Context(), &mcp.IOTransport{Reader: io.NopCloser(env.In), Writer: nopCloser{env.Out}})
+			err = s.Run(cmd.Context(), mcpserver.Lines(env.In, env.Out))
 			if err != nil && !errors.Is(err, io.EOF) && cmd.Context().Err() == nil {
 				return fmt.Errorf("serving: %w", err)
 			}
@@ -47,10 +46,6 @@ get the rest.`,
 
 // inStore are the sessions of a store, which shadow serve fills with more than other verbs read at once.
 func inStore(dir string) ([]string, error) { return atMostBelow(dir, 100_000) }
-
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
 
 // verbIn runs verbs inside of this process, with streams of their own.
 func verbIn(env console.Env) mcpserver.Verb {

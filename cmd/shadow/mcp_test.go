@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -209,5 +210,68 @@ func TestMCPTranscript(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, read) }()
 	if code := <-done; code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestMCPErrorsToFollow: an error of a tool names sessions as the tools take them, and no flag that they do not have.
+func TestMCPErrorsToFollow(t *testing.T) {
+	root := t.TempDir()
+	first := makeSession(t, filepath.Join(root, "before", "run-1"))
+	second := makeSession(t, filepath.Join(root, "before", "run-2"))
+	group := filepath.Join(root, "before")
+	for i, dir := range []string{first, second} {
+		if err := os.Rename(dir, filepath.Join(group, []string{"a", "b"}[i])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := mcpClient(t, root)
+	_, text, failed := askTool(t, c, "stats", map[string]any{"session": "before"})
+	if !failed || !strings.Contains(text, "give one of them: before/a, before/b") {
+		t.Errorf("a folder of two sessions: %s", text)
+	}
+	if _, text, failed := askTool(t, c, "stats", map[string]any{"session": "before/a"}); failed {
+		t.Errorf("the name that it gave: %s", text)
+	}
+	damaged, err := filepath.Glob(filepath.Join(group, "a", "executions-*"))
+	if err != nil || len(damaged) == 0 {
+		t.Fatal(err, damaged)
+	}
+	if err := os.WriteFile(damaged[0], []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, text, failed := askTool(t, c, "stats", map[string]any{"session": "before/a"}); !failed || strings.Contains(text, "--damaged") || !strings.Contains(text, "whole sessions only") {
+		t.Errorf("a damaged session: %s", text)
+	}
+}
+
+// TestMCPWrongLines: a line that is no message is answered, and the server goes on.
+func TestMCPWrongLines(t *testing.T) {
+	in, client := io.Pipe()
+	server, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		env := console.Env{In: in, Out: out, Err: io.Discard, Environ: os.Environ(), Now: time.Now}
+		ended <- Run(t.Context(), []string{"mcp", t.TempDir()}, env)
+	}()
+	answers := bufio.NewScanner(server)
+	for _, x := range []struct{ line, want string }{
+		{"nonsense", `"code":-32700`},
+		{"[]", `"code":-32600`},
+		{`{"jsonrpc":"1.0","id":1,"method":"initialize"}`, `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"name":"shadow"`},
+		{`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`, `"id":3`},
+	} {
+		if _, err := io.WriteString(client, x.line+"\n"); err != nil {
+			t.Fatalf("%s: %v", x.line, err)
+		}
+		if !answers.Scan() || !strings.Contains(answers.Text(), x.want) {
+			t.Fatalf("%s: %s, want %s", x.line, answers.Text(), x.want)
+		}
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-ended; code != 0 {
+		t.Errorf("exit %d", code)
 	}
 }

@@ -16,7 +16,9 @@ import (
 func (b *builder) describe() {
 	m := &b.w.Manifest
 	m.ImportedFrom = Source
-	m.PartOf = b.partOf()
+	for _, why := range b.partOf() {
+		m.PartOf = append(m.PartOf, strings.TrimPrefix(why, store.Incomplete)) // where it is shown, it begins so
+	}
 	m.StartNs, m.EndNs, m.Ended = units.MonoNs(b.clock.start), units.MonoNs(b.clock.end), store.EndedExit
 	m.WallUnixNs = b.clock.start
 	m.JVM = b.facts.jvm

@@ -46,7 +46,7 @@ type Marker struct {
 }
 
 // ErrFile is a markers.json that this program did not write.
-var ErrFile = errors.New("is no list of markers")
+var ErrFile = errors.New("wrong markers")
 
 // Write puts f into the folder dir.
 func (f *File) Write(dir string) error { return hpc.WriteJSON(filepath.Join(dir, FileName), f) }
@@ -72,8 +72,19 @@ func parse(b []byte) (*File, error) {
 	}
 	last := units.MonoNs(0)
 	for i, m := range f.Markers {
-		if m.At < last || len(m.Line) > maxLabel || !utf8.ValidString(m.Line) {
-			return nil, fmt.Errorf("%w: marker %d", ErrFile, i+1)
+		why := ""
+		switch {
+		case m.At < 0:
+			why = "at_ns is below 0"
+		case m.At < last:
+			why = fmt.Sprintf("it is earlier than marker %d; they must be in the order of their times", i)
+		case len(m.Line) > maxLabel:
+			why = fmt.Sprintf("its line has %d bytes, at most %d are written", len(m.Line), maxLabel)
+		case !utf8.ValidString(m.Line):
+			why = "its line is not valid UTF-8"
+		}
+		if why != "" {
+			return nil, fmt.Errorf("%w: marker %d: %s", ErrFile, i+1, why)
 		}
 		last = m.At
 	}

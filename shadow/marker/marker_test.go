@@ -155,9 +155,9 @@ func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"{":             "unexpected end",
 		`{"version":2}`: "use the version of shadow that wrote it",
-		`{"version":1,"markers":[{"at_ns":5},{"at_ns":4}]}`:                                   "marker 2",
-		`{"version":1,"markers":[{"at_ns":-5}]}`:                                              "marker 1",
-		`{"version":1,"markers":[{"line":"` + strings.Repeat("l", maxLabel+1) + `"}]}`:        "marker 1",
+		`{"version":1,"markers":[{"at_ns":5},{"at_ns":4}]}`:                                   "marker 2: it is earlier than marker 1",
+		`{"version":1,"markers":[{"at_ns":-5}]}`:                                              "marker 1: at_ns is below 0",
+		`{"version":1,"markers":[{"line":"` + strings.Repeat("l", maxLabel+1) + `"}]}`:        "marker 1: its line has 161 bytes, at most 160",
 		`{"version":1,"markers":[` + strings.Repeat(`{"at_ns":1},`, MaxMarkers) + `{"a":1}]}`: "65537 markers",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o600); err != nil {

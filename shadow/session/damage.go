@@ -29,9 +29,12 @@ func hint(err error) error {
 	return &hinted{err}
 }
 
+// ReadLeft is how an error about damage ends.
+const ReadLeft = "; --damaged reads what is left"
+
 type hinted struct{ err error }
 
-func (h *hinted) Error() string { return h.err.Error() + "; --damaged reads what is left" }
+func (h *hinted) Error() string { return h.err.Error() + ReadLeft }
 func (h *hinted) Unwrap() error { return h.err }
 
 // incomplete marks that no total of the session is exact.

@@ -126,12 +126,12 @@ func locate(dir string) (string, error) {
 	var found []string
 	for _, e := range entries {
 		if e.IsDir() && isSession(filepath.Join(dir, e.Name())) {
-			found = append(found, e.Name())
+			found = append(found, filepath.Join(dir, e.Name()))
 		}
 	}
 	switch n := len(found); {
 	case n == 1:
-		return filepath.Join(dir, found[0]), nil
+		return found[0], nil
 	case n == 0:
 		return "", fmt.Errorf("opening a session: %s: %w: there is no %s in it; name the folder that shadow run or serve has written", dir, store.ErrNoSession, store.ManifestName)
 	case n > maxListed:

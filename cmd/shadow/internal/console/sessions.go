@@ -5,6 +5,7 @@ import (
 
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/view/table"
 )
 
@@ -40,7 +41,7 @@ func (e Env) Open(dir string) (*session.Session, error) {
 	}
 	m, _ := s.Found()
 	if x := session.IncompleteOf(&m); x != nil {
-		e.Note("the session is incomplete: %s", table.Clean(x.Text()))
+		e.Note("%s%s", store.Incomplete, table.Clean(x.Text()))
 	}
 	return s, nil
 }

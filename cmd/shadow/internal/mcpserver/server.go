@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stackagent/internal/text"
+	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
 
@@ -174,7 +175,11 @@ func (h *handler) clean(s string) string {
 // inside is what the path of a session begins with.
 func (h *handler) inside() string { return strings.TrimSuffix(h.store, "/") + "/" }
 
-func (h *handler) hidden(s string) error { return errors.New(text.Cut(h.clean(s), 1000)) }
+// hidden is an error of a verb, without advice that no tool can follow.
+func (h *handler) hidden(s string) error {
+	s = strings.ReplaceAll(s, session.ReadLeft, "; the tools read whole sessions only")
+	return errors.New(text.Cut(h.clean(s), 1000))
+}
 
 // schemaOf is the schema of a tool's arguments, with the words that some of them can be.
 func schemaOf[In any](enums map[string][]any) *jsonschema.Schema {
