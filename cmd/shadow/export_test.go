@@ -40,7 +40,7 @@ func TestExport(t *testing.T) {
 		_ = os.Remove(out)
 	}
 	for _, x := range []struct{ args, says string }{
-		{"", "missing --format"}, {"--format xml", "use one of perfetto, jfr"}, {"--format jfr", "name a file with -o"}, {"--format perfetto -o OUT --max -1", "above 0"},
+		{"", "missing --format"}, {"--format xml", "use one of perfetto, jfr"}, {"--format jfr", "name a file with -o"}, {"--format perfetto -o OUT --max -1", "use 0, for all executions, or more"},
 		{"--format duckdb -o OUT --from 1s", "without --from"}, {"--format duckdb -o OUT --class x", "without --app"}, {"--format jfr -o OUT --class [", "bad class pattern"},
 	} {
 		if code, said := export(strings.Fields(strings.ReplaceAll(x.args, "OUT", out))...); code != console.ExitUsage || !strings.Contains(said, x.says) {

@@ -14,6 +14,7 @@ import (
 	"stackagent/shadow/export/duckdb"
 	"stackagent/shadow/export/jfr"
 	"stackagent/shadow/export/perfetto"
+	"stackagent/shadow/store"
 	"stackagent/shadow/view/table"
 )
 
@@ -93,6 +94,9 @@ func exportDuckDB(x *exporting) error {
 // say prints what an export does not hold.
 func (x *exporting) say(notes []string) {
 	for _, n := range notes {
+		if strings.HasPrefix(n, store.Incomplete) {
+			continue // it was said when the session was opened
+		}
 		x.env.Note("%s", table.Clean(n))
 	}
 }

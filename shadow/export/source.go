@@ -106,7 +106,7 @@ func (s *Source) Left() (notes []string) {
 		notes = append(notes, "only tasks of classes "+strings.Join(only, " and ")+" are in it")
 	}
 	if x := session.IncompleteOf(m); x != nil {
-		notes = append(notes, store.Incomplete+x.Text())
+		notes = append(notes, x.Sentence())
 	}
 	return notes
 }

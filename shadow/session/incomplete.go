@@ -115,6 +115,9 @@ var broke = map[string]string{
 	store.EndedElsewhere:   "it has no end: another shadow continued it",
 }
 
+// Sentence is Text with its beginning.
+func (x *Incomplete) Sentence() string { return store.Incomplete + x.Text() }
+
 // Text is the reasons and the time, a sentence without its beginning and end.
 func (x *Incomplete) Text() string {
 	s := strings.Join(x.Why, "; ")

@@ -5,7 +5,6 @@ import (
 
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/session"
-	"stackagent/shadow/store"
 	"stackagent/shadow/view/table"
 )
 
@@ -41,7 +40,7 @@ func (e Env) Open(dir string) (*session.Session, error) {
 	}
 	m, _ := s.Found()
 	if x := session.IncompleteOf(&m); x != nil {
-		e.Note("%s%s", store.Incomplete, table.Clean(x.Text()))
+		e.Note("%s", table.Clean(x.Sentence()))
 	}
 	return s, nil
 }
