@@ -143,7 +143,7 @@ type Manifest struct {
 	// ImportedFrom says of what another program recorded the session was made; empty: it was recorded by the agent, or is a
 	// trace of tgp.
 	ImportedFrom string `json:"imported_from,omitempty"`
-	// Recording tells that recording from others: the checksum of how it begins. Empty: it was not imported, or by an older
+	// Recording tells that recording, or the trace of tgp, from others: the checksum of how it begins. Empty: it was not imported, or by an older
 	// version.
 	Recording string `json:"recording,omitempty"`
 	// PartOf says, a clause for each reason, what of the program that recording does not hold; empty: nothing is known to be

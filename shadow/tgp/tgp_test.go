@@ -13,6 +13,7 @@ import (
 	"stackagent/granularity/tgp"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 )
 
 // traceText is a trace as tgp writes it: a pool's thread that runs a future and
@@ -117,6 +118,27 @@ func TestBuild(t *testing.T) {
 	}
 	if _, err := Build(dir, Input{Trace: readTrace(t, traceText)}); err == nil {
 		t.Error("a folder that holds a session was taken")
+	}
+}
+
+// TestIdentity: sessions of one trace are one run, whatever their folders are called; another trace is another run.
+func TestIdentity(t *testing.T) {
+	root, ids := t.TempDir(), map[string]store.Identity{}
+	for name, change := range map[string]int64{"a": 0, "b": 0, "other": 1} {
+		tr := readTrace(t, traceText)
+		tr.Tasks[len(tr.Tasks)-1].Entry += change
+		dir := filepath.Join(root, name)
+		if _, err := Build(dir, Input{Trace: tr, Metric: "bytecodes"}); err != nil {
+			t.Fatal(err)
+		}
+		id, err := store.IdentityOf(dir, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[name] = id
+	}
+	if ids["a"] != ids["b"] || ids["a"] == ids["other"] {
+		t.Errorf("%v", ids)
 	}
 }
 
