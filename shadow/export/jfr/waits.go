@@ -29,6 +29,9 @@ func (r *recording) waitSettings() error {
 }
 
 func (r *recording) waits() (err error) {
+	if len(r.s.PartNames(store.Waits))+len(r.s.PartNames(store.WaitSums)) == 0 {
+		return nil // what names them takes time
+	}
 	if r.blockers, err = r.s.Blockers(); err != nil {
 		return err
 	}
