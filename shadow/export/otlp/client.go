@@ -10,10 +10,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -167,11 +169,16 @@ func (c *Client) post(ctx context.Context, path string, request, answer proto.Me
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("Content-Encoding", "gzip")
 	r.Header.Set("User-Agent", "stackagent/"+c.version)
-	response, err := c.http.Do(r)
+	var connected atomic.Bool
+	noted := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	response, err := c.http.Do(r.WithContext(httptrace.WithClientTrace(ctx, noted)))
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) { // the caller names the address
 			err = u.Err
+		}
+		if !connected.Load() {
+			err = &unsentError{err}
 		}
 		return fmt.Errorf("sending: %w", err)
 	}
@@ -252,11 +259,16 @@ func CanRetry(err error) (ok bool, after time.Duration) {
 	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errAnswer), 0
 }
 
+// unsentError is one of a request that no connection took.
+type unsentError struct{ error }
+
+func (u *unsentError) Unwrap() error { return u.error }
+
 // MayHave reports whether a receiver may have what it was sent before an error: it neither refused it nor was out of reach.
 func MayHave(err error) bool {
 	var r *RefusedError
-	var o *net.OpError
-	return err != nil && !errors.As(err, &r) && !(errors.As(err, &o) && o.Op == "dial")
+	var u *unsentError
+	return err != nil && !errors.As(err, &r) && !errors.As(err, &u)
 }
 
 // Version is that of stackagent.

@@ -251,7 +251,10 @@ func TestMayHave(t *testing.T) {
 	_, broken := c.Metrics(t.Context(), nil)
 	f.Close()
 	_, nobody := c.Metrics(t.Context(), nil)
-	if !MayHave(slow) || MayHave(refused) || !MayHave(broken) || MayHave(nobody) || MayHave(nil) {
-		t.Errorf("%v, %v, %v, %v", slow, refused, broken, nobody)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, unsent := c.Metrics(ended, nil)
+	if !MayHave(slow) || MayHave(refused) || !MayHave(broken) || MayHave(nobody) || MayHave(nil) || unsent == nil || MayHave(unsent) {
+		t.Errorf("%v, %v, %v, %v, %v", slow, refused, broken, nobody, unsent)
 	}
 }
