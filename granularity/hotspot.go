@@ -50,8 +50,9 @@ type Hotspot struct {
 	// By is the metric by which the row is sorted and shown; Wall, which is no
 	// metric of own work: that of Work.
 	By Metric `json:"-"`
-	// NoCreations: Created, Submitted and NeverExecuted are not known, and null in JSON.
-	NoCreations bool `json:"-"`
+	// NoCreations: Created and NeverExecuted are not known, and null in JSON. NoSubmissions: nor is Submitted.
+	NoCreations   bool `json:"-"`
+	NoSubmissions bool `json:"-"`
 }
 
 // Fates is what became of tasks that were never executed.

@@ -66,6 +66,33 @@ func TestImportOfAPart(t *testing.T) {
 			t.Errorf("%s: %s", c.name, gate)
 		}
 		certain(t, c.name, imported, doc)
+		notCreated(t, c.name, imported, c.why[0])
+		if strings.Count(table, ", as far as recorded\n") < 3 || strings.Contains(table, "per second)") || strings.Contains(table, "of the time)") {
+			t.Errorf("%s: a rate, a share or a certainty of a part: %s", c.name, table)
+		}
+	}
+}
+
+// notCreated: a recording of the JVM does not say which tasks were created, and the list of sessions says what one lacks.
+func notCreated(t *testing.T, name, dir, why string) {
+	t.Helper()
+	for _, by := range []string{"class", "site", "executor", "thread"} {
+		code, out, errs := shadow(t, nil, "hotspots", dir, "--by", by, "--format", "json")
+		if code != 0 || !strings.Contains(out, `"created": null`) || !strings.Contains(out, `"never_executed": null`) || strings.Contains(out, `"created": 0`) {
+			t.Errorf("%s: by %s: exit %d: %s%s", name, by, code, out, errs)
+		}
+	}
+	code, out, errs := shadow(t, nil, "sessions", "ls", filepath.Dir(dir), "--format", "json")
+	var rows []struct {
+		Executions      int
+		Creations, Lost *int
+		Incomplete      string
+	}
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != 0 || len(rows) != 1 {
+		t.Fatalf("%s: %v: exit %d: %s%s", name, err, code, out, errs)
+	}
+	if r := rows[0]; r.Creations != nil || r.Lost != nil || r.Executions == 0 || !strings.Contains(r.Incomplete, why) {
+		t.Errorf("%s: %s", name, out)
 	}
 }
 

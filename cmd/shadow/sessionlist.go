@@ -34,6 +34,16 @@ func sessionColumns(now time.Time) []view.Column[catalog.Found] {
 		c.Title = title
 		return c
 	}
+	known := func(c view.Column[row], known func(row) bool) view.Column[row] {
+		of := c.Value
+		c.Optional, c.Value = true, func(r row) view.Value {
+			if !known(r) {
+				return view.Null
+			}
+			return of(r)
+		}
+		return c
+	}
 	return []view.Column[row]{
 		{Name: "folder", Title: "folder", Doc: "its folder", Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(r.Dir) }},
 		name("session", "its name, as its JVM gave it", func(r row) string { return r.Session }),
@@ -49,13 +59,14 @@ func sessionColumns(now time.Time) []view.Column[catalog.Found] {
 			Value: func(r row) view.Value { return view.WordOf(r.Started.UTC().Format(time.RFC3339)) },
 			Show:  func(r row) string { return r.Started.Local().Format(sessionTime) }},
 		{Name: "duration_ns", Title: "length", Doc: "its length", Kind: view.Int, Unit: view.Ns, Value: func(r row) view.Value { return view.IntOf(r.Duration) }},
-		titled(number("executions", "executions stored", func(r row) uint64 { return r.Executions }), "executions"),
-		number("creations", "creations stored", func(r row) uint64 { return r.Creations }),
-		number("lost", "events lost", func(r row) uint64 { return r.LostEvents }),
+		known(titled(number("executions", "executions stored", func(r row) uint64 { return r.Executions }), "executions"), func(r row) bool { return !r.NoExecutions }),
+		known(number("creations", "creations stored", func(r row) uint64 { return r.Creations }), func(r row) bool { return !r.NoCreations }),
+		known(number("lost", "events lost", func(r row) uint64 { return r.LostEvents }), func(r row) bool { return !r.NoLost || r.LostEvents > 0 }),
 		number("lost_batches", "batches that never arrived", func(r row) uint64 { return r.LostBatches }),
 		{Name: "bytes", Doc: "size of its files", Kind: view.Int, Value: func(r row) view.Value { return view.IntOf(r.Bytes) }},
 		{Name: "state", Title: "state", Doc: "running, damaged, cut off (its shadow was killed), or how it ended", Kind: view.Word,
 			Value: func(r row) view.Value { return view.WordOf(stateOf(&r, now)) }},
+		name("incomplete", "what of the program it lacks; empty: nothing is known to be missing, but for lost events", func(r row) string { return r.Incomplete }),
 		name("damaged", "why it cannot be read", func(r row) string { return r.Damaged }),
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
 
@@ -36,6 +37,10 @@ type Entry struct {
 	LostBatches uint64
 	Bytes       int64  // of its files, by the manifest
 	Ended       string // one of store's Ended constants
+	// Its source does not say which tasks were executed or created, or what was lost: the numbers are 0.
+	NoExecutions, NoCreations, NoLost bool
+	// Incomplete is why executions, or its end, are missing; "": nothing is known to be.
+	Incomplete string
 	// Damaged is why the manifest cannot be read; only Folder, Started, Stored and Label are known then.
 	Damaged string
 }
@@ -173,6 +178,10 @@ func entryOf(folder string, m *store.Manifest) Entry {
 		Folder: folder, Session: m.Session, Program: m.JVM.MainClass, Host: m.JVM.Host, JVM: m.JVM.Version, GC: m.JVM.GC, PID: m.JVM.PID,
 		Duration: m.DurationNs, Executions: m.Stored.Executions, Creations: m.Stored.Creations,
 		LostEvents: m.Lost.Events, LostBatches: m.Lost.Batches, Ended: m.Ended,
+		NoExecutions: m.NotAvailable[store.NoExecutions] != "", NoCreations: m.NotAvailable[store.NoCreations] != "", NoLost: m.NotAvailable[store.NoLostCount] != "",
+	}
+	if x := session.IncompleteOf(m); x != nil {
+		e.Incomplete = x.Text()
 	}
 	if m.WallUnixNs > 0 {
 		e.Started = time.Unix(0, m.WallUnixNs)

@@ -65,6 +65,7 @@ func (a *analysis) byOrigin(by string) (*Summary, error) {
 	}
 	if by == BySite && a.opts.Filter.Trace == "" {
 		sum.Rows = g.count(sum.Rows)
+		sum.markCreations()
 	}
 	_ = granularity.SortHotspots(sum.Rows, granularity.ByWork) // a known order
 	return sum, a.leaveRun(sum)

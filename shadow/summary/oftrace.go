@@ -73,7 +73,7 @@ func (a *analysis) leaveRun(sum *Summary) error {
 	}
 	for _, rows := range [][]granularity.Hotspot{sum.Rows, sum.ThreadRows} {
 		for i := range rows {
-			rows[i].NoCreations = true
+			rows[i].NoCreations, rows[i].NoSubmissions = true, true
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/store"
 	"stackagent/shadow/unit"
 )
 
@@ -125,6 +126,16 @@ func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 		s.Rows = append(s.Rows, o.row)
 	}
 	b.threadRows(s)
+	s.markCreations()
+}
+
+// markCreations marks the rows of a session that has no creations.
+func (s *Summary) markCreations() {
+	for _, rows := range [][]granularity.Hotspot{s.Rows, s.ThreadRows} {
+		for i := range rows {
+			rows[i].NoCreations = s.NotAvailable[store.NoCreations] != ""
+		}
+	}
 }
 
 func (b *builder) row(g *classGroup) granularity.Hotspot {

@@ -9,7 +9,6 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
-	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
@@ -38,9 +37,10 @@ func Hotspots(rows []granularity.Hotspot, s *summary.Summary, by string) []Colum
 	}
 	if by == summary.BySite {
 		submitted := hotspotNumber("handed_over", "submissions by the program that were not refused", func(r hotspot) int64 { return r.Submitted })
-		submitted.Value, submitted.Optional = ifCreations(submitted.Value), true
+		known := submitted.Value
+		submitted.Value, submitted.Optional = func(r hotspot) Value { return onlyIf(!r.NoSubmissions, known(r)) }, true
 		submitted.Show = func(r hotspot) string {
-			if r.NoCreations {
+			if r.NoSubmissions {
 				return notKnown
 			}
 			return submitted.Unit.Show(submitted.Value(r))
@@ -92,7 +92,7 @@ func hotspotCounts(rows []granularity.Hotspot, s *summary.Summary, by string) []
 
 const neverExecuted = "never_executed"
 
-// ifCreations is of, but null where no creations and submissions are counted.
+// ifCreations is of, but null where no creations are known.
 func ifCreations(of func(hotspot) Value) func(hotspot) Value {
 	return func(r hotspot) Value { return onlyIf(!r.NoCreations, of(r)) }
 }
@@ -100,7 +100,7 @@ func ifCreations(of func(hotspot) Value) func(hotspot) Value {
 // ifCreationsSeen shows c, but n/a for classes that were there before the agent, and a bound as such.
 func ifCreationsSeen(s *summary.Summary, c Column[hotspot]) func(hotspot) string {
 	return func(r hotspot) string {
-		if r.Created == 0 && r.Executions > 0 && (s.NotAvailable[advice.CreationsUnseen] != "" || s.NotAvailable[store.NoCreations] != "") {
+		if r.NoCreations || r.Created == 0 && r.Executions > 0 && s.NotAvailable[advice.CreationsUnseen] != "" {
 			return notKnown
 		}
 		if c.Name == neverExecuted && r.NeverAtMost {
