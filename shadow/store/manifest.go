@@ -79,11 +79,11 @@ func IdentityOf(dir string, damaged bool) (Identity, error) {
 	return m.Identity(), nil
 }
 
-// Manifest describes a session. Times are CLOCK_MONOTONIC nanoseconds of the
-// machine of the JVM; counts are exact.
 // Incomplete begins the sentence that says what a session lacks.
 const Incomplete = "the session is incomplete: "
 
+// Manifest describes a session. Times are CLOCK_MONOTONIC nanoseconds of the
+// machine of the JVM; counts are exact.
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
