@@ -209,6 +209,29 @@ func TestFailedPart(t *testing.T) {
 	}
 }
 
+// A record that ends after a part that could not be written has no part, and is not damaged: of that part nothing is left.
+func TestEndAfterFailedPart(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, Folder)
+	w, err := Create(folder, Record{Source: "ebpf", PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inWay := filepath.Join(folder, partName(slicesPrefix, 0))
+	if err := os.MkdirAll(filepath.Join(inWay, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(&Part{To: 100, Threads: []ThreadRow{{0, Thread{TID: 1, CPU: units.NotMeasured}}}, GC: []GCSample{{At: 50}}}); err == nil {
+		t.Fatal("a part was written over a folder")
+	}
+	if err := errors.Join(os.RemoveAll(inWay), w.Close(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if r := open(t, dir); len(r.Damage()) > 0 || !r.Complete() {
+		t.Errorf("complete %v, damage %v", r.Complete(), r.Damage())
+	}
+}
+
 // Of three parts the middle one is damaged or missing: its time is unknown, the
 // others stand.
 func TestDamagedPart(t *testing.T) {

@@ -242,9 +242,20 @@ func (w *Writer) store(p *Part) error {
 		err = w.writeHead()
 	}
 	if err != nil {
-		w.head.Files = before
+		w.discard(before)
 	}
 	return err
+}
+
+// discard takes back the files of a part of which another one failed. Otherwise, if the record ends before the part is
+// written anew, a reader takes them for damage.
+func (w *Writer) discard(before map[string]seal.File) {
+	for name := range w.head.Files {
+		if _, kept := before[name]; !kept {
+			_ = os.Remove(filepath.Join(w.dir, name)) // nothing names it
+		}
+	}
+	w.head.Files = before
 }
 
 // file writes a file of the next part and keeps its checksum.
