@@ -187,7 +187,7 @@ func shorten(s string) string {
 }
 
 // within(figure, 10%) holds if the mean differs from the baseline's by no more. If it differs by more, but the interval of the
-// change includes none, the runs do not tell.
+// change includes 0, nobody can say whether it is real.
 func (c *compiler) within(n *ast.CallNode, depth int) (*node, error) {
 	if len(n.Arguments) != 2 {
 		return nil, errorAt(column(n), "within wants a figure and a share, as in within(cpu_ns.sum, 10%%)")
