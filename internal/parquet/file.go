@@ -18,7 +18,9 @@ var ErrDamaged = errors.New("not a sound Parquet file")
 
 // Read opens a file whose footer is believable and runs use on it. The library
 // panics over some damaged files; that becomes an error.
-func Read(r io.ReaderAt, size int64, use func(*File) error) (err error) {
+func Read(r io.ReaderAt, size int64, use func(*File) error) error { return openGuarded(r, size, use) }
+
+func openGuarded(r io.ReaderAt, size int64, use func(*File) error, options ...lib.FileOption) (err error) {
 	if err := Footer(r, size); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -27,7 +29,7 @@ func Read(r io.ReaderAt, size int64, use func(*File) error) (err error) {
 			err = fmt.Errorf("%w: %v", ErrDamaged, p)
 		}
 	}()
-	f, err := lib.OpenFile(r, size, lib.SkipPageIndex(true), lib.SkipBloomFilters(true))
+	f, err := lib.OpenFile(r, size, append(options, lib.SkipPageIndex(true), lib.SkipBloomFilters(true))...)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -182,11 +184,7 @@ func Write[T any](w io.Writer, rows []T, version int, meta []KeyValue) error {
 
 // WriteRuns writes a small table as Write does. each passes its rows to write, run by run.
 func WriteRuns[T any](w io.Writer, version int, meta []KeyValue, each func(write func([]T) error) error) error {
-	pw := lib.NewGenericWriter[T](w, lib.Compression(codec), lib.PageBufferSize(pageBytes), lib.MaxRowsPerRowGroup(RowGroupRows),
-		lib.DataPageStatistics(true), lib.CreatedBy("stackagent", fmt.Sprint(version), ""))
-	for _, m := range meta {
-		pw.SetKeyValueMetadata(m.Key, m.Value)
-	}
+	pw := newWriter[T](w, version, meta)
 	if err := each(func(rows []T) error {
 		_, err := pw.Write(rows)
 		return err
@@ -194,4 +192,13 @@ func WriteRuns[T any](w io.Writer, version int, meta []KeyValue, each func(write
 		return err
 	}
 	return pw.Close()
+}
+
+func newWriter[T any](w io.Writer, version int, meta []KeyValue) *lib.GenericWriter[T] {
+	pw := lib.NewGenericWriter[T](w, lib.Compression(codec), lib.PageBufferSize(pageBytes), lib.MaxRowsPerRowGroup(RowGroupRows),
+		lib.DataPageStatistics(true), lib.CreatedBy("stackagent", fmt.Sprint(version), ""))
+	for _, m := range meta {
+		pw.SetKeyValueMetadata(m.Key, m.Value)
+	}
+	return pw
 }

@@ -52,37 +52,58 @@ func Footer(r io.ReaderAt, size int64) error {
 // Pages checks the pages of the columns with the given indices (nil: of all)
 // before the library decodes any of them.
 func Pages(r io.ReaderAt, size int64, f *lib.File, only []int) error {
-	var buf, unpacked []byte
-	for _, g := range f.Metadata().RowGroups {
-		for i := range g.Columns {
-			if only != nil && !slices.Contains(only, i) {
-				continue
-			}
-			m := &g.Columns[i].MetaData
-			from := m.DataPageOffset
-			if d := m.DictionaryPageOffset; d > 0 && d < from {
-				from = d
-			}
-			if from < 0 || m.TotalCompressedSize < 0 || m.TotalCompressedSize > size-from {
-				return fmt.Errorf("column %d: %d bytes at %d of a file of %d: %w", i, m.TotalCompressedSize, from, size, ErrTooLarge)
-			}
-			if int64(cap(buf)) < m.TotalCompressedSize {
-				buf = make([]byte, m.TotalCompressedSize)
-			}
-			chunk := buf[:m.TotalCompressedSize]
-			if _, err := r.ReadAt(chunk, from); err != nil {
-				return fmt.Errorf("column %d: %w", i, err)
-			}
-			c, err := columnOf(f, i, m.Codec)
-			if err == nil {
-				unpacked, err = checkChunk(chunk, c, unpacked)
-			}
-			if err != nil {
-				return fmt.Errorf("column %d: %w", i, err)
-			}
+	var mem scratch
+	for g := range f.Metadata().RowGroups {
+		if err := groupPages(r, size, f, g, only, &mem); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// scratch is memory that checks reuse: a chunk, and a page of it unpacked.
+type scratch struct{ chunk, page []byte }
+
+// groupPages is Pages for one row group.
+func groupPages(r io.ReaderAt, size int64, f *lib.File, group int, only []int, mem *scratch) error {
+	columns := f.Metadata().RowGroups[group].Columns
+	for i := range columns {
+		if only != nil && !slices.Contains(only, i) {
+			continue
+		}
+		m := &columns[i].MetaData
+		from, err := chunkStart(m, size)
+		if err != nil {
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+		if int64(cap(mem.chunk)) < m.TotalCompressedSize {
+			mem.chunk = make([]byte, m.TotalCompressedSize)
+		}
+		chunk := mem.chunk[:m.TotalCompressedSize]
+		if _, err := r.ReadAt(chunk, from); err != nil {
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+		c, err := columnOf(f, i, m.Codec)
+		if err == nil {
+			mem.page, err = checkChunk(chunk, c, mem.page)
+		}
+		if err != nil {
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// chunkStart is where a chunk of a file begins, all of which lies in the file.
+func chunkStart(m *format.ColumnMetaData, size int64) (int64, error) {
+	from := m.DataPageOffset
+	if d := m.DictionaryPageOffset; d > 0 && d < from {
+		from = d
+	}
+	if from < 0 || m.TotalCompressedSize < 0 || m.TotalCompressedSize > size-from {
+		return 0, fmt.Errorf("%d bytes at %d of a file of %d: %w", m.TotalCompressedSize, from, size, ErrTooLarge)
+	}
+	return from, nil
 }
 
 // checkChunk checks the pages of one column. It returns buf, grown, for the next.
