@@ -80,6 +80,7 @@ var rules = []rule{
 	{"shadow/rollup", []string{"shadow/objects", "shadow/session", "shadow/store", "shadow/summary", "shadow/wait", "shadow/origin", "internal/loglinear", "internal/parquet", "internal/text", "internal/units", "internal/wire", "github.com/nats-io/nats.go/...", "golang.org/x/sync/..."}},
 	{"shadow/catalog", []string{"shadow/session", "shadow/store", "internal/text", "internal/units"}},
 	{"shadow/session", []string{"shadow/store", "hpc", "hpc/sched", "granularity/...", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
+	{"shadow/objects", []string{"internal/text", "github.com/minio/minio-go/v7/...", "gopkg.in/ini.v1"}},
 	{"shadow/tgp", []string{"granularity/tgp", "shadow/store", "shadow/session", "internal/units", "internal/wire", "internal/text"}},
 	{"shadow/fromjfr", []string{"shadow/store", "internal/jfrfile", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/marker", []string{"hpc", "internal/proc", "internal/units"}},

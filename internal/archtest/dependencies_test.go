@@ -17,7 +17,7 @@ const dependenciesPage = "../../docs/internals/dependencies.md"
 const testPlace = "tests"
 
 // testOnly are packages that only tests import.
-var testOnly = []string{"internal/testbrowser", "internal/testjvm", "internal/testnats", "e2e", "deploy"}
+var testOnly = []string{"internal/testbrowser", "internal/testjvm", "internal/testnats", "internal/testobjects", "e2e", "deploy"}
 
 // dependency is a row of the page.
 type dependency struct {
