@@ -117,6 +117,7 @@ var rules = []rule{
 	{"shadow/export", []string{"shadow/session", "shadow/store", "shadow/summary", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/bus", []string{"internal/announce", "internal/beat", "internal/busauth", "github.com/nats-io/nkeys", "github.com/nats-io/nats-server/v2/...", "github.com/nats-io/nats.go/...", "golang.org/x/sys/..."}},
 	{"shadow/share", []string{"internal/beat", "github.com/nats-io/nats.go/...", "golang.org/x/sys/..."}},
+	{"shadow/fleet", []string{"shadow/advice", "shadow/diff", "shadow/rollup", "granularity/estimate", "internal/loglinear", "internal/text", "internal/units"}},
 	{"shadow/upload", []string{"internal/seal", "shadow/ingest", "shadow/objects", "shadow/share", "shadow/store", "golang.org/x/sys/..."}},
 	{"shadow/ingest", []string{"internal/beat", "shadow/bus", "shadow/share", "shadow/store", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/nats-io/nats.go/..."}},
 	{"shadow/explain", []string{"shadow/vertical", "shadow/metric", "hpc/monitor", "granularity/...", "internal/text", "internal/units"}},

@@ -25,7 +25,7 @@ func Compare(a, b []*Run, by []By) (*Diff, error) {
 	for _, r := range slices.Concat(a, b) {
 		d.Cautions = append(d.Cautions, r.Gaps...)
 	}
-	for _, g := range All {
+	for _, g := range slices.Concat(All, []By{Each}) {
 		if g != Whole && !slices.Contains(by, g) {
 			continue
 		}

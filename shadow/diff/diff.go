@@ -22,6 +22,9 @@ const (
 	Threads  By = "thread" // kinds of threads
 	Wait     By = "wait"   // what was waited for
 	Path     By = "path"   // classes on the critical path
+	// Each is about classes, by what one execution takes: for runs of different lengths and loads, as the instances of a
+	// service are. Gather does not make it.
+	Each By = "each"
 )
 
 // All are the groupings, in the order of listings.
@@ -63,6 +66,14 @@ var figures = map[By][]figure{
 		{name: "waits", title: "waits", sum: true, count: true},
 	},
 	Path: {{name: "path_ns", title: "on the path", unit: "ns", sum: true, share: true}},
+	Each: {
+		{name: "work_ns", title: "work of an execution", unit: "ns"},
+		{name: "wall_ns", title: "wall time of an execution", unit: "ns"},
+		{name: "queue_ns", title: "mean queue time", unit: "ns"},
+		{name: "response_ns", title: "mean response time", unit: "ns"},
+		{name: "per_hour", title: "executions an hour", sum: true, share: true},
+		{name: "threw_share", title: "ended by an exception, of all"},
+	},
 }
 
 var taskFigures = []figure{
