@@ -353,7 +353,7 @@ func (m *Manifest) check() error {
 	if err := checkExtra(m.Extra); err != nil {
 		return err
 	}
-	return m.Sequences.check()
+	return m.Sequences.Check()
 }
 
 // write replaces the manifest of dir so that a reader sees the old one or the

@@ -21,7 +21,7 @@ func TestRanges(t *testing.T) {
 		for s := from; s <= to; s++ {
 			seen[s] = true
 		}
-		if err := r.check(); err != nil {
+		if err := r.Check(); err != nil {
 			t.Fatalf("after adding %d-%d: %v in %v", from, to, err, r)
 		}
 		if rng.Intn(40) == 0 {
@@ -37,7 +37,7 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	for _, bad := range []Ranges{{{0, 1}}, {{3, 2}}, {{1, 5}, {5, 6}}, {{4, 5}, {1, 2}}, {{1, 1 << 63}}} {
-		if bad.check() == nil {
+		if bad.Check() == nil {
 			t.Errorf("%v passes", bad)
 		}
 	}
@@ -143,7 +143,7 @@ func FuzzParseManifest(f *testing.F) {
 			return
 		}
 		m.Sequences.Add(3, 5) // must hold on whatever check let through
-		if !m.Sequences.HasAll(3, 5) || m.Sequences.check() != nil {
+		if !m.Sequences.HasAll(3, 5) || m.Sequences.Check() != nil {
 			t.Errorf("sequences %v", m.Sequences)
 		}
 	})

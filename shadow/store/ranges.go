@@ -61,9 +61,9 @@ func (r Ranges) Max() uint64 {
 	return r[len(r)-1][1]
 }
 
-// check guards Add and Has against a damaged file: they rely on the order, and
+// Check guards Add and Has against a damaged file: they rely on the order, and
 // on the sums staying below the largest number.
-func (r Ranges) check() error {
+func (r Ranges) Check() error {
 	var last uint64
 	for i, x := range r {
 		if x[0] < 1 || x[1] < x[0] || x[1] > MaxSeq || (i > 0 && x[0] <= last) {
