@@ -22,6 +22,7 @@ import (
 	"stackagent/shadow/live"
 	"stackagent/shadow/observe"
 	"stackagent/shadow/store"
+	"stackagent/shadow/upload"
 	"stackagent/shadow/web"
 )
 
@@ -56,9 +57,7 @@ func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, 
 		Flush: in.Flush, Remove: in.Remove, Peer: busauth.CheckUser,
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
-	if live.pusher != nil {
-		p.options.Pushed = live.pusher.Families
-	}
+	p.options.Pushed = live.own(env.Now)
 	if f.cert == "" {
 		if !loopbackAddress(f.http) {
 			env.Note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
@@ -93,9 +92,10 @@ type serveLive struct {
 	watcher  *record.Watcher  // nil: nothing is recorded from outside
 	observer *record.Observer // nil: announcements are not heard
 	received *observe.Receiver
-	root     string       // the store
-	figures  *live.Live   // the live view
-	pusher   *otlp.Pusher // of metrics; nil: none is wanted
+	root     string           // the store
+	figures  *live.Live       // the live view
+	pusher   *otlp.Pusher     // of metrics; nil: none is wanted
+	uploader *upload.Uploader // nil: the store is a folder
 
 	mu       sync.Mutex
 	problems map[string]error // by session that cannot be stored now
@@ -106,6 +106,18 @@ func newServeLive(env console.Env) *serveLive {
 	s := &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
 	s.figures = live.New(live.Options{Now: env.Now, Labels: s.labels, Note: noteLines(env)})
 	return s
+}
+
+// own are the metrics of what the shadow does beside collecting.
+func (s *serveLive) own(now func() time.Time) func() []*live.Family {
+	var list []func() []*live.Family
+	if s.pusher != nil {
+		list = append(list, s.pusher.Families)
+	}
+	if s.uploader != nil {
+		list = append(list, func() []*live.Family { return uploadMetrics(s.uploader.Stats(), now()) })
+	}
+	return families(list...)
 }
 
 // labels are what the user calls a session.

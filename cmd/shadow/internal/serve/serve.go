@@ -47,6 +47,7 @@ type serveFlags struct {
 	pageFlags
 	logFlags
 	pushFlags
+	uploadFlags
 }
 
 func New(env console.Env) *cobra.Command {
@@ -71,6 +72,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 		Example: `  shadow serve --store /var/lib/shadow
   shadow serve --store /var/lib/shadow --log-format json
   shadow serve --store /var/lib/shadow --otlp http://127.0.0.1:4318
+  shadow serve --store s3://traces/stackagent --work /var/lib/shadow
   shadow serve --listen 0.0.0.0:4222 --token-file /etc/shadow.token --tls-cert c.pem --tls-key k.pem
   shadow serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --creds shadow.creds --tls-ca ca.pem`,
 		Args: cobra.NoArgs,
@@ -78,7 +80,10 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 			if err := f.checkAll(cmd.Flags().Changed("listen")); err != nil {
 				return err
 			}
-			var err error
+			err := f.checkStore(cmd)
+			if err != nil {
+				return err
+			}
 			if f.client, err = f.pushFlags.check(env, cmd); err != nil {
 				return err
 			}
@@ -94,7 +99,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.store, "store", defaultStore, "folder of the sessions")
+	flags.StringVar(&f.store, "store", defaultStore, "folder of the sessions, or an object store: s3://BUCKET/PREFIX")
 	flags.StringVar(&f.pageTokenFile, "page-token-file", "", "file with the page's password (default: the bus's token)")
 	record.AddSwitches(flags, &f.switches)
 	flags.BoolVar(&f.counters, "counters", true, "count switches, faults and hardware events of the threads of this host's JVMs from outside")
@@ -105,6 +110,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 	f.pageFlags.addTo(cmd)
 	f.logFlags.addTo(cmd)
 	f.pushFlags.addTo(cmd)
+	f.uploadFlags.addTo(cmd)
 	return cmd
 }
 
@@ -142,6 +148,10 @@ func (f *serveFlags) observes() bool {
 
 // serve runs until ctx ends.
 func serve(ctx context.Context, env console.Env, f serveFlags) error {
+	fleet, err := f.openFleet(ctx)
+	if err != nil {
+		return err
+	}
 	if err := ownStore(f.store); err != nil {
 		return err
 	}
@@ -175,6 +185,10 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
+	if fleet != nil {
+		live.uploader = f.startUploads(env, fleet, in)
+		defer endUploads(ctx, env, live.uploader, f.store)
+	}
 	go live.figures.Run(ctx)
 	if f.client != nil {
 		live.pusher = f.pusher(env, live, b, in)
@@ -182,7 +196,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		defer live.pusher.Close()
 	}
 	go deliverLeft(ctx, env, b, spool.DefaultFolder())
-	pageErr := f.servePage(ctx, env, in, b, live, keys)
+	pageErr := f.servePage(ctx, env, in, b, live, keys, storeName(&f, fleet))
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)
 	_ = in.Drain(last) // the rest waits on the bus for the next shadow
 	cancel()
@@ -193,13 +207,13 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
 	}
 	if pageErr == nil {
-		env.Note("ended; sessions are in %s", f.store)
+		env.Note("ended; sessions are in %s", storeName(&f, fleet))
 	}
 	return pageErr
 }
 
 // servePage prints the addresses and serves the page until ctx ends.
-func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
+func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys, store string) error {
 	page, err := f.page(env, f.store, keys.page, in, b, live)
 	if err != nil {
 		return err
@@ -208,7 +222,7 @@ func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.I
 	if err != nil {
 		return err
 	}
-	env.Note("bus %s, page %s://%s/, store %s", b.ClientURL(), page.scheme, l.Addr(), f.store)
+	env.Note("bus %s, page %s://%s/, store %s", b.ClientURL(), page.scheme, l.Addr(), store)
 	if b.Warning() != "" {
 		env.Note("%s", b.Warning())
 	}

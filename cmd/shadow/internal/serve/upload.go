@@ -1,0 +1,114 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/text"
+	"stackagent/shadow/ingest"
+	"stackagent/shadow/live"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/upload"
+)
+
+const (
+	// defaultWork is where sessions are until they are in an object store.
+	defaultWork = "shadow-work"
+	// uploadPatience bounds how long the end waits for the object store. The next shadow puts what is left.
+	uploadPatience = 30 * time.Second
+)
+
+// uploadFlags choose an object store, and what stays on the disk.
+type uploadFlags struct {
+	work string
+	keep time.Duration
+}
+
+func (f *uploadFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.work, "work", defaultWork, "with --store s3://...: folder of the sessions until they are there")
+	flags.DurationVar(&f.keep, "keep-local", upload.DefaultKeep, "with --store s3://...: how long sessions stay in --work after they are there")
+}
+
+// openFleet opens the object store that --store names, and makes --work the store of the shadow itself; nil: --store is a
+// folder.
+func (f *serveFlags) openFleet(ctx context.Context) (objects.Store, error) {
+	if !objects.Remote(f.store) {
+		return nil, nil
+	}
+	s, err := objects.Open(ctx, f.store)
+	if err != nil {
+		return nil, fmt.Errorf("--store: %w", err)
+	}
+	f.store = f.work
+	return s, nil
+}
+
+// checkStore refuses flags that go together with an object store only.
+func (f *serveFlags) checkStore(cmd *cobra.Command) error {
+	for _, name := range []string{"work", "keep-local"} {
+		if cmd.Flags().Changed(name) && !objects.Remote(f.store) {
+			return console.Usagef("--%s goes with --store s3://BUCKET/PREFIX", name)
+		}
+	}
+	if f.keep < 0 {
+		return console.Usagef("--keep-local %v: use 0 or more", f.keep)
+	}
+	return nil
+}
+
+// startUploads takes sessions to the object store as they come.
+func (f *serveFlags) startUploads(env console.Env, to objects.Store, in *ingest.Ingest) *upload.Uploader {
+	return upload.Start(upload.Options{Root: f.store, Store: to, Keep: max(f.keep, time.Nanosecond), Remove: in.Remove, Logger: env.Logger(), Now: env.Now})
+}
+
+// endUploads waits for what has ended; what is left stays in --work.
+func endUploads(ctx context.Context, env console.Env, up *upload.Uploader, work string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadPatience)
+	defer cancel()
+	if err := up.Close(ctx); err != nil {
+		env.Note("not all sessions are in the store (%s); they stay in %s, and the next shadow goes on with them", text.OneLine(err.Error()), text.Cell(work))
+	}
+}
+
+// uploadMetrics are those of the uploads.
+func uploadMetrics(s upload.Stats, now time.Time) []*live.Family {
+	family := func(name string, kind live.Kind, help string, v float64) *live.Family {
+		return &live.Family{Name: "stackagent_upload_" + name, Kind: kind, Help: help, Points: []live.Point{{Value: v}}}
+	}
+	stuck := 0.0
+	if !s.Since.IsZero() {
+		stuck = now.Sub(s.Since).Seconds()
+	}
+	return []*live.Family{
+		family("sessions_total", live.Counter, "Sessions that are in the object store whole.", float64(s.Sessions)),
+		family("files_total", live.Counter, "Files put into the object store.", float64(s.Files)),
+		family("bytes_total", live.Counter, "Bytes put into the object store.", float64(s.Bytes)),
+		family("failures_total", live.Counter, "Looks at the sessions in which the object store failed.", float64(s.Failures)),
+		family("waiting_bytes", live.Gauge, "Bytes that are on the shadow's disk only.", float64(s.WaitingBytes)),
+		family("stuck_seconds", live.Gauge, "How long the object store has been failing; 0: it works.", stuck),
+	}
+}
+
+// families joins what reports metrics of its own.
+func families(list ...func() []*live.Family) func() []*live.Family {
+	return func() (all []*live.Family) {
+		for _, f := range list {
+			all = append(all, f()...)
+		}
+		return all
+	}
+}
+
+// storeName is where sessions are in the end.
+func storeName(f *serveFlags, fleet objects.Store) string {
+	if fleet == nil {
+		return f.store
+	}
+	return strings.TrimSuffix(fleet.String(), "/")
+}

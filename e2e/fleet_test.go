@@ -1,0 +1,81 @@
+package e2e_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"stackagent/internal/testjvm"
+	"stackagent/internal/testobjects"
+	"stackagent/shadow/objects"
+)
+
+// keysIn lists a store.
+func keysIn(t *testing.T, address string) (keys []string) {
+	t.Helper()
+	s, err := objects.Open(context.Background(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for o, err := range s.List(context.Background(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+// Shadows that store in an object store are killed while the program runs and while they upload. In the end the session is
+// there once and whole, and read from there it has what the program did.
+func TestFleetKilled(t *testing.T) {
+	testjvm.Shared(t)
+	bucket := testobjects.Start(t)
+	address := bucket.Address("traces", "")
+	o := testjvm.Example(t, "million")
+	o.Args = []string{"3000000"}
+	addr, work := freeAddr(t), filepath.Join(t.TempDir(), "work")
+	again := func() *server {
+		return serveWith(t, addr, address, []string{"--listen", addr, "--work", work})
+	}
+	s := again()
+	cmd := o.Command(t, testjvm.JDKs(t)[0], agentFlag(t, "bus=nats://"+addr, "tokenfile="+filepath.Join(work, "token"), "session=killed"))
+	java := start(t, nil, cmd.Java()...)
+	waitStored(t, filepath.Join(work, "killed"))
+	s.kill(t)
+	s = again()
+	if out, exit := java.end(t); exit != 0 || out != "ran 3000000\n" {
+		t.Errorf("exit %d, stdout %q\n%s", exit, out, java.stderr.String())
+	}
+	s.store = work // where its keys are
+	deliverKept(t, s, java.stderr.String())
+	waitEnded(t, filepath.Join(work, "killed"))
+	for range 3 { // the last uploads begin when the shadow is told to end
+		if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+		s.kill(t)
+		s = again()
+	}
+	s.stop(t)
+	var manifests []string
+	for _, key := range keysIn(t, address) {
+		if strings.HasSuffix(key, "/manifest.json") {
+			manifests = append(manifests, key)
+		}
+	}
+	if len(manifests) != 1 {
+		t.Fatalf("the store has the sessions %v, want one\n%s", manifests, s.stderr.String())
+	}
+	at, options, _ := strings.Cut(address, "?")
+	checkMillion(t, testjvm.Profile{Dir: at + "/" + strings.TrimSuffix(manifests[0], "/manifest.json") + "?" + options}, 3_000_000)
+	if rest := strings.Join(slices.DeleteFunc(keysIn(t, address), func(k string) bool { return !strings.Contains(k, ".tmp") }), " "); rest != "" {
+		t.Errorf("left in the store: %s", rest)
+	}
+}
