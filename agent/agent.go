@@ -23,6 +23,7 @@ import (
 	"stackagent/agent/options"
 	"stackagent/agent/publish"
 	"stackagent/internal/busauth"
+	"stackagent/internal/label"
 	"stackagent/internal/taskdef"
 	"stackagent/internal/wire"
 	"stackagent/jvmti"
@@ -50,6 +51,7 @@ type Agent struct {
 	options     options.Options
 	auth        busauth.Auth
 	process     string // wire.Batch.Process
+	labels      label.Labels
 	weaver      atomic.Pointer[weaver]
 	monitors    *monitors
 	source      *source
@@ -124,12 +126,11 @@ func (a *Agent) load(opts options.Options, text string) error {
 	if warning := opts.Exposed(); warning != "" {
 		jvmti.Say(warning)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
+	if a.labels, err = labelsOf(&opts, os.Getenv); err != nil {
+		return err
 	}
 	now := time.Now()
-	a.options.Session = opts.SessionName(host, os.Getpid(), now)
+	a.options.Session = opts.SessionName(hostName(), os.Getpid(), now)
 	a.process = processName(os.Getpid(), now, rand.Uint32())
 	debug.SetMemoryLimit(heapLimit)
 	debug.SetGCPercent(-1) // the heap is still small: no collection competes with the JVM's start
@@ -266,6 +267,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	describeWork(hello, vm)
 	hello.Detail, hello.Tasks = string(a.options.Detail), a.options.Tasks
 	hello.HostID, hello.ObserverWait = a.announcer.waited()
+	hello.Labels = a.labels
 	describeTraces(hello, &a.options)
 	describeWaits(hello, &a.options, jvmti.SleepsSeen())
 	if vm.Late {

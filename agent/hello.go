@@ -15,10 +15,7 @@ var Version = "dev"
 
 // describe makes the description of this JVM, once it is up.
 func describe(vm jvmti.VM, wallUnixNs int64, metrics []string) *wire.Hello {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
+	host := hostName()
 	command := jvmti.Property("sun.java.command")
 	main, _, _ := strings.Cut(command, " ")
 	return &wire.Hello{
@@ -38,6 +35,14 @@ func describe(vm jvmti.VM, wallUnixNs int64, metrics []string) *wire.Hello {
 		StartClock:   vm.Start,
 		Metrics:      metrics,
 	}
+}
+
+func hostName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return host
 }
 
 func threadNames() []string {

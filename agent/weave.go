@@ -138,7 +138,7 @@ func (w *weaver) answer(got *woven, r *jvmti.ClassRequest) jvmti.ClassAnswer {
 		return jvmti.ClassAnswer{}
 	}
 	w.woven.Add(1)
-	return jvmti.ClassAnswer{Woven: got.bytes, Label: label(r, got.plan)}
+	return jvmti.ClassAnswer{Woven: got.bytes, Label: nameOf(r, got.plan)}
 }
 
 // Named reports whether the options name the class (Java name) as a task.
@@ -303,8 +303,8 @@ func (w *weaver) weaveAll(in instrument.Input, name string) (woven, error) {
 	}
 }
 
-// label names a lambda that is a task after its host class and the method it calls.
-func label(r *jvmti.ClassRequest, plan *instrument.Plan) string {
+// nameOf names a lambda that is a task after its host class and the method it calls.
+func nameOf(r *jvmti.ClassRequest, plan *instrument.Plan) string {
 	if !r.Hidden || !strings.Contains(r.Name, "$$Lambda") || plan.Kinds&instrument.TaskKinds == 0 {
 		return ""
 	}

@@ -22,6 +22,7 @@ func TestWrongOptions(t *testing.T) {
 		{"task=noMethod", "task"},
 		{"tokenfile=/does/not/exist", "/does/not/exist"},
 		{"session=../../up", "session"},
+		{"label=Team:x", "Team:x"},
 	}
 	jdk := testjvm.JDKs(t)[0]
 	plain := o.Command(t, jdk).Plain(t)

@@ -3,6 +3,8 @@ package options
 import (
 	"slices"
 	"strings"
+
+	"stackagent/internal/label"
 )
 
 // Option declares one option of the agent. The agent's parser, the flags of shadow run and shadow
@@ -39,6 +41,16 @@ var all = []Option{
 		Help: "NATS URL of the bus; join several with ';'"},
 	{Key: "session", Flag: "session", Verbs: Attach, Value: "NAME", set: setSession,
 		Help: "name of the session on the bus (default: host-pid-start)"},
+	{Key: "service", Flag: "service", Verbs: Run | Attach, Value: "NAME", See: "labels.md", set: named(func(l *label.Labels) *string { return &l.Service }),
+		Help: "service that the JVM belongs to (default: $" + label.VarService + ", then service.name of $" + label.VarAttributes + ")"},
+	{Key: "version", Flag: "version", Verbs: Run | Attach, Value: "VERSION", See: "labels.md", set: named(func(l *label.Labels) *string { return &l.Version }),
+		Help: "version of the service (default: service.version of $" + label.VarAttributes + ")"},
+	{Key: "env", Flag: "env", Verbs: Run | Attach, Value: "NAME", See: "labels.md", set: named(func(l *label.Labels) *string { return &l.Env }),
+		Help: "environment, for example production (default: deployment.environment.name of $" + label.VarAttributes + ")"},
+	{Key: "instance", Flag: "instance", Verbs: Run | Attach, Value: "NAME", See: "labels.md", set: named(func(l *label.Labels) *string { return &l.Instance }),
+		Help: "instance of the service (default: service.instance.id of $" + label.VarAttributes + ", then $" + label.VarPod + ", then host-pid)"},
+	{Key: "label", Flag: "label", Verbs: Run | Attach, Value: "KEY:VALUE", Repeat: true, See: "labels.md", set: setLabel,
+		Help: "one more label of the session, at most 16; repeatable"},
 	{Key: "token", Value: "TOKEN", Secret: true, set: str(func(o *Options) *string { return &o.Token }),
 		Help: "token of the bus; every user of the machine can read a command line, so prefer tokenfile"},
 	{Key: "tokenfile", Flag: "token-file", Verbs: Attach, Value: "FILE", See: "operations.md", set: str(func(o *Options) *string { return &o.TokenFile }),

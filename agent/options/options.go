@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/label"
 	"stackagent/internal/monitorspec"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/wire"
@@ -24,6 +25,7 @@ import (
 type Options struct {
 	Bus     string // NATS URL, several joined with ','
 	Session string // "": see SessionName
+	Labels  label.Labels
 
 	Metrics []string          // to measure: "wall", "cpu", "alloc", names of performance events
 	Events  []perfevent.Event // the performance events among Metrics

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/label"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/wire"
 )
@@ -43,6 +44,9 @@ func TestParse(t *testing.T) {
 		{"contexts=all", func(o *Options) { o.Contexts = 1 }},
 		{"contexts=250", func(o *Options) { o.Contexts = 250 }},
 		{"contexts=0", func(*Options) {}},
+		{"service=shop\\, web,version=1.2,env=prod,instance=i:1,label=team:a:b,label=tier=2", func(o *Options) {
+			o.Labels = label.Labels{Service: "shop, web", Version: "1.2", Env: "prod", Instance: "i:1", Free: map[string]string{"team": "a:b", "tier": "2"}}
+		}},
 		{"token=a=b", func(o *Options) { o.Token = "a=b" }},
 		{"detail=summary,overflow=drop,children=true,strict=false", func(o *Options) {
 			o.Detail, o.Overflow, o.Children = DetailSummary, OverflowDrop, true
@@ -87,6 +91,12 @@ func TestParseErrors(t *testing.T) {
 		{"contexts=-1", []string{"contexts=-1: want all, 0 (none), or N"}},
 		{"contexts=1000000001", []string{"at most 1000000000"}},
 		{"contexts=al", []string{"did you mean all?"}},
+		{"service=" + strings.Repeat("x", 129), []string{"is 129 bytes long, at most 128 are allowed"}},
+		{"env=a\x1bb", []string{"option env=a?b: holds characters that cannot be printed"}},
+		{"label=team", []string{"option label=team: want KEY:VALUE"}},
+		{"label=Team:x", []string{"want a key that begins with a-z"}},
+		{"label=team:", []string{"the value is empty"}},
+		{strings.Repeat("label=a:b,", 3) + "service=a,service=b", []string{"service=b: is given twice"}},
 		{"strict=yes", []string{"want true or false"}},
 		{"tlscert=/c", []string{"go together"}},
 		{"token=a,tokenfile=b", []string{"exclude each other"}},

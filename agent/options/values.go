@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/label"
 	"stackagent/internal/monitorspec"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/taskdef"
@@ -130,6 +131,26 @@ func setSession(o *Options, value string) string {
 	}
 	o.Session = value
 	return ""
+}
+
+// named takes the value of a label.
+func named(field func(*label.Labels) *string) setter {
+	return func(o *Options, value string) string {
+		problem := label.CheckValue(value)
+		if problem == "" {
+			*field(&o.Labels) = value
+		}
+		return problem
+	}
+}
+
+// setLabel takes KEY:VALUE.
+func setLabel(o *Options, value string) string {
+	key, value, problem := label.ParsePair(value)
+	if problem != "" {
+		return problem
+	}
+	return o.Labels.Add(key, value)
 }
 
 // maxContexts is the largest N of contexts=N.

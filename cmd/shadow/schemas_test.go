@@ -78,7 +78,7 @@ func printedForms() map[string][]form {
 		"monitors":     {rows("", monitorColumns), rows("--not-available", absentColumns)},
 		"path":         paths,
 		"scale":        {{of: stackJSON{}}},
-		"sessions ls":  {rows("", sessionColumns(time.Time{}))},
+		"sessions ls":  {rows("", sessionColumns(time.Time{}, nil))},
 		"stack":        {{of: stackJSON{}}},
 		"stats":        {{of: summary.Summary{}}, {with: "--check", of: check.Result{}}},
 		"tasks":        {tasks, inUnits},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,13 @@ import (
 const sessionTime = "2006-01-02 15:04"
 
 // sessionColumns are the columns of shadow sessions ls.
-func sessionColumns(now time.Time) []view.Column[catalog.Found] {
+// On the terminal, those of labels are there if a session has a service.
+func sessionColumns(now time.Time, found []catalog.Found) []view.Column[catalog.Found] {
 	type row = catalog.Found
+	title := map[string]string{}
+	if slices.ContainsFunc(found, func(f row) bool { return f.Labels.Service != "" }) {
+		title = map[string]string{"service": "service", "version": "version"}
+	}
 	name := func(name, doc string, of func(row) string) view.Column[row] {
 		return view.Column[row]{Name: name, Doc: doc, Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(of(r)) }}
 	}
@@ -51,6 +57,11 @@ func sessionColumns(now time.Time) []view.Column[catalog.Found] {
 		name("note", "the user's note", func(r row) string { return r.Note }),
 		name("program", "main class", func(r row) string { return r.Program }),
 		{Title: "program", Doc: "the user's name for it, else the main class", Kind: view.Name, Show: func(r row) string { return cmp.Or(r.Name, r.Program) }},
+		{Name: "service", Title: title["service"], Doc: "service that the JVM belongs to", Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(r.Labels.Service) }},
+		{Name: "version", Title: title["version"], Doc: "version of the service", Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(r.Labels.Version) }},
+		name("env", "environment of the service", func(r row) string { return r.Labels.Env }),
+		name("instance", "instance of the service", func(r row) string { return r.Labels.Instance }),
+		name("labels", "free labels, as a JSON object", func(r row) string { return r.Labels.FreeJSON() }),
 		name("host", "machine of the JVM", func(r row) string { return r.Host }),
 		number("pid", "process id of the JVM", func(r row) uint64 { return uint64(max(r.PID, 0)) }),
 		name("jvm", "version of the JVM", func(r row) string { return r.JVM }),

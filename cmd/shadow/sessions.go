@@ -6,12 +6,14 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/store"
@@ -48,6 +50,7 @@ folder named last, that is meant.`,
 
 func newSessionsList(env console.Env) *cobra.Command {
 	var l listing.Flags
+	var chosen label.Filter
 	cmd := &cobra.Command{
 		Use:   "ls [STORE...]",
 		Short: "List sessions, the newest first",
@@ -55,23 +58,31 @@ func newSessionsList(env console.Env) *cobra.Command {
 shadow serve keeps them.
 
 ` + defaultPlace,
-		Example: "  shadow sessions ls\n  shadow sessions ls /var/lib/shadow --format csv",
+		Example: "  shadow sessions ls\n  shadow sessions ls /var/lib/shadow --format csv\n  shadow sessions ls /var/lib/shadow --service 'shop-*' --label team=a",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
+			}
+			if err := chosen.Check(); err != nil {
+				return console.Usagef("%v", err)
 			}
 			found, err := sessionsIn(args)
 			if err != nil {
 				return err
 			}
+			found = slices.DeleteFunc(found, func(f catalog.Found) bool { return !chosen.Matches(&f.Labels) })
 			if len(found) == 0 && l.Format == "table" {
 				env.Note("no sessions here")
 				return nil
 			}
-			return listing.Rows(&l, found, sessionColumns(env.Now()))
+			return listing.Rows(&l, found, sessionColumns(env.Now(), found))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
+	cmd.Flags().StringVar(&chosen.Service, "service", "", "list only sessions of this service, a glob such as shop-*")
+	cmd.Flags().StringVar(&chosen.Version, "version", "", "list only sessions of this version of the service, a glob")
+	cmd.Flags().StringVar(&chosen.Env, "env", "", "list only sessions of this environment, a glob")
+	cmd.Flags().StringArrayVar(&chosen.Free, "label", nil, "list only sessions with this label, `KEY=GLOB`; repeatable")
 	return cmd
 }
 

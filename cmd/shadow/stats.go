@@ -165,6 +165,14 @@ func threwText(s *summary.Summary) string {
 	return units.FormatExact(s.Tasks.Threw)
 }
 
+// labelsText is the labels in one line.
+func labelsText(s *summary.Summary) string {
+	if s.Labels == nil {
+		return ""
+	}
+	return s.Labels.String()
+}
+
 // processText is which process the JVM was, if that is known.
 func processText(j summary.JVM) string {
 	if j.PID == 0 {
@@ -203,6 +211,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"session", s.Session},
 		{"program", programName(s)},
 		{"JVM", jvmText(s.JVM) + processText(s.JVM)},
+		{"labels", labelsText(s)},
 		{"imported", s.ImportedFrom},
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), s.EndedText())},
 		{"tasks created", createdText(s) + ", never executed: " + neverText(s)},
@@ -211,9 +220,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"GC", pausesText(s)},
 		{"lost", lostText(s)},
 	}
-	if s.ImportedFrom == "" {
-		facts = slices.DeleteFunc(facts, func(f [2]string) bool { return f[0] == "imported" })
-	}
+	facts = slices.DeleteFunc(facts, func(f [2]string) bool { return f[1] == "" && (f[0] == "imported" || f[0] == "labels") })
 	if s.Filter != nil && s.Filter.Trace != "" {
 		facts = slices.Insert(facts, 1, [2]string{"trace", s.Filter.Trace + " (tasks, threads and distributions are of its executions)"})
 	}

@@ -290,7 +290,7 @@ func (r *reader) clock(field string) (c ClockPair) {
 }
 
 func (r *reader) hello() *Hello {
-	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsWaits, helloFieldsHeap, helloFieldsAll)
+	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsWaits, helloFieldsHeap, helloFieldsObserver, helloFieldsAll)
 	h := &Hello{
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
@@ -327,9 +327,12 @@ func (r *reader) hello() *Hello {
 	if fields >= helloFieldsHeap {
 		h.MaxHeapBytes = r.int("hello.max heap")
 	}
-	if fields >= helloFieldsAll {
+	if fields >= helloFieldsObserver {
 		h.HostID = r.str("hello.host id")
 		h.ObserverWait = units.Ns(r.int("hello.observer wait"))
+	}
+	if fields >= helloFieldsAll {
+		h.Labels = r.labels()
 	}
 	end()
 	return h

@@ -288,7 +288,8 @@ const (
 	helloFieldsTasks                  = 18 // where the user defined tasks
 	helloFieldsWaits                  = 20 // where waits are recorded
 	helloFieldsHeap                   = 21 // where the command line says the largest heap
-	helloFieldsAll                    = 23 // where the JVM was announced to observers
+	helloFieldsObserver               = 23 // where the JVM was announced to observers
+	helloFieldsAll                    = 24 // where the JVM has labels
 )
 
 func (w *writer) totals(t Totals) {
@@ -340,8 +341,10 @@ func (w *writer) totals(t Totals) {
 func (w *writer) hello(h *Hello) {
 	n := helloFieldsDetail
 	switch {
-	case h.HostID != "":
+	case !h.Labels.IsZero():
 		n = helloFieldsAll
+	case h.HostID != "":
+		n = helloFieldsObserver
 	case h.MaxHeapBytes > 0:
 		n = helloFieldsHeap
 	case h.WaitLimit > 0:
@@ -390,8 +393,11 @@ func (w *writer) hello(h *Hello) {
 	if n >= helloFieldsHeap {
 		w.int(h.MaxHeapBytes)
 	}
-	if n >= helloFieldsAll {
+	if n >= helloFieldsObserver {
 		w.str(h.HostID)
 		w.int(int64(h.ObserverWait))
+	}
+	if n >= helloFieldsAll {
+		w.labels(&h.Labels)
 	}
 }

@@ -3,8 +3,11 @@ package wire
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 )
 
@@ -42,6 +45,26 @@ func TestHelloWaits(t *testing.T) {
 	roundTrip(t, b)
 	b.Hello = &Hello{WaitLimit: 50_000, WaitSources: []string{"park", "sleep"}, MaxHeapBytes: 64 << 20}
 	roundTrip(t, b)
+}
+
+// Labels travel, with and without what agents said in the hello before; those out of bounds stay behind.
+func TestHelloLabels(t *testing.T) {
+	b := empty()
+	b.Hello = &Hello{Labels: label.Labels{Service: "shop", Version: "1", Env: "prod", Instance: "i", Free: map[string]string{"team": "a", "tier": "2"}}}
+	roundTrip(t, b)
+	b.Hello = &Hello{HostID: "ab", ObserverWait: 7, Labels: label.Labels{Instance: "i"}}
+	roundTrip(t, b)
+	b.Hello = &Hello{Labels: label.Labels{Service: "a\x1bb", Version: strings.Repeat("x", 200), Env: "prod", Free: map[string]string{"A": "x", "a": "\n", "b": "c"}}}
+	for i := range 40 {
+		b.Hello.Labels.Free["k"+strconv.Itoa(i)] = "v"
+	}
+	got, err := Decode(mustEncode(t, b), DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := got.Hello.Labels; l.Service != "" || l.Version != "" || l.Env != "prod" || l.Free["b"] != "c" || len(l.Free) != label.MaxFree {
+		t.Errorf("%+v", l)
+	}
 }
 
 // A wait takes some thirty bytes in a batch.

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 )
 
@@ -71,6 +72,7 @@ type Hello struct {
 	MaxHeapBytes int64             // the largest heap by the JVM's options (-Xmx); 0: they do not say
 	HostID       string            // the kernel's boot id; "": the JVM was not announced to observers
 	ObserverWait units.Ns          // with HostID: how long the program waited for an observer before it started
+	Labels       label.Labels      // empty also where the agent does not say
 }
 
 // Totals are running sums since the start of the session, so that

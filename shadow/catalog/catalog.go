@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -27,6 +28,7 @@ type Entry struct {
 
 	Program, Host, JVM, GC string
 	PID                    int
+	Labels                 label.Labels
 
 	Started     time.Time // by the manifest; else when that was written
 	Stored      time.Time // when the manifest was last written
@@ -175,7 +177,7 @@ func (c *Catalog) one(folder string) (known, bool) {
 
 func entryOf(folder string, m *store.Manifest) Entry {
 	e := Entry{
-		Folder: folder, Session: m.Session, Program: m.JVM.MainClass, Host: m.JVM.Host, JVM: m.JVM.Version, GC: m.JVM.GC, PID: m.JVM.PID,
+		Folder: folder, Session: m.Session, Program: m.JVM.MainClass, Host: m.JVM.Host, JVM: m.JVM.Version, GC: m.JVM.GC, PID: m.JVM.PID, Labels: m.Labels,
 		Duration: m.DurationNs, Executions: m.Stored.Executions, Creations: m.Stored.Creations,
 		LostEvents: m.Lost.Events, LostBatches: m.Lost.Batches, Ended: m.Ended,
 		NoExecutions: m.NotAvailable[store.NoExecutions] != "", NoCreations: m.NotAvailable[store.NoCreations] != "", NoLost: m.NotAvailable[store.NoLostCount] != "",

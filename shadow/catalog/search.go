@@ -42,12 +42,12 @@ func (c Cursor) Before(started time.Time, folder string) bool {
 	return folder > c.folder
 }
 
-// Matches reports whether each of the words is part of the session's name, label, program, host, folder or PID, in upper
+// Matches reports whether each of the words is part of the session's name, label, labels, program, host, folder or PID, in upper
 // or lower case.
 func (e *Entry) Matches(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	all := strings.ToLower(strings.Join([]string{e.Name, e.Note, e.Session, e.Program, e.Host, e.Folder, strconv.Itoa(e.PID)}, "\n"))
+	all := strings.ToLower(strings.Join([]string{e.Name, e.Note, e.Session, e.Program, e.Host, e.Folder, strconv.Itoa(e.PID), e.Labels.String()}, "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, strings.ToLower(w)) })
 }

@@ -53,6 +53,7 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 	if h.HostID != "" {
 		m.JVM.HostID, m.JVM.ObserverWaitNs = h.HostID, &h.ObserverWait
 	}
+	m.Labels = h.Labels
 	if h.StartClock.Mono != 0 {
 		m.StartNs = h.StartClock.Mono
 	}

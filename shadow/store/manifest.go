@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stackagent/internal/label"
 	"stackagent/internal/seal"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -93,10 +94,11 @@ type Manifest struct {
 	Process string `json:"process,omitempty"`
 
 	JVM        JVM          `json:"jvm"`
-	WallUnixNs int64        `json:"wall_unix_ns"` // wall clock at StartNs, nanoseconds since 1970
-	StartNs    units.MonoNs `json:"start_ns"`     // when the agent started
-	EndNs      units.MonoNs `json:"end_ns"`       // the newest clock reading of the agent
-	DurationNs units.Ns     `json:"duration_ns"`  // EndNs - StartNs
+	Labels     label.Labels `json:"labels,omitzero"` // empty also of an agent that does not say
+	WallUnixNs int64        `json:"wall_unix_ns"`    // wall clock at StartNs, nanoseconds since 1970
+	StartNs    units.MonoNs `json:"start_ns"`        // when the agent started
+	EndNs      units.MonoNs `json:"end_ns"`          // the newest clock reading of the agent
+	DurationNs units.Ns     `json:"duration_ns"`     // EndNs - StartNs
 
 	Metrics      []string          `json:"metrics"`
 	NotAvailable map[string]string `json:"not_available"`    // metric -> why
@@ -334,6 +336,7 @@ func parseManifest(data []byte) (*Manifest, error) {
 	if err := m.check(); err != nil {
 		return nil, damagedManifest(err)
 	}
+	m.Labels = m.Labels.Valid()
 	if m.Sealed() || m.Digest != "" || m.Files != nil {
 		if err := seal.CheckJSON(data); err != nil {
 			return m, fmt.Errorf("%w: the manifest: %w; restore it from a copy", ErrDamaged, err)

@@ -244,6 +244,9 @@ func (b *builder) head() *Summary {
 		NotAvailable: maps.Clone(m.NotAvailable), Refusals: nonNil(slices.Clone(m.Refusals)),
 		Warnings: slices.DeleteFunc(slices.Clone(b.src.Warnings), session.IsEstimate), StartNs: b.grid.From, EndNs: b.until, FromSums: b.all.fromSums,
 	}
+	if !m.Labels.IsZero() {
+		s.Labels = &m.Labels
+	}
 	if s.NotAvailable == nil {
 		s.NotAvailable = map[string]string{}
 	}

@@ -10,6 +10,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/gc"
 	"stackagent/granularity/unit"
+	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
@@ -63,10 +64,12 @@ const DefaultClasses = 5
 // Summary is a session in figures. Its JSON form is that of `shadow stats
 // --format json`. Times are CLOCK_MONOTONIC nanoseconds.
 type Summary struct {
-	Session    string   `json:"session"`
-	JVM        JVM      `json:"jvm"`
-	Started    string   `json:"started"` // wall clock, RFC 3339, UTC; "" if not known
-	DurationNs units.Ns `json:"duration_ns"`
+	Session string `json:"session"`
+	JVM     JVM    `json:"jvm"`
+	// Labels are the JVM's; nil: the session has none.
+	Labels     *label.Labels `json:"labels,omitempty"`
+	Started    string        `json:"started"` // wall clock, RFC 3339, UTC; "" if not known
+	DurationNs units.Ns      `json:"duration_ns"`
 	// ImportedFrom says of whose recording the session was made; empty: it was recorded by the agent.
 	ImportedFrom string `json:"imported_from,omitempty"`
 
