@@ -78,7 +78,7 @@ var rules = []rule{
 	{"hpc/kernelprog", []string{"internal/text", "github.com/cilium/ebpf/...", "golang.org/x/sys/..."}},
 	{"hpc/sched", []string{"internal/beat", "internal/proc", "internal/text", "hpc", "hpc/kernelprog", "hpc/perfdata", "internal/parquet", "internal/seal", "internal/units", "github.com/cilium/ebpf/...", "github.com/elastic/go-perf", "golang.org/x/sys/..."}},
 	{"shadow/store", []string{"internal/label", "internal/parquet", "internal/seal", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},
-	{"shadow/rollup", []string{"internal/label", "shadow/objects", "shadow/session", "shadow/store", "shadow/summary", "shadow/wait", "shadow/origin", "internal/loglinear", "internal/parquet", "internal/text", "internal/units", "internal/wire", "github.com/nats-io/nats.go/...", "golang.org/x/sync/..."}},
+	{"shadow/rollup", []string{"internal/label", "internal/seal", "golang.org/x/sys/...", "shadow/objects", "shadow/session", "shadow/store", "shadow/summary", "shadow/wait", "shadow/origin", "shadow/unit", "granularity", "internal/loglinear", "internal/parquet", "internal/text", "internal/units", "internal/wire", "github.com/nats-io/nats.go/...", "golang.org/x/sync/..."}},
 	{"shadow/catalog", []string{"internal/label", "shadow/session", "shadow/store", "internal/text", "internal/units"}},
 	{"shadow/session", []string{"shadow/store", "hpc", "hpc/sched", "granularity/...", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"shadow/objects", []string{"internal/text", "github.com/minio/minio-go/v7/...", "gopkg.in/ini.v1"}},

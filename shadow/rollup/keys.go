@@ -42,7 +42,9 @@ func levelPrefix(l Level) string { return objects.RollupsPrefix + string(l) + "/
 // name of the service is that of keys, see objects.SafeName.
 type partition struct{ date, service string }
 
-func (p partition) String() string { return datePrefix + p.date + "/" + servicePrefix + p.service + "/" }
+func (p partition) String() string {
+	return datePrefix + p.date + "/" + servicePrefix + p.service + "/"
+}
 
 // day is when the partition's day begins.
 func (p partition) day() time.Time {

@@ -23,6 +23,9 @@ type ClassCounts struct {
 	takenBack uint64 // creations that failed or were withdrawn
 }
 
+// Started are the tasks of Created that were executed; of a part of a session, also tasks that were created before.
+func (c *ClassCounts) Started() uint64 { return c.first }
+
 func (c *ClassCounts) add(o *ClassCounts) {
 	c.Created += o.Created
 	c.Failed += o.Failed

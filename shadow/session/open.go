@@ -52,13 +52,24 @@ const maxListed = 20
 // ones are streamed by Executions, Creations and Tasks. A folder that holds
 // exactly one session is opened as that session. A file that is damaged, missing
 // or exchanged is an error (store.ErrDamaged): here, or when it is read.
-func Open(dir string) (*Session, error) { return open(dir, false) }
+func Open(dir string) (*Session, error) { return open(dir, false, nil) }
 
 // OpenDamaged opens what is left of a session. What cannot be read is left out,
 // warned of, and counted as lost; no total is called exact.
-func OpenDamaged(dir string) (*Session, error) { return open(dir, true) }
+func OpenDamaged(dir string) (*Session, error) { return open(dir, true, nil) }
 
-func open(dir string, damaged bool) (*Session, error) {
+// Batches are a part of a session: what the batches From..To brought. Where tasks come from is looked for in LookBack
+// batches before, too.
+type Batches struct {
+	store.Range
+	LookBack uint64
+}
+
+// OpenRange opens a part of a session, also of one that is still being written, at a cost that depends on the part: its
+// events are only those of the batches. Counts of tasks that were never executed have no meaning: they may be later.
+func OpenRange(dir string, b Batches) (*Session, error) { return open(dir, false, &b) }
+
+func open(dir string, damaged bool, only *Batches) (*Session, error) {
 	dir, err := locate(dir)
 	if err != nil {
 		return nil, err
@@ -69,6 +80,11 @@ func open(dir string, damaged bool) (*Session, error) {
 	}
 	s := &Session{Dir: dir, Manifest: *m, folder: folder, unknown: map[uint32]*Class{}, counted: map[string]bool{}}
 	s.folder.Extra = m.ExtraColumns()
+	if only != nil {
+		if err := s.restrict(only); err != nil {
+			return nil, hint(fmt.Errorf("opening a part of the session %s: %w", dir, err))
+		}
+	}
 	for _, err := range folder.Damage {
 		s.warn(err.Error())
 		s.incomplete()

@@ -58,12 +58,12 @@ func (v inventory) place(run inventory) int {
 
 // run finds parts to be merged: small ones that follow one another, between
 // which no batch is missing that might still come. least is how many are worth
-// it where more may join them.
-func (v inventory) run(stored Ranges, least int) (from, to int) {
+// it where more may join them; may limits which batches become one part.
+func (v inventory) run(stored Ranges, may func(Range) bool, least int) (from, to int) {
 	for i := 0; i < len(v); i++ {
 		rows, knots, full := 0, 0, false
 		j := i
-		for ; j < len(v) && v[j].mergeable() && stored.HasAll(v[i].From, v[j].To); j++ {
+		for ; j < len(v) && v[j].mergeable() && stored.HasAll(v[i].From, v[j].To) && (may == nil || may(Range{v[i].From, v[j].To})); j++ {
 			if rows+v[j].rows > mergedRows || knots+v[j].knots > maxKnots || j-i == maxMerged {
 				full = true
 				break
@@ -115,8 +115,9 @@ func (w *Writer) MergeDue() bool {
 	if len(w.covered) > 0 {
 		return true
 	}
+	may := w.mayMerge()
 	for t := range numTables {
-		if from, to := w.mergeable(t, false); from < to {
+		if from, to := w.mergeable(t, may, false); from < to {
 			return true
 		}
 	}
@@ -124,7 +125,7 @@ func (w *Writer) MergeDue() bool {
 }
 
 // mergeable is the run of parts of t to be merged next.
-func (w *Writer) mergeable(t Table, all bool) (from, to int) {
+func (w *Writer) mergeable(t Table, may func(Range) bool, all bool) (from, to int) {
 	if len(w.Manifest.Pieces) > 0 {
 		return 0, 0 // so that the pieces of a session can be joined, a batch that another may hold stays in a part of its own
 	}
@@ -132,7 +133,14 @@ func (w *Writer) mergeable(t Table, all bool) (from, to int) {
 	if all {
 		least = mergeAtEnd
 	}
-	return w.parts[t].run(w.Manifest.Sequences, least)
+	return w.parts[t].run(w.Manifest.Sequences, may, least)
+}
+
+func (w *Writer) mayMerge() func(Range) bool {
+	if w.MayMerge == nil {
+		return nil
+	}
+	return w.MayMerge()
 }
 
 // PlanMerge chooses a run of small parts of each table. Merging.Write writes the merged parts, if need be in another
@@ -140,8 +148,9 @@ func (w *Writer) mergeable(t Table, all bool) (from, to int) {
 func (w *Writer) PlanMerge(all bool) *Merging {
 	m := &Merging{}
 	mark := fmt.Sprintf("merge-%016x-", rand.Uint64()) // another shadow may have the session before the part is written
+	may := w.mayMerge()
 	for t := range numTables {
-		from, to := w.mergeable(t, all)
+		from, to := w.mergeable(t, may, all)
 		if from == to {
 			continue
 		}

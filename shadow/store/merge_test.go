@@ -345,25 +345,28 @@ func TestRunsToMerge(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts    inventory
 		stored   Ranges
+		may      func(Range) bool
 		all      bool
 		from, to int
 	}{
-		"none":                  {nil, whole, true, 0, 0},
-		"one":                   {parts(1), whole, true, 0, 0},
-		"few, running":          {parts(many(mergeParts-1, 1)...), whole, false, 0, 0},
-		"enough, running":       {parts(many(mergeParts, 1)...), whole, false, 0, mergeParts},
-		"too few, ended":        {parts(1, 1, 1), whole, true, 0, 0},
-		"few, ended":            {parts(1, 1, 1, 1), whole, true, 0, 4},
-		"behind a large one":    {parts(1, smallRows, 1, 1, 1, 1), whole, true, 2, 6},
-		"large ones":            {parts(smallRows, smallRows), whole, true, 0, 0},
-		"full, running":         {parts(many(40, smallRows-1)...), whole, false, 0, mergedRows / smallRows},
-		"a gap":                 {parts(1, 1, 1, 1, 1, 1), Ranges{{1, 1}, {3, 6}}, true, 2, 6},
-		"not in the manifest":   {parts(1, 1, 1, 1), nil, true, 0, 0},
-		"one that stays":        {stay, whole, true, 2, 6},
-		"a long clock":          {knots, whole, false, 0, 2},
-		"more than can be open": {parts(many(maxMerged+9, 1)...), whole, false, 0, maxMerged},
+		"none":                  {nil, whole, nil, true, 0, 0},
+		"one":                   {parts(1), whole, nil, true, 0, 0},
+		"few, running":          {parts(many(mergeParts-1, 1)...), whole, nil, false, 0, 0},
+		"enough, running":       {parts(many(mergeParts, 1)...), whole, nil, false, 0, mergeParts},
+		"too few, ended":        {parts(1, 1, 1), whole, nil, true, 0, 0},
+		"few, ended":            {parts(1, 1, 1, 1), whole, nil, true, 0, 4},
+		"behind a large one":    {parts(1, smallRows, 1, 1, 1, 1), whole, nil, true, 2, 6},
+		"large ones":            {parts(smallRows, smallRows), whole, nil, true, 0, 0},
+		"full, running":         {parts(many(40, smallRows-1)...), whole, nil, false, 0, mergedRows / smallRows},
+		"a gap":                 {parts(1, 1, 1, 1, 1, 1), Ranges{{1, 1}, {3, 6}}, nil, true, 2, 6},
+		"not in the manifest":   {parts(1, 1, 1, 1), nil, nil, true, 0, 0},
+		"one that stays":        {stay, whole, nil, true, 2, 6},
+		"a long clock":          {knots, whole, nil, false, 0, 2},
+		"not all may":           {parts(many(10, 1)...), whole, func(r Range) bool { return Ranges{{1, 6}, {8, 10}}.HasAll(r.From, r.To) }, true, 0, 6},
+		"none may":              {parts(many(10, 1)...), whole, func(Range) bool { return false }, true, 0, 0},
+		"more than can be open": {parts(many(maxMerged+9, 1)...), whole, nil, false, 0, maxMerged},
 	} {
-		if from, to := c.parts.run(c.stored, least(c.all)); from != c.from || to != c.to {
+		if from, to := c.parts.run(c.stored, c.may, least(c.all)); from != c.from || to != c.to {
 			t.Errorf("%s: %d to %d, want %d to %d", name, from, to, c.from, c.to)
 		}
 	}

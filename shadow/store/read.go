@@ -59,6 +59,7 @@ type Folder struct {
 	owner   identity // of all parts
 	files   map[string]seal.File
 	parts   [numTables][]Range
+	before  [numTables][]Range // read as well, but not scanned; see Within
 
 	verifying sync.Mutex
 	verified  map[string]error // what is wrong with the content of parts, by file; guarded by mu
@@ -262,7 +263,7 @@ func (e stopError) Unwrap() error { return e.error }
 // each runs use on every part of t; damaged parts are collected, the others
 // are read.
 func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*PartError, err error) {
-	for _, r := range f.parts[t] {
+	for _, r := range slices.Concat(f.before[t], f.parts[t]) {
 		e := f.part(t, r, func(pf *parquet.File, done *int64) error {
 			if err := checkPages(pf, pf.Size(), pf, nil); err != nil {
 				return err

@@ -210,7 +210,7 @@ func (f *Folder) part(t Table, r Range, use func(*parquet.File, *int64) error) *
 	path := f.path(t, r)
 	wrong, known := f.checked(path)
 	if !known {
-		f.verify(t, f.parts[t])
+		f.verify(t, slices.Concat(f.before[t], f.parts[t]))
 		wrong, _ = f.checked(path)
 	}
 	listed := f.files[filepath.Base(path)]

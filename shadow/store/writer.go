@@ -35,6 +35,10 @@ type Writer struct {
 	files                 map[string]seal.File // checksums, for the manifest; never changed, but replaced
 	covered               []string             // files that merged parts cover, to be deleted
 
+	// MayMerge says whether batches may become one part; nil: all may. What was not rolled up yet must stay apart from what
+	// was. It is called when a merge is planned.
+	MayMerge func() func(Range) bool
+
 	// SumsFrom is how many rows a table has before its parts get sums; 0: as many as matter.
 	SumsFrom uint64
 }

@@ -239,7 +239,7 @@ func (b *builder) head() *Summary {
 			MainClass: m.JVM.MainClass, Host: m.JVM.Host, Home: m.JVM.Home,
 			AgentVersion: m.JVM.AgentVersion, Clock: m.JVM.Clock, CPUClock: m.JVM.CPUClock,
 		},
-		Lost:         lost(&m.Lost),
+		Lost:         LostOf(&m.Lost),
 		Balance:      m.Balance,
 		NotAvailable: maps.Clone(m.NotAvailable), Refusals: nonNil(slices.Clone(m.Refusals)),
 		Warnings: slices.DeleteFunc(slices.Clone(b.src.Warnings), session.IsEstimate), StartNs: b.grid.From, EndNs: b.until, FromSums: b.all.fromSums,

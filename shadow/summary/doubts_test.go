@@ -33,7 +33,7 @@ func TestDoubts(t *testing.T) {
 		"batches lost": {store.Manifest{Ended: store.EndedExit, Lost: store.Lost{Batches: 1}}, part},
 		"part":         {store.Manifest{Ended: store.EndedExit, PartOf: []string{"only 2 executions"}}, flat},
 	} {
-		s := &Summary{Incomplete: session.IncompleteOf(&c.m), Lost: lost(&c.m.Lost)}
+		s := &Summary{Incomplete: session.IncompleteOf(&c.m), Lost: LostOf(&c.m.Lost)}
 		rows, whole := s.RowDoubts(), s.Doubts()
 		for f := range flat {
 			d, there := whole[f]

@@ -20,7 +20,8 @@ type Lost struct {
 	ByReason map[string]uint64 `json:"by_reason,omitempty"`
 }
 
-func lost(l *store.Lost) Lost {
+// LostOf is what a manifest says was lost.
+func LostOf(l *store.Lost) Lost {
 	reasons := l.ByReason
 	if l.InGaps > 0 {
 		reasons = maps.Clone(reasons)

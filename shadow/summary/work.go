@@ -282,3 +282,6 @@ func (w *Work) Summaries(use func(*WorkSummary) error) error {
 	}
 	return nil
 }
+
+// WorkOf reads where the executions of a session come from, of all classes, without condensing it first.
+func WorkOf(s *session.Session) (*Work, error) { return newAnalysis(s, Options{}).work() }

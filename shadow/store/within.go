@@ -1,0 +1,36 @@
+package store
+
+import "fmt"
+
+// Tables of things that happened, row by row: what a range of batches brought says nothing about others. The rest describe
+// things that rows of any range may name.
+var events = [numTables]bool{
+	Executions: true, Creations: true, Pauses: true, Summaries: true, Measures: true, Buckets: true, Constructions: true, Submissions: true,
+	ContextSums: true, Waits: true, WaitSums: true, InsideSamples: true, TaskTraces: true,
+}
+
+// Within leaves only what the batches from..to brought of events. Of creations and submissions it also keeps up to
+// lookBack batches before, for readers that look for where tasks come from; scans and counts do without. A part that
+// holds batches on both sides of a bound is an error.
+func (f *Folder) Within(from, to, lookBack uint64) error {
+	for t := range numTables {
+		if !events[t] {
+			continue
+		}
+		var kept, before []Range
+		for _, r := range f.parts[t] {
+			switch {
+			case from <= r.From && r.To <= to:
+				kept = append(kept, r)
+			case r.To < from:
+				if (t == Creations || t == Submissions) && r.To+lookBack >= from {
+					before = append(before, r)
+				}
+			case r.From <= to:
+				return fmt.Errorf("%s: it holds batches within %d-%d and others", f.path(t, r), from, to)
+			}
+		}
+		f.parts[t], f.before[t] = kept, before
+	}
+	return nil
+}
