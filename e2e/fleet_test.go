@@ -34,7 +34,7 @@ func keysIn(t *testing.T, address string) (keys []string) {
 // Shadows that store in an object store are killed while the program runs and while they upload. In the end the session is
 // there once and whole, and read from there it has what the program did.
 func TestFleetKilled(t *testing.T) {
-	testjvm.Shared(t)
+	testjvm.Alone(t, "the address of the object store is in the environment")
 	bucket := testobjects.Start(t)
 	address := bucket.Address("traces", "")
 	o := testjvm.Example(t, "million")
