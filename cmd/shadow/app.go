@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
@@ -109,7 +110,7 @@ func verbs(env console.Env) []*cobra.Command {
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newSchema(env), newMCP(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
 		newJoin(env), newBottle(env), newPath(env), newWhatif(env), newWarmup(env), newStack(env), newScale(env), newHeap(env), newLBO(env), newGC(env), newLatency(env), newWaits(env),
 		newCheck(env), newDiff(env), newCharacterize(env), newMonitors(env), newVertical(env),
-		newImport(env), tgp.New(env), newExport(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env),
+		newImport(env), tgp.New(env), newExport(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env), fleet.New(env),
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
-	"stackagent/shadow/rollup"
 )
 
 // Finding is something in the roll-ups of a service that deserves a look. It says what was seen, with its figures; what
@@ -26,9 +25,7 @@ type Finding struct {
 // Facts are what findings are made of.
 type Facts struct {
 	Classes, Executors, Instances, Services, Days []*Row
-	// Presence is how many windows the sessions of a service had together.
-	Presence map[string]int64
-	Now      time.Time
+	Now                                           time.Time
 }
 
 // order of the rules: what makes others doubtful comes first.
@@ -46,8 +43,8 @@ func (f *Facts) Find() []Finding {
 			add("lost", r.Key, "", float64(lost)/float64(lost+r.Executions()), "%s were lost, beside %s: figures of the service are lower bounds",
 				text.PluralExact(lost, "event", "events"), text.PluralExact(r.Executions(), "execution", "executions"))
 		}
-		if gc, ran := r.Metric("gc_ns").Total(), f.Presence[r.Service]*int64(rollup.Window); ran > 0 && float64(gc) > t.GCShare*float64(ran) {
-			add("garbage-collection", r.Key, "", float64(gc)/float64(ran), "its JVMs stood still for garbage collection for at least %s of the time (%s)",
+		if gc, ran := r.Metric(GC).Total(), r.Metric(Uptime).Total(); ran > 0 && float64(gc) > t.GCShare*float64(ran) {
+			add("garbage-collection", r.Key, "", float64(gc)/float64(ran), "its JVMs stood still for garbage collection for %s of the time (%s)",
 				units.FormatPercent(float64(gc)/float64(ran)), units.FormatNs(units.Ns(gc)))
 		}
 	}

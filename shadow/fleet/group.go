@@ -45,6 +45,8 @@ const (
 	SelfCPU    = "self_cpu_ns"
 	Queue      = "queue_ns"
 	Response   = "response_ns"
+	GC         = "gc_ns"
+	Uptime     = "uptime_ns" // how long the JVMs were observed
 	waitPrefix = "wait_ns:"
 )
 
@@ -76,8 +78,13 @@ func (r *Row) Metric(name string) *Sum {
 // Executions are those that ended.
 func (r *Row) Executions() int64 { return r.Metric(Executions).Count() }
 
-// Span is from the begin of the first window to the end of the last.
-func (r *Row) Span() time.Duration { return time.Duration(r.Last-r.First) + rollup.Window }
+// Hours is how long JVMs were observed; where roll-ups do not say, from the begin of the first window to the end of the last.
+func (r *Row) Hours() float64 {
+	if up := r.Metric(Uptime).Total(); up > 0 {
+		return time.Duration(up).Hours()
+	}
+	return (time.Duration(r.Last-r.First) + rollup.Window).Hours()
+}
 
 // Work is the CPU time of its own of the executions, nested ones taken out; where that was not measured, the wall time.
 func (r *Row) Work() *Sum {
@@ -259,7 +266,7 @@ var Weights = map[string]func(*Row) float64{
 	"queue":    func(r *Row) float64 { return float64(r.Metric(Queue).Total()) },
 	"response": func(r *Row) float64 { return r.Metric(Response).Quantile(0.99) },
 	"wait":     func(r *Row) float64 { return float64(r.Waits().Total()) },
-	"gc":       func(r *Row) float64 { return float64(r.Metric("gc_ns").Total()) },
+	"gc":       func(r *Row) float64 { return float64(r.Metric(GC).Total()) },
 	"lost":     func(r *Row) float64 { return float64(r.Lost()) },
 	ByName:     func(*Row) float64 { return 0 },
 }

@@ -38,13 +38,13 @@ var instanceFigures = []struct {
 	{"wait_share", "waiting, of the wall time", "", func(r *Row) float64 {
 		return ratio(float64(r.Waits().Total()), float64(r.Metric(SelfWall).Total()))
 	}},
-	{"gc_share", "garbage collection, of the work", "", func(r *Row) float64 {
-		return ratio(float64(r.Metric("gc_ns").Total()), float64(r.Work().Total()))
+	{"gc_share", "time in GC pauses, of all", "", func(r *Row) float64 {
+		return ratio(float64(r.Metric(GC).Total()), float64(r.Metric(Uptime).Total()))
 	}},
 	{"threw_share", "ended by an exception, of all", "", func(r *Row) float64 {
 		return ratio(float64(r.Metric(Threw).Count()), float64(r.Executions()))
 	}},
-	{"per_hour", "executions an hour", "", func(r *Row) float64 { return float64(r.Executions()) / r.Span().Hours() }},
+	{"per_hour", "executions an hour", "", func(r *Row) float64 { return float64(r.Executions()) / r.Hours() }},
 }
 
 func ratio(a, b float64) float64 {

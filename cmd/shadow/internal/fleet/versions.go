@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
+	"stackagent/shadow/diff"
+	"stackagent/shadow/fleet"
+	"stackagent/shadow/rollup"
+	"stackagent/shadow/view"
+)
+
+func newVersions(env console.Env) *cobra.Command {
+	var (
+		l    listing.Flags
+		q    queryFlags
+		a, b string
+	)
+	cmd := &cobra.Command{
+		Use:   "versions STORE --service NAME",
+		Short: "What got slower or faster from one version of a service to another",
+		Long: `Compares two versions of a service, class by class, by what one execution takes: its work,
+wall time, queue time and response time, and how often it ends by an exception. Each
+instance counts as one run, as in shadow diff: changes have 95 % intervals, and
+"different" is corrected for all figures that were judged.
+
+Without --a and --b, the version that appeared last is compared with the one before.
+Instances of one version differ by machine and by what is asked of them; so the two
+versions should have run on machines alike.`,
+		Example: `  shadow fleet versions s3://traces/stackagent --service orders --last 24h
+  shadow fleet versions /srv/fleet --service orders --a 1.4.2 --b 1.5.0 --from 2026-03-01 --format csv`,
+		Args: oneStore,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := l.Check(); err != nil {
+				return err
+			}
+			if len(q.services) != 1 {
+				return console.Usagef("name one service: --service NAME")
+			}
+			if q.choose.Version != "" {
+				return console.Usagef("--version chooses one version; here --a and --b choose two")
+			}
+			s, err := q.check(env.Now())
+			if err != nil {
+				return err
+			}
+			st, err := openStore(cmd.Context(), env, args[0])
+			if err != nil {
+				return err
+			}
+			v := fleet.NewVersions(q.choose)
+			if err := st.read(cmd.Context(), &q, s, rollup.Detail, rollup.NoHistograms, v.Add); err != nil {
+				return err
+			}
+			st.note(s)
+			d, err := compare(v, a, b)
+			if err != nil {
+				return err
+			}
+			for _, c := range d.Cautions {
+				env.Note("caution: %s", text.Cell(c))
+			}
+			if d.Note != "" {
+				env.Note("%s", text.Cell(d.Note))
+			}
+			return printDiff(&l, d)
+		},
+	}
+	l.AddTo(cmd, env, true, "table", "json", "csv")
+	q.addTo(cmd)
+	cmd.Flags().StringVar(&a, "a", "", "the version before (default: the last but one to appear)")
+	cmd.Flags().StringVar(&b, "b", "", "the version after (default: the last one to appear)")
+	return cmd
+}
+
+func compare(v *fleet.Versions, a, b string) (*diff.Diff, error) {
+	if a == "" || b == "" {
+		all := v.Versions()
+		if len(all) < 2 {
+			return nil, fmt.Errorf("there is %s of this service in that time; two are needed; --from and --last widen it", text.PluralExact(len(all), "version", "versions"))
+		}
+		if b == "" {
+			b = all[len(all)-1]
+		}
+		for i := len(all) - 1; i >= 0 && a == ""; i-- {
+			if all[i] != b {
+				a = all[i]
+			}
+		}
+	}
+	return v.Compare(a, b)
+}
+
+// versionDiff is the comparison as JSON has it.
+type versionDiff struct {
+	VersionA string `json:"version_a"`
+	VersionB string `json:"version_b"`
+	*diff.Diff
+}
+
+func printDiff(l *listing.Flags, d *diff.Diff) error {
+	rows := d.Top(l.Limit())
+	switch l.Format {
+	case "json":
+		d.Rows = rows
+		return listing.JSON(l.Env.Out, versionDiff{d.A.Program, d.B.Program, d})
+	case "csv":
+		return view.All(view.CSV(l.Env.Out, diff.Columns(true)), diff.Lines(rows, false))
+	}
+	l.Env.Note("A is version %s on %s, B version %s on %s", text.Cell(d.A.Program), text.PluralExact(d.A.Runs, "instance", "instances"),
+		text.Cell(d.B.Program), text.PluralExact(d.B.Runs, "instance", "instances"))
+	if err := listing.Table(l.Env.Out, l.TableOptions(false), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
+		return err
+	}
+	l.Env.Note("%d of %d judged figures are different", d.Different, d.Judged)
+	return nil
+}
