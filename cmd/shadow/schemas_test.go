@@ -14,6 +14,7 @@ import (
 	jsonschema "github.com/google/jsonschema-go/jsonschema"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/cmd/shadow/internal/schemagen"
 	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/docs/schema"
@@ -26,6 +27,7 @@ import (
 	"stackagent/shadow/check"
 	"stackagent/shadow/diff"
 	"stackagent/shadow/explain"
+	byfleet "stackagent/shadow/fleet"
 	"stackagent/shadow/live"
 	"stackagent/shadow/nominal"
 	"stackagent/shadow/session"
@@ -64,29 +66,34 @@ func printedForms() map[string][]form {
 	}
 	class := []form{{of: tgp.Classes{}}}
 	return map[string][]form{
-		"bottle":       {{of: bottleJSON{}}, {with: "of several sessions, iterations or parts", of: []bottleJSON{}}},
-		"characterize": {{of: &nominal.Set{}}},
-		"check":        {{of: &budget.Report{}}},
-		"diff":         {{of: diff.Diff{}}},
-		"doctor":       {{of: []hpc.Facility{}}},
-		"gc":           {{of: gcReport{}}},
-		"heap":         {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
-		"hotspots":     {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
-		"latency":      {{of: []latencyRow{}}},
-		"lbo":          {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: lboJSON{}}},
-		"licenses":     {rows("", licenceColumns)},
-		"monitors":     {rows("", monitorColumns), rows("--not-available", absentColumns)},
-		"path":         paths,
-		"scale":        {{of: stackJSON{}}},
-		"sessions ls":  {rows("", sessionColumns(time.Time{}, nil))},
-		"stack":        {{of: stackJSON{}}},
-		"stats":        {{of: summary.Summary{}}, {with: "--check", of: check.Result{}}},
-		"tasks":        {tasks, inUnits},
-		"tgp coarse":   class,
-		"tgp diagnose": {{of: gran.Diagnosis{}}},
-		"tgp fine":     class,
-		"threads":      {rows("", threads.Columns(false)), {with: "--virtual", of: virtual.Threads{}}},
-		"top":          {{of: live.JVM{}}, {with: "of several JVMs", of: live.Fleet{}}},
+		"bottle":         {{of: bottleJSON{}}, {with: "of several sessions, iterations or parts", of: []bottleJSON{}}},
+		"characterize":   {{of: &nominal.Set{}}},
+		"check":          {{of: &budget.Report{}}},
+		"diff":           {{of: diff.Diff{}}},
+		"doctor":         {{of: []hpc.Facility{}}},
+		"fleet findings": {rows("", fleet.FindingColumns())},
+		"fleet outliers": {rows("", fleet.OutlierColumns())},
+		"fleet top":      {rows("", fleet.TopColumns(byfleet.Class, nil))},
+		"fleet trends":   {rows("", fleet.TrendColumns())},
+		"fleet versions": {{of: fleet.VersionDiff{}}},
+		"gc":             {{of: gcReport{}}},
+		"heap":           {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
+		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
+		"latency":        {{of: []latencyRow{}}},
+		"lbo":            {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: lboJSON{}}},
+		"licenses":       {rows("", licenceColumns)},
+		"monitors":       {rows("", monitorColumns), rows("--not-available", absentColumns)},
+		"path":           paths,
+		"scale":          {{of: stackJSON{}}},
+		"sessions ls":    {rows("", sessionColumns(time.Time{}, nil))},
+		"stack":          {{of: stackJSON{}}},
+		"stats":          {{of: summary.Summary{}}, {with: "--check", of: check.Result{}}},
+		"tasks":          {tasks, inUnits},
+		"tgp coarse":     class,
+		"tgp diagnose":   {{of: gran.Diagnosis{}}},
+		"tgp fine":       class,
+		"threads":        {rows("", threads.Columns(false)), {with: "--virtual", of: virtual.Threads{}}},
+		"top":            {{of: live.JVM{}}, {with: "of several JVMs", of: live.Fleet{}}},
 		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: correlationRow{}}, {with: "--matrix", of: []correlationRow{}},
 			rows("--metrics", libraryColumns), rows("--samples", sampleColumns), {with: "--hypothesis", of: hypothesisResult{}}, rows("--validate", groupColumns)},
 		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},

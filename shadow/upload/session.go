@@ -137,7 +137,7 @@ func (p *pass) rollUp(ctx context.Context) error {
 }
 
 // serviceOf is the service that a session belongs to.
-func serviceOf(*store.Manifest) string { return "" }
+func serviceOf(m *store.Manifest) string { return m.Labels.Service }
 
 func digestOf(data []byte) string {
 	sum := sha256.Sum256(data)

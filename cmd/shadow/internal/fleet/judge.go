@@ -37,7 +37,7 @@ five instances are not judged.`,
 			if len(list) == 0 {
 				env.Note("no instance is unlike the others")
 			}
-			return listing.Rows(&l, listing.Refs(list), outlierColumns())
+			return listing.Rows(&l, listing.Refs(list), OutlierColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -75,7 +75,8 @@ func ask(cmd *cobra.Command, env console.Env, l *listing.Flags, q *queryFlags, a
 	return nil
 }
 
-func outlierColumns() []view.Column[*fleet.Outlier] {
+// OutlierColumns are the columns of shadow fleet outliers.
+func OutlierColumns() []view.Column[*fleet.Outlier] {
 	type row = *fleet.Outlier
 	name := func(name, title, doc string, of func(row) string) view.Column[row] {
 		return view.Column[row]{Name: name, Title: title, Doc: doc, Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(of(r)) }}
@@ -124,7 +125,7 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
 				return err
 			}
 			list := fleet.Trends(g.Rows(fleet.ByName), env.Now())
-			return listing.Rows(&l, listing.Refs(list), trendColumns())
+			return listing.Rows(&l, listing.Refs(list), TrendColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -133,7 +134,8 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
 	return cmd
 }
 
-func trendColumns() []view.Column[*fleet.Trend] {
+// TrendColumns are the columns of shadow fleet trends.
+func TrendColumns() []view.Column[*fleet.Trend] {
 	type row = *fleet.Trend
 	last := func(r row) float64 {
 		if len(r.Values) == 0 {
@@ -161,7 +163,7 @@ func trendColumns() []view.Column[*fleet.Trend] {
 
 // Point is a value of a day.
 type Point struct {
-	Day   string   `json:"day"`
+	Day   string   `json:"day"`   // UTC, 2026-03-01
 	Value *float64 `json:"value"` // null: there was none
 }
 
@@ -245,7 +247,7 @@ shows one.`,
 			if len(list) == 0 {
 				env.Note("nothing was found")
 			}
-			return listing.Rows(&l, listing.Refs(list), findingColumns())
+			return listing.Rows(&l, listing.Refs(list), FindingColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -253,7 +255,8 @@ shows one.`,
 	return cmd
 }
 
-func findingColumns() []view.Column[*fleet.Finding] {
+// FindingColumns are the columns of shadow fleet findings.
+func FindingColumns() []view.Column[*fleet.Finding] {
 	type row = *fleet.Finding
 	return []view.Column[row]{
 		{Name: "service", Title: "service", Doc: "name of the service", Kind: view.Name, Value: func(r row) view.Value { return view.NameOf(r.Service) }},

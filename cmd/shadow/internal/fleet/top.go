@@ -65,7 +65,7 @@ Counts, sums and extremes are exact; percentiles are within 0.8 %.`,
 			if len(rows) == 0 {
 				env.Note("there are no roll-ups of this; shadow serve --store writes them, shadow fleet add those of sessions that are there already")
 			}
-			return listing.Rows(&l, rows, topColumns(g.By, rows))
+			return listing.Rows(&l, rows, TopColumns(g.By, rows))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -82,8 +82,8 @@ func oneStore(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// topColumns are the columns of shadow fleet top.
-func topColumns(by fleet.By, rows []*fleet.Row) []view.Column[*fleet.Row] {
+// TopColumns are the columns of shadow fleet top.
+func TopColumns(by fleet.By, rows []*fleet.Row) []view.Column[*fleet.Row] {
 	type row = *fleet.Row
 	total := int64(0)
 	for _, r := range rows {

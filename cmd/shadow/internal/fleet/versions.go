@@ -95,10 +95,10 @@ func compare(v *fleet.Versions, a, b string) (*diff.Diff, error) {
 	return v.Compare(a, b)
 }
 
-// versionDiff is the comparison as JSON has it.
-type versionDiff struct {
-	VersionA string `json:"version_a"`
-	VersionB string `json:"version_b"`
+// VersionDiff is the comparison as JSON has it.
+type VersionDiff struct {
+	VersionA string `json:"version_a"` // the version before
+	VersionB string `json:"version_b"` // the version after
 	*diff.Diff
 }
 
@@ -107,7 +107,7 @@ func printDiff(l *listing.Flags, d *diff.Diff) error {
 	switch l.Format {
 	case "json":
 		d.Rows = rows
-		return listing.JSON(l.Env.Out, versionDiff{d.A.Program, d.B.Program, d})
+		return listing.JSON(l.Env.Out, VersionDiff{d.A.Program, d.B.Program, d})
 	case "csv":
 		return view.All(view.CSV(l.Env.Out, diff.Columns(true)), diff.Lines(rows, false))
 	}
