@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 )
 
@@ -103,7 +104,7 @@ func ReadFile(dir string) (*File, error) {
 
 // ReadSmall reads a file beside a session, of bounded size; nil without an error when there is none.
 func ReadSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	info, err := sessionfs.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -116,7 +117,7 @@ func ReadSmall(path string) ([]byte, error) {
 	if info.Size() > maxFileSize {
 		return nil, fmt.Errorf("reading %s: it has %d bytes, at most %d are read", path, info.Size(), maxFileSize)
 	}
-	b, err := os.ReadFile(path)
+	b, err := sessionfs.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", filepath.Base(path), err)
 	}

@@ -119,16 +119,13 @@ func (r *Reader) Each(use func(*Row) error) error {
 }
 
 func (r *Reader) part(name string, want seal.File, use func(*Row) error) error {
-	f, size, err := openRegular(filepath.Join(r.dir, name), maxPartBytes)
+	path := filepath.Join(r.dir, name)
+	f, size, err := openRegular(path, maxPartBytes)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	defer f.Close()
-	got, err := seal.Of(io.NewSectionReader(f, 0, size))
-	if err == nil {
-		err = want.Check(got)
-	}
-	if err != nil {
+	if err := want.CheckFile(path, f); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	err = parquet.Read(f, size, func(pf *parquet.File) error {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 )
 
@@ -74,7 +74,7 @@ func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
 	return sum, err
 }
 
-func openRegular(path string, most int64) (*os.File, int64, error) {
+func openRegular(path string, most int64) (sessionfs.File, int64, error) {
 	f, size, err := seal.OpenRegular(path, most)
 	if errors.Is(err, seal.ErrOdd) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)

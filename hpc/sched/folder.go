@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 )
 
 // Folder is the folder of the scheduling record inside a session's folder.
@@ -67,7 +67,7 @@ func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
 	return sum, err
 }
 
-func openRegular(path string, most int64) (*os.File, int64, error) {
+func openRegular(path string, most int64) (sessionfs.File, int64, error) {
 	f, size, err := seal.OpenRegular(path, most)
 	if errors.Is(err, seal.ErrOdd) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)

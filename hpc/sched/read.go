@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"stackagent/internal/parquet"
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 )
 
@@ -111,7 +111,7 @@ func parseHead(b []byte) (head, error) {
 
 // list finds the parts, reads the threads, and the windows from the footers.
 func (r *Reader) list() error {
-	entries, err := os.ReadDir(r.dir)
+	entries, err := sessionfs.ReadDir(r.dir)
 	if err != nil {
 		return err
 	}

@@ -83,9 +83,11 @@ func (r *Reader) mismatched(there map[string]bool) map[string]error {
 }
 
 func (r *Reader) check(name string) error {
-	got, err := r.sum(name)
+	path := filepath.Join(r.dir, name)
+	f, _, err := openRegular(path, maxPartBytes)
 	if err == nil {
-		err = r.files[name].Check(got)
+		defer f.Close()
+		err = r.files[name].CheckFile(path, f)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/sessionfs"
 )
 
 // TmpPrefix begins the names of files that are being written.
@@ -41,24 +43,24 @@ func Replace(dir, name string, fill func(io.Writer) error) (sum File, err error)
 	return w.File(), os.Rename(tmp, filepath.Join(dir, name))
 }
 
-// OpenRegular opens a regular file of at most so many bytes for reading: a link could lead out of a session, and a pipe
-// would never answer.
-func OpenRegular(path string, most int64) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+// OpenRegular opens a regular file of at most so many bytes for reading.
+func OpenRegular(path string, most int64) (sessionfs.File, int64, error) {
+	f, err := sessionfs.Open(path)
+	if errors.Is(err, sessionfs.ErrNotRegular) {
+		return nil, 0, fmt.Errorf("%w: %w", err, ErrOdd)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file (%s): %w", path, info.Mode().Type(), ErrOdd)
 	case info.Size() > most:
 		err = fmt.Errorf("%s has %d bytes, at most %d are read: %w", path, info.Size(), most, ErrOdd)
 	default:
 		return f, info.Size(), nil
 	}
-	f.Close()
+	_ = f.Close()
 	return nil, 0, err
 }
 

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"stackagent/internal/sessionfs"
 )
 
 // ErrMismatch is returned for content that does not match its checksum.
@@ -32,6 +34,28 @@ func (f File) Check(other File) error {
 		return ErrMismatch
 	}
 	return nil
+}
+
+// CheckFile compares f with an open file: its size, and its checksum unless the file is large and far away.
+func (f File) CheckFile(path string, file sessionfs.File) error {
+	return f.check(file, sessionfs.Whole(path, f.Bytes))
+}
+
+// CheckWhole compares f with all of an open file.
+func (f File) CheckWhole(file sessionfs.File) error { return f.check(file, true) }
+
+func (f File) check(file sessionfs.File, whole bool) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	other := File{Bytes: info.Size(), SHA256: f.SHA256}
+	if whole && other.Bytes == f.Bytes {
+		if other, err = Of(io.NewSectionReader(file, 0, info.Size())); err != nil {
+			return err
+		}
+	}
+	return f.Check(other)
 }
 
 // Writer computes the checksum of what is written through it.

@@ -96,3 +96,9 @@ func (c *Counting) Delete(ctx context.Context, key string) error {
 	c.deletes.Add(1)
 	return c.Store.Delete(ctx, key)
 }
+
+// Add adds what was asked of another store.
+func (c *Cost) Add(o Cost) {
+	c.Puts, c.Gets, c.Lists, c.Deletes = c.Puts+o.Puts, c.Gets+o.Gets, c.Lists+o.Lists, c.Deletes+o.Deletes
+	c.Read, c.Written = c.Read+o.Read, c.Written+o.Written
+}

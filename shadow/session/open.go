@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
 )
@@ -122,7 +122,7 @@ func open(dir string, damaged bool, only *Batches) (*Session, error) {
 
 // locate finds the session folder that dir means.
 func locate(dir string) (string, error) {
-	info, err := os.Stat(dir)
+	info, err := sessionfs.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("opening a session: there is no %s (%w); name the folder that shadow run or serve has written", dir, fs.ErrNotExist)
 	}
@@ -135,7 +135,7 @@ func locate(dir string) (string, error) {
 	if isSession(dir) {
 		return dir, nil
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := sessionfs.ReadDir(dir)
 	if err != nil {
 		return "", cannotOpen(dir, err)
 	}
@@ -167,7 +167,7 @@ func cannotOpen(dir string, err error) error {
 }
 
 func isSession(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, store.ManifestName))
+	_, err := sessionfs.Lstat(filepath.Join(dir, store.ManifestName))
 	return err == nil
 }
 
@@ -185,8 +185,8 @@ func (s *Session) countRows() error {
 		{store.Creations, &s.Manifest.Stored.Creations, s.Manifest.Summarised.Creations},
 	} {
 		n, bad := s.folder.Rows(x.table)
-		if len(bad) > 0 && s.folder.Strict {
-			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
+		if len(bad) > 0 && (s.folder.Strict || bad[0].Unreachable()) {
+			return bad[0].Refusal()
 		}
 		s.warnAll(bad)
 		rows, want := uint64(n), *x.count-min(*x.count, x.summarised)
@@ -205,8 +205,8 @@ func (s *Session) countRows() error {
 			continue
 		}
 		n, bad := s.folder.Rows(t) // damage is reported when the rows are read
-		if len(bad) > 0 && s.folder.Strict {
-			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
+		if len(bad) > 0 && (s.folder.Strict || bad[0].Unreachable()) {
+			return bad[0].Refusal()
 		}
 		if len(bad) > 0 {
 			s.incomplete()

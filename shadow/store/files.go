@@ -132,25 +132,6 @@ func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err e
 	return sum, a.rename()
 }
 
-// openRegular opens a file of a session for reading. A link could lead to what
-// is no part of the session, and a pipe would never answer.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("%s: %w", path, errNotRegular)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, errNotRegular), err)
-	}
-	return f, nil
-}
-
-var errNotRegular = errors.New("a link, a pipe or a folder stands where a file of a session should be")
-
 // checkNoLink refuses a folder that is a link: what is stored would go elsewhere.
 func checkNoLink(dir string) error {
 	info, err := os.Lstat(dir)

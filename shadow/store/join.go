@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 )
 
 // ErrNotPieces is returned for folders that are not pieces of one session.
@@ -157,7 +158,7 @@ func choose(t Table, pieces []piece) ([]joinedPart, error) {
 }
 
 func copyFrom(path string, w io.Writer) error {
-	f, err := openRegular(path)
+	f, err := sessionfs.Open(path)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"stackagent/internal/sessionfs"
 )
 
 // Links and pipes laid into a store must not lead what is written, or what is
@@ -75,7 +77,7 @@ func TestPipesDoNotStopAReader(t *testing.T) {
 			}()
 			select {
 			case err := <-done:
-				if name == ManifestName && !errors.Is(err, errNotRegular) {
+				if name == ManifestName && !errors.Is(err, sessionfs.ErrNotRegular) {
 					t.Errorf("%s %s: %v", kind, name, err)
 				}
 			case <-time.After(time.Minute):

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"stackagent/internal/sessionfs"
 )
 
 // A reader lists the parts of a session and opens them one after another, for
@@ -13,6 +15,9 @@ import (
 // lockShared holds the folder against that; nil where it cannot be locked (a
 // file system without locks): a reader may then miss a part and say so.
 func lockShared(dir string) *os.File {
+	if sessionfs.Remote(dir) {
+		return nil // what an object store holds is not merged
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil // listing says why

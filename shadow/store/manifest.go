@@ -12,6 +12,7 @@ import (
 
 	"stackagent/internal/label"
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -281,7 +282,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 // checksum, beside the error.
 func readManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
-	f, err := openRegular(path)
+	f, err := sessionfs.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: there is no %s in it", dir, ErrNoSession, ManifestName)
 	}

@@ -269,7 +269,7 @@ func (r *mergedRun) write() error {
 	defer s.close()
 	for i, p := range r.from {
 		name := PartName(r.table, p.From, p.To)
-		if err := checkContent(filepath.Join(r.out.dir, name), r.files[i]); err != nil { // a merged part would hide it
+		if err := checkContent(filepath.Join(r.out.dir, name), r.files[i], true); err != nil { // a merged part would hide it
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if err := s.open(filepath.Join(r.out.dir, name)); err != nil {
@@ -313,7 +313,7 @@ func recovering(f func() error) (err error) {
 
 // sources are the parts that become one.
 type sources struct {
-	files []*os.File
+	files []io.Closer
 	parts []*parquet.File
 	rows  int64
 }

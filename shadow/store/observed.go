@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -43,7 +44,7 @@ type Observed struct {
 
 // ReadObserved reads who observed the session in dir; nil without an error: nobody did.
 func ReadObserved(dir string) (*Observed, error) {
-	f, err := openRegular(filepath.Join(dir, ObservedName))
+	f, err := sessionfs.Open(filepath.Join(dir, ObservedName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

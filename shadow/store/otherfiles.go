@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
+
+	"stackagent/internal/sessionfs"
 )
 
 // besideFiles are files in a session's folder that a run writes when it is over,
@@ -39,7 +40,7 @@ func (f *Folder) checkBeside(m *Manifest) {
 		if _, listed := m.Files[name]; listed {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(f.Dir, name)); err == nil && !f.vouched(m, name) {
+		if _, err := sessionfs.Lstat(filepath.Join(f.Dir, name)); err == nil && !f.vouched(m, name) {
 			f.Damage = append(f.Damage, fmt.Errorf("%s: %w: the manifest does not name it", filepath.Join(f.Dir, name), errForeign))
 		}
 	}
@@ -62,7 +63,7 @@ const maxRecordBytes = 64 << 20
 
 // recordID reads the id of the scheduling record; "" where there is none.
 func recordID(dir string) string {
-	file, err := openRegular(filepath.Join(dir, recordName))
+	file, err := sessionfs.Open(filepath.Join(dir, recordName))
 	if err != nil {
 		return ""
 	}

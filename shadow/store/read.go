@@ -15,6 +15,7 @@ import (
 
 	guarded "stackagent/internal/parquet"
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -43,6 +44,17 @@ func (e *PartError) Error() string {
 // Unwrap gives the cause.
 func (e *PartError) Unwrap() error { return e.Err }
 
+// Refusal is the error of who reads no damaged session; that of an object store which cannot be read is its own.
+func (e *PartError) Refusal() error {
+	if e.Unreachable() {
+		return e.Err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, e)
+}
+
+// Unreachable reports whether an object store does not give the part, so that nothing is known about it.
+func (e *PartError) Unreachable() bool { return errors.Is(e.Err, sessionfs.ErrUnreachable) }
+
 // Folder lists the parts of a session.
 type Folder struct {
 	Dir string
@@ -61,6 +73,7 @@ type Folder struct {
 	parts   [numTables][]Range
 	before  [numTables][]Range // read as well, but not scanned; see Within
 
+	whole     bool // every checksum is to be compared, wherever the files are
 	verifying sync.Mutex
 	verified  map[string]error // what is wrong with the content of parts, by file; guarded by mu
 
@@ -85,7 +98,7 @@ func OpenFolder(dir string) (*Folder, error) {
 }
 
 func listParts(dir string) (found [numTables][]Range, err error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := sessionfs.ReadDir(dir)
 	if err != nil {
 		return found, fmt.Errorf("listing the session's parts: %w", err)
 	}
@@ -214,11 +227,11 @@ func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *P
 	}()
 	file, pf, err := openPart(path)
 	if err != nil {
-		return &PartError{File: path, Rows: -1, Err: err}
+		return &PartError{File: path, Rows: -1, Err: unlessUnreachable(err)}
 	}
 	defer file.Close()
 	total = pf.NumRows()
-	if err := use(pf, &done); err != nil {
+	if err := unlessUnreachable(use(pf, &done)); err != nil {
 		return &PartError{File: path, Rows: missing(total, done), Err: err, done: done}
 	}
 	return nil
@@ -226,25 +239,25 @@ func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *P
 
 // openPart opens a part whose footer can be believed. The library may panic
 // over a damaged one.
-func openPart(path string) (file *os.File, pf *parquet.File, err error) {
-	file, err = openRegular(path)
+func openPart(path string) (file sessionfs.File, pf *parquet.File, err error) {
+	opened, err := sessionfs.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() {
 		if pf == nil {
-			file.Close()
+			opened.Close()
 		}
 	}()
-	info, err := file.Stat()
+	info, err := opened.Stat()
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkFooter(file, info.Size()); err != nil {
+	if err := checkFooter(opened, info.Size()); err != nil {
 		return nil, nil, err
 	}
-	pf, err = parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	return file, pf, err
+	pf, err = parquet.OpenFile(opened, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	return opened, pf, err
 }
 
 func missing(total, done int64) int64 {
@@ -259,6 +272,14 @@ func missing(total, done int64) int64 {
 type stopError struct{ error }
 
 func (e stopError) Unwrap() error { return e.error }
+
+// unlessUnreachable makes an error end the reading if it is no damage.
+func unlessUnreachable(err error) error {
+	if errors.Is(err, sessionfs.ErrUnreachable) {
+		return stopError{err}
+	}
+	return err
+}
 
 // each runs use on every part of t; damaged parts are collected, the others
 // are read.
@@ -278,14 +299,11 @@ func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*Pa
 			return bad, stop.error
 		}
 		if bad = append(bad, e); f.Strict {
-			return bad, f.refuse(e)
+			return bad, e.Refusal()
 		}
 	}
 	return bad, nil
 }
-
-// refuse is the error of a part that is not read.
-func (f *Folder) refuse(e *PartError) error { return fmt.Errorf("%w: %w", ErrDamaged, e) }
 
 // readSmall reads a small table whole, row by row.
 func readSmall[T any](f *Folder, t Table, row func(*T)) ([]*PartError, error) {

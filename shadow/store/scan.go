@@ -108,7 +108,7 @@ func (s *scanner[C]) part(worker int, c *C, r Range) bool {
 	if bad != nil {
 		s.bad = append(s.bad, bad)
 		if s.folder.Strict {
-			s.err = errors.Join(s.err, s.folder.refuse(bad))
+			s.err = errors.Join(s.err, bad.Refusal())
 			s.next.Store(int64(len(s.parts)))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"stackagent/internal/seal"
+	"stackagent/internal/sessionfs"
 )
 
 // ErrDamaged is a session of which a file is missing, damaged or exchanged.
@@ -48,6 +49,12 @@ func OpenSession(dir string, damaged bool) (*Folder, *Manifest, error) {
 		return nil, nil, err
 	}
 	f.trust(m, found)
+	for _, d := range f.Damage {
+		if errors.Is(d, sessionfs.ErrUnreachable) {
+			f.Close()
+			return nil, nil, d
+		}
+	}
 	if f.Strict && len(f.Damage) > 0 {
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w: %w", dir, ErrDamaged, firstOf(f.Damage))
@@ -78,7 +85,7 @@ func (f *Folder) trust(m *Manifest, found [numTables][]Range) {
 			continue
 		}
 		path := filepath.Join(f.Dir, name)
-		if err := checkContent(path, m.Files[name]); err != nil {
+		if err := checkContent(path, m.Files[name], false); err != nil {
 			f.Damage = append(f.Damage, fmt.Errorf("%s: %w", path, err))
 		}
 	}
@@ -167,7 +174,7 @@ func (f *Folder) verify(t Table, parts []Range) {
 				path := f.path(t, parts[i])
 				var wrong error
 				if want, listed := f.files[filepath.Base(path)]; listed {
-					wrong = checkContent(path, want)
+					wrong = checkContent(path, want, f.whole)
 				}
 				f.mu.Lock()
 				if f.verified == nil {
@@ -183,12 +190,18 @@ func (f *Folder) verify(t Table, parts []Range) {
 
 // Verify computes the checksums of all parts and gives the first of those that are damaged.
 func (f *Folder) Verify() error {
+	if sessionfs.Remote(f.Dir) && !f.whole {
+		f.whole = true
+		f.mu.Lock()
+		f.verified = nil // of large parts only the size was looked at
+		f.mu.Unlock()
+	}
 	for t := range f.parts {
 		f.verify(Table(t), f.parts[t])
 		for _, r := range f.parts[t] {
 			path := f.path(Table(t), r)
 			if wrong, _ := f.checked(path); wrong != nil {
-				return fmt.Errorf("%w: %w", ErrDamaged, &PartError{File: path, Rows: -1, Err: wrong})
+				return (&PartError{File: path, Rows: -1, Err: wrong}).Refusal()
 			}
 		}
 	}
@@ -214,8 +227,8 @@ func (f *Folder) part(t Table, r Range, use func(*parquet.File, *int64) error) *
 		wrong, _ = f.checked(path)
 	}
 	listed := f.files[filepath.Base(path)]
-	if wrong != nil && f.Strict {
-		return &PartError{File: path, Rows: listed.Rows, Err: wrong}
+	if wrong != nil && (f.Strict || errors.Is(wrong, sessionfs.ErrUnreachable)) {
+		return &PartError{File: path, Rows: listed.Rows, Err: unlessUnreachable(wrong)}
 	}
 	var read int64
 	bad := withPart(path, func(pf *parquet.File, done *int64) error {
@@ -231,10 +244,10 @@ func (f *Folder) part(t Table, r Range, use func(*parquet.File, *int64) error) *
 	return bad
 }
 
-// checkContent computes the checksum of a file and compares it. The error does
-// not name the file.
-func checkContent(path string, want seal.File) error {
-	file, err := openRegular(path)
+// checkContent compares a file with the manifest: its checksum, of a large one in an object store only its size unless
+// whole is set. The error does not name the file.
+func checkContent(path string, want seal.File, whole bool) error {
+	file, err := sessionfs.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("it is missing")
 	}
@@ -242,22 +255,15 @@ func checkContent(path string, want seal.File) error {
 		return err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
+	if whole {
+		return want.CheckWhole(file)
 	}
-	got := seal.File{Bytes: info.Size()}
-	if got.Bytes == want.Bytes {
-		if got, err = seal.Of(file); err != nil {
-			return err
-		}
-	}
-	return want.Check(got)
+	return want.CheckFile(path, file)
 }
 
 // sumOf is the checksum of a file as it is.
 func sumOf(path string) (seal.File, error) {
-	file, err := openRegular(path)
+	file, err := sessionfs.Open(path)
 	if err != nil {
 		return seal.File{}, err
 	}

@@ -2,12 +2,13 @@ package store
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
+
+	"stackagent/internal/sessionfs"
 )
 
 // SumExecutions calls sums with the sums of each part of the executions that has them, and use with the
@@ -65,7 +66,7 @@ func (f *Folder) eachSums(t Table, workers int, use func(int, *Sums) error) (res
 func (f *Folder) sums(t Table, r Range) (s *Sums) {
 	path := f.path(t, r)
 	listed, ok := f.files[filepath.Base(path)]
-	if info, err := os.Lstat(path); !ok || !f.Strict || err != nil || info.Size() != listed.Bytes {
+	if info, err := sessionfs.Lstat(path); !ok || !f.Strict || err != nil || info.Size() != listed.Bytes {
 		return nil
 	}
 	bad := withPart(path, func(pf *parquet.File, _ *int64) (err error) {

@@ -2,12 +2,12 @@ package wait
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"stackagent/granularity"
 	"stackagent/hpc/sched"
+	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -35,7 +35,7 @@ func leftOut(s *session.Session) []string {
 	if len(s.Pauses) > 0 {
 		out = append(out, ofCollector)
 	}
-	if _, err := os.Stat(filepath.Join(s.Dir, sched.Folder)); err == nil {
+	if _, err := sessionfs.Stat(filepath.Join(s.Dir, sched.Folder)); err == nil {
 		out = append(out, onlyInRecord)
 	}
 	return out

@@ -1,9 +1,12 @@
 package console
 
 import (
+	"context"
 	"sync"
 
 	"stackagent/shadow/catalog"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/remote"
 	"stackagent/shadow/session"
 	"stackagent/shadow/view/table"
 )
@@ -16,8 +19,12 @@ type Sessions struct {
 	sessions []*session.Session
 }
 
-// Resolve gives the folder that a user means by dir: "last" is the newest session of the current directory.
+// Resolve gives the folder that a user means by dir: "last" is the newest session of the current directory. An address in
+// an object store becomes the path by which readers find it there.
 func (e Env) Resolve(dir string) (string, error) {
+	if objects.Remote(dir) {
+		return remote.Mount(context.Background(), dir)
+	}
 	path, err := catalog.Resolve(dir)
 	if err == nil && path != dir {
 		e.Note("%s is %s", dir, table.Clean(path))
