@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/label"
 	"stackagent/shadow/export/exporttest"
 )
 
@@ -72,6 +75,10 @@ func TestTracesOfImport(t *testing.T) {
 	shadow("export", dir, "--format", "jfr", "-o", file)
 	shadow("import", file, "-o", imported)
 	for _, dir := range []string{dir, imported} {
+		var stats struct{ Labels label.Labels }
+		if err := json.Unmarshal([]byte(shadow("stats", dir, "--format", "json")), &stats); err != nil || !reflect.DeepEqual(stats.Labels, exporttest.Labels) {
+			t.Errorf("%s: labels %+v, %v", dir, stats.Labels, err)
+		}
 		for trace, want := range map[string][]string{exporttest.Traces[0]: {"1 " + exporttest.Spans[0], "2 " + exporttest.Spans[0]}, exporttest.Traces[1]: {"3 " + exporttest.Spans[1]}} {
 			table, err := csv.NewReader(strings.NewReader(shadow("tasks", dir, "--format", "csv", "--trace", trace))).ReadAll()
 			if err != nil || len(table) == 0 {

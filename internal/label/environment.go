@@ -17,6 +17,9 @@ const (
 	VarNode       = "NODE_NAME"
 )
 
+// Variables are all of them.
+var Variables = []string{VarService, VarAttributes, VarPod, VarNamespace, VarNode}
+
 // maxVariable bounds what is read of a variable, bytes.
 const maxVariable = 1 << 16
 
@@ -99,6 +102,20 @@ func attribute(word string) (key, value string, err error) {
 		return "", "", fmt.Errorf("%q has a wrong percent-encoding", text.Cut(text.Clean(word, '?'), MaxValue))
 	}
 	return key, value, nil
+}
+
+// SetNamed sets the label that Pairs calls so, and reports whether it fits.
+func (l *Labels) SetNamed(name, value string) bool {
+	for _, f := range Fields {
+		if f.Name == name {
+			if CheckValue(value) != "" {
+				return false
+			}
+			*f.Of(l) = value
+			return true
+		}
+	}
+	return l.Add(name, value) == ""
 }
 
 // set sets the label of an attribute and reports whether it fits.

@@ -22,12 +22,15 @@ const (
 
 // Labels of a JVM. An empty one is not set.
 type Labels struct {
-	Service  string            `json:"service,omitempty"` // what the JVM is an instance of
-	Version  string            `json:"version,omitempty"` // of the service
-	Env      string            `json:"env,omitempty"`     // production, staging, ...
+	Service  string            `json:"service,omitempty"`  // what the JVM is an instance of
+	Version  string            `json:"version,omitempty"`  // of the service
+	Env      string            `json:"env,omitempty"`      // production, staging, ...
 	Instance string            `json:"instance,omitempty"` // of the service: a pod, a process
-	Free     map[string]string `json:"labels,omitempty"` // at most MaxFree; nil: none
+	Free     map[string]string `json:"labels,omitempty"`   // at most MaxFree; nil: none
 }
+
+// Property begins the names of the system properties that hold the labels of a session in a JFR recording.
+const Property = "stackagent.label."
 
 // Field is one of the named labels.
 type Field struct {

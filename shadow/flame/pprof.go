@@ -44,12 +44,21 @@ var timeTypes = []*profile.ValueType{{Type: "self_wall", Unit: "nanoseconds"}, {
 func newPprof(s *session.Session, how string, counts ...string) *pprofBuilder {
 	b := &pprofBuilder{known: map[string]*profile.Location{}, p: &profile.Profile{
 		TimeNanos: s.Manifest.WallUnixNs, DurationNanos: max(0, int64(s.Duration())),
-		Comments: []string{"session " + clean(s.Manifest.Session), how},
+		Comments: comments(s, how),
 	}}
 	for _, c := range counts {
 		b.p.SampleType = append(b.p.SampleType, &profile.ValueType{Type: c, Unit: "count"})
 	}
 	return b
+}
+
+// comments are what a profile says of itself.
+func comments(s *session.Session, how string) []string {
+	list := []string{"session " + clean(s.Manifest.Session), how}
+	if l := s.Manifest.Labels.String(); l != "" {
+		list = append(list, clean(l))
+	}
+	return list
 }
 
 // setDefault chooses the time that is shown first.

@@ -21,7 +21,7 @@ func (b *builder) describe() {
 	}
 	m.StartNs, m.EndNs, m.Ended = units.MonoNs(b.clock.start), units.MonoNs(b.clock.end), store.EndedExit
 	m.WallUnixNs = b.clock.start
-	m.JVM = b.facts.jvm
+	m.JVM, m.Labels = b.facts.jvm, b.labels()
 	m.Metrics = []string{"wall"}
 	m.Produced.Executions = uint64(b.result.Executions)
 	m.NotAvailable = map[string]string{

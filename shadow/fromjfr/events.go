@@ -3,11 +3,13 @@ package fromjfr
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"stackagent/internal/jfrfile"
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
 )
@@ -17,27 +19,29 @@ type handler func(*builder, jfrfile.Value) error
 
 // handlers are those of the types that a session has a place for.
 var handlers = map[string]handler{
-	"jdk.MethodTrace":               (*builder).methodTrace,
-	"jdk.VirtualThreadStart":        (*builder).virtualStart,
-	"jdk.VirtualThreadEnd":          (*builder).virtualEnd,
-	"jdk.VirtualThreadSubmitFailed": (*builder).submitFailed,
-	"jdk.GarbageCollection":         (*builder).collection,
-	"jdk.GCPhasePause":              (*builder).pause,
-	"jdk.ThreadStart":               (*builder).threadStart,
-	"jdk.ThreadEnd":                 (*builder).threadEnd,
-	"jdk.DataLoss":                  (*builder).dataLoss,
-	"jdk.ActiveSetting":             (*builder).setting,
-	"jdk.JVMInformation":            (*builder).jvm,
-	"jdk.CPUInformation":            (*builder).cpus,
-	"jdk.GCConfiguration":           (*builder).collector,
-	"jdk.GCHeapConfiguration":       (*builder).heap,
-	"stackagent.Task":               (*builder).ourTask,
-	"stackagent.Submission":         (*builder).ourSubmission,
-	ourWaitType:                     (*builder).ourWait,
-	"stackagent.WaitSum":            (*builder).ourWaitSum,
-	"stackagent.Queue":              func(*builder, jfrfile.Value) error { return nil }, // the task has it, too
-	"stackagent.Summary":            (*builder).ourSummary,
-	"stackagent.Note":               (*builder).ourNote,
+	"jdk.MethodTrace":                (*builder).methodTrace,
+	"jdk.VirtualThreadStart":         (*builder).virtualStart,
+	"jdk.VirtualThreadEnd":           (*builder).virtualEnd,
+	"jdk.VirtualThreadSubmitFailed":  (*builder).submitFailed,
+	"jdk.GarbageCollection":          (*builder).collection,
+	"jdk.GCPhasePause":               (*builder).pause,
+	"jdk.ThreadStart":                (*builder).threadStart,
+	"jdk.ThreadEnd":                  (*builder).threadEnd,
+	"jdk.DataLoss":                   (*builder).dataLoss,
+	"jdk.ActiveSetting":              (*builder).setting,
+	"jdk.JVMInformation":             (*builder).jvm,
+	"jdk.CPUInformation":             (*builder).cpus,
+	"jdk.InitialSystemProperty":      (*builder).property,
+	"jdk.InitialEnvironmentVariable": (*builder).variable,
+	"jdk.GCConfiguration":            (*builder).collector,
+	"jdk.GCHeapConfiguration":        (*builder).heap,
+	"stackagent.Task":                (*builder).ourTask,
+	"stackagent.Submission":          (*builder).ourSubmission,
+	ourWaitType:                      (*builder).ourWait,
+	"stackagent.WaitSum":             (*builder).ourWaitSum,
+	"stackagent.Queue":               func(*builder, jfrfile.Value) error { return nil }, // the task has it, too
+	"stackagent.Summary":             (*builder).ourSummary,
+	"stackagent.Note":                (*builder).ourNote,
 }
 
 func init() {
@@ -49,13 +53,15 @@ func init() {
 // facts are what is known of the recording beside its rows.
 type facts struct {
 	jvm          store.JVM
-	jvmStart     int64 // of the JVM, to tell two apart
-	traced       int64 // executions of methods
-	otherMethods int64 // executions of traced methods that are no tasks
-	lives        int64 // of virtual threads
-	submitFailed int64 // virtual threads that could not be scheduled
-	ours         int64 // executions that we exported
-	summarised   int64 // executions that our recording only counts
+	labels       label.Labels      // of a session that we exported
+	environment  map[string]string // the variables that set labels
+	jvmStart     int64             // of the JVM, to tell two apart
+	traced       int64             // executions of methods
+	otherMethods int64             // executions of traced methods that are no tasks
+	lives        int64             // of virtual threads
+	submitFailed int64             // virtual threads that could not be scheduled
+	ours         int64             // executions that we exported
+	summarised   int64             // executions that our recording only counts
 	submissions  int64
 	traces       int64 // ids of traces of our executions
 	badTraces    int64 // the same, that are none
@@ -103,6 +109,31 @@ func (b *builder) jvm(e jfrfile.Value) error {
 	j.Version = version(short(e.Get("jvmVersion").Text()))
 	j.MainClass, _, _ = strings.Cut(short(e.Get("javaArguments").Text()), " ")
 	return nil
+}
+
+// property is jdk.InitialSystemProperty.
+func (b *builder) property(e jfrfile.Value) error {
+	if name, ok := strings.CutPrefix(e.Get("key").Text(), label.Property); ok {
+		b.facts.labels.SetNamed(name, e.Get("value").Text()) // one that does not fit is not ours
+	}
+	return nil
+}
+
+// variable is jdk.InitialEnvironmentVariable.
+func (b *builder) variable(e jfrfile.Value) error {
+	if key := e.Get("key").Text(); slices.Contains(label.Variables, key) {
+		if b.facts.environment == nil {
+			b.facts.environment = map[string]string{}
+		}
+		b.facts.environment[key] = e.Get("value").Text()
+	}
+	return nil
+}
+
+// labels are those that the recording's JVM had.
+func (b *builder) labels() label.Labels {
+	found, _, _ := label.FromEnvironment(func(k string) string { return b.facts.environment[k] })
+	return b.facts.labels.Or(found)
 }
 
 // version finds 25.0.1+8 in "OpenJDK 64-Bit Server VM (25.0.1+8-LTS) for linux-amd64 JRE (25.0.1+8-LTS), built on ...".

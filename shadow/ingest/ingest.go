@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/bus"
@@ -76,6 +77,7 @@ type Progress struct {
 	Process   string // wire.Batch.Process of its JVM
 	Folder    string // its folder, below the root
 	JVM       store.JVM
+	Labels    label.Labels
 	StartNs   units.MonoNs // of the session, by the JVM's CLOCK_MONOTONIC
 	Received  store.Counts // events received, stored or about to be
 	Stored    store.Counts

@@ -239,7 +239,7 @@ func (w *worker) ack(h *held) {
 // publish says where the session stands.
 func (w *worker) publish() {
 	m := &w.out.Manifest
-	w.pro.JVM, w.pro.StartNs, w.pro.Stored, w.pro.Lost, w.pro.Ended = m.JVM, m.StartNs, m.Stored, m.Lost, m.Ended
+	w.pro.JVM, w.pro.Labels, w.pro.StartNs, w.pro.Stored, w.pro.Lost, w.pro.Ended = m.JVM, m.Labels, m.StartNs, m.Stored, m.Lost, m.Ended
 	w.published = time.Now()
 	w.pro.LastBatch = time.Unix(0, w.lastBatch.Load())
 	w.ingest.report(w.pro)

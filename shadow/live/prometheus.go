@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/store"
@@ -109,6 +110,7 @@ func with(labels []Attribute, name, value string) []Attribute {
 type JVMMetrics struct {
 	Session  string
 	JVM      store.JVM
+	Labels   label.Labels
 	Since    time.Time // when the shadow began to count
 	Families []*Family
 }
@@ -129,7 +131,7 @@ func (l *Live) Metrics(f func(JVMMetrics)) (more int) {
 		var m metricSet
 		j.mu.Lock()
 		j.metrics(&m)
-		x := JVMMetrics{Session: j.progress.Session, JVM: j.progress.JVM, Since: j.born, Families: m.families}
+		x := JVMMetrics{Session: j.progress.Session, JVM: j.progress.JVM, Labels: j.progress.Labels, Since: j.born, Families: m.families}
 		j.mu.Unlock()
 		f(x)
 	}
@@ -142,8 +144,14 @@ func NotListed(n int) *Family {
 }
 
 func (j *jvm) metrics(m *metricSet) {
-	jvm := with(nil, "jvm", j.folder)
 	p := &j.progress
+	jvm := with(nil, "jvm", j.folder)
+	// They are of the JVM: no series is added. Prometheus gives "instance" a meaning of its own.
+	for _, l := range []Attribute{{"service", p.Labels.Service}, {"service_version", p.Labels.Version}, {"env", p.Labels.Env}, {"service_instance", p.Labels.Instance}} {
+		if l.Value != "" {
+			jvm = with(jvm, l.Name, l.Value)
+		}
+	}
 	m.gauge("stackagent_jvm_info", "A JVM that is observed; 1.", append(jvm, Attribute{"session", Label(p.Session)}, Attribute{"program", Label(p.JVM.MainClass)},
 		Attribute{"host", Label(p.JVM.Host)}, Attribute{"pid", strconv.Itoa(p.JVM.PID)}, Attribute{"gc", Label(p.JVM.GC)}, Attribute{"version", Label(p.JVM.Version)}), 1)
 	up := 1.0

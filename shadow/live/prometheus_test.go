@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -83,6 +84,35 @@ func TestMetrics(t *testing.T) {
 	}
 	if i := labels(families["stackagent_jvm_info"].Metric[0]); i["program"] != "com.acme.Main" || i["pid"] != "7" {
 		t.Errorf("info: %v", i)
+	}
+}
+
+// The labels of a JVM are on each of its series, and add none.
+func TestMetricsOfLabels(t *testing.T) {
+	p := newProgram(t)
+	count := func() (series int, families map[string]*dto.MetricFamily) {
+		var b bytes.Buffer
+		p.live.WriteMetrics(&b)
+		families = parse(t, b.Bytes())
+		for _, f := range families {
+			series += len(f.Metric)
+		}
+		return series, families
+	}
+	before, _ := count()
+	p.live.Progress(ingest.Progress{Session: "s", Folder: "s", Ended: store.EndedRunning, JVM: store.JVM{PID: 7, CPUs: 4, Version: "25"},
+		Labels: label.Labels{Service: "shop \"a\"", Version: "1.4", Env: "test", Instance: "i", Free: map[string]string{"team": "a"}}})
+	after, families := count()
+	if before != after {
+		t.Errorf("%d series, %d with labels", before, after)
+	}
+	for _, name := range []string{"stackagent_jvm_info", "stackagent_jvm_up", "jvm_thread_count"} {
+		if l := labels(families[name].Metric[0]); l["service"] != `shop "a"` || l["service_version"] != "1.4" || l["env"] != "test" || l["service_instance"] != "i" || l["team"] != "" || l["jvm"] != "s" {
+			t.Errorf("%s: %v", name, l)
+		}
+	}
+	if v := p.view(); v.Row.Service != "shop \"a\"" || v.Row.Free["team"] != "a" || len(v.Row.Labels) != 1 || v.Row.Labels[0] != `shop "a" 1.4 test` {
+		t.Errorf("row %+v", v.Row)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"stackagent/internal/label"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/store"
 )
@@ -68,6 +69,11 @@ func (j *jvm) row() Row {
 	r := Row{Session: p.Session, Folder: j.folder, Program: name(p.JVM.MainClass), Host: name(p.JVM.Host), PID: p.JVM.PID, Labels: []string{},
 		State: j.state(), LagMs: float64(j.live.o.Now().Sub(j.came)) / 1e6, NotShown: float64(j.notShown),
 		Lost: float64(max(j.lost, p.Lost.Events)), LostBatches: float64(p.Lost.Batches), Findings: len(j.findings.shown()), Sparks: j.sparks()}
+	l := &p.Labels
+	r.Service, r.Version, r.Env, r.Instance, r.Free = l.Service, l.Version, l.Env, l.Instance, l.Free
+	if line := shownLabels(l); line != "" {
+		r.Labels = append(r.Labels, line)
+	}
 	if l := j.live.o.Labels; l != nil {
 		r.Labels = append(r.Labels, l(j.folder)...)
 	}
@@ -91,6 +97,11 @@ func (j *jvm) row() Row {
 	r.QueueP99Ns = j.queueP99()
 	r.CPUs = j.cpus(last)
 	return r
+}
+
+// shownLabels are the labels that tell what a JVM is, in one line: where it runs is shown beside it.
+func shownLabels(l *label.Labels) string {
+	return strings.TrimSpace(l.Service + " " + l.Version + " " + l.Env)
 }
 
 // queueP99 is over the last windows, of all executors.

@@ -18,16 +18,22 @@ type Fleet struct {
 
 // Row is the line of a JVM in the fleet, and the head of its own view.
 type Row struct {
-	Session   string   `json:"session"`
-	Folder    string   `json:"folder"` // its name in addresses
-	Program   string   `json:"program"`
-	Host      string   `json:"host"`
-	PID       int      `json:"pid"`
-	Labels    []string `json:"labels"`     // given by the user
-	State     string   `json:"state"`      // starting, running, silent (nothing came for some seconds), ended
-	Ended     string   `json:"ended"`      // how; "" while it runs
-	StartedMs float64  `json:"started_ms"` // Unix milliseconds; 0: not known
-	LagMs     float64  `json:"lag_ms"`     // since the last batch came: figures are as of then
+	Session string   `json:"session"`
+	Folder  string   `json:"folder"` // its name in addresses
+	Program string   `json:"program"`
+	Host    string   `json:"host"`
+	PID     int      `json:"pid"`
+	Labels  []string `json:"labels"` // service, version and environment in one line, then those given by the user
+	// What the JVM says it belongs to; "": it does not say.
+	Service   string            `json:"service"`
+	Version   string            `json:"version"` // of the service
+	Env       string            `json:"env"` // environment of the service
+	Instance  string            `json:"instance"` // of the service: a pod, a process
+	Free      map[string]string `json:"free_labels"` // the others; null: none
+	State     string            `json:"state"`       // starting, running, silent (nothing came for some seconds), ended
+	Ended     string            `json:"ended"`       // how; "" while it runs
+	StartedMs float64           `json:"started_ms"`  // Unix milliseconds; 0: not known
+	LagMs     float64           `json:"lag_ms"`      // since the last batch came: figures are as of then
 	// Tasks (units of work) per second over the last five seconds. null: not known.
 	StartedRate  *float64 `json:"started_rate"`
 	FinishedRate *float64 `json:"finished_rate"`

@@ -63,6 +63,7 @@ type Session struct {
 	Collector  string  `json:"collector"`
 	Host       string  `json:"host"`
 	PID        int     `json:"pid"`
+	Labels     string  `json:"labels"` // service, version and environment; "": none
 	CPUs       int     `json:"cpus"`
 	Started    string  `json:"started"` // RFC 3339, "" if not known
 	DurationNs float64 `json:"duration_ns"`

@@ -3,6 +3,7 @@ package page
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"stackagent/granularity"
 	"stackagent/internal/text"
@@ -18,6 +19,9 @@ func (b *builder) session() {
 	to := &b.data.Session
 	*to = Session{Name: printable(s.Session), Program: printable(s.JVM.MainClass), JVM: jvmText(s.JVM.Name, s.JVM.Version), Collector: printable(s.JVM.GC),
 		Host: printable(s.JVM.Host), PID: s.JVM.PID, CPUs: s.JVM.CPUs, Started: s.Started, DurationNs: float64(s.DurationNs), Running: s.Ended == store.EndedRunning,
+	}
+	if l := s.Labels; l != nil {
+		to.Labels = printable(strings.TrimSpace(l.Service + " " + l.Version + " " + l.Env))
 	}
 	to.Losses = append(to.Losses, s.Warnings...)
 	to.Account, to.NeverAtMost = s.AccountText(), s.NeverAtMost()

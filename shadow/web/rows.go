@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
@@ -25,13 +26,14 @@ const (
 
 // Row is a session in sessions.json.
 type Row struct {
-	ID         string   `json:"id"` // its folder's name in the store and in addresses of the page
-	Session    string   `json:"session"`
-	Name       string   `json:"name"` // the user's name for it; else Session, else ID
-	Note       string   `json:"note"` // the user's
-	Program    string   `json:"program"`
-	Host       string   `json:"host"`
-	PID        int      `json:"pid"`
+	ID      string `json:"id"` // its folder's name in the store and in addresses of the page
+	Session string `json:"session"`
+	Name    string `json:"name"` // the user's name for it; else Session, else ID
+	Note    string `json:"note"` // the user's
+	Program string `json:"program"`
+	Host    string `json:"host"`
+	PID     int    `json:"pid"`
+	label.Labels
 	JVM        string   `json:"jvm"`
 	GC         string   `json:"gc"`
 	Started    string   `json:"started"`      // RFC 3339
@@ -85,7 +87,7 @@ func (s *Server) rows(words []string) []Row {
 		if s.gone(p, err) {
 			continue
 		}
-		e := catalog.Entry{Folder: p.Folder, Session: p.Session, Program: p.JVM.MainClass, Host: p.JVM.Host, PID: p.JVM.PID, Started: p.LastBatch}
+		e := catalog.Entry{Folder: p.Folder, Session: p.Session, Program: p.JVM.MainClass, Host: p.JVM.Host, PID: p.JVM.PID, Labels: p.Labels, Started: p.LastBatch}
 		if e.Matches(words) {
 			rows = append(rows, s.row(&e, p))
 		}
@@ -105,14 +107,14 @@ func (s *Server) gone(p *ingest.Progress, err error) bool {
 // row is a session of the store, and where it stands if this shadow records it.
 func (s *Server) row(e *catalog.Entry, p *ingest.Progress) Row {
 	r := Row{
-		ID: e.Folder, Session: e.Session, Name: cmp.Or(e.Name, e.Session, e.Folder), Note: e.Note, Program: e.Program, Host: e.Host, PID: e.PID, JVM: e.JVM, GC: e.GC,
+		ID: e.Folder, Session: e.Session, Name: cmp.Or(e.Name, e.Session, e.Folder), Note: e.Note, Program: e.Program, Host: e.Host, PID: e.PID, Labels: e.Labels, JVM: e.JVM, GC: e.GC,
 		DurationNs: int64(e.Duration), Bytes: e.Bytes, Executions: e.Executions, Creations: e.Creations, Stored: e.Executions + e.Creations,
 		Lost: e.LostEvents, Gaps: e.LostBatches, State: e.Ended, Running: e.Open(s.o.Now()), Damaged: e.Damaged,
 		LastBatch: rfc3339(e.Stored), Folder: filepath.Join(s.o.Store, e.Folder), started: e.Started,
 	}
 	last := e.Stored
 	if p != nil {
-		r.Session, r.Program, r.Host, r.PID = p.Session, p.JVM.MainClass, p.JVM.Host, p.JVM.PID
+		r.Session, r.Program, r.Host, r.PID, r.Labels = p.Session, p.JVM.MainClass, p.JVM.Host, p.JVM.PID, p.Labels
 		r.Executions, r.Creations, r.Stored = p.Received.Executions, p.Received.Creations, p.Stored.Sum()
 		r.Lost, r.Gaps, r.State, r.Running, r.Damaged = p.Lost.Events, p.Lost.Batches, p.Ended, p.Ended == store.EndedRunning, ""
 		r.LastBatch, last = rfc3339(p.LastBatch), p.LastBatch

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -24,6 +25,12 @@ func Write(w io.Writer, s *session.Session, dir string) error {
 	for t := range store.Tables() {
 		table(&b, s, dir, t)
 	}
+	m := &s.Manifest
+	fmt.Fprintf(&b, "-- Whose session it is.\nCREATE OR REPLACE VIEW session AS\nSELECT %s AS session, %s AS program, %s AS host", valueOf(m.Session), valueOf(m.JVM.MainClass), valueOf(m.JVM.Host))
+	for _, f := range label.Fields {
+		fmt.Fprintf(&b, ", %s AS %s", valueOf(*f.Of(&m.Labels)), name(f.Name))
+	}
+	fmt.Fprintf(&b, ", %s AS labels;\n\n", valueOf(m.Labels.FreeJSON()))
 	b.WriteString(views)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("writing the views: %w", err)
@@ -61,6 +68,14 @@ func typeOf(c store.Column) string {
 		of += "[]"
 	}
 	return of
+}
+
+// valueOf is a text as a value; nothing is null.
+func valueOf(s string) string {
+	if s == "" {
+		return "NULL::VARCHAR"
+	}
+	return quote(text.Clean(s, '?'))
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -4,6 +4,7 @@ package exporttest
 import (
 	"fmt"
 
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -45,6 +46,9 @@ func Traced(root string) (string, error) {
 	return write(root, rows)
 }
 
+// Labels of the session.
+var Labels = label.Labels{Service: "shop", Version: "1.4", Env: "test", Instance: "shop-7", Free: map[string]string{"team": "it's a"}}
+
 func write(root string, traces []store.TaskTrace) (string, error) {
 	w, err := store.OpenWriter(root, "known", "known")
 	if err != nil {
@@ -52,6 +56,7 @@ func write(root string, traces []store.TaskTrace) (string, error) {
 	}
 	w.Manifest = store.Manifest{Session: "known", WallUnixNs: WallUnixNs, StartNs: Start, EndNs: End, DurationNs: units.Ns(End - Start), Ended: store.EndedExit,
 		Metrics: []string{"wall", "cpu"}, JVM: store.JVM{PID: 4711, Version: "25", Name: "OpenJDK", MainClass: "com.acme.Main", GC: "G1", CPUs: 4},
+		Labels:   Labels,
 		Produced: store.Counts{Executions: 11}, Submissions: &store.RecordAccount{Produced: 1}, Waits: &store.WaitRecording{}}
 	if traces != nil {
 		w.Manifest.Traces = &store.RecordAccount{Produced: uint64(len(traces))}

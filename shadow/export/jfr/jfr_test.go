@@ -105,7 +105,7 @@ func TestRecordingOfKnownSession(t *testing.T) {
 		t.Errorf("tasks:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
 	}
 	for name, n := range map[string]int{"stackagent.Queue": 1, "stackagent.Submission": 1, "stackagent.Wait": 1, "stackagent.Summary": 1, "stackagent.Note": 1,
-		"jdk.GarbageCollection": 1, "jdk.GCPhasePause": 1, "jdk.JVMInformation": 1} {
+		"jdk.GarbageCollection": 1, "jdk.GCPhasePause": 1, "jdk.JVMInformation": 1, "jdk.InitialSystemProperty": 5} {
 		if counts[name] != n {
 			t.Errorf("%d events %s, want %d", counts[name], name, n)
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -100,6 +101,14 @@ func (r *recording) information() error {
 	r.number(int64(j.PID))
 	if err := r.end(m.StartNs); err != nil {
 		return err
+	}
+	for _, p := range m.Labels.Pairs() { // the programs that read recordings have no other place for them
+		r.start(eventProperty, m.StartNs)
+		r.words(label.Property + p.Name)
+		r.words(p.Value)
+		if err := r.end(m.StartNs); err != nil {
+			return err
+		}
 	}
 	r.start(eventCPU, m.StartNs)
 	r.words("unknown")

@@ -55,6 +55,7 @@ const (
 	eventCPU
 	eventSetting
 	eventWaitSum
+	eventProperty
 )
 
 // field is a field of a type.
@@ -163,6 +164,8 @@ var eventKinds = []kind{
 	{id: eventCPU, name: "jdk.CPUInformation", label: "CPU Information", category: []string{"Operating System", "Processor"},
 		fields: []field{words("cpu", "Type"), words("description", "Description"), {name: "sockets", of: typeInt, label: "Sockets", kind: typeUnsigned},
 			{name: "cores", of: typeInt, label: "Cores", kind: typeUnsigned}, {name: "hwThreads", of: typeInt, label: "Hardware Threads", kind: typeUnsigned}}},
+	{id: eventProperty, name: "jdk.InitialSystemProperty", label: "Initial System Property", explain: "System Property at JVM start", category: system,
+		fields: []field{words("key", "Key"), words("value", "Value")}},
 	{id: eventSetting, name: "jdk.ActiveSetting", label: "Recording Setting", category: []string{"Flight Recorder"},
 		fields: []field{count("id", "Event Id"), words("name", "Setting Name"), words("value", "Setting Value")}},
 }

@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 
+	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/shadow/live"
 	"stackagent/shadow/store"
@@ -42,29 +45,33 @@ func integer(name string, value int64) *common.KeyValue {
 
 // Shadow describes the shadow itself.
 func Shadow(host string, pid int) *resource.Resource {
-	return described("shadow", "", store.JVM{Host: host, PID: pid})
+	return described("shadow", "", "", store.JVM{Host: host, PID: pid})
 }
 
 // Program describes an observed JVM.
-func Program(session string, j store.JVM) *resource.Resource {
-	name := j.MainClass
-	if name == "" {
-		name = "unknown_service:java" // as the conventions have it
-	}
-	r := described(name, session, j)
+func Program(session string, j store.JVM, l label.Labels) *resource.Resource {
+	r := described(cmp.Or(l.Service, j.MainClass, "unknown_service:java"), cmp.Or(l.Instance, session), session, j) // the last as the conventions have it
 	for _, a := range []struct{ name, value string }{{"process.runtime.name", j.Name}, {"process.runtime.version", j.Version}, {"stackagent.jvm.gc", j.GC}} {
 		if a.value != "" {
 			r.Attributes = append(r.Attributes, str(a.name, a.value))
+		}
+	}
+	for _, p := range l.Attributes() {
+		if !slices.ContainsFunc(r.Attributes, func(a *common.KeyValue) bool { return a.Key == p.Name }) { // a key stands once
+			r.Attributes = append(r.Attributes, str(p.Name, p.Value))
 		}
 	}
 	return r
 }
 
 // described has only what is known.
-func described(service, session string, j store.JVM) *resource.Resource {
+func described(service, instance, session string, j store.JVM) *resource.Resource {
 	r := &resource.Resource{Attributes: []*common.KeyValue{str("service.name", service)}}
+	if instance != "" {
+		r.Attributes = append(r.Attributes, str("service.instance.id", instance))
+	}
 	if session != "" {
-		r.Attributes = append(r.Attributes, str("service.instance.id", session), str("stackagent.session", session))
+		r.Attributes = append(r.Attributes, str("stackagent.session", session))
 	}
 	if j.PID > 0 {
 		r.Attributes = append(r.Attributes, integer("process.pid", int64(j.PID)))

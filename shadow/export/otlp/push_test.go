@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 
+	"stackagent/internal/label"
 	"stackagent/shadow/live"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary/summarytest"
@@ -27,6 +29,23 @@ func (c *clock) after(d time.Duration) <-chan time.Time {
 }
 
 // The pusher sends the newest totals, says once that it fails and once that it works again, and retries less and less often.
+// Labels are attributes of the resource, each once, and do not replace what is known of the process.
+func TestLabels(t *testing.T) {
+	l := label.Labels{Service: "shop", Version: "1.4", Env: "test", Instance: "i", Free: map[string]string{"team": "a", "process.pid": "99", "k8s.pod.name": "p"}}
+	got := map[string]string{}
+	for _, a := range Program("s", store.JVM{PID: 7, MainClass: "com.acme.Main"}, l).Attributes {
+		if _, twice := got[a.Key]; twice {
+			t.Errorf("%s is there twice", a.Key)
+		}
+		got[a.Key] = a.Value.GetStringValue()
+	}
+	want := map[string]string{"service.name": "shop", "service.version": "1.4", "deployment.environment.name": "test", "service.instance.id": "i", "stackagent.session": "s",
+		"process.pid": "", "team": "a", "k8s.pod.name": "p"} // the pid is a number
+	if !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestPusher(t *testing.T) {
 	busy := status(503, protobuf, "")
 	answers := []func(http.ResponseWriter){nil}
@@ -176,7 +195,7 @@ func TestFamilies(t *testing.T) {
 		{Name: "d_seconds", Kind: live.Sum, Points: []live.Point{{Sum: 2.5, Count: 4}}},
 	}
 	f := newFake(t)
-	r := Program("s", store.JVM{PID: 7, Host: "h", MainClass: "com.acme.Main", Version: "25", GC: "G1"})
+	r := Program("s", store.JVM{PID: 7, Host: "h", MainClass: "com.acme.Main", Version: "25", GC: "G1"}, label.Labels{})
 	if _, err := f.client(t, Options{}).Metrics(t.Context(), []*metrics.ResourceMetrics{Families(r, "v1", families, time.Unix(100, 0), time.Unix(200, 5))}); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +235,7 @@ func TestHostileNames(t *testing.T) {
 	c := f.client(t, Options{})
 	for _, name := range names {
 		family := &live.Family{Name: "x", Kind: live.Gauge, Points: []live.Point{{Labels: []live.Attribute{{Name: "class", Value: name}}}}}
-		r := Program(name, store.JVM{MainClass: name, Host: name, GC: name, Name: name, Version: name})
+		r := Program(name, store.JVM{MainClass: name, Host: name, GC: name, Name: name, Version: name}, label.Labels{})
 		if _, err := c.Metrics(t.Context(), []*metrics.ResourceMetrics{Families(r, "v", []*live.Family{family}, time.Unix(1, 0), time.Unix(2, 0))}); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}

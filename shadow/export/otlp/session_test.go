@@ -111,7 +111,7 @@ func TestExport(t *testing.T) {
 	if len(notes) != 1 || !strings.HasPrefix(notes[0], "1 execution had not ended") {
 		t.Errorf("notes: %q", notes)
 	}
-	if r := values(f.metrics[0].Resource.Attributes); r["service.name"] != "com.acme.Main" || r["process.pid"] != int64(4711) || r["stackagent.session"] != "known" {
+	if r := values(f.metrics[0].Resource.Attributes); r["service.name"] != "shop" || r["service.version"] != "1.4" || r["team"] != "it's a" || r["process.pid"] != int64(4711) || r["stackagent.session"] != "known" {
 		t.Errorf("resource: %v", r)
 	}
 }

@@ -44,7 +44,7 @@ func Export(to Sink, src *export.Source, slowest int, version string) (notes []s
 		return nil, err
 	}
 	notes = x.notes()
-	r := Program(x.s.Manifest.Session, x.s.Manifest.JVM)
+	r := Program(x.s.Manifest.Session, x.s.Manifest.JVM, x.s.Manifest.Labels)
 	if len(notes) > 0 {
 		r.Attributes = append(r.Attributes, list(notesName, notes))
 	}

@@ -57,7 +57,11 @@ func (t *tracks) process() error {
 	j := &t.s.Manifest.JVM
 	p := number(nil, 1, uint64(max(0, j.PID)))
 	p = str(p, 6, clean(j.MainClass))
-	for _, label := range []string{j.Name + " " + j.Version, j.GC, "session " + t.s.Manifest.Session} {
+	labels := []string{j.Name + " " + j.Version, j.GC, "session " + t.s.Manifest.Session}
+	for _, l := range t.s.Manifest.Labels.Pairs() {
+		labels = append(labels, l.Name+"="+l.Value)
+	}
+	for _, label := range labels {
 		p = str(p, 8, clean(label))
 	}
 	return t.w.track(message(number(nil, descriptorUUID, trackProcess), descriptorProcess, p))

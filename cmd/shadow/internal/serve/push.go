@@ -55,7 +55,7 @@ func (f *pushFlags) pusher(env console.Env, l *serveLive, b *bus.Bus, in *ingest
 		now := env.Now()
 		var all []*metrics.ResourceMetrics
 		more := l.figures.Metrics(func(j live.JVMMetrics) {
-			all = append(all, otlp.Families(otlp.Program(j.Session, j.JVM), f.client.Version(), j.Families, j.Since, now))
+			all = append(all, otlp.Families(otlp.Program(j.Session, j.JVM, j.Labels), f.client.Version(), j.Families, j.Since, now))
 		})
 		own := append(web.OwnMetrics(in.Totals(), l.healthy(b, in) == nil), live.NotListed(more))
 		return append(all, otlp.Families(otlp.Shadow(host, os.Getpid()), f.client.Version(), append(own, p.Families()...), began, now))

@@ -91,7 +91,7 @@ func TestOnce(t *testing.T) {
 	for _, c := range []struct{ jvm, format, want string }{
 		{"", "table", "com.acme.Tax"}, {"4711", "table", "ComputeTaxForOrder$Job"}, {"box-4711", "table", "pid 4711"},
 		{"store/box-4711-17", "table", "Running now"}, {"", "csv", "program,pid,finished_rate,queue_p99_ns,"},
-		{"", "csv", "com.acme.Tax,4711,4998,23400000,2.21,0,1,running,box,box-4711,box-4711-17"}, {"", "csv", "\nquiet,7,,,,0,0,starting,"},
+		{"", "csv", "com.acme.Tax,4711,4998,23400000,2.21,0,1,running,,box,box-4711,box-4711-17"}, {"", "csv", "\nquiet,7,,,,0,0,starting,"},
 		{"4711", "csv", "others,0.05,,,,,,,3,0,0"},
 	} {
 		out, err := once(t, address, c.jvm, c.format)

@@ -3,6 +3,7 @@ package top
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"stackagent/shadow/live"
 )
@@ -63,6 +64,7 @@ func fleetGrid(f *live.Fleet) grid {
 		{title: "findings", name: "findings", value: func(r live.Row) float64 { return float64(r.Findings) }, show: count},
 		{title: "state", name: "state", text: func(r live.Row) string { return r.State }},
 		{title: "last 20 s", text: func(r live.Row) string { return recent(r.Sparks.Finished, sparkLength) }},
+		{title: "service", name: "service", text: func(r live.Row) string { return strings.TrimSpace(r.Service + " " + r.Version) }},
 		{title: "host", name: "host", text: func(r live.Row) string { return r.Host }},
 		{title: "session", name: "session", text: func(r live.Row) string { return r.Session }},
 		{title: "folder", name: "folder", text: func(r live.Row) string { return r.Folder }},

@@ -92,6 +92,8 @@ export interface Session {
   collector: string;
   host: string;
   pid: number;
+  /** service, version and environment; "": none */
+  labels: string;
   cpus: number;
   /** RFC 3339, "" if not known */
   started: string;

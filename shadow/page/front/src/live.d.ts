@@ -21,8 +21,18 @@ export interface Row {
   program: string;
   host: string;
   pid: number;
-  /** given by the user */
+  /** service, version and environment in one line, then those given by the user */
   labels: string[];
+  /** What the JVM says it belongs to; "": it does not say. */
+  service: string;
+  /** of the service */
+  version: string;
+  /** environment of the service */
+  env: string;
+  /** of the service: a pod, a process */
+  instance: string;
+  /** the others; null: none */
+  free_labels: Record<string, string>;
   /** starting, running, silent (nothing came for some seconds), ended */
   state: string;
   /** how; "" while it runs */

@@ -9,6 +9,10 @@ export interface Stored {
   program: string;
   host: string;
   pid: number;
+  service?: string;
+  version?: string;
+  env?: string;
+  instance?: string;
   started: string;
   duration_ns: number;
   bytes: number;

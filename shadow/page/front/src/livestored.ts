@@ -16,7 +16,7 @@ export class StoredSessions {
   readonly el: HTMLElement;
   private readonly table: LiveTable<Stored>;
   private readonly count = h("span", { class: "quiet", id: "stored-count", role: "status" });
-  private readonly search = h("input", { type: "search", id: "stored-search", class: "table-find", placeholder: "Search name, program, host, PID", "aria-label": "Search stored sessions" });
+  private readonly search = h("input", { type: "search", id: "stored-search", class: "table-find", placeholder: "Search name, service, program, host, PID", "aria-label": "Search stored sessions" });
   private readonly older = button("Show older sessions", () => void this.more(), { class: "button", id: "older" });
   private readonly trouble = h("p", { class: "fault", role: "alert", hidden: true });
   private readonly compare = h("a", { class: "button", id: "compare", hidden: true }, "Compare the two");
@@ -93,7 +93,7 @@ export class StoredSessions {
       { key: "chosen", title: "Compare", kind: "text", text: () => "", fill: (cell, s) => this.box(cell, s) },
       {
         key: "name", title: "Session", kind: "name", value: (s) => s.name, text: (s) => s.name, href: (s) => s.report ?? null,
-        below: (s) => [s.note, s.program === s.name ? "" : s.program, s.pid ? `pid ${s.pid}` : "", s.host].filter(Boolean).join(" · "),
+        below: (s) => [[s.service, s.version, s.env].filter(Boolean).join(" "), s.note, s.program === s.name ? "" : s.program, s.pid ? `pid ${s.pid}` : "", s.host].filter(Boolean).join(" · "),
       },
       { key: "started", title: "Started", kind: "text", value: (s) => s.started, text: (s) => when(s.started) },
       { key: "duration", title: "Lasted", kind: "number", value: (s) => s.duration_ns, text: (s) => (s.duration_ns > 0 ? formatNs(s.duration_ns) : "–") },

@@ -27,6 +27,7 @@ function line(data: Data): HTMLElement {
   const started = se.started ? new Date(se.started) : null;
   const parts = [
     se.program || se.name,
+    se.labels,
     started && !Number.isNaN(started.getTime()) ? started.toLocaleString([], { dateStyle: "medium", timeStyle: "short" }) : "",
     formatNs(se.duration_ns) + (se.running ? " so far" : ""),
     se.jvm + (se.collector ? `, ${se.collector} collector` : ""),
