@@ -26,9 +26,9 @@ type Row struct {
 	Labels  []string `json:"labels"` // service, version and environment in one line, then those given by the user
 	// What the JVM says it belongs to; "": it does not say.
 	Service   string            `json:"service"`
-	Version   string            `json:"version"` // of the service
-	Env       string            `json:"env"` // environment of the service
-	Instance  string            `json:"instance"` // of the service: a pod, a process
+	Version   string            `json:"version"`     // of the service
+	Env       string            `json:"env"`         // environment of the service
+	Instance  string            `json:"instance"`    // of the service: a pod, a process
 	Free      map[string]string `json:"free_labels"` // the others; null: none
 	State     string            `json:"state"`       // starting, running, silent (nothing came for some seconds), ended
 	Ended     string            `json:"ended"`       // how; "" while it runs
