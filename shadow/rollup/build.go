@@ -77,7 +77,7 @@ func Build(s *session.Session, l Labels, before Carry, last bool) (rows []Row, a
 		}
 	}
 	b.pauses()
-	b.losses()
+	b.losses(last)
 	if last {
 		b.never()
 	}
@@ -330,20 +330,23 @@ func (b *builder) pauses() {
 	}
 }
 
-// losses adds what was lost since the range before.
-func (b *builder) losses() {
+// losses adds what was lost since the range before. Batches that did not arrive may still come before the end.
+func (b *builder) losses(last bool) {
 	m, _ := b.s.Found()
 	lost := summary.LostOf(&m.Lost)
 	k := key{window: b.window(b.end()), metric: LostEvents}
 	var named uint64
 	for reason, n := range lost.ByReason {
 		named += n
+		if reason == summary.LostInGaps && !last {
+			continue
+		}
 		b.lost(k, reason, int64(n))
 	}
 	if lost.Events > named {
 		b.lost(k, "", int64(lost.Events-named))
 	}
-	if n := int64(lost.Batches) - b.after.LostBatches; n > 0 {
+	if n := int64(lost.Batches) - b.after.LostBatches; n > 0 && last {
 		k.metric = LostBatches
 		b.of(k).count += n
 		b.after.LostBatches = int64(lost.Batches)

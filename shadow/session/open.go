@@ -67,7 +67,8 @@ type Batches struct {
 
 // OpenRange opens a part of a session, also of one that is still being written, at a cost that depends on the part: its
 // events are only those of the batches. Counts of tasks that were never executed have no meaning: they may be later.
-func OpenRange(dir string, b Batches) (*Session, error) { return open(dir, false, &b) }
+// damaged: as OpenDamaged.
+func OpenRange(dir string, b Batches, damaged bool) (*Session, error) { return open(dir, damaged, &b) }
 
 func open(dir string, damaged bool, only *Batches) (*Session, error) {
 	dir, err := locate(dir)

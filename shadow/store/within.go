@@ -1,6 +1,12 @@
 package store
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrStraddles is a part that holds batches inside and outside of a range.
+var ErrStraddles = errors.New("a part holds batches of the range and others")
 
 // Tables of things that happened, row by row: what a range of batches brought says nothing about others. The rest describe
 // things that rows of any range may name.
@@ -27,7 +33,7 @@ func (f *Folder) Within(from, to, lookBack uint64) error {
 					before = append(before, r)
 				}
 			case r.From <= to:
-				return fmt.Errorf("%s: it holds batches within %d-%d and others", f.path(t, r), from, to)
+				return fmt.Errorf("%s, range %d-%d: %w", f.path(t, r), from, to, ErrStraddles)
 			}
 		}
 		f.parts[t], f.before[t] = kept, before
