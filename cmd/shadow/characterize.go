@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,8 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/nominal"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/remote"
 	"stackagent/shadow/store"
 )
 
@@ -194,6 +197,13 @@ const (
 func sessionsBelow(dir string) ([]string, error) { return atMostBelow(dir, mostSessions) }
 
 func atMostBelow(dir string, most int) ([]string, error) {
+	if objects.Remote(dir) {
+		found, err := remote.Dirs(context.Background(), dir, most)
+		if len(found) == 0 {
+			found = []string{dir}
+		}
+		return found, err
+	}
 	var found []string
 	root := filepath.Clean(dir)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -13,6 +13,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/shadow/figure"
+	"stackagent/shadow/objects"
 	"stackagent/shadow/page"
 	"stackagent/shadow/report"
 	"stackagent/shadow/session"
@@ -178,6 +179,8 @@ func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]
 		return nil, data, nil
 	case f.extension() != "":
 		return []string{f.output}, nil, f.writeFigure(f.output, f.extension(), sum)
+	case f.output == "" && objects.Remote(s.Dir):
+		return nil, nil, console.Usagef("%s is in an object store: give -o FILE.html or -o FOLDER", s.Dir)
 	case f.output == "":
 		dir, figures = s.Dir, len(f.figures) > 0
 	case several:

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -16,6 +18,8 @@ import (
 	"stackagent/internal/label"
 	"stackagent/internal/text"
 	"stackagent/shadow/catalog"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/remote"
 	"stackagent/shadow/store"
 	"stackagent/shadow/view/table"
 )
@@ -55,7 +59,8 @@ func newSessionsList(env console.Env) *cobra.Command {
 		Use:   "ls [STORE...]",
 		Short: "List sessions, the newest first",
 		Long: `Lists the sessions of stores, the newest first. A store is a folder with sessions, as
-shadow serve keeps them.
+shadow serve keeps them, or an address in an object store, s3://bucket/prefix: then it lists
+the sessions at the address and below that have a manifest.
 
 ` + defaultPlace,
 		Example: "  shadow sessions ls\n  shadow sessions ls /var/lib/shadow --format csv\n  shadow sessions ls /var/lib/shadow --service 'shop-*' --label team=a",
@@ -91,7 +96,27 @@ func sessionsIn(dirs []string) ([]catalog.Found, error) {
 	if len(dirs) == 0 {
 		return catalog.Default()
 	}
-	return catalog.In(dirs...)
+	return listedIn(dirs...)
+}
+
+// listedIn lists the sessions of folders and of object stores, the newest first.
+func listedIn(dirs ...string) ([]catalog.Found, error) {
+	all, err := catalog.In(slices.DeleteFunc(slices.Clone(dirs), objects.Remote)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		if !objects.Remote(dir) {
+			continue
+		}
+		found, err := remote.List(context.Background(), dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	catalog.Sort(all)
+	return all, nil
 }
 
 func newSessionsRemove(env console.Env) *cobra.Command {
@@ -103,9 +128,13 @@ func newSessionsRemove(env console.Env) *cobra.Command {
 		Long: `Deletes the folders of sessions, with everything in them. On a terminal it asks first.
 Sessions that are being recorded or read are not deleted, nor are other folders.
 
-With --older-than, the folders are stores: it deletes their sessions that began so long ago.`,
+With --older-than, the folders are stores: it deletes their sessions that began so long ago.
+
+In an object store, the manifest is deleted first: if the deletion is cut, what is left is not
+listed. Deleting the same address again removes it, a day after it was stored.`,
 		Example: `  shadow sessions rm last
-  shadow sessions rm --older-than 720h --yes /var/lib/shadow`,
+  shadow sessions rm --older-than 720h --yes /var/lib/shadow
+  shadow sessions rm --older-than 720h --yes s3://bucket/fleet/sessions`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case cmd.Flags().Changed("older-than") && age <= 0:
@@ -146,9 +175,14 @@ func toRemove(env console.Env, args []string, age time.Duration) ([]catalog.Foun
 		if err != nil {
 			return nil, err
 		}
-		in, err := catalog.In(dir)
+		in, err := listedIn(dir)
 		if err != nil {
 			return nil, err
+		}
+		if len(in) == 0 && objects.Remote(dir) {
+			if in, err = leftover(env, dir); err != nil {
+				return nil, err
+			}
 		}
 		if len(in) != 1 || filepath.Clean(in[0].Dir) != filepath.Clean(dir) {
 			return nil, fmt.Errorf("%s: %w: it holds %s; name the session, or give --older-than", dir, store.ErrNoSession,
@@ -162,9 +196,21 @@ func toRemove(env console.Env, args []string, age time.Duration) ([]catalog.Foun
 	return found, nil
 }
 
+// leftover is what a cut upload or deletion left of a session in an object store, if it is old enough.
+func leftover(env console.Env, dir string) ([]catalog.Found, error) {
+	bytes, latest, ok, err := remote.Leftover(context.Background(), dir)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if env.Now().Sub(latest) < remote.Unfinished {
+		return nil, fmt.Errorf("%s has no %s: it may be uploaded just now; what is left of an upload can be deleted after %v", dir, store.ManifestName, remote.Unfinished)
+	}
+	return []catalog.Found{{Dir: dir, Entry: catalog.Entry{Folder: path.Base(dir), Bytes: bytes, Started: latest, Stored: latest, Damaged: "there is no manifest"}}}, nil
+}
+
 // oldSessions are those of stores that began long ago and have ended.
 func oldSessions(env console.Env, stores []string, age time.Duration) ([]catalog.Found, error) {
-	all, err := catalog.In(stores...)
+	all, err := listedIn(stores...)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +227,7 @@ func removeAll(env console.Env, found []catalog.Found) error {
 	var errs error
 	deleted := 0
 	for _, f := range found {
-		if err := catalog.Delete(f.Dir); err != nil {
+		if err := deleteSession(f.Dir); err != nil {
 			errs = errors.Join(errs, fmt.Errorf("%s: %w", f.Dir, err))
 			continue
 		}
@@ -189,6 +235,13 @@ func removeAll(env console.Env, found []catalog.Found) error {
 	}
 	env.Note("deleted %s", text.PluralExact(deleted, "session", "sessions"))
 	return errs
+}
+
+func deleteSession(dir string) error {
+	if objects.Remote(dir) {
+		return remote.Delete(context.Background(), dir)
+	}
+	return catalog.Delete(dir)
 }
 
 func newSessionsOpen(env console.Env) *cobra.Command {
@@ -203,6 +256,9 @@ opens the report in the browser; elsewhere it prints the address.`,
 			dir, err := newest(env, args)
 			if err != nil {
 				return err
+			}
+			if objects.Remote(dir) {
+				return fmt.Errorf("%s is in an object store: write its report with shadow report %[1]s -o FILE.html", dir)
 			}
 			report := newReport(env)
 			report.SetContext(cmd.Context())
@@ -223,7 +279,7 @@ func newest(env console.Env, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := catalog.In(dir)
+	found, err := listedIn(dir)
 	if err != nil {
 		return "", err
 	}
@@ -271,6 +327,9 @@ itself does not change. An empty name or note removes it.`,
 			dir, err := newest(env, args)
 			if err != nil {
 				return err
+			}
+			if objects.Remote(dir) {
+				return fmt.Errorf("%s is in an object store: sessions there cannot be labelled", dir)
 			}
 			return catalog.Relabel(dir, func(old *catalog.Label) {
 				if name {

@@ -41,6 +41,8 @@ type Entry struct {
 	Ended       string // one of store's Ended constants
 	// Its source does not say which tasks were executed or created, or what was lost: the numbers are 0.
 	NoExecutions, NoCreations, NoLost bool
+	// Silence is how long nothing may come of a session before it counts as cut off; 0: LostContact.
+	Silence time.Duration
 	// Incomplete is why executions, or its end, are missing; "": nothing is known to be.
 	Incomplete string
 	// Damaged is why the manifest cannot be read; only Folder, Started, Stored and Label are known then.
@@ -53,7 +55,7 @@ const LostContact = 2 * time.Minute
 
 // Open reports whether the session may still be recorded.
 func (e *Entry) Open(now time.Time) bool {
-	return e.Damaged == "" && e.Ended == store.EndedRunning && now.Sub(e.Stored) < LostContact
+	return e.Damaged == "" && e.Ended == store.EndedRunning && now.Sub(e.Stored) < cmp.Or(e.Silence, LostContact)
 }
 
 // Catalog lists the sessions of a store. What has not changed is not read again.
@@ -173,6 +175,25 @@ func (c *Catalog) one(folder string) (known, bool) {
 	}
 	k.entry.Label = ReadLabel(dir)
 	return k, true
+}
+
+// Parse makes an entry of the content of a manifest that was stored at that time, and of a label file if there is one. Of
+// another program's manifest.json ok is false.
+func Parse(folder string, manifest, labelFile []byte, stored time.Time) (e Entry, ok bool) {
+	m, err := store.ParseManifest(manifest)
+	switch {
+	case err == nil:
+		e = entryOf(folder, m)
+	case errors.Is(err, store.ErrNoSession):
+		return e, false
+	default:
+		e = Entry{Folder: folder, Damaged: err.Error()}
+	}
+	if e.Stored = stored; e.Started.IsZero() {
+		e.Started = stored
+	}
+	e.Label = parseLabel(labelFile)
+	return e, true
 }
 
 func entryOf(folder string, m *store.Manifest) Entry {

@@ -102,7 +102,14 @@ func ReadLabel(dir string) (l Label) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxLabel+1))
-	if err != nil || len(data) > maxLabel || json.Unmarshal(data, &l) != nil || l.check() != nil {
+	if err != nil {
+		return Label{}
+	}
+	return parseLabel(data)
+}
+
+func parseLabel(data []byte) (l Label) {
+	if len(data) > maxLabel || json.Unmarshal(data, &l) != nil || l.check() != nil {
 		return Label{}
 	}
 	return l

@@ -47,8 +47,13 @@ func In(dirs ...string) ([]Found, error) {
 		}
 		all = append(all, found...)
 	}
-	slices.SortStableFunc(all, func(a, b Found) int { return newestFirst(a.Entry, b.Entry) })
+	Sort(all)
 	return all, nil
+}
+
+// Sort puts the newest first.
+func Sort(all []Found) {
+	slices.SortStableFunc(all, func(a, b Found) int { return newestFirst(a.Entry, b.Entry) })
 }
 
 func in(dir string) ([]Found, error) {

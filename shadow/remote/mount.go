@@ -67,3 +67,10 @@ func Cost() (sum objects.Cost, ok bool) {
 	}
 	return sum, len(mounted) > 0
 }
+
+// Forget closes the stores that are mounted, so that they can be opened with other options. Files that are open stay so.
+func Forget() {
+	mu.Lock()
+	defer mu.Unlock()
+	clear(mounted)
+}
