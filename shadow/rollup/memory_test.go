@@ -33,25 +33,29 @@ type stored struct {
 
 func newMemory() *memory { return &memory{objects: map[string]stored{}, now: midnight} }
 
+// clone is a store of the same content, without faults.
+func (m *memory) clone() *memory { return &memory{objects: maps.Clone(m.objects), now: m.now} }
+
 func (m *memory) String() string { return "memory" }
 
 // do runs an operation, between the faults.
 func (m *memory) do(op, key string, run func() error) error {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.operations++
-	if m.before != nil {
-		if err := m.before(m.operations, op, key); err != nil {
+	n, before, after := m.operations, m.before, m.after
+	m.mu.Unlock()
+	if before != nil {
+		if err := before(n, op, key); err != nil { // it may use the store
 			return err
 		}
 	}
-	if err := run(); err != nil {
-		return err
+	m.mu.Lock()
+	err := run()
+	m.mu.Unlock()
+	if err == nil && after != nil {
+		err = after(n, op, key)
 	}
-	if m.after != nil {
-		return m.after(m.operations, op, key)
-	}
-	return nil
+	return err
 }
 
 func (m *memory) set(key string, content io.ReadSeeker, size int64) error {
