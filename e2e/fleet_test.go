@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -74,7 +75,18 @@ func TestFleetKilled(t *testing.T) {
 		t.Fatalf("the store has the sessions %v, want one\n%s", manifests, s.stderr.String())
 	}
 	at, options, _ := strings.Cut(address, "?")
-	checkMillion(t, testjvm.Profile{Dir: at + "/" + strings.TrimSuffix(manifests[0], "/manifest.json") + "?" + options}, 3_000_000)
+	session := testjvm.Profile{Dir: at + "/" + strings.TrimSuffix(manifests[0], "/manifest.json") + "?" + options}
+	checkMillion(t, session, 3_000_000)
+	var rows []struct {
+		Executions int64
+		WallNs     int64 `json:"wall_ns"`
+	}
+	if out := shadow(t, "fleet", "top", address, "--by", "service", "--format", "json"); out.exit != 0 || json.Unmarshal([]byte(out.out), &rows) != nil || len(rows) != 1 {
+		t.Fatalf("fleet top: %+v", out)
+	}
+	if stats := session.Stats(t); rows[0].Executions != stats.Tasks.Executions || rows[0].WallNs != stats.Metrics["wall_ns"].Sum {
+		t.Errorf("the roll-ups have %+v, the session %d executions of %d ns", rows[0], stats.Tasks.Executions, stats.Metrics["wall_ns"].Sum)
+	}
 	if rest := strings.Join(slices.DeleteFunc(keysIn(t, address), func(k string) bool { return !strings.Contains(k, ".tmp") }), " "); rest != "" {
 		t.Errorf("left in the store: %s", rest)
 	}

@@ -66,9 +66,11 @@ type Options struct {
 	MaxSessions  int           // open at once; more wait on the bus for their turn
 	KeepEnded    int           // sessions that have ended that Sessions still lists
 	TTL          time.Duration // a shadow silent for so long is dead to the others that share the bus
-	Live         Live          // may be nil
-	Follower     Follower      // may be nil
-	Logger       *slog.Logger  // nil: slog.Default()
+	// MayMerge says which batches of the session in a folder may become one part, see store.Writer; nil: all.
+	MayMerge func(dir string, ended bool) func(store.Range) bool
+	Live     Live         // may be nil
+	Follower Follower     // may be nil
+	Logger   *slog.Logger // nil: slog.Default()
 }
 
 // Progress is where a session stands.

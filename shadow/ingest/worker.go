@@ -377,6 +377,9 @@ func (w *worker) taken(folder string) bool {
 
 func (w *worker) begin(out *store.Writer, folder string) {
 	w.out, w.opened = out, time.Now()
+	if may := w.ingest.o.MayMerge; may != nil {
+		out.MayMerge = func() func(store.Range) bool { return may(out.Dir(), out.Manifest.Ended != store.EndedRunning) }
+	}
 	w.holds.Store(true)
 	w.clock = clock{}
 	f, err := store.OpenFolder(out.Dir())

@@ -21,6 +21,7 @@ import (
 	"stackagent/internal/seal"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/objects"
+	"stackagent/shadow/rollup"
 	"stackagent/shadow/store"
 )
 
@@ -115,7 +116,7 @@ func (u *Uploader) due(ctx context.Context, folder string) (left int64, until ti
 	if until = next; visible {
 		until = p.now.Add(u.o.ManifestEvery)
 	}
-	if next := p.state.Rolled.Add(u.o.RollEvery); u.o.RollUp != nil && next.Before(until) {
+	if next := p.state.Rolled.Add(u.o.RollEvery); !u.o.NoRollUps && next.Before(until) {
 		until = next
 	}
 	if p.m.Ended != store.EndedRunning && !p.ended {
@@ -126,11 +127,11 @@ func (u *Uploader) due(ctx context.Context, folder string) (left int64, until ti
 
 // rollUp has what came summed up: now and then, and at the end.
 func (p *pass) rollUp(ctx context.Context) error {
-	if p.u.o.RollUp == nil || !p.ended && p.now.Sub(p.state.Rolled) < p.u.o.RollEvery {
+	if p.u.o.NoRollUps || !p.ended && p.now.Sub(p.state.Rolled) < p.u.o.RollEvery {
 		return nil
 	}
-	if err := p.u.o.RollUp(ctx, filepath.Join(p.u.o.Root, p.folder), p.state.Name, p.ended); err != nil {
-		return fmt.Errorf("summing up: %w", err)
+	if err := rollup.RollUp(ctx, p.u.o.Store, filepath.Join(p.u.o.Root, p.folder), p.state.Name, p.ended); err != nil {
+		return err
 	}
 	p.state.Rolled = p.now
 	return p.state.write(p.root)
@@ -261,7 +262,7 @@ func (p *pass) putBeside(ctx context.Context) error {
 				return fs.SkipDir
 			}
 			return nil
-		case !e.Type().IsRegular(), name == store.ManifestName:
+		case !e.Type().IsRegular(), name == store.ManifestName, name == rollup.ProgressName:
 			return nil
 		}
 		if _, named := p.m.Files[name]; named {

@@ -51,9 +51,7 @@ type Options struct {
 	RollEvery     time.Duration // how often what came of a session that goes on is summed up
 	Parallel      int           // sessions at once
 
-	// RollUp sums up what came of the session in dir since the last time, and puts that into the store; ended: it has
-	// ended. name is the session's in the store. nil: nothing is summed up.
-	RollUp func(ctx context.Context, dir, name string, ended bool) error
+	NoRollUps bool // sessions are put, and not summed up
 	// Remove calls remove, which takes a session's folder away, while nobody writes to it. nil: sessions stay.
 	Remove func(ctx context.Context, folder string, remove func() error) error
 

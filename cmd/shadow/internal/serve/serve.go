@@ -24,6 +24,7 @@ import (
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/observe"
+	"stackagent/shadow/rollup"
 	"stackagent/shadow/store"
 	"stackagent/shadow/web"
 )
@@ -181,7 +182,11 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		return err
 	}
 	defer live.received.Close()
-	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()})
+	options := ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()}
+	if fleet != nil {
+		options.MayMerge = rollup.MayMerge
+	}
+	in, err := ingest.Start(context.WithoutCancel(ctx), options)
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
