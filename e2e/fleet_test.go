@@ -84,7 +84,7 @@ func TestFleetKilled(t *testing.T) {
 	if out := shadow(t, "fleet", "top", address, "--by", "service", "--format", "json"); out.exit != 0 || json.Unmarshal([]byte(out.out), &rows) != nil || len(rows) != 1 {
 		t.Fatalf("fleet top: %+v", out)
 	}
-	if stats := session.Stats(t); rows[0].Executions != stats.Tasks.Executions || rows[0].WallNs != stats.Metrics["wall_ns"].Sum {
+	if stats := session.Stats(t); rows[0].Executions != stats.Tasks.Executions || float64(rows[0].WallNs) != stats.Metrics["wall_ns"].Sum {
 		t.Errorf("the roll-ups have %+v, the session %d executions of %d ns", rows[0], stats.Tasks.Executions, stats.Metrics["wall_ns"].Sum)
 	}
 	if rest := strings.Join(slices.DeleteFunc(keysIn(t, address), func(k string) bool { return !strings.Contains(k, ".tmp") }), " "); rest != "" {
