@@ -221,6 +221,32 @@ func TestCutUpload(t *testing.T) {
 	}
 }
 
+// TestProbe: a store that ignores the condition of a write is found out.
+func TestProbe(t *testing.T) {
+	s, f := newFake(t, "&attempts=1")
+	if err := Probe(t.Context(), s); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+	f.Fail(func(r *http.Request) testobjects.Fault {
+		r.Header.Del("If-None-Match")
+		return nil
+	})
+	if err := Probe(t.Context(), s); !errors.Is(err, ErrUnconditional) {
+		t.Errorf("one without conditional writes: %v", err)
+	}
+	f.Fail(testobjects.Always(testobjects.Refuse))
+	if err := Probe(t.Context(), s); err == nil || errors.Is(err, ErrUnconditional) {
+		t.Errorf("one that does not answer: %v", err)
+	}
+	f.Fail(nil)
+	if got := keys(t, s, ""); len(got) != 0 {
+		t.Errorf("left: %v", got)
+	}
+	if err := Probe(t.Context(), newFolder(t)); err != nil {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
 func TestMain(m *testing.M) {
 	minio.DefaultRetryUnit = 5 * time.Millisecond // the client's own back-off, which begins with 200 ms
 	os.Exit(m.Run())

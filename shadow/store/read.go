@@ -256,7 +256,8 @@ func openPart(path string) (file sessionfs.File, pf *parquet.File, err error) {
 	if err := checkFooter(opened, info.Size()); err != nil {
 		return nil, nil, err
 	}
-	pf, err = parquet.OpenFile(opened, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	// The first four bytes, which only say again what it is, would cost a request more.
+	pf, err = parquet.OpenFile(opened, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.SkipMagicBytes(sessionfs.Remote(path)))
 	return opened, pf, err
 }
 

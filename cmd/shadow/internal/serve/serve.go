@@ -149,7 +149,7 @@ func (f *serveFlags) observes() bool {
 
 // serve runs until ctx ends.
 func serve(ctx context.Context, env console.Env, f serveFlags) error {
-	fleet, err := f.openFleet(ctx)
+	fleet, err := f.openFleet(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,6 +22,10 @@ const (
 	defaultWork = "shadow-work"
 	// uploadPatience bounds how long the end waits for the object store. The next shadow puts what is left.
 	uploadPatience = 30 * time.Second
+	// tryPatience bounds how long the start waits for it.
+	tryPatience = 10 * time.Second
+	// staleUpload is the age of an upload in parts that nobody goes on with.
+	staleUpload = 24 * time.Hour
 )
 
 // uploadFlags choose an object store, and what stays on the disk.
@@ -37,7 +42,7 @@ func (f *uploadFlags) addTo(cmd *cobra.Command) {
 
 // openFleet opens the object store that --store names, and makes --work the store of the shadow itself; nil: --store is a
 // folder.
-func (f *serveFlags) openFleet(ctx context.Context) (objects.Store, error) {
+func (f *serveFlags) openFleet(ctx context.Context, env console.Env) (objects.Store, error) {
 	if !objects.Remote(f.store) {
 		return nil, nil
 	}
@@ -45,8 +50,29 @@ func (f *serveFlags) openFleet(ctx context.Context) (objects.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--store: %w", err)
 	}
+	if err := tryStore(ctx, env, s); err != nil {
+		return nil, fmt.Errorf("--store: %w", err)
+	}
 	f.store = f.work
 	return s, nil
+}
+
+// tryStore refuses a store that cannot keep two writers apart, and removes what shadows that died were putting there. One
+// that does not answer now may do so later.
+func tryStore(ctx context.Context, env console.Env, s objects.Store) error {
+	ctx, cancel := context.WithTimeout(ctx, tryPatience)
+	defer cancel()
+	err := objects.Probe(ctx, s)
+	if errors.Is(err, objects.ErrUnconditional) {
+		return err
+	}
+	if c, ok := s.(objects.Cleaner); ok && err == nil {
+		_, err = c.CleanUploads(ctx, "", staleUpload)
+	}
+	if err != nil {
+		env.Note("the object store: %s", text.OneLine(err.Error()))
+	}
+	return nil
 }
 
 // checkStore refuses flags that go together with an object store only.
