@@ -83,6 +83,7 @@ var rules = []rule{
 	{"shadow/catalog", []string{"internal/label", "shadow/session", "shadow/store", "internal/text", "internal/units"}},
 	{"shadow/session", []string{"internal/sessionfs", "shadow/store", "hpc", "hpc/sched", "granularity/...", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"shadow/objects", []string{"internal/text", "github.com/minio/minio-go/v7/...", "gopkg.in/ini.v1"}},
+	{"shadow/objects/objectstest", []string{"shadow/objects"}},
 	{"shadow/remote", []string{"shadow/catalog", "shadow/objects", "shadow/store", "internal/sessionfs"}},
 	{"shadow/tgp", []string{"granularity/tgp", "shadow/store", "shadow/session", "internal/units", "internal/wire", "internal/text"}},
 	{"shadow/fromjfr", []string{"internal/label", "shadow/store", "internal/jfrfile", "internal/text", "internal/units", "internal/wire"}},
