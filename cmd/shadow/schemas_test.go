@@ -73,6 +73,7 @@ func printedForms() map[string][]form {
 		"doctor":         {{of: []hpc.Facility{}}},
 		"fleet findings": {rows("", fleet.FindingColumns())},
 		"fleet outliers": {rows("", fleet.OutlierColumns())},
+		"fleet retain":   {rows("", fleet.DeletionColumns())},
 		"fleet top":      {rows("", fleet.TopColumns(byfleet.Class, nil))},
 		"fleet trends":   {rows("", fleet.TrendColumns())},
 		"fleet versions": {{of: fleet.VersionDiff{}}},

@@ -26,7 +26,8 @@ const (
 type progress struct {
 	Version int          `json:"version"`
 	Store   string       `json:"store"`  // its address
-	Folder  string       `json:"folder"` // the session's name in keys of roll-ups
+	Name    string       `json:"name"`   // the session's in the store
+	Folder  string       `json:"folder"` // and in keys of roll-ups
 	Rolled  store.Ranges `json:"rolled"`
 	// Intent is the range that comes next. It is written before any of its files is put, and stays as it is until all are:
 	// so their names are the same with each attempt.

@@ -22,7 +22,7 @@ import (
 const lookBack = 512
 
 // RollUp sums up what came of the session in dir since the last call and puts it into a store; ended: all of it, since no
-// more will come. name is the session's in the store. What was interrupted goes on with the next call, and counts once.
+// more will come. name is the session's in the store; that of the first call counts. What was interrupted goes on with the next call, and counts once.
 func RollUp(ctx context.Context, to objects.Store, dir, name string, ended bool) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -46,6 +46,7 @@ func rollUp(ctx context.Context, to objects.Store, root *os.Root, dir, name stri
 	}
 	if p.Folder == "" {
 		// Sessions of one name that began on different days may meet in a partition.
+		p.Name = name
 		p.Folder = objects.SafeName(name) + "." + time.Unix(0, m.WallUnixNs).UTC().Format("20060102")
 	}
 	for ctx.Err() == nil {
@@ -60,7 +61,7 @@ func rollUp(ctx context.Context, to objects.Store, root *os.Root, dir, name stri
 				return err
 			}
 		}
-		rows, carry, err := buildIntent(dir, name, p)
+		rows, carry, err := buildIntent(dir, p)
 		switch {
 		case errors.Is(err, store.ErrStraddles) && !recovered:
 			p.Intent = nil // parts were merged meanwhile; nothing was put under this name
@@ -84,7 +85,7 @@ func rollUp(ctx context.Context, to objects.Store, root *os.Root, dir, name stri
 }
 
 // buildIntent makes the rows of the range that is to be put.
-func buildIntent(dir, name string, p *progress) ([]Row, Carry, error) {
+func buildIntent(dir string, p *progress) ([]Row, Carry, error) {
 	s, err := openIntent(dir, p.Intent, false)
 	if errors.Is(err, store.ErrDamaged) {
 		s, err = openIntent(dir, p.Intent, true) // what is left counts, and so does what is lost
@@ -93,7 +94,7 @@ func buildIntent(dir, name string, p *progress) ([]Row, Carry, error) {
 		return nil, Carry{}, err
 	}
 	l := &s.Manifest.Labels
-	labels := Labels{Service: l.Service, Version: l.Version, Env: l.Env, Instance: cmp.Or(l.Instance, name), Session: name}
+	labels := Labels{Service: l.Service, Version: l.Version, Env: l.Env, Instance: cmp.Or(l.Instance, p.Name), Session: p.Name}
 	if len(l.Free) > 0 {
 		free, err := json.Marshal(l.Free) // sorted by key
 		if err != nil {

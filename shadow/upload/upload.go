@@ -269,3 +269,16 @@ func (u *Uploader) remove(ctx context.Context, folder, manifest string) error {
 		return store.Delete(root, folder)
 	})
 }
+
+// Session puts one session that has ended, and returns when all of it is there.
+func Session(ctx context.Context, o Options, folder string) error {
+	o.Settle = 1
+	left, err := New(o).session(ctx, folder)
+	if err == nil && left > 0 {
+		err = fmt.Errorf("%d bytes that its manifest names are not in its folder", left)
+	}
+	if err != nil {
+		return fmt.Errorf("uploading the session %s: %w", folder, err)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/rollup"
+	sessions "stackagent/shadow/store"
+	"stackagent/shadow/upload"
+	"stackagent/shadow/view"
+)
+
+func newAdd(env console.Env) *cobra.Command {
+	var raw, ended bool
+	cmd := &cobra.Command{
+		Use:   "add STORE DIR...",
+		Short: "Put sessions that are there already into a fleet's store",
+		Long: `Rolls up sessions that have ended and puts the roll-ups into a store. --raw puts the
+sessions themselves there, too. A file in the session's folder says what was put, so a
+session counts once, however often it is added.`,
+		Example: `  shadow fleet add s3://traces/stackagent ./shadow-20260301-*
+  shadow fleet add --raw /srv/fleet /var/lib/shadow/orders-1`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return console.Usagef("give the fleet's store and the folders of sessions")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := openStore(cmd.Context(), env, args[0])
+			if err != nil {
+				return err
+			}
+			for _, dir := range args[1:] {
+				if err := add(cmd.Context(), st.objects, dir, raw, ended); err != nil {
+					return err
+				}
+				env.Note("added %s to %s", text.Cell(dir), st.objects)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&raw, "raw", false, "put the sessions, too, not only their roll-ups")
+	cmd.Flags().BoolVar(&ended, "ended", false, "also sessions whose end is missing: nothing more comes of them")
+	return cmd
+}
+
+func add(ctx context.Context, to objects.Store, dir string, raw, ended bool) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	m, err := sessions.ReadManifest(dir)
+	if err != nil {
+		return fmt.Errorf("adding a session to the fleet: %w", err)
+	}
+	if m.Ended == sessions.EndedRunning && !ended {
+		return fmt.Errorf("adding %s to the fleet: the session has not ended, or its shadow was killed; --ended says that nothing more comes", dir)
+	}
+	// Two folders of one name may hold two sessions; two copies of one are the same.
+	id := sha256.Sum256(fmt.Appendf(nil, "%+v", m.Identity()))
+	name := m.Session + "-" + hex.EncodeToString(id[:4])
+	if raw {
+		if err := upload.Session(ctx, upload.Options{Root: filepath.Dir(dir), Store: to}, filepath.Base(dir)); err != nil {
+			return err
+		}
+		name = filepath.Base(dir)
+	}
+	return rollup.RollUp(ctx, to, dir, name, true) // after an upload, what it left because the end is missing
+}
+
+func newCompact(env console.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact STORE",
+		Short: "Merge the roll-ups of sessions into a few files a day",
+		Long: `Merges the roll-ups of sessions into a few files a day and service, with sums of days and
+instances, and removes what is no longer needed. shadow serve does it every hour; it may
+run at any time, also more than once at the same time.`,
+		Example: `  shadow fleet compact s3://traces/stackagent`,
+		Args:    oneStore,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := openStore(cmd.Context(), env, args[0])
+			if err != nil {
+				return err
+			}
+			done, err := rollup.Compact(cmd.Context(), st.objects, rollup.CompactOptions{Enough: 1}, env.Now())
+			if done != nil {
+				for i, m := range done.Missing {
+					if i == mostNamed {
+						env.Note("and %s more that could not be read", text.PluralExact(len(done.Missing)-i, "file", "files"))
+						break
+					}
+					env.Note("not merged: %s: %s", text.Cell(m.Key), text.Cell(m.Why))
+				}
+				env.Note("merged %s of sessions and %s, wrote %s, deleted %s", text.PluralExact(done.Merged, "file", "files"),
+					text.PluralExact(done.Rewritten, "compacted file", "compacted files"), text.PluralExact(done.Written, "file", "files"), text.PluralExact(done.Deleted, "object", "objects"))
+				if done.Contested > 0 {
+					env.Note("another compactor was faster in %s", text.PluralExact(done.Contested, "partition", "partitions"))
+				}
+			}
+			return err
+		},
+	}
+}
+
+func newRetain(env console.Env) *cobra.Command {
+	var (
+		l                listing.Flags
+		raw, detail, day string
+		dryRun           bool
+	)
+	cmd := &cobra.Command{
+		Use:   "retain STORE",
+		Short: "Delete what is older than it should be kept",
+		Long: `Deletes sessions, roll-ups of five minutes and roll-ups of days that are older than you
+want to keep them, and lists what it deleted. Without a flag for a kind, that kind is kept
+for ever. Ages count from the end of the day; those of sessions from their last change.`,
+		Example: `  shadow fleet retain s3://traces/stackagent --raw 7d --detail 30d --day 2y --dry-run
+  shadow fleet retain /srv/fleet --raw 3d --format json`,
+		Args: oneStore,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := l.Check(); err != nil {
+				return err
+			}
+			var p rollup.Policy
+			for _, f := range []struct {
+				flag, value string
+				to          *time.Duration
+			}{{"raw", raw, &p.Raw}, {"detail", detail, &p.Detail}, {"day", day, &p.Day}} {
+				if f.value == "" {
+					continue
+				}
+				d, err := length(f.value)
+				if err != nil {
+					return console.Usagef("--%s %s: %v", f.flag, f.value, err)
+				}
+				if d < 24*time.Hour {
+					return console.Usagef("--%s %s: nothing is deleted that is younger than a day", f.flag, f.value)
+				}
+				*f.to = d
+			}
+			if p == (rollup.Policy{}) {
+				return console.Usagef("say what to delete: --raw, --detail or --day with an age")
+			}
+			st, err := openStore(cmd.Context(), env, args[0])
+			if err != nil {
+				return err
+			}
+			return retain(cmd.Context(), env, &l, st.objects, p, dryRun)
+		},
+	}
+	l.AddTo(cmd, env, true, "table", "json", "csv")
+	cmd.Flags().StringVar(&raw, "raw", "", "delete sessions older than this: 7d, 4w, 1y")
+	cmd.Flags().StringVar(&detail, "detail", "", "delete roll-ups of five minutes older than this")
+	cmd.Flags().StringVar(&day, "day", "", "delete roll-ups of days and instances older than this")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be deleted")
+	return cmd
+}
+
+func retain(ctx context.Context, env console.Env, l *listing.Flags, s objects.Store, p rollup.Policy, dryRun bool) error {
+	plan, err := rollup.Plan(ctx, s, p, env.Now())
+	if err != nil {
+		return err
+	}
+	shown, what := plan, "would delete"
+	if !dryRun {
+		what, shown = "deleted", nil
+		for _, d := range plan {
+			if d.Skipped != "" {
+				shown = append(shown, d)
+			}
+		}
+		err = rollup.Apply(ctx, s, plan, env.Now(), func(d rollup.Deletion) { shown = append(shown, d) })
+	}
+	var n, bytes int64
+	for _, d := range shown {
+		if d.Skipped == "" {
+			n, bytes = n+int64(d.Objects), bytes+d.Bytes
+		}
+	}
+	env.Note("%s %s, %s", what, text.PluralExact(n, "object", "objects"), units.FormatBytes(bytes))
+	return errors.Join(err, listing.Rows(l, shown, DeletionColumns()))
+}
+
+// DeletionColumns are the columns of shadow fleet retain.
+func DeletionColumns() []view.Column[rollup.Deletion] {
+	type row = rollup.Deletion
+	return []view.Column[row]{
+		{Name: "kind", Title: "kind", Doc: "session, detail (rows of five minutes), day or instance (rows of days), manifest", Kind: view.Name,
+			Value: func(d row) view.Value { return view.NameOf(d.Kind) }},
+		{Name: "name", Title: "what", Doc: "the beginning of the names of its objects", Kind: view.Name,
+			Value: func(d row) view.Value { return view.NameOf(d.Name) }},
+		{Name: "objects", Title: "objects", Doc: "how many", Kind: view.Int, Unit: view.Count,
+			Value: func(d row) view.Value { return view.IntOf(int64(d.Objects)) }},
+		{Name: "bytes", Title: "bytes", Doc: "of the objects", Kind: view.Int, Unit: view.Count,
+			Value: func(d row) view.Value { return view.IntOf(d.Bytes) }},
+		{Name: "skipped", Title: "kept because", Doc: "why it is kept although it is old; empty: it is deleted", Kind: view.Name,
+			Value: func(d row) view.Value { return view.NameOf(d.Skipped) }},
+	}
+}
