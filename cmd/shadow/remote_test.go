@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -17,6 +16,7 @@ import (
 	"stackagent/internal/testobjects"
 	"stackagent/shadow/export/exporttest"
 	"stackagent/shadow/objects"
+	"stackagent/shadow/objects/objectstest"
 	"stackagent/shadow/remote"
 	"stackagent/shadow/store"
 )
@@ -34,28 +34,6 @@ func bucket(t *testing.T) (*testobjects.Server, objects.Store) {
 	return server, s
 }
 
-// copyTo puts the files of a session below a key.
-func copyTo(t *testing.T, s objects.Store, dir, key string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, file)
-		if err != nil {
-			return err
-		}
-		return s.Put(t.Context(), path.Join(key, filepath.ToSlash(rel)), bytes.NewReader(content), int64(len(content)))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestRemoteSession: a session in an object store gives what it gives on the disk, to the byte, and is not written to.
 func TestRemoteSession(t *testing.T) {
 	dir, err := exporttest.Write(t.TempDir())
@@ -64,7 +42,7 @@ func TestRemoteSession(t *testing.T) {
 	}
 	_, s := bucket(t)
 	key := objects.SessionPrefix(time.Unix(1, 0), "orders", "job")
-	copyTo(t, s, dir, key)
+	objectstest.Copy(t, s, dir, key)
 	address := s.String() + "/" + key
 	for _, verb := range [][]string{{"stats"}, {"stats", "--format", "json"}, {"hotspots"}, {"tasks"}, {"tasks", "--format", "csv"}, {"threads"}, {"waits"}, {"gc"}} {
 		code, want, errs := shadow(t, nil, append(slices.Clone(verb), dir)...)
@@ -96,7 +74,7 @@ func TestRemoteDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, s := bucket(t)
-	copyTo(t, s, dir, "a")
+	objectstest.Copy(t, s, dir, "a")
 	part, err := filepath.Glob(filepath.Join(dir, "executions-*.parquet"))
 	if err != nil || len(part) != 1 {
 		t.Fatal(part, err)
@@ -138,7 +116,7 @@ func TestRemoteSessions(t *testing.T) {
 		dir := filepath.Join(root, fmt.Sprint("s", i))
 		began(t, dir, day.Add(time.Duration(i)*time.Hour))
 		keys = append(keys, objects.SessionPrefix(day.Add(time.Duration(i)*time.Hour), fmt.Sprint("service ", i%3), fmt.Sprint("s", i)))
-		copyTo(t, s, dir, keys[i])
+		objectstest.Copy(t, s, dir, keys[i])
 		if err := s.Put(t.Context(), keys[i]+"counters.json", strings.NewReader("{}"), 2); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -245,6 +249,28 @@ func Use(t *testing.T, s objects.Store) {
 		t.Errorf("%d keys", len(got))
 	}
 	if err := s.Delete(t.Context(), "large"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Copy puts the files of a folder below a key.
+func Copy(t *testing.T, s objects.Store, dir, key string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		return s.Put(t.Context(), path.Join(key, filepath.ToSlash(rel)), bytes.NewReader(content), int64(len(content)))
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }
