@@ -85,7 +85,7 @@ func TestFleetKilled(t *testing.T) {
 		t.Fatalf("fleet top: %+v", out)
 	}
 	if stats := session.Stats(t); rows[0].Executions != stats.Tasks.Executions || float64(rows[0].WallNs) != stats.Metrics["wall_ns"].Sum {
-		t.Errorf("the roll-ups have %+v, the session %d executions of %d ns", rows[0], stats.Tasks.Executions, stats.Metrics["wall_ns"].Sum)
+		t.Errorf("the roll-ups have %+v, the session %d executions of %v ns", rows[0], stats.Tasks.Executions, stats.Metrics["wall_ns"].Sum)
 	}
 	if rest := strings.Join(slices.DeleteFunc(keysIn(t, address), func(k string) bool { return !strings.Contains(k, ".tmp") }), " "); rest != "" {
 		t.Errorf("left in the store: %s", rest)

@@ -57,6 +57,8 @@ CREATE OR REPLACE VIEW rollup_buckets AS
 SELECT * EXCLUDE (bucket_index), bucket_value(bucket_index) AS bucket_value
 FROM (SELECT * EXCLUDE (bucket_index, bucket_count), unnest(bucket_index) AS bucket_index, unnest(bucket_count) AS bucket_count FROM rollups);
 
+{{- if .Sessions}}
+
 -- Sessions: those that have a manifest.
 CREATE OR REPLACE VIEW fleet_sessions AS
 SELECT date, service, session, session_name, wall_unix_ns, start_ns, duration_ns, ended, labels, jvm, produced, stored, lost, parse_dirpath(filename) AS folder, map_keys(files) AS files
@@ -77,3 +79,4 @@ CREATE OR REPLACE VIEW classes AS
 SELECT DISTINCT c.date, c.service, c.session, c.id, c.name
 FROM read_parquet({{.Quoted "sessions/*/*/*/classes-*.parquet"}}, filename = true, hive_partitioning = true, hive_types_autocast = false, union_by_name = true) c
 JOIN fleet_sessions s ON s.folder = parse_dirpath(c.filename) AND list_contains(s.files, parse_filename(c.filename));
+{{- end}}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path"
 	"reflect"
 	"strings"
 	"text/template"
@@ -52,8 +53,8 @@ var (
 var ErrNoDialect = errors.New("no such engine")
 
 // Views writes the statements that create the views of the store at an address: a folder, or s3://BUCKET/PREFIX. Options
-// of the address (endpoint, region) are for the engine to know.
-func Views(w io.Writer, d Dialect, address string) error {
+// of the address (endpoint, region) are for the engine to know. sessions: the store has sessions, not only roll-ups.
+func Views(w io.Writer, d Dialect, address string, sessions bool) error {
 	t := scripts[d]
 	if t == nil {
 		return fmt.Errorf("%w: %s; there are views for %s", ErrNoDialect, d, text.OneOf(Dialects))
@@ -62,6 +63,7 @@ func Views(w io.Writer, d Dialect, address string) error {
 	if err != nil {
 		return err
 	}
+	s.Sessions = sessions
 	var b bytes.Buffer
 	if err := t.Execute(&b, s); err != nil {
 		return fmt.Errorf("writing views for %s: %w", d, err)
@@ -72,11 +74,11 @@ func Views(w io.Writer, d Dialect, address string) error {
 
 // script fills a template.
 type script struct {
-	Name    string // for comments
-	Remote  bool
-	dialect Dialect
-	root    string
-	http    string // of a bucket: the address that ClickHouse takes
+	Name             string // for comments
+	Remote, Sessions bool
+	dialect          Dialect
+	root             string
+	http             string // of a bucket: the address that ClickHouse takes
 }
 
 func newScript(d Dialect, address string) (*script, error) {
@@ -206,4 +208,17 @@ func Prepare(ctx context.Context, s objects.Store) error {
 		}
 	}
 	return nil
+}
+
+// HasSessions reports whether a store has a visible session.
+func HasSessions(ctx context.Context, s objects.Store) (bool, error) {
+	for o, err := range s.List(ctx, objects.SessionsPrefix) {
+		if err != nil {
+			return false, fmt.Errorf("looking for sessions: %w", err)
+		}
+		if path.Base(o.Key) == "manifest.json" {
+			return true, nil
+		}
+	}
+	return false, nil
 }

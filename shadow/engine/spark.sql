@@ -7,8 +7,8 @@ USING json OPTIONS (path {{.Quoted "rollups/manifests"}}, multiLine 'true');
 CREATE OR REPLACE TEMPORARY VIEW fleet_manifests AS
 SELECT date, service, files, covered FROM (
   SELECT *, row_number() OVER (PARTITION BY date, service ORDER BY path DESC) AS place
-  FROM (SELECT regexp_extract(_metadata.file_path, 'date=([^/]+)/', 1) AS date, regexp_extract(_metadata.file_path, 'service=([^/]+)/', 1) AS service,
-    _metadata.file_path AS path, files, covered FROM fleet_all_manifests))
+  FROM (SELECT regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS date, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS service,
+    input_file_name() AS path, files, covered FROM fleet_all_manifests))
 WHERE place = 1;
 
 CREATE OR REPLACE TEMPORARY VIEW fleet_files AS
@@ -26,10 +26,10 @@ CREATE OR REPLACE TEMPORARY VIEW fleet_all_day USING parquet OPTIONS (path {{.Qu
 CREATE OR REPLACE TEMPORARY VIEW fleet_fresh AS
 SELECT {{.Columns "f."}}, f.day AS date, f.of AS service
 FROM (
-  SELECT *, regexp_extract(_metadata.file_path, 'date=([^/]+)/', 1) AS day, regexp_extract(_metadata.file_path, 'service=([^/]+)/', 1) AS of,
-    regexp_extract(_metadata.file_path, '([^/]+)[.][0-9]+-[0-9]+[.]parquet$', 1) AS folder,
-    try_cast(regexp_extract(_metadata.file_path, '[.]([0-9]+)-[0-9]+[.]parquet$', 1) AS bigint) AS first_batch,
-    try_cast(regexp_extract(_metadata.file_path, '-([0-9]+)[.]parquet$', 1) AS bigint) AS last_batch
+  SELECT *, regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS day, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS of,
+    regexp_extract(input_file_name(), '([^/]+)[.][0-9]+-[0-9]+[.]parquet$', 1) AS folder,
+    try_cast(regexp_extract(input_file_name(), '[.]([0-9]+)-[0-9]+[.]parquet$', 1) AS bigint) AS first_batch,
+    try_cast(regexp_extract(input_file_name(), '-([0-9]+)[.]parquet$', 1) AS bigint) AS last_batch
   FROM fleet_all_fresh) f
 LEFT ANTI JOIN fleet_covered c
 ON c.date = f.day AND c.service = f.of AND c.folder = f.folder AND c.first_batch <= f.first_batch AND f.last_batch <= c.last_batch;
@@ -37,7 +37,7 @@ ON c.date = f.day AND c.service = f.of AND c.folder = f.folder AND c.first_batch
 -- Five minutes a row, of all instances, classes, executors and sites.
 CREATE OR REPLACE TEMPORARY VIEW rollups AS
 SELECT {{.Columns "d."}}, d.day AS date, d.of AS service
-FROM (SELECT *, regexp_extract(_metadata.file_path, 'date=([^/]+)/', 1) AS day, regexp_extract(_metadata.file_path, 'service=([^/]+)/', 1) AS of, _metadata.file_name AS file FROM fleet_all_detail) d
+FROM (SELECT *, regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS day, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS of, regexp_extract(input_file_name(), '([^/]+)$', 1) AS file FROM fleet_all_detail) d
 LEFT SEMI JOIN fleet_files f ON f.level = 'detail' AND f.date = d.day AND f.service = d.of AND f.name = d.file
 UNION ALL
 SELECT * FROM fleet_fresh;
@@ -45,7 +45,7 @@ SELECT * FROM fleet_fresh;
 -- A day a row, of all instances together: much less to read.
 CREATE OR REPLACE TEMPORARY VIEW rollups_by_day AS
 SELECT {{.Columns "d."}}, d.day AS date, d.of AS service
-FROM (SELECT *, regexp_extract(_metadata.file_path, 'date=([^/]+)/', 1) AS day, regexp_extract(_metadata.file_path, 'service=([^/]+)/', 1) AS of, _metadata.file_name AS file FROM fleet_all_day) d
+FROM (SELECT *, regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS day, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS of, regexp_extract(input_file_name(), '([^/]+)$', 1) AS file FROM fleet_all_day) d
 LEFT SEMI JOIN fleet_files f ON f.level = 'day' AND f.date = d.day AND f.service = d.of AND f.name = d.file
 UNION ALL
 SELECT {{.DayColumns}}, date, service FROM fleet_fresh;

@@ -1,0 +1,233 @@
+//go:build consumers
+
+package consumers
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stackagent/internal/loglinear"
+	"stackagent/internal/testjvm"
+	"stackagent/internal/testobjects"
+	"stackagent/shadow/fleet/fleettest"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/rollup"
+	"stackagent/shadow/session"
+)
+
+var fleetSessions = flag.Int("fleet-sessions", 1000, "sessions of the fleet that engines are asked about")
+
+// truth is what the sessions of a service have, by shadow stats and by each of their executions.
+type truth struct {
+	executions, wallNs, queue int64
+	walls                     []int64
+}
+
+func (x *truth) quantile(p float64) float64 {
+	return float64(x.walls[max(0, int(math.Ceil(p*float64(len(x.walls))))-1)])
+}
+
+// TestFleetEngines: of a thousand sessions of ten services over thirty days, shadow fleet, DuckDB, ClickHouse and Spark have
+// the sums of shadow stats, and quantiles within 0.8 % of those of all executions, whatever is compacted.
+func TestFleetEngines(t *testing.T) {
+	testjvm.Alone(t, "the address of the object store is in the environment")
+	server := testobjects.Start(t)
+	remote, folder := server.Address("traces", ""), filepath.Join(t.TempDir(), "fleet")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	from := time.Now().UTC().AddDate(0, 0, -31).Truncate(24 * time.Hour)
+	of := fleettest.Fleet{Sessions: *fleetSessions, Services: 10, Days: 30, Executions: 2000, From: from, Seed: 22}
+	began := time.Now()
+	list, err := of.Generate(filepath.Join(t.TempDir(), "sessions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d sessions made in %v", len(list), time.Since(began))
+	want := map[string]*truth{}
+	for _, x := range list {
+		w := want[x.Labels.Service]
+		if w == nil {
+			w = &truth{}
+			want[x.Labels.Service] = w
+		}
+		var stats struct {
+			Tasks   struct{ Executions int64 }
+			Metrics map[string]struct{ Sum int64 }
+		}
+		if err := json.Unmarshal([]byte(shadow(t, "stats", x.Dir, "--format", "json")), &stats); err != nil {
+			t.Fatal(err)
+		}
+		w.executions += stats.Tasks.Executions
+		w.wallNs += stats.Metrics["wall_ns"].Sum
+		s, err := session.Open(x.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Executions(func(c *session.Chunk) error {
+			for _, n := range c.WallNs {
+				w.walls = append(w.walls, int64(n))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, w := range want {
+		slices.Sort(w.walls)
+		if int64(len(w.walls)) != w.executions {
+			t.Fatalf("%d executions, %d wall times", w.executions, len(w.walls))
+		}
+	}
+	ctx := context.Background()
+	stores := map[string]objects.Store{}
+	for _, address := range []string{remote, folder} {
+		if stores[address], err = objects.Open(ctx, address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add := func(list []fleettest.Session) {
+		for _, x := range list {
+			for _, to := range stores {
+				if err := rollup.RollUp(ctx, to, x.Dir, x.Name, true); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Remove(filepath.Join(x.Dir, rollup.ProgressName)); err != nil { // the next store begins anew
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	compact := func(enough int) {
+		for address, to := range stores {
+			began := time.Now()
+			done, err := rollup.Compact(ctx, to, rollup.CompactOptions{Enough: enough, Logger: slog.New(slog.DiscardHandler)}, time.Now())
+			if err != nil || len(done.Missing) > 0 {
+				t.Fatalf("compacting %s: %v, %+v", address, err, done)
+			}
+			t.Logf("compacted in %v: %+v", time.Since(began), *done)
+		}
+	}
+	half := len(list) / 2
+	add(list[:half])
+	compact(1)
+	add(list[half:]) // these are fresh still
+	check := func(t *testing.T, engine string, got map[string][4]float64) {
+		t.Helper()
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d services, want %d", engine, len(got), len(want))
+		}
+		for service, w := range want {
+			g := got[service]
+			if int64(g[0]) != w.executions || int64(g[1]) != w.wallNs {
+				t.Errorf("%s, %s: %v executions of %v ns, want %d of %d", engine, service, g[0], g[1], w.executions, w.wallNs)
+			}
+			for k, p := range []float64{0.5, 0.99} {
+				if exact := w.quantile(p); math.Abs(g[2+k]-exact) > loglinear.RelativeError*exact {
+					t.Errorf("%s, %s: quantile %v is %v, want %v within %.2g %%", engine, service, p, g[2+k], exact, 100*loglinear.RelativeError)
+				}
+			}
+		}
+	}
+	everybody := func(t *testing.T) {
+		t.Run("shadow", func(t *testing.T) {
+			for _, address := range []string{remote, folder} {
+				began := time.Now()
+				var rows []struct {
+					Service    string
+					Executions int64
+					WallNs     int64 `json:"wall_ns"`
+					P50        int64 `json:"wall_p50_ns"`
+					P99        int64 `json:"wall_p99_ns"`
+				}
+				if err := json.Unmarshal([]byte(shadow(t, "fleet", "top", address, "--by", "service", "--last", "40d", "--format", "json")), &rows); err != nil {
+					t.Fatal(err)
+				}
+				got := map[string][4]float64{}
+				for _, r := range rows {
+					got[r.Service] = [4]float64{float64(r.Executions), float64(r.WallNs), float64(r.P50), float64(r.P99)}
+				}
+				check(t, "shadow", got)
+				t.Logf("answered in %v", time.Since(began))
+			}
+		})
+		for _, e := range []struct{ name, dialect, address string }{{"duckdb", "duckdb", remote}, {"chdb", "clickhouse", remote}, {"spark", "spark", folder}} {
+			t.Run(e.name, func(t *testing.T) {
+				views := filepath.Join(t.TempDir(), "views.sql")
+				shadow(t, "fleet", "views", e.address, "--engine", e.dialect, "-o", views)
+				env := []string{"PYTHONPATH=" + engineLibrary(t, e.name)}
+				if e.address == remote {
+					env = append(env, "ENDPOINT="+server.URL)
+				}
+				began := time.Now()
+				out := lines(t, output(t, "env", append(env, "python3", filepath.Join("testdata", "fleet.py"), e.name, views,
+					"SELECT service_name, sum(CASE WHEN metric = 'executions' THEN count ELSE 0 END), sum(CASE WHEN metric = 'wall_ns' THEN sum ELSE 0 END) FROM rollups GROUP BY service_name",
+					"SELECT service_name, sum(CASE WHEN metric = 'executions' THEN count ELSE 0 END), sum(CASE WHEN metric = 'wall_ns' THEN sum ELSE 0 END) FROM rollups_by_day GROUP BY service_name",
+					"SELECT service_name, bucket_value, sum(bucket_count) FROM rollup_buckets WHERE metric = 'wall_ns' GROUP BY service_name, bucket_value ORDER BY service_name, bucket_value")...))
+				t.Logf("three queries in %v", time.Since(began))
+				got := map[string][4]float64{}
+				buckets := map[string][][2]float64{}
+				for _, r := range out[2] {
+					s := r[0].(string)
+					buckets[s] = append(buckets[s], [2]float64{r[1].(float64), r[2].(float64)})
+				}
+				for k, name := range []string{"rollups", "rollups_by_day"} {
+					for _, r := range out[k] {
+						s := r[0].(string)
+						got[s] = [4]float64{r[1].(float64), r[2].(float64), quantileOf(buckets[s], 0.5), quantileOf(buckets[s], 0.99)}
+					}
+					check(t, e.name+", "+name, got)
+				}
+			})
+		}
+	}
+	t.Run("half compacted", everybody)
+	compact(1)
+	t.Run("compacted", everybody)
+}
+
+// quantileOf is that of a histogram.
+func quantileOf(buckets [][2]float64, p float64) float64 {
+	total := 0.0
+	for _, b := range buckets {
+		total += b[1]
+	}
+	rank := math.Max(1, math.Ceil(p*total))
+	for _, b := range buckets {
+		if rank -= b[1]; rank <= 0 {
+			return b[0]
+		}
+	}
+	return math.NaN()
+}
+
+// engineLibrary fetches an engine from PyPI.
+func engineLibrary(t *testing.T, engine string) string {
+	t.Helper()
+	packages := map[string][]string{
+		"duckdb": {"duckdb==1.5.5", "duckdb-extension-httpfs==1.5.5"},
+		"chdb":   {"chdb==4.4.0"},
+		"spark":  {"pyspark==4.3.0"},
+	}[engine]
+	lib := cache(t, "engine-"+strings.ReplaceAll(packages[0], "==", "-"))
+	done := filepath.Join(lib, ".done")
+	if _, err := os.Stat(done); err != nil {
+		t.Logf("fetching %v from PyPI into %s", packages, lib)
+		output(t, "python3", append([]string{"-m", "pip", "install", "--quiet", "--upgrade", "--target", lib}, packages...)...)
+		if err := os.WriteFile(done, fmt.Appendln(nil, packages), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lib
+}

@@ -1,0 +1,61 @@
+// Package fleettest makes the sessions of a fleet whose figures are known.
+package fleettest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"stackagent/internal/label"
+	"stackagent/shadow/store"
+	"stackagent/shadow/summary/summarytest"
+)
+
+// Fleet describes one.
+type Fleet struct {
+	Sessions, Services, Days int
+	Executions               int // of a session, at most: they have 100 and more
+	From                     time.Time
+	Seed                     uint64
+}
+
+// Session is one of a fleet.
+type Session struct {
+	Dir, Name string
+	Labels    label.Labels
+	Started   time.Time
+}
+
+// Service names a service of a fleet.
+func Service(i int) string { return fmt.Sprintf("service-%02d", i) }
+
+// Generate writes the sessions into a folder: each of one of the services, of one of its instances, which change their
+// version in the middle of the time.
+func (f *Fleet) Generate(root string) ([]Session, error) {
+	random := rand.New(rand.NewPCG(f.Seed, 1))
+	list := make([]Session, f.Sessions)
+	for i := range list {
+		x := &list[i]
+		x.Name = fmt.Sprintf("session-%05d", i)
+		x.Dir = filepath.Join(root, x.Name)
+		at := time.Duration(random.Int64N(int64(f.Days) * int64(24*time.Hour)))
+		x.Started = f.From.Add(at)
+		x.Labels = label.Labels{Service: Service(i % f.Services), Version: "1.0", Env: "production", Instance: fmt.Sprintf("pod-%d", i/f.Services%8)}
+		if at > time.Duration(f.Days)*12*time.Hour {
+			x.Labels.Version = "1.1"
+		}
+		if _, err := summarytest.Generate(root, x.Name, 100+random.IntN(max(1, f.Executions-100)), true); err != nil {
+			return nil, err
+		}
+		w, err := store.OpenWriter(root, x.Name, x.Name)
+		if err != nil {
+			return nil, err
+		}
+		w.Manifest.Labels, w.Manifest.WallUnixNs = x.Labels, x.Started.UnixNano()
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
