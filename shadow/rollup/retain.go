@@ -118,7 +118,9 @@ func parseSession(key string) (p partition, folder string, ok bool) {
 	return p, folder, ok && named
 }
 
-func sessionPrefix(key string) string { return strings.Join(strings.SplitN(key, "/", 5)[:4], "/") + "/" }
+func sessionPrefix(key string) string {
+	return strings.Join(strings.SplitN(key, "/", 5)[:4], "/") + "/"
+}
 
 func planRollups(ctx context.Context, s *meter, p Policy, now time.Time) (plan []Deletion, err error) {
 	all, err := listPartitions(ctx, s, time.Time{}, time.Time{})

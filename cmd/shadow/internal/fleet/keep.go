@@ -117,9 +117,9 @@ run at any time, also more than once at the same time.`,
 
 func newRetain(env console.Env) *cobra.Command {
 	var (
-		l                listing.Flags
-		raw, detail, day string
-		dryRun           bool
+		l      listing.Flags
+		f      RetainFlags
+		dryRun bool
 	)
 	cmd := &cobra.Command{
 		Use:   "retain STORE",
@@ -134,22 +134,9 @@ for ever. Ages count from the end of the day; those of sessions from their last 
 			if err := l.Check(); err != nil {
 				return err
 			}
-			var p rollup.Policy
-			for _, f := range []struct {
-				flag, value string
-				to          *time.Duration
-			}{{"raw", raw, &p.Raw}, {"detail", detail, &p.Detail}, {"day", day, &p.Day}} {
-				if f.value == "" {
-					continue
-				}
-				d, err := length(f.value)
-				if err != nil {
-					return console.Usagef("--%s %s: %v", f.flag, f.value, err)
-				}
-				if d < 24*time.Hour {
-					return console.Usagef("--%s %s: nothing is deleted that is younger than a day", f.flag, f.value)
-				}
-				*f.to = d
+			p, err := f.Policy()
+			if err != nil {
+				return err
 			}
 			if p == (rollup.Policy{}) {
 				return console.Usagef("say what to delete: --raw, --detail or --day with an age")
@@ -162,11 +149,53 @@ for ever. Ages count from the end of the day; those of sessions from their last 
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
-	cmd.Flags().StringVar(&raw, "raw", "", "delete sessions older than this: 7d, 4w, 1y")
-	cmd.Flags().StringVar(&detail, "detail", "", "delete roll-ups of five minutes older than this")
-	cmd.Flags().StringVar(&day, "day", "", "delete roll-ups of days and instances older than this")
+	f.AddTo(cmd, "")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be deleted")
 	return cmd
+}
+
+// RetainFlags say how long what is kept.
+type RetainFlags struct {
+	prefix           string
+	raw, detail, day string
+}
+
+// AddTo gives cmd the flags, with a prefix in their names.
+func (f *RetainFlags) AddTo(cmd *cobra.Command, prefix string) {
+	f.prefix = prefix
+	for _, x := range f.list(&rollup.Policy{}) {
+		cmd.Flags().StringVar(x.value, prefix+x.name, "", x.what)
+	}
+}
+
+type retainFlag struct {
+	name, what string
+	value      *string
+	to         *time.Duration
+}
+
+func (f *RetainFlags) list(p *rollup.Policy) []retainFlag {
+	return []retainFlag{
+		{"raw", "delete sessions older than this: 7d, 4w, 1y", &f.raw, &p.Raw},
+		{"detail", "delete roll-ups of five minutes older than this", &f.detail, &p.Detail},
+		{"day", "delete roll-ups of days and instances older than this", &f.day, &p.Day},
+	}
+}
+
+// Policy is what the flags say.
+func (f *RetainFlags) Policy() (p rollup.Policy, err error) {
+	for _, x := range f.list(&p) {
+		if *x.value == "" {
+			continue
+		}
+		if *x.to, err = units.ParseAge(*x.value); err != nil {
+			return p, console.Usagef("--%s%s %s: %v", f.prefix, x.name, *x.value, err)
+		}
+		if *x.to < 24*time.Hour {
+			return p, console.Usagef("--%s%s %s: nothing is deleted that is younger than a day", f.prefix, x.name, *x.value)
+		}
+	}
+	return p, nil
 }
 
 func retain(ctx context.Context, env console.Env, l *listing.Flags, s objects.Store, p rollup.Policy, dryRun bool) error {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +75,7 @@ func (f *queryFlags) check(now time.Time) (s span, err error) {
 			return s, console.Usagef("--from %s: %v", f.from, err)
 		}
 	} else {
-		d, err := length(f.last)
+		d, err := units.ParseAge(f.last)
 		if err != nil {
 			return s, console.Usagef("--last %s: %v", f.last, err)
 		}
@@ -110,29 +108,6 @@ func moment(s string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, errors.New("want a day (2026-03-01) or a time (2026-03-01T14:00:00Z)")
-}
-
-var lengthPattern = regexp.MustCompile(`^([0-9]{1,5})([dwy])$`)
-
-// length is a duration that may be in days and weeks.
-func length(s string) (time.Duration, error) {
-	if m := lengthPattern.FindStringSubmatch(s); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		switch m[2] {
-		case "w":
-			n *= 7
-		case "y":
-			n *= 365
-		}
-		if n > 0 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, errors.New("want a length: 90m, 6h, 7d, 4w, 1y")
-	}
-	return d, nil
 }
 
 // store is a fleet's store and what asking it cost.

@@ -193,6 +193,9 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if fleet != nil {
 		live.uploader = f.startUploads(env, fleet, in)
 		defer endUploads(ctx, env, live.uploader, f.store)
+		c := &compactor{store: fleet, bus: b, policy: f.policy, log: env.Logger(), note: noteLines(env), now: env.Now}
+		c.start()
+		defer c.close()
 	}
 	go live.figures.Run(ctx)
 	if f.client != nil {

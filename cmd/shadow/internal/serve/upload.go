@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/live"
 	"stackagent/shadow/objects"
+	"stackagent/shadow/rollup"
 	"stackagent/shadow/upload"
 )
 
@@ -30,14 +32,17 @@ const (
 
 // uploadFlags choose an object store, and what stays on the disk.
 type uploadFlags struct {
-	work string
-	keep time.Duration
+	work   string
+	keep   time.Duration
+	retain fleet.RetainFlags
+	policy rollup.Policy
 }
 
 func (f *uploadFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.work, "work", defaultWork, "with --store s3://...: folder of the sessions until they are there")
 	flags.DurationVar(&f.keep, "keep-local", upload.DefaultKeep, "with --store s3://...: how long sessions stay in --work after they are there")
+	f.retain.AddTo(cmd, "retain-")
 }
 
 // openFleet opens the object store that --store names, and makes --work the store of the shadow itself; nil: --store is a
@@ -77,7 +82,7 @@ func tryStore(ctx context.Context, env console.Env, s objects.Store) error {
 
 // checkStore refuses flags that go together with an object store only.
 func (f *serveFlags) checkStore(cmd *cobra.Command) error {
-	for _, name := range []string{"work", "keep-local"} {
+	for _, name := range []string{"work", "keep-local", "retain-raw", "retain-detail", "retain-day"} {
 		if cmd.Flags().Changed(name) && !objects.Remote(f.store) {
 			return console.Usagef("--%s goes with --store s3://BUCKET/PREFIX", name)
 		}
@@ -85,7 +90,9 @@ func (f *serveFlags) checkStore(cmd *cobra.Command) error {
 	if f.keep < 0 {
 		return console.Usagef("--keep-local %v: use 0 or more", f.keep)
 	}
-	return nil
+	var err error
+	f.policy, err = f.retain.Policy()
+	return err
 }
 
 // startUploads takes sessions to the object store as they come.
@@ -132,9 +139,9 @@ func families(list ...func() []*live.Family) func() []*live.Family {
 }
 
 // storeName is where sessions are in the end.
-func storeName(f *serveFlags, fleet objects.Store) string {
-	if fleet == nil {
+func storeName(f *serveFlags, to objects.Store) string {
+	if to == nil {
 		return f.store
 	}
-	return strings.TrimSuffix(fleet.String(), "/")
+	return strings.TrimSuffix(to.String(), "/")
 }
