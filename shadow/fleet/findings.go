@@ -10,6 +10,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/rollup"
 )
 
 // Finding is something in the roll-ups of a service that deserves a look. It says what was seen, with its figures; what
@@ -43,7 +44,7 @@ func (f *Facts) Find() []Finding {
 			add("lost", r.Key, "", float64(lost)/float64(lost+r.Executions()), "%s were lost, beside %s: figures of the service are lower bounds",
 				text.PluralExact(lost, "event", "events"), text.PluralExact(r.Executions(), "execution", "executions"))
 		}
-		if gc, ran := r.Metric(GC).Total(), r.Metric(Uptime).Total(); ran > 0 && float64(gc) > t.GCShare*float64(ran) {
+		if gc, ran := r.Metric(rollup.GC).Total(), r.Metric(rollup.Uptime).Total(); ran > 0 && float64(gc) > t.GCShare*float64(ran) {
 			add("garbage-collection", r.Key, "", float64(gc)/float64(ran), "its JVMs stood still for garbage collection for %s of the time (%s)",
 				units.FormatPercent(float64(gc)/float64(ran)), units.FormatNs(units.Ns(gc)))
 		}
@@ -57,7 +58,7 @@ func (f *Facts) Find() []Finding {
 		if r.Platform || n < leastExecutions || r.Name == Rest {
 			continue
 		}
-		if threw := r.Metric(Threw).Count(); float64(threw) > exceptionShare*float64(n) {
+		if threw := r.Metric(rollup.Threw).Count(); float64(threw) > exceptionShare*float64(n) {
 			add("exceptions", r.Key, r.Name, float64(threw)/float64(n), "%s of its executions (%s of %s) ended by an exception",
 				units.FormatPercent(float64(threw)/float64(n)), units.FormatExact(threw), units.FormatExact(n))
 		}

@@ -29,7 +29,7 @@ func rowOf(r rollup.Row, values ...int64) rollup.Row {
 	return r
 }
 
-func count(r rollup.Row, n int64) rollup.Row { r.Metric, r.Count = Executions, n; return r }
+func count(r rollup.Row, n int64) rollup.Row { r.Metric, r.Count = rollup.Executions, n; return r }
 
 // Sums of parts are those of the whole, and quantiles are within the width of a bucket, however the values are cut.
 func TestSum(t *testing.T) {

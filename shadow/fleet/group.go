@@ -35,19 +35,13 @@ var All = []By{Class, Executor, Site, Wait, Instance, Version, Env, Service, Ses
 // Detailed reports whether rows by it need roll-ups that tell instances and sessions apart as well as classes.
 func (b By) Detailed() bool { return b == Session }
 
-// Metrics of roll-ups that have names here.
+// Metrics of roll-ups that have a part in figures here, beside those of package rollup.
 const (
-	Executions = "executions"
-	Threw      = "threw"
-	Wall       = "wall_ns"
-	SelfWall   = "self_wall_ns"
-	CPU        = "cpu_ns"
-	SelfCPU    = "self_cpu_ns"
-	Queue      = "queue_ns"
-	Response   = "response_ns"
-	GC         = "gc_ns"
-	Uptime     = "uptime_ns" // how long the JVMs were observed
-	waitPrefix = "wait_ns:"
+	Wall     = "wall_ns"
+	SelfWall = "self_wall_ns"
+	CPU      = "cpu_ns"
+	SelfCPU  = "self_cpu_ns"
+	Queue    = "queue_ns"
 )
 
 // Key tells rows apart.
@@ -76,11 +70,11 @@ func (r *Row) Metric(name string) *Sum {
 }
 
 // Executions are those that ended.
-func (r *Row) Executions() int64 { return r.Metric(Executions).Count() }
+func (r *Row) Executions() int64 { return r.Metric(rollup.Executions).Count() }
 
 // Hours is how long JVMs were observed; where roll-ups do not say, from the begin of the first window to the end of the last.
 func (r *Row) Hours() float64 {
-	if up := r.Metric(Uptime).Total(); up > 0 {
+	if up := r.Metric(rollup.Uptime).Total(); up > 0 {
 		return time.Duration(up).Hours()
 	}
 	return (time.Duration(r.Last-r.First) + rollup.Window).Hours()
@@ -98,7 +92,7 @@ func (r *Row) Work() *Sum {
 func (r *Row) Waits() *Sum {
 	all := &Sum{}
 	for name, s := range r.Metrics {
-		if strings.HasPrefix(name, waitPrefix) {
+		if strings.HasPrefix(name, rollup.WaitPrefix) {
 			all.AddSum(s)
 		}
 	}
@@ -109,7 +103,7 @@ func (r *Row) Waits() *Sum {
 func (r *Row) Lost() int64 {
 	n := int64(0)
 	for name, s := range r.Metrics {
-		if strings.HasPrefix(name, "lost") {
+		if name == rollup.LostEvents {
 			n += s.Count()
 		}
 	}
@@ -179,7 +173,7 @@ func (g *Groups) Add(rows []rollup.Row) error {
 // key is what a row belongs to; ok is false if it has no part in this grouping.
 func (g *Groups) key(r *rollup.Row) (k Key, ok bool) {
 	k.Service = r.Service
-	waits := strings.HasPrefix(r.Metric, waitPrefix)
+	waits := strings.HasPrefix(r.Metric, rollup.WaitPrefix)
 	switch g.By {
 	case Service:
 	case Version:
@@ -196,7 +190,7 @@ func (g *Groups) key(r *rollup.Row) (k Key, ok bool) {
 		if !waits {
 			return k, false
 		}
-		k.Name = strings.TrimPrefix(r.Metric, waitPrefix)
+		k.Name = strings.TrimPrefix(r.Metric, rollup.WaitPrefix)
 		if r.Class != "" {
 			k.Name += " " + r.Class
 		}
@@ -264,9 +258,9 @@ var Weights = map[string]func(*Row) float64{
 	"count":    func(r *Row) float64 { return float64(r.Executions()) },
 	"wall":     func(r *Row) float64 { return float64(r.Metric(Wall).Total()) },
 	"queue":    func(r *Row) float64 { return float64(r.Metric(Queue).Total()) },
-	"response": func(r *Row) float64 { return r.Metric(Response).Quantile(0.99) },
+	"response": func(r *Row) float64 { return r.Metric(rollup.Response).Quantile(0.99) },
 	"wait":     func(r *Row) float64 { return float64(r.Waits().Total()) },
-	"gc":       func(r *Row) float64 { return float64(r.Metric(GC).Total()) },
+	"gc":       func(r *Row) float64 { return float64(r.Metric(rollup.GC).Total()) },
 	"lost":     func(r *Row) float64 { return float64(r.Lost()) },
 	ByName:     func(*Row) float64 { return 0 },
 }

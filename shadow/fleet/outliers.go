@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"stackagent/shadow/rollup"
 )
 
 // Outlier is a figure of an instance that is unlike that of the others of its service and version.
@@ -34,15 +36,15 @@ var instanceFigures = []struct {
 	{"work_ns", "work of an execution", "ns", func(r *Row) float64 { return r.Work().Mean() }},
 	{"wall_ns", "wall time of an execution", "ns", func(r *Row) float64 { return r.Metric(Wall).Mean() }},
 	{"queue_ns.p99", "queue time, 99th percentile", "ns", func(r *Row) float64 { return r.Metric(Queue).Quantile(0.99) }},
-	{"response_ns.p99", "response time, 99th percentile", "ns", func(r *Row) float64 { return r.Metric(Response).Quantile(0.99) }},
+	{"response_ns.p99", "response time, 99th percentile", "ns", func(r *Row) float64 { return r.Metric(rollup.Response).Quantile(0.99) }},
 	{"wait_share", "waiting, of the wall time", "", func(r *Row) float64 {
 		return ratio(float64(r.Waits().Total()), float64(r.Metric(SelfWall).Total()))
 	}},
 	{"gc_share", "time in GC pauses, of all", "", func(r *Row) float64 {
-		return ratio(float64(r.Metric(GC).Total()), float64(r.Metric(Uptime).Total()))
+		return ratio(float64(r.Metric(rollup.GC).Total()), float64(r.Metric(rollup.Uptime).Total()))
 	}},
 	{"threw_share", "ended by an exception, of all", "", func(r *Row) float64 {
-		return ratio(float64(r.Metric(Threw).Count()), float64(r.Executions()))
+		return ratio(float64(r.Metric(rollup.Threw).Count()), float64(r.Executions()))
 	}},
 	{"per_hour", "executions an hour", "", func(r *Row) float64 { return float64(r.Executions()) / r.Hours() }},
 }

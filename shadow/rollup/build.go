@@ -27,6 +27,7 @@ const (
 	Response      = "response_ns"    // from the submission, or when it was due, to the end
 	WaitPrefix    = "wait_ns:"       // what for follows, as in shadow waits; Class: of what was waited for; without histogram
 	GC            = "gc_ns"          // pauses; Site: the cause
+	Uptime        = "uptime_ns"      // Count and Sum: how long the JVM was observed, ns
 	LostEvents    = "lost_events"    // Count; Site: the reason
 	LostBatches   = "batches_lost"   // Count
 )
@@ -47,10 +48,11 @@ type Carry struct {
 	Started     map[uint32]int64 `json:"started,omitempty"` // by class: of these, executed at least once
 	Lost        map[string]int64 `json:"lost,omitempty"`    // by reason, up to then
 	LostBatches int64            `json:"lost_batches,omitempty"`
+	Until       units.MonoNs     `json:"until,omitempty"` // the JVM's clock
 }
 
 func (c *Carry) clone() Carry {
-	return Carry{cloned(c.Created), cloned(c.Started), cloned(c.Lost), c.LostBatches}
+	return Carry{cloned(c.Created), cloned(c.Started), cloned(c.Lost), c.LostBatches, c.Until}
 }
 
 func cloned[K comparable](m map[K]int64) map[K]int64 {
@@ -78,6 +80,7 @@ func Build(s *session.Session, l Labels, before Carry, last bool) (rows []Row, a
 	}
 	b.pauses()
 	b.losses(last)
+	b.uptime(last)
 	if last {
 		b.never()
 	}
@@ -328,6 +331,25 @@ func (b *builder) pauses() {
 		c.moments(1, int64(alone), d, d)
 		c.bucket(loglinear.Index(uint64(max(d, 0))), 1)
 	}
+}
+
+// mostWindows bounds the windows of a range: a clock may be forged.
+const mostWindows = 1 << 16
+
+// uptime adds how long the JVM was observed since the range before.
+func (b *builder) uptime(last bool) {
+	m := &b.s.Manifest
+	from, to := cmp.Or(b.after.Until, m.StartNs), b.latest
+	if last {
+		to = max(to, m.EndNs)
+	}
+	for n := 0; from < to && n < mostWindows; n++ {
+		w := b.window(from)
+		next := min(to, m.StartNs+units.MonoNs(w+int64(Window)-m.WallUnixNs))
+		b.of(key{window: w, metric: Uptime}).moments(int64(next-from), int64(next-from), 0, 0)
+		from = next
+	}
+	b.after.Until = max(b.after.Until, to)
 }
 
 // losses adds what was lost since the range before. Batches that did not arrive may still come before the end.

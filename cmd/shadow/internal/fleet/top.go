@@ -12,6 +12,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/fleet"
+	"stackagent/shadow/rollup"
 	"stackagent/shadow/view"
 )
 
@@ -118,7 +119,7 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []view.Column[*fleet.Row] {
 		name("version", "", "version of the service, of rows by instance and session", func(r row) string { return r.Version }),
 		instances,
 		count("executions", "executions", "executions that ended", (row).Executions),
-		count("threw", "", "of these, ended by an exception", func(r row) int64 { return r.Metric(fleet.Threw).Count() }),
+		count("threw", "", "of these, ended by an exception", func(r row) int64 { return r.Metric(rollup.Threw).Count() }),
 		ns("work_ns", "work", "CPU time of the executions' own, nested ones taken out; wall time, where CPU time was not measured", (row).Work, sum),
 		{Name: "share", Title: "share", Doc: "of the work of all rows", Kind: view.Float, Unit: view.Share, Optional: true, Value: func(r row) view.Value {
 			if total == 0 {
@@ -134,9 +135,9 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []view.Column[*fleet.Row] {
 		ns("queue_ns", "queue", "time in queues, of all", of(fleet.Queue), sum),
 		ns("queue_p50_ns", "", "median queue time", of(fleet.Queue), at(0.5)),
 		ns("queue_p99_ns", "queue p99", "99th percentile of the queue time", of(fleet.Queue), at(0.99)),
-		ns("response_p99_ns", "response p99", "99th percentile of queue time and wall time together", of(fleet.Response), at(0.99)),
+		ns("response_p99_ns", "response p99", "99th percentile of queue time and wall time together", of(rollup.Response), at(0.99)),
 		ns("wait_ns", "waits", "time that threads waited", (row).Waits, sum),
-		ns("gc_ns", "", "time in GC pauses", of("gc_ns"), sum),
+		ns("gc_ns", "", "time in GC pauses", of(rollup.GC), sum),
 		count("lost", "", "events that were lost", (row).Lost),
 		name("first", "", "begin of its first window, RFC 3339", func(r row) string { return time.Unix(0, r.First).UTC().Format(time.RFC3339) }),
 		name("last", "", "begin of its last window", func(r row) string { return time.Unix(0, r.Last).UTC().Format(time.RFC3339) }),
