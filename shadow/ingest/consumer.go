@@ -94,13 +94,16 @@ func (s *source) makeConsumer(ctx context.Context) (jetstream.Consumer, error) {
 		MaxAckPending: maxAckPending, MaxDeliver: -1, FilterSubject: subjectOf(s.name), InactiveThreshold: inactive,
 		MemoryStorage: true, // what it holds is worth nothing without the connection
 	}
-	if len(s.lease.Elsewhere) == 0 {
+	if len(s.lease.Elsewhere) == 0 || s.cleared {
 		if c, err := s.in.stream.CreateConsumer(ctx, config); err == nil {
 			return c, nil
 		}
 	}
-	if err := s.clear(ctx); err != nil {
-		return nil, err
+	if !s.cleared { // by now all consumers of the session are ours
+		if err := s.clear(ctx); err != nil {
+			return nil, err
+		}
+		s.cleared = true
 	}
 	c, err := s.in.stream.CreateConsumer(ctx, config)
 	if err != nil {

@@ -23,12 +23,15 @@ import (
 // no more: what is late must find it.
 const keepRow = 24 * time.Hour
 
+// mostClaims bounds the sessions that a look opens: those that are open wait for it.
+const mostClaims = 64
+
 // dispatch looks for sessions that wait on the bus and gives each a source. It
 // owns the sources: only it starts them.
 func (in *Ingest) dispatch() {
 	defer close(in.done)
 	defer in.endAll()
-	pause := lookInterval
+	pause, least := lookInterval, lookInterval
 	look := time.NewTimer(pause)
 	defer look.Stop()
 	stale := time.NewTicker(in.o.LostContact)
@@ -41,12 +44,13 @@ func (in *Ingest) dispatch() {
 			if in.calm.over(in.o.Bus.Activity()) {
 				in.look()
 			}
-			pause = in.calm.pause(in.o.Bus.Arrivals() != nil)
+			least = min(max(lookInterval, lookShare*in.listing), settledInterval)
+			pause = max(in.calm.pause(in.o.Bus.Arrivals() != nil), least)
 			look.Reset(beat.After(pause))
 		case <-in.o.Bus.Arrivals():
 			in.calm.came = time.Now()
-			if pause > lookInterval { // else the next look is soon enough
-				pause = lookInterval
+			if pause > least { // else the next look is soon enough
+				pause = least
 				look.Reset(pause)
 			}
 		case <-in.looks:
@@ -72,12 +76,16 @@ func (in *Ingest) look() {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
 	in.calm.begin(in.o.Bus.Activity())
+	began := time.Now()
 	waiting, err := in.waiting(ctx)
+	in.listing = time.Since(began)
 	if err != nil {
 		in.log.Warn("ingest: looking for sessions", "error", err)
 		in.calm.disturb()
 		return
 	}
+	in.share()
+	in.wake(waiting)
 	names := make([]string, 0, len(waiting))
 	for name := range waiting {
 		if in.sources[name] == nil {
@@ -86,11 +94,14 @@ func (in *Ingest) look() {
 	}
 	room := in.o.MaxSessions - len(in.sources)
 	in.crowd(names, room)
+	if in.turns() {
+		in.calm.disturb() // turns come with the time, not only with messages
+	}
 	if len(names) == 0 {
 		return
 	}
 	in.calm.disturb() // who is not ours yet may be at the next look
-	leases, err := in.member.Claim(ctx, names, room)
+	leases, err := in.member.Claim(ctx, names, min(room, mostClaims))
 	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is reported by itself
 		in.log.Warn("ingest: claiming sessions", "error", err)
 	}
@@ -98,6 +109,7 @@ func (in *Ingest) look() {
 		s := newSource(in, l)
 		in.mu.Lock()
 		in.sources[l.Session] = s
+		in.opened.Store(int64(len(in.sources)))
 		in.mu.Unlock()
 		go s.run()
 	}
@@ -131,6 +143,7 @@ func (in *Ingest) remove(s *source) {
 	defer in.mu.Unlock()
 	if in.sources[s.name] == s {
 		delete(in.sources, s.name)
+		in.opened.Store(int64(len(in.sources)))
 	}
 }
 

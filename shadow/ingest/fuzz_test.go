@@ -45,7 +45,7 @@ func FuzzStored(f *testing.F) {
 		}
 		w := &worker{ingest: &Ingest{}, pending: map[uint64]*held{}, waiting: map[uint64]*held{}}
 		w.begin(out, "f")
-		w.part = []*held{{batch: b}}
+		w.part = []*held{hold(b)}
 		w.convert()
 		if err := out.Commit(&w.p); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func FuzzDamaged(f *testing.F) {
 	w := &worker{ingest: &Ingest{}, pending: map[uint64]*held{}, waiting: map[uint64]*held{}}
 	w.begin(out, "f")
 	for _, b := range all {
-		w.part = append(w.part, &held{batch: b})
+		w.part = append(w.part, hold(b))
 	}
 	w.convert()
 	w.p.Pauses = append(w.p.Pauses, store.Pause{StartNs: 1, EndNs: 2})

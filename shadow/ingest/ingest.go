@@ -50,6 +50,7 @@ const (
 	aloneInterval   = 2 * time.Second        // between looks while nobody is connected to it
 	settledInterval = time.Second            // the same while those that are have been for settledAfter
 	settledAfter    = 10 * time.Second
+	lookShare       = 20 // a look lists all sessions on the bus: it may take a twentieth of the time
 	// reorderBatches and gapWait bound how long a missing batch is waited for.
 	// One that comes later is still stored.
 	reorderBatches = 64
@@ -71,6 +72,8 @@ type Options struct {
 	Live     Live         // may be nil
 	Follower Follower     // may be nil
 	Logger   *slog.Logger // nil: slog.Default()
+
+	dense int // from as many sessions on they take turns
 }
 
 // Progress is where a session stands.
@@ -93,7 +96,7 @@ type Progress struct {
 // Live learns what happens, for a display. Calls come from several goroutines
 // and must return quickly.
 type Live interface {
-	// Progress comes after every stored part, every second besides, and at the end of a session.
+	// Progress comes after every stored part, every second besides while batches come, and at the end of a session.
 	Progress(p Progress)
 	// Problem comes once when storing stops working, and with nil when it works again. ErrGivenUp ends the problem of
 	// a session of which nothing could be stored.
@@ -128,9 +131,14 @@ type Ingest struct {
 
 	settled map[string]time.Time // the dispatcher's, see endStale
 	foreign foreignRows
-	calm    calm // the dispatcher's
+	calm    calm          // the dispatcher's
+	listing time.Duration // for which the bus listed what waits at the last look; the same
 
 	active   atomic.Int64 // open workers, to share the row budget
+	opened   atomic.Int64 // sources
+	limit    atomic.Int64 // from more sources on they take turns
+	queueing atomic.Bool  // sessions wait for their turn
+	draining atomic.Int64 // calls of Drain
 	bad      atomic.Uint64
 	refusals refusals
 	routed   atomic.Int64 // messages taken from the bus
@@ -171,6 +179,7 @@ func newIngest(o Options) *Ingest {
 		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
 	}
 	in.foreign.in = in
+	in.limit.Store(int64(o.dense))
 	return in
 }
 
@@ -227,6 +236,9 @@ func setDefaults(o *Options) {
 	}
 	if o.KeepEnded <= 0 {
 		o.KeepEnded = DefaultKeepEnded
+	}
+	if o.dense <= 0 {
+		o.dense = denseSessions
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -297,6 +309,8 @@ func (in *Ingest) Drain(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	seen := int64(-1)
+	in.draining.Add(1) // nobody waits longer for a turn than for those before
+	defer in.draining.Add(-1)
 	for {
 		left, coming, err := in.left(ctx)
 		if err == nil && left == 0 {

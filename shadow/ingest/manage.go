@@ -20,6 +20,11 @@ func (in *Ingest) Flush(ctx context.Context, folder string) error {
 	if !ok {
 		return nil // nobody here writes to it
 	}
+	in.mu.Lock()
+	if s := in.sources[session]; s != nil {
+		s.began.Store(false) // its turn comes with the next look
+	}
+	in.mu.Unlock()
 	return in.ask(ctx, session, func(w *worker) {
 		// With one reading of the clock there is no rate yet to convert by; see due.
 		if w.out != nil && w.pro.Folder == folder && (len(w.clock.knots) > 1 || len(w.part) > 1) {

@@ -15,10 +15,10 @@ import (
 // are ready to be stored; a later one waits; an earlier one, given up as lost,
 // is stored by itself.
 func (w *worker) place(h *held) {
-	seq := h.batch.Seq
+	seq := h.seq
 	if seq > w.next {
 		w.waiting[seq] = h
-		w.behind += h.rows()
+		w.behind += h.rows
 		if w.gap.IsZero() {
 			w.gap = time.Now()
 		}
@@ -40,7 +40,7 @@ func (w *worker) follow() {
 			break
 		}
 		delete(w.waiting, w.next)
-		w.behind -= h.rows()
+		w.behind -= h.rows
 		w.next++
 		w.ready(h)
 	}
@@ -69,8 +69,8 @@ func (w *worker) skipGaps(all bool) {
 // ready appends h to the part, which holds consecutive batches only.
 func (w *worker) ready(h *held) {
 	if n := len(w.part); n > 0 {
-		last := w.part[n-1].batch.Seq
-		apart := h.batch.Seq != last+1 || h.alone || w.part[n-1].alone || !w.out.SamePart(last, h.batch.Seq)
+		last := w.part[n-1].seq
+		apart := h.seq != last+1 || h.alone || w.part[n-1].alone || !w.out.SamePart(last, h.seq)
 		w.ahead = h.batch.Clock
 		if apart && !w.store() {
 			return // the shadow ends; h, not acknowledged, comes again to the next one
@@ -83,7 +83,7 @@ func (w *worker) ready(h *held) {
 		w.ingest.o.Follower.Batch(w.pro.Folder, h.batch, len(w.in) == cap(w.in))
 	}
 	w.part = append(w.part, h)
-	w.rows += h.rows()
+	w.rows += h.rows
 	if w.rows >= w.partRows() || h.batch.Last {
 		w.store()
 	}
@@ -124,13 +124,16 @@ func (w *worker) store() bool {
 	if w.out.Manifest.Ended != store.EndedRunning {
 		w.ended = time.Now()
 	}
+	w.ack(w.part...)
 	for _, h := range w.part {
-		delete(w.pending, h.batch.Seq)
-		w.ack(h)
+		delete(w.pending, h.seq)
 		h.batch.Release()
 	}
 	clear(w.part)
 	w.part, w.rows = w.part[:0], 0
+	if w.ingest.turns() { // hardly any of many sessions stores something at a moment
+		w.p, w.part = store.Part{}, nil
+	}
 	w.slim()
 	w.publish()
 	return true
@@ -160,11 +163,12 @@ func (w *worker) lastTry(err error) bool {
 func (w *worker) convert() {
 	m := &w.out.Manifest
 	newest := m.Sequences.Max()
+	w.clock.sparse = w.ingest.turns()
 	w.clock.extend(w.pairs())
 	late := w.clock.late
 	p := &w.p
 	p.Clear()
-	p.From, p.To = w.part[0].batch.Seq, w.part[len(w.part)-1].batch.Seq
+	p.From, p.To = w.part[0].seq, w.part[len(w.part)-1].seq
 	reserve(p, w.part)
 	for _, h := range w.part {
 		describe(m, h.batch, h.batch.Seq > newest)
@@ -225,14 +229,6 @@ func (w *worker) problem(err error) {
 	}
 	if w.ingest.o.Live != nil {
 		w.ingest.o.Live.Problem(w.name, err)
-	}
-}
-
-func (w *worker) ack(h *held) {
-	for _, m := range h.msgs {
-		if err := m.Ack(); err != nil {
-			w.ingest.log.Warn("ingest: acknowledging a batch; it will come again", "session", w.name, "error", err)
-		}
 	}
 }
 

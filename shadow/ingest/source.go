@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -39,7 +40,18 @@ type source struct {
 	over  bool // the sessions of its latest workers have ended
 	msgs  chan jetstream.Msg
 	pokes chan struct{} // asks whether the consumer is still there
+	wakes chan struct{} // it is its turn
 	done  chan struct{}
+
+	// See turn.go.
+	asleep     atomic.Bool
+	began      atomic.Bool  // it has had a turn
+	rested     atomic.Int64 // when it began to wait for its turn, Unix nanoseconds
+	sawWaiting atomic.Int64 // when messages waited on the bus for it, as far as is known
+	turn       time.Time    // when its turn began
+	latest     time.Time    // when a message came, or its turn began
+	more       uint64       // messages behind the latest
+	cleared    bool         // no earlier owner's consumer is left
 
 	mu       sync.Mutex
 	consumer jetstream.Consumer // nil: not there at the moment
@@ -47,8 +59,11 @@ type source struct {
 }
 
 func newSource(in *Ingest, l *share.Lease) *source {
-	return &source{in: in, name: l.Session, lease: l, msgs: make(chan jetstream.Msg), pokes: make(chan struct{}, 1),
-		done: make(chan struct{}), workers: map[string]*worker{}}
+	s := &source{in: in, name: l.Session, lease: l, msgs: make(chan jetstream.Msg), pokes: make(chan struct{}, 1),
+		wakes: make(chan struct{}, 1), done: make(chan struct{}), workers: map[string]*worker{}}
+	s.rested.Store(time.Now().UnixNano())
+	s.asleep.Store(in.turns())
+	return s
 }
 
 // run brings messages until the shadow ends, the lease is lost, or nothing has come for long.
@@ -56,9 +71,13 @@ func (s *source) run() {
 	defer close(s.done)
 	defer s.in.leave(s)
 	defer s.endWorkers()
-	tick := beat.NewTicker(min(s.in.o.LostContact/4, time.Second))
+	tick := beat.NewTicker(min(s.in.o.LostContact/4, s.in.quietPace()))
 	defer tick.Stop()
-	s.poke()
+	look := time.NewTimer(turnLook)
+	defer look.Stop()
+	if !s.asleep.Load() {
+		s.poke()
+	}
 	var stop func()
 	defer func() {
 		if stop != nil {
@@ -74,12 +93,36 @@ func (s *source) run() {
 			s.in.log.Info("ingest: a session went to another shadow", "session", s.name)
 			s.moved = true
 			return
+		case <-s.wakes:
+			now := time.Now()
+			s.turn, s.latest, s.more = now, now, 1
+			look.Reset(turnLook)
+			s.poke()
 		case <-s.pokes:
-			stop = s.revise(stop)
+			if !s.asleep.Load() {
+				stop = s.revise(stop)
+			}
 		case m := <-s.msgs:
+			if meta, err := m.Metadata(); err == nil {
+				s.more = meta.NumPending
+			}
 			s.route(m)
 			idle = time.Now()
+			s.latest = idle
+		case now := <-look.C:
+			if s.asleep.Load() {
+				continue // the next turn sets it
+			}
+			if s.turnOver(now) {
+				s.rest(stop)
+				stop = nil
+				continue
+			}
+			look.Reset(s.lookAgain())
 		case now := <-tick.C:
+			if at := time.Unix(0, s.sawWaiting.Load()); at.After(idle) {
+				idle = at
+			}
 			s.endIdle(now)
 			if len(s.workers) == 0 && (s.over && s.in.pressed.Load() || now.Sub(idle) > s.patience()) {
 				s.retireConsumer()
@@ -175,7 +218,7 @@ func (in *Ingest) putBack(m jetstream.Msg, delay time.Duration) {
 // endIdle ends the workers of JVMs from which nothing comes any more.
 func (s *source) endIdle(now time.Time) {
 	for process, w := range s.workers {
-		idle := now.Sub(time.Unix(0, w.lastBatch.Load()))
+		idle := now.Sub(time.Unix(0, max(w.lastBatch.Load(), s.sawWaiting.Load())))
 		if over := w.finished.Load() && s.in.pressed.Load(); idle < s.patience() && !over || w.stuck.Load() && w.holds.Load() {
 			continue
 		}

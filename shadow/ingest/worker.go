@@ -16,16 +16,8 @@ import (
 	"stackagent/shadow/store"
 )
 
-// held is a batch that is not stored yet, and the messages to acknowledge
-// then: more than one when it was published or delivered again meanwhile.
-type held struct {
-	batch *wire.Batch
-	msgs  []jetstream.Msg
-	alone bool // becomes a part of its own, see source.alone
-}
-
-func (h *held) rows() int {
-	b := h.batch
+// rowsOf counts the rows that a batch becomes.
+func rowsOf(b *wire.Batch) int {
 	n := len(b.Executions) + len(b.Creations) + len(b.Threads) + len(b.Classes) + len(b.Pauses) + len(b.Summaries) +
 		len(b.Submissions) + len(b.Constructions) + len(b.Executors) + len(b.Sites) + len(b.SiteSums) +
 		len(b.Contexts.Frames) + len(b.Contexts.Contexts) + len(b.Contexts.Sums) + len(b.Virtual) + len(b.Waits) + len(b.TaskTraces) + len(b.WaitSums) + len(b.Blockers) +
@@ -143,7 +135,7 @@ func (w *worker) run() {
 				w.store()
 			case !w.ended.IsZero() && len(w.pending) == 0 && now.Sub(w.ended) >= closeDelay:
 				w.close()
-			case w.out != nil && now.Sub(w.published) >= publishInterval:
+			case w.out != nil && now.Sub(w.published) >= publishInterval && w.pro.LastBatch.UnixNano() != w.lastBatch.Load():
 				w.publish()
 			case w.out != nil && len(w.in) == 0:
 				w.merge()
@@ -164,7 +156,7 @@ func (w *worker) pace(now time.Time) time.Duration {
 	if len(w.part) > 0 && w.interval(now)-now.Sub(w.since) < publishInterval/2 {
 		return least
 	}
-	return max(least, publishInterval)
+	return max(least, w.ingest.quietPace())
 }
 
 // slimAfter is how many parts in a row leave most of a session's room for rows
@@ -191,6 +183,11 @@ func (w *worker) due(now time.Time) bool {
 	if len(w.part) == 0 || now.Sub(w.since) < w.interval(now) {
 		return false
 	}
+	return w.convertible()
+}
+
+// convertible reports whether two readings of the agent's clock are known.
+func (w *worker) convertible() bool {
 	return len(w.clock.knots) > 1 || len(w.part) > 1 || w.part[0].batch.Hello != nil
 }
 
@@ -235,7 +232,9 @@ func (w *worker) take(m jetstream.Msg) {
 	}
 	w.lastBatch.Store(time.Now().UnixNano())
 	w.finished.Store(false)
-	h := &held{batch: b, msgs: []jetstream.Msg{m}, alone: w.source.storedBefore(m)}
+	h := hold(b)
+	h.keepReply(m)
+	h.alone = w.source.storedBefore(m)
 	switch old := w.pending[b.Seq]; {
 	case w.out.Has(b.Seq):
 		w.pro.Repeated++
@@ -243,7 +242,7 @@ func (w *worker) take(m jetstream.Msg) {
 		return
 	case old != nil:
 		w.pro.Repeated++
-		old.msgs = append(old.msgs, m)
+		old.keepReply(m)
 		return
 	}
 	w.pending[b.Seq] = h

@@ -80,12 +80,12 @@ func (m *Member) mend(l *Lease) {
 
 // overwritten reports whether anybody but a shadow has overwritten or removed the row of a session that is
 // certainly ours, and how to write it again. While that is certain, no shadow can have claimed it.
-func (m *Member) overwritten(ctx context.Context, session string) (write func(context.Context, []byte) (uint64, error), foreign bool) {
-	e, err := m.kv.Get(ctx, sessionKey+session)
+func (m *Member) overwritten(ctx context.Context, l *Lease) (write func(context.Context, []byte) (uint64, error), foreign bool) {
+	e, err := m.kv.Get(ctx, sessionKey+l.Session)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return func(ctx context.Context, value []byte) (uint64, error) {
-			return m.kv.Create(ctx, sessionKey+session, value)
-		}, m.certain()
+			return m.kv.Create(ctx, sessionKey+l.Session, value)
+		}, m.certainOf(l)
 	}
 	if err != nil {
 		return nil, false
@@ -94,6 +94,6 @@ func (m *Member) overwritten(ctx context.Context, session string) (write func(co
 	_, err = m.sessionRow(e)
 	m.mu.Unlock()
 	return func(ctx context.Context, value []byte) (uint64, error) {
-		return m.kv.Update(ctx, sessionKey+session, value, e.Revision())
-	}, err != nil && m.certain()
+		return m.kv.Update(ctx, sessionKey+l.Session, value, e.Revision())
+	}, err != nil && m.certainOf(l)
 }

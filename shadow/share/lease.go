@@ -26,6 +26,7 @@ type Lease struct {
 	revision uint64 // of the row; guarded by m.mu
 	row      row
 	value    []byte // of the row
+	proved   uint64 // Member.proofs, when the row was written last; guarded by m.mu
 	apart    uint64
 	lost     chan struct{}
 }
@@ -44,7 +45,7 @@ func (l *Lease) Check() error {
 		return fmt.Errorf("share: session %s: %w", l.Session, ErrLost)
 	default:
 	}
-	if !l.m.certain() {
+	if !l.m.certainOf(l) {
 		return fmt.Errorf("share: session %s: %w", l.Session, ErrUncertain)
 	}
 	return nil
@@ -88,11 +89,11 @@ func (l *Lease) Release(keep time.Duration) {
 func (l *Lease) renew(ctx context.Context) error {
 	m := l.m
 	m.mu.Lock()
-	revision, value := l.revision, l.value
+	revision, value, proofs := l.revision, l.value, m.proofs
 	m.mu.Unlock()
 	revision, err := m.kv.Update(ctx, sessionKey+l.Session, value, revision)
 	if conflict(err) {
-		if over, foreign := m.overwritten(ctx, l.Session); foreign {
+		if over, foreign := m.overwritten(ctx, l); foreign {
 			revision, err = over(ctx, value)
 		}
 	}
@@ -105,7 +106,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("share: renewing the lease of session %s: %w", l.Session, err)
 	}
-	l.revision = revision
+	l.revision, l.proved = revision, proofs
 	return nil
 }
 
@@ -233,6 +234,19 @@ func (m *Member) choose(waiting []string) []candidate {
 	return append(append(mine, late...), free...)
 }
 
+// Alive is the number of shadows that share the bus, this one included.
+func (m *Member) Alive() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, now := 1, time.Now()
+	for id, p := range m.peers {
+		if id != m.o.Home.ID && !p.Closed && m.alive(id, now) {
+			n++
+		}
+	}
+	return n
+}
+
 // share is how many of n free sessions are ours to take.
 func (m *Member) share(n int, now time.Time) int {
 	live, total := 1, len(m.leases)+n
@@ -264,6 +278,9 @@ func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
 	r := row{Owner: m.o.Home.ID, Pieces: append(slices.Clone(elsewhere), here), Apart: old.Apart}
 	l.row, l.apart = r, r.Apart
 	l.value, _ = json.Marshal(r) // plain fields: it does not fail
+	m.mu.Lock()
+	l.proved = m.proofs // before the row is written: what happens meanwhile has to be proved again
+	m.mu.Unlock()
 	var err error
 	if known {
 		l.revision, err = m.kv.Update(ctx, sessionKey+c.name, l.value, old.revision)

@@ -9,6 +9,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,7 +112,7 @@ type Member struct {
 	revision uint64               // of our own row
 	beat     uint64
 	good     time.Time // when the last heartbeat that arrived was sent
-	sure     bool      // false: leases have to be proved again before use
+	proofs   uint64    // how often leases had to be proved again before use; 0: this shadow has not begun
 }
 
 // Join makes this shadow one of those that share the bus.
@@ -180,7 +181,7 @@ func (m *Member) begin(ctx context.Context) error {
 		return fmt.Errorf("share: announcing this shadow on the bus: %w", err)
 	}
 	m.mu.Lock()
-	m.revision, m.good, m.sure = revision, sent, true
+	m.revision, m.good, m.proofs = revision, sent, 1
 	m.mu.Unlock()
 	return nil
 }
@@ -227,9 +228,6 @@ func (m *Member) renew(ctx context.Context) error {
 	sent := time.Now()
 	m.mu.Lock()
 	revision, late := m.revision, sent.Sub(m.good) > m.patience()
-	if late {
-		m.sure = false
-	}
 	m.mu.Unlock()
 	revision, err := m.kv.Update(ctx, shadowKey+m.o.Home.ID, m.heartbeat(false), revision)
 	if conflict(err) { // our own, whose answer was lost; or others removed our row
@@ -243,42 +241,58 @@ func (m *Member) renew(ctx context.Context) error {
 	m.mu.Lock()
 	m.revision, m.good = revision, sent
 	if late {
-		m.sure = false
+		m.proofs++
 		for _, p := range m.peers { // they may have been cut off as we were: their time restarts
 			p.seen = now
 		}
 	}
-	sure := m.sure
 	m.mu.Unlock()
-	if !sure {
-		return m.prove(ctx)
-	}
-	return nil
+	return m.prove(ctx)
 }
 
 // patience is how long we trust our leases after the last heartbeat that arrived.
 func (m *Member) patience() time.Duration { return m.o.TTL - m.o.TTL/6 }
 
-// prove rewrites the row of each lease. A lease whose row cannot be written is lost.
+// provers is how many rows are rewritten at a time.
+const provers = 16
+
+// prove rewrites the row of each lease that is to be proved. A lease whose row cannot be written is lost. Of thousands,
+// those for which ctx leaves no time are proved after the next heartbeat.
 func (m *Member) prove(ctx context.Context) error {
-	for _, l := range m.held() {
-		err := l.renew(ctx)
-		if err != nil && !errors.Is(err, ErrLost) {
-			return err
+	list := m.unproved()
+	if len(list) == 0 {
+		return nil
+	}
+	next := make(chan *Lease)
+	errs := make([]error, provers)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			for l := range next {
+				if err := l.renew(ctx); err != nil && !errors.Is(err, ErrLost) {
+					errs[i] = err
+				}
+			}
+		})
+	}
+	for _, l := range list {
+		if ctx.Err() == nil {
+			next <- l
 		}
 	}
-	m.mu.Lock()
-	m.sure = true
-	m.mu.Unlock()
-	return nil
+	close(next)
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
-func (m *Member) held() []*Lease {
+func (m *Member) unproved() []*Lease {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := make([]*Lease, 0, len(m.leases))
+	var list []*Lease
 	for _, l := range m.leases {
-		list = append(list, l)
+		if l.proved != m.proofs {
+			list = append(list, l)
+		}
 	}
 	return list
 }
@@ -290,7 +304,16 @@ func (m *Member) certain() bool {
 	return m.certainLocked()
 }
 
-func (m *Member) certainLocked() bool { return m.sure && time.Since(m.good) <= m.patience() }
+func (m *Member) certainLocked() bool { return m.proofs > 0 && time.Since(m.good) <= m.patience() }
+
+// certainOf reports the same, and that nobody has taken the lease when that was not so.
+func (m *Member) certainOf(l *Lease) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.certainOfLocked(l)
+}
+
+func (m *Member) certainOfLocked(l *Lease) bool { return l.proved == m.proofs && m.certainLocked() }
 
 // Leave ends the membership properly: shadows of the same store may take over at
 // once, others after the TTL.

@@ -95,7 +95,7 @@ func (m *Member) learnSession(name string, e jetstream.KeyValueEntry) error {
 	}
 	switch {
 	case l == nil:
-	case err != nil && m.certainLocked():
+	case err != nil && m.certainOfLocked(l):
 		m.mend(l)
 	case r.Owner != m.o.Home.ID:
 		m.lose(l)

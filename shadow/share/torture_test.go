@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -70,7 +72,7 @@ func foreignRows(t *testing.T, a *testjvm.Attempt) {
 			return
 		}
 	}
-	if len(other.held()) > 0 {
+	if len(heldBy(other)) > 0 {
 		a.Errorf("the session has gone to the other shadow")
 	}
 	if reported.Load() < rows {
@@ -91,12 +93,18 @@ func settled(t *testing.T, kv jetstream.KeyValue, owner *Member) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		e, err := kv.Get(t.Context(), sessionKey+"s")
-		if err == nil && string(e.Value()) == string(owner.held()[0].value) {
-			if err := owner.held()[0].renew(context.Background()); err != nil {
+		if err == nil && string(e.Value()) == string(heldBy(owner)[0].value) {
+			if err := heldBy(owner)[0].renew(context.Background()); err != nil {
 				t.Error(err)
 			}
 			return
 		}
 	}
 	t.Error("the row does not become the owner's again")
+}
+
+func heldBy(m *Member) []*Lease {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.leases))
 }

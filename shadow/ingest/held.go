@@ -1,0 +1,67 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/wire"
+)
+
+// held is a batch that is not stored yet, and where to acknowledge it then. Of its messages no more is kept.
+type held struct {
+	batch   *wire.Batch
+	seq     uint64
+	rows    int
+	alone   bool     // becomes a part of its own, see source.storedBefore
+	replies []string // of its messages: several if it was published or delivered again meanwhile
+}
+
+func hold(b *wire.Batch) *held { return &held{batch: b, seq: b.Seq, rows: rowsOf(b)} }
+
+// ackBody is what a reply says.
+var ackBody = []byte("+ACK")
+
+// ack acknowledges batches that are stored. Where the consumer may end at once, it waits for the server's answer to the
+// last: else the server could forget the acknowledgements with the consumer.
+func (w *worker) ack(list ...*held) {
+	conn := w.ingest.o.Bus.Conn()
+	var err error
+	last := ""
+	for _, h := range list {
+		for _, reply := range h.replies {
+			if last != "" {
+				if bad := conn.Publish(last, ackBody); bad != nil {
+					err = bad
+				}
+			}
+			last = reply
+		}
+	}
+	switch {
+	case last == "":
+	case w.ingest.turns():
+		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+		defer cancel()
+		if _, bad := conn.RequestWithContext(ctx, last, ackBody); bad != nil {
+			err = bad
+		}
+	default:
+		if bad := conn.Publish(last, ackBody); bad != nil {
+			err = bad
+		}
+	}
+	if err != nil {
+		w.ingest.log.Warn("ingest: acknowledging batches; they will come again", "session", w.name, "error", err)
+	}
+}
+
+// keepReply adds where m is to be acknowledged. Of a message that comes again and again the latest replies count: those
+// of consumers that are gone lead nowhere.
+func (h *held) keepReply(m jetstream.Msg) {
+	const most = 8
+	if len(h.replies) >= most {
+		h.replies = h.replies[1:]
+	}
+	h.replies = append(h.replies, m.Reply())
+}

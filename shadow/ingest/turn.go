@@ -1,0 +1,135 @@
+package ingest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"stackagent/internal/beat"
+)
+
+// Where there are many sessions, each has a consumer only while it is its turn: it takes what waits for it on the bus,
+// stores it as one part, acknowledges it, and rests until it is due again. At rest it holds no batches.
+const (
+	mostTurns     = 128                    // sessions whose turn it is
+	mostConsumers = 800                    // of all shadows of a stream: by default it has 1000 at most
+	turnBacklog   = 64                     // messages for which a session does not wait until it is due
+	turnLook      = 100 * time.Millisecond // whether a turn is over
+	turnSettle    = 50 * time.Millisecond  // without a message after which nothing more is expected
+	turnEmpty     = 3 * time.Second        // the same at the beginning of a turn
+	longTurn      = 10 * time.Second       // after which others have their turn
+	turnPatience  = 5 * time.Second        // for workers to store what they hold
+)
+
+// turns reports whether sessions take turns.
+func (in *Ingest) turns() bool { return in.opened.Load() > in.limit.Load() }
+
+// share divides the consumers of the stream among the shadows.
+func (in *Ingest) share() {
+	in.limit.Store(int64(min(in.o.dense, max(1, mostConsumers/in.member.Alive()))))
+}
+
+// dueAfter is how long a session rests.
+func (in *Ingest) dueAfter() time.Duration {
+	return time.Duration(5 * in.stretch() * float64(in.o.PartInterval))
+}
+
+// wake gives turns to sessions for which messages wait; waiting counts them.
+func (in *Ingest) wake(waiting map[string]uint64) {
+	now, awake := time.Now(), 0
+	var due []*source
+	for _, s := range in.sources {
+		if !s.asleep.Load() {
+			awake++
+			continue
+		}
+		n := waiting[s.name]
+		if n > 0 {
+			s.sawWaiting.Store(now.UnixNano())
+		}
+		rested := now.Sub(time.Unix(0, s.rested.Load()))
+		if !in.turns() || n > 0 && (rested >= in.dueAfter() || n >= turnBacklog || !s.began.Load() || in.draining.Load() > 0) {
+			due = append(due, s)
+		}
+	}
+	slices.SortFunc(due, func(a, b *source) int { return cmp.Compare(a.rested.Load(), b.rested.Load()) })
+	free := max(0, min(mostTurns, int(in.limit.Load()))-awake)
+	if !in.turns() {
+		free = len(due)
+	}
+	in.queueing.Store(len(due) > free)
+	for _, s := range due[:min(len(due), free)] {
+		s.asleep.Store(false)
+		select {
+		case s.wakes <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// over reports whether the source's turn is over, and ends it by storing what its workers hold.
+func (s *source) turnOver(now time.Time) bool {
+	if !s.in.turns() || s.current() == nil {
+		return false
+	}
+	drained := s.more == 0 && now.Sub(s.latest) >= turnSettle || now.Sub(s.latest) >= turnEmpty
+	long := now.Sub(s.turn) >= longTurn && s.in.queueing.Load()
+	return (drained || long) && (s.settled() || long)
+}
+
+// settled has the workers store what they hold, and reports whether they hold nothing any more.
+func (s *source) settled() bool {
+	patience := time.NewTimer(turnPatience)
+	defer patience.Stop()
+	for _, w := range s.workers {
+		holds := make(chan bool, 1)
+		select {
+		case w.asks <- func() { holds <- w.settle() }:
+		case <-w.done:
+			continue
+		case <-patience.C:
+			return false
+		case <-s.in.stop:
+			return false
+		}
+		select {
+		case h := <-holds:
+			if h {
+				return false
+			}
+		case <-patience.C: // its folder takes nothing
+			return false
+		case <-s.in.stop:
+			return false
+		}
+	}
+	return true
+}
+
+// settle stores the part, unless the rate of the agent's clock is not known yet, and reports whether anything is held.
+func (w *worker) settle() (holds bool) {
+	if w.out != nil && len(w.in) == 0 && len(w.part) > 0 && w.convertible() {
+		w.store()
+	}
+	return len(w.pending) > 0 || len(w.in) > 0
+}
+
+// lookAgain is when to look next whether the turn is over. While there are no turns that has time.
+func (s *source) lookAgain() time.Duration {
+	if s.in.turns() {
+		return turnLook
+	}
+	return beat.After(aloneInterval)
+}
+
+// rest ends the turn.
+func (s *source) rest(stop func()) {
+	if stop != nil {
+		stop()
+	}
+	s.retireConsumer()
+	s.setConsumer(nil)
+	s.rested.Store(time.Now().UnixNano())
+	s.began.Store(true)
+	s.asleep.Store(true)
+}
