@@ -16,6 +16,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/serve"
+	"stackagent/shadow/audit"
 	"stackagent/shadow/store"
 	"stackagent/shadow/web"
 )
@@ -74,6 +75,56 @@ func get(t *testing.T, url string) string {
 		t.Fatalf("%s: %s %v %s", url, r.Status, err, b)
 	}
 	return string(b)
+}
+
+// With a policy the bus's token opens nothing on the page: every JVM's user may know it.
+func TestServeAccess(t *testing.T) {
+	folder := t.TempDir()
+	dir, file, password := filepath.Join(folder, "store"), filepath.Join(folder, "access.yaml"), filepath.Join(folder, "page")
+	policy := "proxy: {header: X-User, from: [127.0.0.1]}\nrules:\n  - {users: [ann], services: [shop], role: viewer}\n"
+	for name, content := range map[string]string{file: policy, password: "page-page-page-page\n"} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, pageURL, stop := startServe(t, dir, "--access", file, "--page-token-file", password)
+	token, err := os.ReadFile(filepath.Join(dir, serve.TokenName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(user, secret string) int {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", pageURL+"sessions.json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Header.Set("X-User", user); secret != "" {
+			r.SetBasicAuth("x", secret)
+		}
+		w, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Body.Close()
+		return w.StatusCode
+	}
+	for _, c := range []struct {
+		user, secret string
+		want         int
+	}{{"ann", "", 200}, {"bob", "", 403}, {"", "", 401}, {"", strings.TrimSpace(string(token)), 401}, {"", "page-page-page-page", 200}} {
+		if got := status(c.user, c.secret); got != c.want {
+			t.Errorf("%q with %.4q: %d, want %d", c.user, c.secret, got, c.want)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, audit.Name)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the audit log: %v", err)
+	}
+	stop()
+	if err := os.WriteFile(file, []byte(policy+"typo: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := shadow(t, nil, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir, "--access", file); code == 0 || !strings.Contains(errs, "typo") {
+		t.Errorf("a wrong file: %d %s", code, errs)
+	}
 }
 
 func TestServe(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/label"
 	"stackagent/internal/text"
+	"stackagent/shadow/audit"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/objects"
 	"stackagent/shadow/remote"
@@ -122,6 +124,7 @@ func listedIn(dirs ...string) ([]catalog.Found, error) {
 func newSessionsRemove(env console.Env) *cobra.Command {
 	var yes bool
 	var age time.Duration
+	var logFile string
 	cmd := &cobra.Command{
 		Use:   "rm DIR...",
 		Short: "Delete sessions",
@@ -156,10 +159,11 @@ listed. Deleting the same address again removes it, a day after it was stored.`,
 			if err := confirm(env, found, yes); err != nil {
 				return err
 			}
-			return removeAll(env, found)
+			return removeAll(env, logFile, found)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().StringVar(&logFile, "audit", "", "log of deleted sessions, lines of JSON, to append to (default: "+audit.Name+" of the store, if shadow serve has made one)")
 	cmd.Flags().DurationVar(&age, "older-than", 0, "delete the sessions of the folders that began longer ago than this")
 	return cmd
 }
@@ -223,11 +227,11 @@ func oldSessions(env console.Env, stores []string, age time.Duration) ([]catalog
 	return found, nil
 }
 
-func removeAll(env console.Env, found []catalog.Found) error {
+func removeAll(env console.Env, logFile string, found []catalog.Found) error {
 	var errs error
 	deleted := 0
 	for _, f := range found {
-		if err := deleteSession(f.Dir); err != nil {
+		if err := audited(env, logFile, &f); err != nil {
 			errs = errors.Join(errs, fmt.Errorf("%s: %w", f.Dir, err))
 			continue
 		}
@@ -235,6 +239,24 @@ func removeAll(env console.Env, found []catalog.Found) error {
 	}
 	env.Note("deleted %s", text.PluralExact(deleted, "session", "sessions"))
 	return errs
+}
+
+// audited deletes a session and logs that, if there is a log.
+func audited(env console.Env, logFile string, f *catalog.Found) error {
+	var log *audit.Log
+	var err error
+	switch {
+	case logFile != "":
+		log, err = audit.Open(logFile)
+	case !objects.Remote(f.Dir):
+		log, err = audit.OpenExisting(filepath.Join(filepath.Dir(f.Dir), audit.Name))
+	}
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	e := audit.Entry{Who: fmt.Sprintf("user %d", os.Getuid()), Action: audit.Delete, What: f.Dir, Service: f.Labels.Service}
+	return log.Do(e, env.Now, func() error { return deleteSession(f.Dir) })
 }
 
 func deleteSession(dir string) error {

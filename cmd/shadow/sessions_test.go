@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/shadow/audit"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/store"
 )
@@ -134,9 +135,16 @@ func TestSessionsRemove(t *testing.T) {
 	}
 	now := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC) // see shadow
 	began(t, "shadow-store/old", now.Add(-48*time.Hour))
+	log := "shadow-store/" + audit.Name // shadow serve makes it
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	began(t, "shadow-store/new", now)
 	if code, _, errs := shadow(t, nil, "sessions", "rm", "--yes", "--older-than", "24h", "shadow-store"); code != 0 || !strings.Contains(errs, "deleted 1 session") {
 		t.Errorf("old ones: %d %s", code, errs)
+	}
+	if lines, err := os.ReadFile(log); err != nil || strings.Count(string(lines), "\n") != 2 || !strings.Contains(string(lines), `"action":"delete","what":"shadow-store/old","result":"done"`) {
+		t.Errorf("log: %s, %v", lines, err)
 	}
 	if got := folders(t, "shadow-store"); got != "shadow-store/new" {
 		t.Errorf("left: %s", got)

@@ -91,7 +91,7 @@ func (f *figures) JVM(folder string) *live.JVM {
 	return v
 }
 
-func (f *figures) WriteMetrics(*bytes.Buffer) {}
+func (f *figures) WriteMetrics(*bytes.Buffer, func(string) bool) {}
 
 // shadowOf is a shadow with these figures and a store.
 type shadowOf struct {

@@ -69,7 +69,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("totals: %+v", v.Totals)
 	}
 	var b bytes.Buffer
-	p.live.WriteMetrics(&b)
+	p.live.WriteMetrics(&b, nil)
 	if n := bytes.Count(b.Bytes(), []byte("\n")); n > 1500 {
 		t.Errorf("%d lines of metrics", n)
 	}
@@ -95,7 +95,7 @@ func TestManyJVMs(t *testing.T) {
 		t.Error("a JVM that has ended keeps a new one out")
 	}
 	var b bytes.Buffer
-	l.WriteMetrics(&b)
+	l.WriteMetrics(&b, nil)
 	if n := bytes.Count(b.Bytes(), []byte("stackagent_jvm_up{")); n != metricJVMs {
 		t.Errorf("%d JVMs have metrics", n)
 	}

@@ -489,7 +489,7 @@ func TestConcurrently(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	done := make(chan struct{})
-	for _, look := range []func(){func() { l.Fleet() }, func() { l.JVM("s") }, func() { l.WriteMetrics(&bytes.Buffer{}) }, l.Evaluate,
+	for _, look := range []func(){func() { l.Fleet() }, func() { l.JVM("s") }, func() { l.WriteMetrics(&bytes.Buffer{}, nil) }, l.Evaluate,
 		func() { l.Progress(ingest.Progress{Session: "s", Folder: "s", Ended: store.EndedRunning}) },
 		func() { l.Begin("other", &store.Manifest{}, nil) }} {
 		wg.Go(func() {

@@ -48,7 +48,7 @@ func TestMetrics(t *testing.T) {
 	p.b.Running = &wire.RunningReport{At: tick(2)}
 	p.send(2.5)
 	var b bytes.Buffer
-	p.live.WriteMetrics(&b)
+	p.live.WriteMetrics(&b, nil)
 	families := parse(t, b.Bytes())
 	for name, want := range map[string]float64{
 		"executor_completed_tasks_total": 100, "stackagent_executor_submitted_tasks_total": 101, "stackagent_executor_started_tasks_total": 100,
@@ -92,7 +92,7 @@ func TestMetricsOfLabels(t *testing.T) {
 	p := newProgram(t)
 	count := func() (series int, families map[string]*dto.MetricFamily) {
 		var b bytes.Buffer
-		p.live.WriteMetrics(&b)
+		p.live.WriteMetrics(&b, nil)
 		families = parse(t, b.Bytes())
 		for _, f := range families {
 			series += len(f.Metric)
@@ -132,7 +132,7 @@ func TestMetricsBeyondTheLimit(t *testing.T) {
 		}
 		p.send(float64(round))
 		var b bytes.Buffer
-		p.live.WriteMetrics(&b)
+		p.live.WriteMetrics(&b, nil)
 		sum := 0.0
 		for name, f := range parse(t, b.Bytes()) {
 			for _, m := range f.Metric {
@@ -168,7 +168,7 @@ func FuzzLabel(f *testing.F) {
 		l.Begin("s", &store.Manifest{}, nil)
 		l.Progress(ingest.Progress{Folder: "s", Ended: store.EndedRunning, JVM: store.JVM{MainClass: s, Host: s}})
 		var b bytes.Buffer
-		l.WriteMetrics(&b)
+		l.WriteMetrics(&b, nil)
 		families := parse(t, b.Bytes())
 		info := families["stackagent_jvm_info"]
 		if info == nil || len(info.Metric) != 1 {

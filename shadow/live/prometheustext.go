@@ -8,11 +8,15 @@ import (
 	"strings"
 )
 
-// WriteMetrics writes the same for Prometheus.
-func (l *Live) WriteMetrics(w *bytes.Buffer) {
+// WriteMetrics writes the same for Prometheus, of the JVMs of services that sees takes; nil: of all, and how many are
+// not listed.
+func (l *Live) WriteMetrics(w *bytes.Buffer, sees func(service string) bool) {
 	var all []*Family
 	at := map[string]int{}
 	more := l.Metrics(func(j JVMMetrics) {
+		if sees != nil && !sees(j.Labels.Service) {
+			return
+		}
 		for _, f := range j.Families {
 			i, ok := at[f.Name]
 			if !ok {
@@ -22,7 +26,10 @@ func (l *Live) WriteMetrics(w *bytes.Buffer) {
 			all[i].Points = append(all[i].Points, f.Points...)
 		}
 	})
-	for _, f := range append(all, NotListed(more)) {
+	if sees == nil {
+		all = append(all, NotListed(more))
+	}
+	for _, f := range all {
 		f.Write(w)
 	}
 }

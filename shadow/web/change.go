@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 
+	"stackagent/shadow/audit"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -58,7 +59,7 @@ func sameOrigin(r *http.Request) bool {
 
 // checkPeer asks who sent a request where no password says so: every user of this machine reaches a loopback address.
 func (s *Server) checkPeer(r *http.Request) error {
-	if s.o.Token != "" || s.o.Peer == nil {
+	if s.o.Token != "" || s.o.Peer == nil || s.o.Access != nil {
 		return nil
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(interface{ String() string })
@@ -73,9 +74,29 @@ func (s *Server) checkPeer(r *http.Request) error {
 	return s.o.Peer(there, here)
 }
 
+// findToChange is find for who may change what it finds.
+func (s *Server) findToChange(w http.ResponseWriter, r *http.Request) (Row, bool) {
+	x, ok := s.find(w, r)
+	if !ok {
+		return Row{}, false
+	}
+	if rights := rightsOf(r); !rights.Changes(x.Service) {
+		plain(w, http.StatusForbidden, "refused: you may look at sessions of this service, not change them")
+		return Row{}, false
+	}
+	return x, true
+}
+
+// audited is inStore for what the audit log has.
+func (s *Server) audited(r *http.Request, action string, x *Row, do func(*os.Root) error) error {
+	rights := rightsOf(r)
+	e := audit.Entry{Who: rights.Who, From: r.RemoteAddr, Action: action, What: x.ID, Service: x.Service}
+	return s.o.Audit.Do(e, s.o.Now, func() error { return s.inStore(do) })
+}
+
 // remove deletes an ended session.
 func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
-	x, ok := s.find(w, r)
+	x, ok := s.findToChange(w, r)
 	if !ok {
 		return
 	}
@@ -83,7 +104,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
 		plain(w, http.StatusConflict, "this session is still being recorded; it can be deleted when it has ended")
 		return
 	}
-	err := s.inStore(func(root *os.Root) error {
+	err := s.audited(r, audit.Delete, &x, func(root *os.Root) error {
 		remove := func() error { return store.Delete(root, x.ID) }
 		if s.o.Remove == nil {
 			return remove()
@@ -96,7 +117,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
 
 // label keeps what the user calls a session.
 func (s *Server) label(w http.ResponseWriter, r *http.Request) {
-	x, ok := s.find(w, r)
+	x, ok := s.findToChange(w, r)
 	if !ok {
 		return
 	}
@@ -107,7 +128,7 @@ func (s *Server) label(w http.ResponseWriter, r *http.Request) {
 		plain(w, http.StatusBadRequest, `send JSON: {"name": "...", "note": "..."}`)
 		return
 	}
-	err := s.inStore(func(root *os.Root) error { return catalog.SetLabel(root, x.ID, l) })
+	err := s.audited(r, audit.Label, &x, func(root *os.Root) error { return catalog.SetLabel(root, x.ID, l) })
 	s.catalog.Look()
 	s.changed(w, "labelling the session "+x.ID, err)
 }

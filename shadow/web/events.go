@@ -12,15 +12,40 @@ import (
 
 	"stackagent/internal/beat"
 	"stackagent/internal/text"
+	"stackagent/shadow/access"
 	"stackagent/shadow/live"
 )
 
 // LiveView is where the live pages and figures come from; *live.Live is one.
 type LiveView interface {
 	Fleet() *live.Fleet
-	JVM(folder string) *live.JVM // nil: there is none
-	WriteMetrics(w *bytes.Buffer)
+	JVM(folder string) *live.JVM                                  // nil: there is none
+	WriteMetrics(w *bytes.Buffer, sees func(service string) bool) // nil: those of all services
 }
+
+// sees is what the rights are to the live view; nil: everything.
+func sees(rights access.Rights) func(service string) bool {
+	if rights.All() {
+		return nil
+	}
+	return rights.Sees
+}
+
+// visible is the fleet without the JVMs that may not be seen. It says nothing of how many there are.
+func visible(f *live.Fleet, sees func(service string) bool) *live.Fleet {
+	if sees == nil {
+		return f
+	}
+	part := &live.Fleet{NowMs: f.NowMs, JVMs: []live.Row{}}
+	for i := range f.JVMs {
+		if sees(f.JVMs[i].Service) {
+			part.JVMs = append(part.JVMs, f.JVMs[i])
+		}
+	}
+	return part
+}
+
+const noJVM = "no JVM with this folder runs, or ended lately"
 
 // Limits of the event stream.
 const (
@@ -29,7 +54,11 @@ const (
 	eventQueue     = 4 // snapshots that wait for a browser; one that takes none of them is dropped
 )
 
-const fleetStream = ""
+// place is what a stream shows: a JVM, or the fleet as some rights allow.
+type place struct {
+	folder string // "": the fleet
+	rights string // access.Rights.Key, of the fleet; "": all of it
+}
 
 // frame is a snapshot as it goes to browsers.
 type frame struct {
@@ -42,6 +71,7 @@ type frame struct {
 type feed struct {
 	watchers map[chan frame]struct{}
 	newest   frame
+	sees     func(service string) bool // of the fleet; nil: all
 }
 
 // hub sends a snapshot each second while anybody watches.
@@ -51,26 +81,26 @@ type hub struct {
 	wait func() (tick <-chan time.Time, stop func())
 
 	mu    sync.Mutex
-	feeds map[string]*feed // by folder
-	open  int              // watchers
-	runs  bool             // run does
+	feeds map[place]*feed
+	open  int  // watchers
+	runs  bool // run does
 	id    uint64
 }
 
 func newHub(v LiveView, now time.Time) *hub {
-	return &hub{live: v, boot: strconv.FormatInt(now.UnixNano(), 36), feeds: map[string]*feed{}, wait: func() (<-chan time.Time, func()) {
+	return &hub{live: v, boot: strconv.FormatInt(now.UnixNano(), 36), feeds: map[place]*feed{}, wait: func() (<-chan time.Time, func()) {
 		t := beat.NewTicker(eventInterval)
 		return t.C, t.Stop
 	}}
 }
 
 // watch adds a watcher; false: there is no such JVM.
-func (h *hub) watch(key string) (c chan frame, known bool) {
+func (h *hub) watch(key place, sees func(service string) bool) (c chan frame, known bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.feeds[key]
 	if f == nil {
-		f = &feed{watchers: map[chan frame]struct{}{}}
+		f = &feed{watchers: map[chan frame]struct{}{}, sees: sees}
 		if !h.take(key, f) {
 			return nil, false
 		}
@@ -88,13 +118,13 @@ func (h *hub) watch(key string) (c chan frame, known bool) {
 }
 
 // take makes a new snapshot; false: there is nothing to show.
-func (h *hub) take(key string, f *feed) bool {
+func (h *hub) take(key place, f *feed) bool {
 	var v any
 	last := false
-	if key == fleetStream {
-		v = h.live.Fleet()
+	if key.folder == "" {
+		v = visible(h.live.Fleet(), f.sees)
 	} else {
-		j := h.live.JVM(key)
+		j := h.live.JVM(key.folder)
 		if j == nil {
 			return false
 		}
@@ -115,7 +145,7 @@ func (h *hub) take(key string, f *feed) bool {
 }
 
 // leave removes a watcher, unless it has been dropped.
-func (h *hub) leave(key string, c chan frame) {
+func (h *hub) leave(key place, c chan frame) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if f := h.feeds[key]; f != nil {
@@ -125,7 +155,7 @@ func (h *hub) leave(key string, c chan frame) {
 	}
 }
 
-func (h *hub) remove(key string, f *feed, c chan frame) {
+func (h *hub) remove(key place, f *feed, c chan frame) {
 	delete(f.watchers, c)
 	close(c)
 	h.open--
@@ -173,19 +203,31 @@ func (h *hub) send() bool {
 // only needs the newest.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	key := q.Get("jvm")
-	if s.hub == nil || q.Has("fleet") == q.Has("jvm") || q.Has("jvm") && key == "" {
+	key := place{folder: q.Get("jvm")}
+	if s.hub == nil || q.Has("fleet") == q.Has("jvm") || q.Has("jvm") && key.folder == "" {
 		plain(w, http.StatusNotFound, "ask for /events?fleet or /events?jvm=FOLDER")
 		return
+	}
+	rights := rightsOf(r)
+	may := sees(rights)
+	switch {
+	case may == nil:
+	case key.folder == "":
+		key.rights = rights.Key()
+	default:
+		if j := s.o.Live.JVM(key.folder); j == nil || !may(j.Row.Service) {
+			plain(w, http.StatusNotFound, noJVM)
+			return
+		}
 	}
 	st, closed, ok := s.openStream(w)
 	if !ok {
 		return
 	}
 	defer closed()
-	c, known := s.hub.watch(key)
+	c, known := s.hub.watch(key, may)
 	if !known {
-		plain(w, http.StatusNotFound, "no JVM with this folder runs, or ended lately")
+		plain(w, http.StatusNotFound, noJVM)
 		return
 	}
 	defer s.hub.leave(key, c)
@@ -241,12 +283,12 @@ func (h *hub) number(id string) uint64 {
 }
 
 // liveJSON is the fleet for scripts, liveJVM one JVM.
-func (s *Server) liveJSON(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) liveJSON(w http.ResponseWriter, r *http.Request) {
 	if s.o.Live == nil {
 		plain(w, http.StatusNotFound, "there are no live figures")
 		return
 	}
-	s.sendJSON(w, s.o.Live.Fleet())
+	s.sendJSON(w, visible(s.o.Live.Fleet(), sees(rightsOf(r))))
 }
 
 func (s *Server) liveJVM(w http.ResponseWriter, r *http.Request) {
@@ -255,9 +297,9 @@ func (s *Server) liveJVM(w http.ResponseWriter, r *http.Request) {
 		plain(w, http.StatusNotFound, "ask for /live/FOLDER.json")
 		return
 	}
-	v := s.o.Live.JVM(folder)
-	if v == nil {
-		plain(w, http.StatusNotFound, "no JVM with this folder runs, or ended lately")
+	v, rights := s.o.Live.JVM(folder), rightsOf(r)
+	if v == nil || !rights.Sees(v.Row.Service) {
+		plain(w, http.StatusNotFound, noJVM)
 		return
 	}
 	s.sendJSON(w, v)

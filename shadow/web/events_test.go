@@ -44,7 +44,9 @@ func (f *fakeLive) JVM(folder string) *live.JVM {
 	return &live.JVM{NowNs: float64(f.jvms.Add(1)), Row: live.Row{Folder: folder, Ended: f.ended}}
 }
 
-func (f *fakeLive) WriteMetrics(w *bytes.Buffer) { w.WriteString("live_metric 1\n") }
+func (f *fakeLive) WriteMetrics(w *bytes.Buffer, _ func(string) bool) {
+	w.WriteString("live_metric 1\n")
+}
 
 func (f *fakeLive) end() {
 	f.mu.Lock()

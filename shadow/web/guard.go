@@ -11,21 +11,31 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"stackagent/shadow/access"
 )
 
 // guard admits requests that may see the page. Without a token the requested host
 // must be a loopback name: otherwise another site could point its own name here and
 // read the page (DNS rebinding).
-func (s *Server) guard(next http.Handler) http.Handler {
+//
+// With a policy, who asks sees what it allows: limited has the addresses that look at the rights.
+func (s *Server) guard(next, limited http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := whoPassword
+		if s.o.Token == "" {
+			who = whoLocal
+		}
 		switch {
 		case foreign(r):
 			plain(w, http.StatusForbidden, "refused: another site's page requested this one; open its address yourself")
+		case s.o.Access != nil:
+			s.guardPolicy(w, r, next, limited)
 		case s.o.Token == "" && !loopbackHost(r.Host):
 			plain(w, http.StatusForbidden, "refused: this page has no password; open it as 127.0.0.1 or localhost")
 		case s.o.Token != "" && !s.admit(w, r):
 		default:
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, withRights(r, access.Everything(who)))
 		}
 	})
 }

@@ -38,18 +38,22 @@ func OwnMetrics(t ingest.Totals, healthy bool) []*live.Family {
 	return list
 }
 
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
-	own := OwnMetrics(s.o.Totals(), s.o.Healthy == nil || s.o.Healthy() == nil)
-	if s.o.Pushed != nil {
-		own = append(own, s.o.Pushed()...)
-	}
+// metrics has the shadow's own, which are sums over all services, for who may see all of them.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	rights := rightsOf(r)
 	var b bytes.Buffer
-	for _, f := range own {
-		f.Write(&b)
+	if rights.All() {
+		own := OwnMetrics(s.o.Totals(), s.o.Healthy == nil || s.o.Healthy() == nil)
+		if s.o.Pushed != nil {
+			own = append(own, s.o.Pushed()...)
+		}
+		for _, f := range own {
+			f.Write(&b)
+		}
+		metrics.WriteProcessMetrics(&b)
 	}
-	metrics.WriteProcessMetrics(&b)
 	if s.o.Live != nil {
-		s.o.Live.WriteMetrics(&b)
+		s.o.Live.WriteMetrics(&b, sees(rights))
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(b.Bytes()) // the client has gone; nothing to do

@@ -12,6 +12,7 @@ import (
 
 	"stackagent/internal/label"
 	"stackagent/internal/units"
+	"stackagent/shadow/access"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -61,8 +62,8 @@ func (r *Row) title() string { return cmp.Or(r.Name, r.Session, r.ID) }
 
 func (r *Row) cursor() catalog.Cursor { return catalog.CursorAt(r.started, r.ID) }
 
-// rows are the sessions of the store and those that are not in it yet, the newest first.
-func (s *Server) rows(words []string) []Row {
+// rows are the sessions of the store and those that are not in it yet, the newest first, as far as the rights go.
+func (s *Server) rows(rights access.Rights, words []string) []Row {
 	stored, err := s.catalog.List()
 	s.storeTrouble(err)
 	live := s.o.Sessions()
@@ -78,7 +79,11 @@ func (s *Server) rows(words []string) []Row {
 			p = &live[n]
 			delete(at, e.Folder)
 		}
-		if e.Matches(words) {
+		service := e.Labels.Service
+		if p != nil {
+			service = p.Labels.Service
+		}
+		if rights.Sees(service) && e.Matches(words) {
 			rows = append(rows, s.row(e, p))
 		}
 	}
@@ -88,7 +93,7 @@ func (s *Server) rows(words []string) []Row {
 			continue
 		}
 		e := catalog.Entry{Folder: p.Folder, Session: p.Session, Program: p.JVM.MainClass, Host: p.JVM.Host, PID: p.JVM.PID, Labels: p.Labels, Started: p.LastBatch}
-		if e.Matches(words) {
+		if e.Matches(words) && rights.Sees(p.Labels.Service) {
 			rows = append(rows, s.row(&e, p))
 		}
 	}
@@ -151,7 +156,7 @@ func (s *Server) json(w http.ResponseWriter, r *http.Request) {
 		plain(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	rows := s.rows(strings.Fields(q.Get("q")))
+	rows := s.rows(rightsOf(r), strings.Fields(q.Get("q")))
 	w.Header().Set("X-Total-Count", strconv.Itoa(len(rows)))
 	from, _ := slices.BinarySearchFunc(rows, after, func(r Row, c catalog.Cursor) int {
 		if c.Before(r.started, r.ID) {
@@ -214,26 +219,49 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (Row, bool) {
 	} else if progress != nil && !s.gone(progress, err) {
 		e, ok = catalog.Entry{Folder: progress.Folder, Started: progress.LastBatch}, true
 	}
-	if !ok {
+	var row Row
+	if ok {
+		row = s.row(&e, progress)
+	}
+	if rights := rightsOf(r); !ok || !rights.Sees(row.Service) { // one that may not be seen is not there
 		plain(w, http.StatusNotFound, "no session has this name")
 		return Row{}, false
 	}
-	return s.row(&e, progress), true
+	return row, true
 }
 
 // state has what the page shows beside the sessions, and the token that a request needs to change something.
-func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
-	totals := s.o.Totals()
+func (s *Server) state(w http.ResponseWriter, r *http.Request) {
+	rights := rightsOf(r)
 	answer := struct {
 		Store   string `json:"store"`
 		Bus     string `json:"bus"`
 		Fault   string `json:"fault"`   // why nothing is stored; "": all is well
 		Running uint64 `json:"running"` // sessions
 		CSRF    string `json:"csrf"`    // for the header X-CSRF-Token
-	}{Store: s.o.Store, Bus: s.o.Bus, Running: totals.Running, CSRF: s.csrf}
+		User    string `json:"user"`    // who asks; "": it has no name
+		Role    string `json:"role"`    // admin: may delete and label sessions; viewer
+	}{CSRF: s.csrf, Role: rights.Role()}
+	if s.o.Access != nil {
+		answer.User = rights.Who
+	}
+	var fault error
 	if s.o.Healthy != nil {
-		if err := s.o.Healthy(); err != nil {
-			answer.Fault = err.Error()
+		fault = s.o.Healthy()
+	}
+	if rights.All() {
+		answer.Store, answer.Bus, answer.Running = s.o.Store, s.o.Bus, s.o.Totals().Running
+		if fault != nil {
+			answer.Fault = fault.Error()
+		}
+	} else { // a path and a fault may name what others do
+		for _, p := range s.o.Sessions() {
+			if p.Ended == store.EndedRunning && rights.Sees(p.Labels.Service) {
+				answer.Running++
+			}
+		}
+		if fault != nil {
+			answer.Fault = "nothing is stored"
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -25,6 +25,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"stackagent/internal/beat"
+	"stackagent/shadow/access"
+	"stackagent/shadow/audit"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/live"
@@ -60,6 +62,11 @@ type Options struct {
 	// is no Token; nil: everybody may.
 	Peer func(other, own netip.AddrPort) error
 
+	// Access says who may see and change what; nil: who is admitted, everything. OIDCSecret is the client's secret for it.
+	Access     *access.Policy
+	OIDCSecret string
+	Audit      *audit.Log // of deletes and labels; nil: none
+
 	Store string // folder of the sessions
 	Bus   string // where JVMs connect
 	Token string // the password of the page; "": none, and only loopback names are answered
@@ -76,7 +83,8 @@ type Server struct {
 	failures  *failures
 	logged    *rate.Limiter // of refused addresses
 	csrf      string
-	hub       *hub // nil: there are no live figures
+	signIn    *signIn // nil: nobody signs in here
+	hub       *hub    // nil: there are no live figures
 	streams   chan struct{}
 	downloads chan struct{}
 
@@ -91,6 +99,9 @@ func New(o Options) *Server {
 	s := &Server{o: o, catalog: catalog.New(o.Store), rates: newRates(), failures: newFailures(o.Now),
 		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(),
 		streams: make(chan struct{}, maxStreams), downloads: make(chan struct{}, maxDownloads)}
+	if o.Access != nil {
+		s.signIn = newSignIn(o.Access.OIDC, o.OIDCSecret, o.Now)
+	}
 	if o.Live != nil {
 		s.hub = newHub(o.Live, o.Now())
 	}
@@ -108,7 +119,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if err := s.inStore(store.Sweep); err != nil {
 		s.o.Note("removing what is left of deleted sessions: %v", err)
 	}
-	go s.rows(nil) // the first look at a store of thousands takes a while
+	go s.rows(access.Rights{}, nil) // the first look at a store of thousands takes a while
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	tick := beat.NewTicker(sampleInterval)
@@ -143,7 +154,7 @@ func newHTTPServer(h http.Handler) *http.Server {
 
 // Handler answers requests; Serve puts it behind a server with limits.
 func (s *Server) Handler() http.Handler {
-	closed := http.NewServeMux()
+	closed, limited := http.NewServeMux(), http.NewServeMux()
 	for pattern, handler := range map[string]http.HandlerFunc{
 		"GET /{$}":             s.fleet,
 		"GET /jvm/{folder}":    s.jvm,
@@ -164,14 +175,22 @@ func (s *Server) Handler() http.Handler {
 		"GET /sessions/{folder}/download":      s.download,
 		"POST /sessions/{folder}/label":        s.changing(s.label),
 		"DELETE /sessions/{folder}":            s.changing(s.remove),
+		"POST /oidc/logout":                    s.changing(s.logout),
 	} {
 		closed.HandleFunc(pattern, handler)
+		if filtered[pattern] {
+			limited.HandleFunc(pattern, handler)
+		}
 	}
 
 	// Probes carry no password and ask by address; the answers reveal nothing about
 	// the sessions.
 	open := http.NewServeMux()
-	open.Handle("/", s.guard(closed))
+	open.Handle("/", s.guard(closed, limited))
+	if s.signIn != nil {
+		open.HandleFunc("GET /oidc/login", s.login)
+		open.HandleFunc("GET "+access.Callback, s.callback)
+	}
 	open.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
 	open.HandleFunc("GET /healthz", s.health)
 	return s.safe(open)

@@ -48,7 +48,7 @@ func (f serveFlags) openBus(env console.Env) (b *bus.Bus, keys busKeys, unlock f
 
 // protectPage refuses a page beyond loopback without a password.
 func (f serveFlags) protectPage(keys busKeys, undo func()) error {
-	if keys.page != "" || loopbackAddress(f.http) {
+	if keys.page != "" || f.accessPolicy != nil || loopbackAddress(f.http) {
 		return nil
 	}
 	undo()

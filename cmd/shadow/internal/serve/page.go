@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +16,8 @@ import (
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
 	"stackagent/internal/text"
+	"stackagent/shadow/access"
+	"stackagent/shadow/audit"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/export/otlp"
@@ -27,20 +30,50 @@ import (
 )
 
 // pageFlags choose where the live page is and how it is protected.
-type pageFlags struct{ http, cert, key string }
+type pageFlags struct {
+	http, cert, key, access, audit string
+
+	accessPolicy *access.Policy // of --access; nil: who is admitted may do everything
+	secret       string         // of the client of its provider
+}
 
 func (f *pageFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.http, "http", DefaultHTTP, "address of the live page; port 0: a free one")
 	flags.StringVar(&f.cert, "http-tls-cert", "", "PEM file with the page's certificate: the page is HTTPS")
 	flags.StringVar(&f.key, "http-tls-key", "", "PEM file with the certificate's key")
+	flags.StringVar(&f.access, "access", "", "YAML file that says who sees and changes sessions of which services on the page, and how users sign in: OpenID Connect, or a reverse proxy's headers (see docs/access.md)")
+	flags.StringVar(&f.audit, "audit", "", "log of deleted and labelled sessions, lines of JSON (default: "+audit.Name+" in the store)")
 }
 
 func (f *pageFlags) check() error {
 	if (f.cert == "") != (f.key == "") {
 		return console.Usagef("--http-tls-cert and --http-tls-key: give both or none")
 	}
+	if f.access == "" {
+		return nil
+	}
+	var err error
+	if f.accessPolicy, err = access.Read(f.access); err != nil {
+		return fmt.Errorf("--access: %w", err)
+	}
+	if o := f.accessPolicy.OIDC; o != nil && o.SecretFile != "" {
+		if f.secret, err = busauth.ReadSecret(o.SecretFile); err != nil {
+			return fmt.Errorf("--access: client_secret_file: %w", err)
+		}
+	}
 	return nil
+}
+
+// protect puts the policy and the audit log into the page's options. With a policy, only a password that was given for the
+// page opens everything: every JVM's user may know the bus's token.
+func (f *serveFlags) protect(o *web.Options) (done func() error, err error) {
+	if f.accessPolicy != nil && f.pageTokenFile == "" {
+		o.Token = ""
+	}
+	o.Access, o.OIDCSecret = f.accessPolicy, f.secret
+	o.Audit, err = audit.Open(cmp.Or(f.pageFlags.audit, filepath.Join(f.store, audit.Name)))
+	return o.Audit.Close, err
 }
 
 // livePage is the live page before it listens.

@@ -226,6 +226,11 @@ func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.I
 	if err != nil {
 		return err
 	}
+	done, err := f.protect(&page.options)
+	if err != nil {
+		return err
+	}
+	defer done()
 	l, err := f.listenPage()
 	if err != nil {
 		return err

@@ -1,0 +1,212 @@
+// Package access says who may see and change the sessions of which services on the shadow's page, as a file declares it.
+package access
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"stackagent/internal/text"
+)
+
+// maxFile bounds the file, bytes.
+const maxFile = 1 << 20
+
+// Policy is what a file declares.
+type Policy struct {
+	Proxy *Proxy `yaml:"proxy"` // nil: no proxy says who asks
+	OIDC  *OIDC  `yaml:"oidc"`  // nil: nobody signs in on the page
+	Rules []Rule `yaml:"rules"`
+}
+
+// Proxy is a reverse proxy that has checked who asks.
+type Proxy struct {
+	Header       string   `yaml:"header"`        // has the user's name
+	GroupsHeader string   `yaml:"groups_header"` // has the groups, separated by commas; "": there are none
+	From         []string `yaml:"from"`          // addresses or networks of proxies; headers of others are ignored
+
+	from []netip.Prefix
+}
+
+// OIDC is a provider of OpenID Connect.
+type OIDC struct {
+	Issuer      string   `yaml:"issuer"` // its URL
+	ClientID    string   `yaml:"client_id"`
+	SecretFile  string   `yaml:"client_secret_file"` // "": a public client
+	Redirect    string   `yaml:"redirect"`           // the page's address as browsers know it, with /oidc/callback
+	Scopes      []string `yaml:"scopes"`             // beside openid; default: email, profile
+	UserClaim   string   `yaml:"user_claim"`         // default: email
+	GroupsClaim string   `yaml:"groups_claim"`       // default: groups
+}
+
+// Roles of a rule.
+const (
+	Viewer = "viewer"
+	Admin  = "admin" // deletes and labels sessions, too
+)
+
+// Rule gives users and members of groups a role for services.
+type Rule struct {
+	Users    []string `yaml:"users"`
+	Groups   []string `yaml:"groups"`
+	Services []string `yaml:"services"` // globs; * includes sessions without a service
+	Role     string   `yaml:"role"`
+}
+
+// Read reads the file at path.
+func Read(path string) (*Policy, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading who may see what: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	p, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Parse decodes and checks a policy.
+func Parse(data []byte) (*Policy, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true) // a misspelt word must not open anything
+	p := new(Policy)
+	if err := d.Decode(p); errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty: it needs rules:, and proxy: or oidc:")
+	} else if err != nil {
+		return nil, errors.New(text.OneLine(err.Error()))
+	}
+	if d.Decode(new(yaml.Node)) != io.EOF {
+		return nil, errors.New("it has a second document")
+	}
+	return p, p.check()
+}
+
+func (p *Policy) check() error {
+	switch {
+	case p.Proxy == nil && p.OIDC == nil:
+		return errors.New("nobody can sign in: it needs proxy: or oidc:")
+	case len(p.Rules) == 0:
+		return errors.New("nobody may see anything: it needs rules:")
+	}
+	if err := p.Proxy.check(); err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	if err := p.OIDC.check(); err != nil {
+		return fmt.Errorf("oidc: %w", err)
+	}
+	for i := range p.Rules {
+		if err := p.Rules[i].check(); err != nil {
+			return fmt.Errorf("rule %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (p *Proxy) check() error {
+	switch {
+	case p == nil:
+		return nil
+	case !headerName(p.Header):
+		return errors.New("header: want the name of a header, such as X-Forwarded-User")
+	case p.GroupsHeader != "" && !headerName(p.GroupsHeader):
+		return fmt.Errorf("groups_header: %q is no name of a header", p.GroupsHeader)
+	case len(p.From) == 0:
+		return errors.New("from: name the addresses of the proxies; everybody else could claim to be anybody")
+	}
+	for _, s := range p.From {
+		prefix, err := netip.ParsePrefix(s)
+		if err != nil {
+			var one netip.Addr
+			if one, err = netip.ParseAddr(s); err != nil {
+				return fmt.Errorf("from: %q is neither an address nor a network such as 10.1.0.0/16", s)
+			}
+			one = one.Unmap()
+			prefix = netip.PrefixFrom(one, one.BitLen())
+		}
+		p.from = append(p.from, prefix.Masked())
+	}
+	return nil
+}
+
+func headerName(s string) bool {
+	return s != "" && !bytes.ContainsFunc([]byte(s), func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-')
+	})
+}
+
+// Trusts reports whether a connection from this address may be a proxy's.
+func (p *Proxy) Trusts(from netip.Addr) bool {
+	from = from.Unmap().WithZone("")
+	return p != nil && slices.ContainsFunc(p.from, func(n netip.Prefix) bool { return n.Contains(from) })
+}
+
+// Callback is where a provider sends browsers back to.
+const Callback = "/oidc/callback"
+
+func (o *OIDC) check() error {
+	if o == nil {
+		return nil
+	}
+	issuer, err := url.Parse(o.Issuer)
+	if err != nil || issuer.Host == "" || issuer.Scheme != "https" && !(issuer.Scheme == "http" && loopback(issuer.Hostname())) {
+		return errors.New("issuer: want the provider's https:// address")
+	}
+	if o.ClientID == "" {
+		return errors.New("client_id: it is missing")
+	}
+	back, err := url.Parse(o.Redirect)
+	if err != nil || back.Host == "" || back.Path != Callback || back.Scheme != "https" && !(back.Scheme == "http" && loopback(back.Hostname())) {
+		return errors.New("redirect: want the page's https:// address as browsers know it, with the path " + Callback)
+	}
+	if len(o.Scopes) == 0 {
+		o.Scopes = []string{"email", "profile"}
+	}
+	if o.UserClaim == "" {
+		o.UserClaim = "email"
+	}
+	if o.GroupsClaim == "" {
+		o.GroupsClaim = "groups"
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+func (r *Rule) check() error {
+	switch {
+	case len(r.Users)+len(r.Groups) == 0:
+		return errors.New("it needs users: or groups:")
+	case slices.Contains(r.Users, "") || slices.Contains(r.Groups, ""):
+		return errors.New("a user or group has no name")
+	case len(r.Services) == 0:
+		return errors.New("services: name some, as globs; \"*\" is all")
+	case r.Role != Viewer && r.Role != Admin:
+		return fmt.Errorf("role: want %s or %s", Viewer, Admin)
+	}
+	for _, glob := range r.Services {
+		if _, err := path.Match(glob, ""); err != nil || glob == "" {
+			return fmt.Errorf("services: %q is not a glob", glob)
+		}
+	}
+	return nil
+}
