@@ -82,7 +82,7 @@ func (f *Folder) place(ctx context.Context, key string, content io.ReadSeeker, s
 
 // write makes one file and waits until the disk has it.
 func (f *Folder) write(ctx context.Context, tmp string, content io.ReadSeeker, size int64) (err error) {
-	if _, err := content.Seek(0, io.SeekStart); err != nil {
+	if err := checkSize(content, size); err != nil {
 		return err
 	}
 	file, err := f.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,6 +28,18 @@ func CheckKey(key string) error {
 		}
 	}
 	return nil
+}
+
+// checkSize refuses content that is shorter than what is promised, before anything is sent, and goes to its begin.
+func checkSize(content io.Seeker, size int64) error {
+	end, err := content.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = content.Seek(0, io.SeekStart)
+	}
+	if err == nil && (size < 0 || end < size) {
+		err = fmt.Errorf("has %d bytes, want %d: %w", end, size, io.ErrUnexpectedEOF)
+	}
+	return err
 }
 
 // checkPrefix is for a prefix of keys, which may end in the middle of a name or after a slash, or be empty.

@@ -65,12 +65,13 @@ func (s *S3) put(ctx context.Context, key string, content io.ReadSeeker, size in
 	o.ServerSideEncryption = s.place.encryption
 	o.PartSize, o.NumThreads = partBytes, partThreads
 	o.DisableContentSha256 = size == 0 // not every server takes a signature in pieces of nothing
+	if err := checkSize(content, size); err != nil {
+		return err
+	}
 	// minio-go closes what it can close, and reads parts at once if it can; the content is the caller's.
 	var body io.Reader = struct{ io.ReadSeeker }{content}
 	if at, ok := content.(io.ReaderAt); ok {
 		body = io.NewSectionReader(at, 0, size)
-	} else if _, err := content.Seek(0, io.SeekStart); err != nil {
-		return err
 	}
 	_, err := s.core.Client.PutObject(ctx, s.place.bucket, s.name(key), body, size, o)
 	return err

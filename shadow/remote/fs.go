@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -73,19 +74,16 @@ func (i info) Mode() fs.FileMode {
 // String describes an entry as other file systems do.
 func (i info) String() string { return fs.FormatDirEntry(i) }
 
-// list asks once for all that is below a folder, and keeps what is directly in it.
+// list gives what is directly in a folder. One request tells what is in it and in the folders below.
 func (f *FS) list(folder string) (map[string]info, error) {
-	f.mu.Lock()
-	old, ok := f.listed[folder]
-	f.mu.Unlock()
-	if ok && time.Since(old.at) < listedFor {
-		return old.entries, nil
+	if entries, ok := f.known(folder); ok {
+		return entries, nil
 	}
 	prefix := folder + "/"
 	if folder == "." {
 		prefix = ""
 	}
-	l, n := listing{at: time.Now(), entries: map[string]info{}}, 0
+	found, n := map[string]listing{folder: newListing()}, 0
 	for o, err := range f.store.List(f.ctx, prefix) {
 		if err != nil {
 			return nil, err
@@ -93,28 +91,64 @@ func (f *FS) list(folder string) (map[string]info, error) {
 		if n++; n > mostListed {
 			return nil, fmt.Errorf("%s/%s holds more than %d objects: give a session's folder", f.store, folder, mostListed)
 		}
-		name, _, below := strings.Cut(strings.TrimPrefix(o.Key, prefix), "/")
-		if below {
-			l.entries[name] = info{name: name, at: o.Modified, folder: true}
-		} else {
-			l.entries[name] = info{name: name, bytes: o.Bytes, at: o.Modified}
+		in := path.Dir(o.Key)
+		if _, ok := found[in]; !ok {
+			n += addFolders(found, folder, in, o.Modified)
 		}
+		found[in].entries[path.Base(o.Key)] = info{name: path.Base(o.Key), bytes: o.Bytes, at: o.Modified}
 	}
-	f.keep(folder, l)
-	return l.entries, nil
+	f.keep(found, n)
+	return found[folder].entries, nil
 }
 
-func (f *FS) keep(folder string, l listing) {
+func newListing() listing { return listing{at: time.Now(), entries: map[string]info{}} }
+
+// addFolders makes the listings of a folder below root and of those between, and says how many.
+func addFolders(found map[string]listing, root, folder string, at time.Time) (n int) {
+	for folder != root {
+		if _, ok := found[folder]; !ok {
+			found[folder] = newListing()
+			n++
+		}
+		above := path.Dir(folder)
+		if _, ok := found[above]; !ok {
+			found[above] = newListing()
+			n++
+		}
+		found[above].entries[path.Base(folder)] = info{name: path.Base(folder), at: at, folder: true}
+		folder = above
+	}
+	return n
+}
+
+// known is what is remembered of a folder: its listing, or that it was not in one from further up.
+func (f *FS) known(folder string) (map[string]info, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.held += len(l.entries) + 1; f.held > mostListed {
-		clear(f.listed)
-		f.held = len(l.entries) + 1
+	for at := folder; ; at = path.Dir(at) {
+		if l, ok := f.listed[at]; ok && time.Since(l.at) < listedFor {
+			if at == folder {
+				return l.entries, true
+			}
+			return nil, true
+		}
+		if at == "." {
+			return nil, false
+		}
 	}
-	f.listed[folder] = l
 }
 
-// find describes a file or folder. A file of a folder that was listed costs no request.
+func (f *FS) keep(found map[string]listing, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held += n + 1; f.held > mostListed {
+		clear(f.listed)
+		f.held = n + 1
+	}
+	maps.Copy(f.listed, found)
+}
+
+// find describes a file or folder. What is in a folder that was listed costs no request.
 func (f *FS) find(name string) (info, error) {
 	if name == "." {
 		return info{name: name, folder: true}, nil
@@ -128,6 +162,26 @@ func (f *FS) find(name string) (info, error) {
 		return info{}, fs.ErrNotExist
 	}
 	return i, nil
+}
+
+// look is find for what is rather a folder: beside a session there may be thousands of others, so these are not listed.
+func (f *FS) look(name string) (info, error) {
+	if _, ok := f.known(path.Dir(name)); ok || name == "." {
+		return f.find(name)
+	}
+	entries, err := f.list(name)
+	if err != nil {
+		return info{}, err
+	}
+	if len(entries) > 0 {
+		return info{name: path.Base(name), folder: true}, nil
+	}
+	body, o, err := f.store.GetRange(f.ctx, name, 0, 0)
+	if err != nil {
+		return info{}, err
+	}
+	_ = body.Close()
+	return info{name: path.Base(name), bytes: o.Bytes, at: o.Modified}, nil
 }
 
 // failed makes an error as file systems do.
@@ -153,7 +207,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	if err := f.check("stat", name); err != nil {
 		return nil, err
 	}
-	i, err := f.find(name)
+	i, err := f.look(name)
 	if err != nil {
 		return nil, failed("stat", name, err)
 	}

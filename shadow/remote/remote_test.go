@@ -2,9 +2,12 @@ package remote
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -134,6 +137,53 @@ func TestCost(t *testing.T) {
 	}
 	if _, err := io.Copy(io.Discard, g); err != nil || len(other.cache.units) != cacheUnits || other.cache.used.Len() != cacheUnits {
 		t.Errorf("%v; %d units are kept, at most %d should be", err, len(other.cache.units), cacheUnits)
+	}
+}
+
+// TestNeighbours: reading a session asks nothing about the others beside it.
+func TestNeighbours(t *testing.T) {
+	s := newStore(t)
+	for i := range 50 {
+		for _, name := range []string{"manifest.json", "a", "sched/record.json", "sched/deep/x"} {
+			put(t, s, fmt.Sprintf("sessions/session=%d/%s", i, name), []byte(name))
+		}
+	}
+	before := s.Cost()
+	listed := &listCounter{Counting: s}
+	fsys := New(t.Context(), listed)
+	const dir = "sessions/session=7"
+	for name, want := range map[string]bool{dir: true, dir + "/manifest.json": true, dir + "/sched": true, dir + "/sched/record.json": true,
+		dir + "/sched/deep/x": true, dir + "/none": false, dir + "/monitors/record.json": false, dir + "/a/b": false} {
+		_, _ = fsys.Stat(dir) // the first thing that is asked
+		if _, err := fs.Stat(fsys, name); (err == nil) != want || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after := s.Cost(); after.Lists-before.Lists != 1 || after.Gets != before.Gets || listed.keys != 4 {
+		t.Errorf("%d lists, %d requests, %d keys; want one list of 4 keys", after.Lists-before.Lists, after.Gets-before.Gets, listed.keys)
+	}
+	if _, err := New(t.Context(), s).Stat("sessions/session=7/a"); err != nil {
+		t.Errorf("a file, first: %v", err)
+	}
+	if _, err := New(t.Context(), s).Stat("sessions/session=99"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
+	}
+}
+
+// listCounter counts the keys that are listed.
+type listCounter struct {
+	*objects.Counting
+	keys int
+}
+
+func (l *listCounter) List(ctx context.Context, prefix string) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		for o, err := range l.Counting.List(ctx, prefix) {
+			l.keys++
+			if !yield(o, err) {
+				return
+			}
+		}
 	}
 }
 
