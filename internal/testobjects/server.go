@@ -26,6 +26,7 @@ type Server struct {
 	requests atomic.Int64
 	bad      atomic.Pointer[Plan]
 	next     http.Handler
+	backend  *s3mem.Backend
 }
 
 // Start runs a server with an empty bucket, and sets credentials and nothing else in the environment.
@@ -35,7 +36,7 @@ func Start(t testing.TB) *Server {
 	if err := backend.CreateBucket(Bucket); err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{next: decodeParts(gofakes3.New(backend).Server())}
+	s := &Server{backend: backend, next: decodeParts(gofakes3.New(backend).Server())}
 	listen := httptest.NewServer(s)
 	t.Cleanup(listen.Close)
 	s.URL = listen.URL
@@ -51,6 +52,14 @@ func Start(t testing.TB) *Server {
 // Address is that of a prefix in the bucket, with more options: "&attempts=2".
 func (s *Server) Address(prefix, options string) string {
 	return "s3://" + Bucket + "/" + prefix + "?endpoint=" + s.URL + "&region=eu-central-1&path-style=true" + options
+}
+
+// Put makes an object of any name, as somebody else might.
+func (s *Server) Put(t testing.TB, name, content string) {
+	t.Helper()
+	if _, err := s.backend.PutObject(Bucket, name, map[string]string{}, strings.NewReader(content), int64(len(content)), nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Requests is how many came so far.
