@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/encrypt"
 
 	"stackagent/internal/testobjects"
@@ -111,7 +112,7 @@ func TestCredentials(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		v, err := c.Get() //nolint:staticcheck // without a client
+		v, err := c.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
 		if err != nil {
 			t.Fatal(err)
 		}
