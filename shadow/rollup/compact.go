@@ -28,7 +28,7 @@ const (
 // Bounds of one step of a compaction.
 const (
 	mostFresh      = 512
-	mostFreshBytes = 64 << 20
+	mostFreshBytes = 4 << 20 // as they are stored; in memory they take up to 50 times as much
 	mostRuns       = 16 // compacted files that are merged at once, and that a level of a day that is not over may have
 )
 

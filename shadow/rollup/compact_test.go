@@ -17,7 +17,7 @@ import (
 )
 
 // putRows puts a file of a session into a store.
-func putRows(t *testing.T, m *memory, folder string, seq uint64, rows []Row) {
+func putRows(t testing.TB, m *memory, folder string, seq uint64, rows []Row) {
 	t.Helper()
 	for day, rows := range byDay(rows) {
 		data := encoded(t, slices.Clone(rows))

@@ -120,24 +120,34 @@ type file struct {
 
 func (f *file) ReadAt(p []byte, at int64) (int, error) { return f.from.get(f.ctx, f.key, p, at) }
 
-// readFile passes the selected rows of an object to use.
-func readFile(ctx context.Context, s *meter, key string, size int64, sel Selection, use func([]Row) error) error {
-	var r io.ReaderAt = &file{ctx, s, key}
-	if size <= wholeBytes {
-		data := make([]byte, size)
-		if _, err := s.get(ctx, key, data, 0); err != nil {
-			return err
-		}
-		r = bytes.NewReader(data)
-	}
-	return Read(r, size, sel, use)
+// whole reads all of a small object.
+func (m *meter) whole(ctx context.Context, key string, size int64) ([]byte, error) {
+	data := make([]byte, size)
+	_, err := m.get(ctx, key, data, 0)
+	return data, err
 }
 
-// rowsOf iterates over the rows of an object, in order. After an error it ends.
-func rowsOf(ctx context.Context, s *meter, key string, size int64) iter.Seq2[Row, error] {
+// readFile passes the selected rows of an object to use.
+func readFile(ctx context.Context, s *meter, key string, size int64, sel Selection, use func([]Row) error) error {
+	if size > wholeBytes {
+		return Read(&file{ctx, s, key}, size, sel, use)
+	}
+	data, err := s.whole(ctx, key, size)
+	if err != nil {
+		return err
+	}
+	return Read(bytes.NewReader(data), size, sel, use)
+}
+
+// rowsOf iterates over the rows of an object, in order; data is its content, or nil. After an error it ends.
+func rowsOf(ctx context.Context, s *meter, in input, data []byte) iter.Seq2[Row, error] {
 	stop := errors.New("no more is wanted")
+	var r io.ReaderAt = &file{ctx, s, in.key}
+	if data != nil {
+		r = bytes.NewReader(data)
+	}
 	return func(yield func(Row, error) bool) {
-		err := readFile(ctx, s, key, size, Selection{}, func(rows []Row) error {
+		err := Read(r, in.bytes, Selection{}, func(rows []Row) error {
 			for _, r := range rows {
 				if !yield(r, nil) {
 					return stop
@@ -146,7 +156,7 @@ func rowsOf(ctx context.Context, s *meter, key string, size int64) iter.Seq2[Row
 			return nil
 		})
 		if err != nil && !errors.Is(err, stop) {
-			yield(Row{}, fmt.Errorf("%s: %w", key, err))
+			yield(Row{}, fmt.Errorf("%s: %w", in.key, err))
 		}
 	}
 }

@@ -50,9 +50,19 @@ type input struct {
 // merge passes the rows of files to use in order, those that are of the same thing as one. Memory holds a row group of
 // each.
 func merge(ctx context.Context, s *meter, inputs []input, use func(*Row) error) error {
+	small := make([][]byte, len(inputs)) // are fetched at once
+	errs := make([]error, len(inputs))
+	inParallel(len(inputs), func(i int) {
+		if inputs[i].bytes <= wholeBytes/int64(max(len(inputs)/mostRuns, 1)) {
+			small[i], errs[i] = s.whole(ctx, inputs[i].key, inputs[i].bytes)
+		}
+	})
 	var open streams
 	for i, in := range inputs {
-		next, stop := iter.Pull2(rowsOf(ctx, s, in.key, in.bytes))
+		if errs[i] != nil {
+			return inputError{i, fmt.Errorf("%s: %w", in.key, errs[i])}
+		}
+		next, stop := iter.Pull2(rowsOf(ctx, s, in, small[i]))
 		defer stop()
 		x := &stream{number: i, next: next}
 		if more, err := x.advance(); err != nil {

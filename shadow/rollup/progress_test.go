@@ -24,7 +24,6 @@ type writer struct {
 	t    *testing.T
 	w    *store.Writer
 	root string
-	task uint64
 }
 
 const batchExecutions = 50
