@@ -23,6 +23,7 @@ import (
 	gran "stackagent/granularity/tgp"
 	"stackagent/hpc"
 	"stackagent/shadow/advice"
+	questions "stackagent/shadow/ask"
 	"stackagent/shadow/budget"
 	"stackagent/shadow/check"
 	"stackagent/shadow/diff"
@@ -71,12 +72,12 @@ func printedForms() map[string][]form {
 		"check":          {{of: &budget.Report{}}},
 		"diff":           {{of: diff.Diff{}}},
 		"doctor":         {{of: []hpc.Facility{}}},
-		"fleet findings": {rows("", fleet.FindingColumns())},
-		"fleet outliers": {rows("", fleet.OutlierColumns())},
+		"fleet findings": {rows("", questions.FindingColumns())},
+		"fleet outliers": {rows("", questions.OutlierColumns())},
 		"fleet retain":   {rows("", fleet.DeletionColumns())},
-		"fleet top":      {rows("", fleet.TopColumns(byfleet.Class, nil))},
-		"fleet trends":   {rows("", fleet.TrendColumns())},
-		"fleet versions": {{of: fleet.VersionDiff{}}},
+		"fleet top":      {rows("", questions.TopColumns(byfleet.Class, nil))},
+		"fleet trends":   {rows("", questions.TrendColumns())},
+		"fleet versions": {{of: questions.VersionDiff{}}},
 		"gc":             {{of: gcReport{}}},
 		"heap":           {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
 		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},

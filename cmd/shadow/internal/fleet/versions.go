@@ -1,16 +1,13 @@
 package fleet
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
+	"stackagent/shadow/ask"
 	"stackagent/shadow/diff"
-	"stackagent/shadow/fleet"
-	"stackagent/shadow/rollup"
 	"stackagent/shadow/view"
 )
 
@@ -38,10 +35,10 @@ versions should have run on machines alike.`,
 			if err := l.Check(); err != nil {
 				return err
 			}
-			if len(q.services) != 1 {
+			if len(q.Services) != 1 {
 				return console.Usagef("name one service: --service NAME")
 			}
-			if q.choose.Version != "" {
+			if q.Select.Version != "" {
 				return console.Usagef("--version chooses one version; here --a and --b choose two")
 			}
 			s, err := q.check(env.Now())
@@ -52,12 +49,8 @@ versions should have run on machines alike.`,
 			if err != nil {
 				return err
 			}
-			v := fleet.NewVersions(q.choose)
-			if err := st.read(cmd.Context(), &q, s, rollup.Detail, rollup.NoHistograms, v.Add); err != nil {
-				return err
-			}
+			d, err := st.ask.Versions(cmd.Context(), &q.Question, s, a, b)
 			st.note(s)
-			d, err := compare(v, a, b)
 			if err != nil {
 				return err
 			}
@@ -77,37 +70,12 @@ versions should have run on machines alike.`,
 	return cmd
 }
 
-func compare(v *fleet.Versions, a, b string) (*diff.Diff, error) {
-	if a == "" || b == "" {
-		all := v.Versions()
-		if len(all) < 2 {
-			return nil, fmt.Errorf("there is %s of this service in that time; two are needed; --from and --last widen it", text.PluralExact(len(all), "version", "versions"))
-		}
-		if b == "" {
-			b = all[len(all)-1]
-		}
-		for i := len(all) - 1; i >= 0 && a == ""; i-- {
-			if all[i] != b {
-				a = all[i]
-			}
-		}
-	}
-	return v.Compare(a, b)
-}
-
-// VersionDiff is the comparison as JSON has it.
-type VersionDiff struct {
-	VersionA string `json:"version_a"` // the version before
-	VersionB string `json:"version_b"` // the version after
-	*diff.Diff
-}
-
-func printDiff(l *listing.Flags, d *diff.Diff) error {
+func printDiff(l *listing.Flags, d *ask.VersionDiff) error {
 	rows := d.Top(l.Limit())
 	switch l.Format {
 	case "json":
 		d.Rows = rows
-		return listing.JSON(l.Env.Out, VersionDiff{d.A.Program, d.B.Program, d})
+		return listing.JSON(l.Env.Out, d)
 	case "csv":
 		return view.All(view.CSV(l.Env.Out, diff.Columns(true)), diff.Lines(rows, false))
 	}
