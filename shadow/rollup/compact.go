@@ -29,7 +29,7 @@ const (
 const (
 	mostFresh      = 512
 	mostFreshBytes = 4 << 20 // as they are stored; in memory they take up to 50 times as much
-	mostRuns       = 16 // compacted files that are merged at once, and that a level of a day that is not over may have
+	mostRuns       = 16      // compacted files that are merged at once, and that a level of a day that is not over may have
 )
 
 // dayEnds is how long after a day its files are merged into one a level.
