@@ -15,6 +15,9 @@ import (
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/remote"
 )
 
 // version is set by the linker (-X main.version=...).
@@ -28,6 +31,7 @@ func Run(ctx context.Context, args []string, env console.Env) int {
 	started := false
 	env.Sessions = new(console.Sessions)
 	defer env.Sessions.Forget()
+	defer noteRequests(env, remote.Cost())
 	root := newRoot(env)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
@@ -50,6 +54,14 @@ func Run(ctx context.Context, args []string, env console.Env) int {
 		return console.ExitUsage
 	}
 	return console.ExitFailure
+}
+
+// noteRequests says what a command asked of object stores: somebody pays for it.
+func noteRequests(env console.Env, before objects.Cost) {
+	now := remote.Cost()
+	if n := now.Requests() - before.Requests(); n > 0 {
+		env.Note("the object store answered %s with %s", text.PluralExact(n, "request", "requests"), units.FormatBytes(now.Read-before.Read))
+	}
 }
 
 func newRoot(env console.Env) *cobra.Command {

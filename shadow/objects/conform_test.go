@@ -41,7 +41,7 @@ func TestCost(t *testing.T) {
 	c := objects.NewCounting(s)
 	objectstest.Use(t, c)
 	cost := c.Cost()
-	if sum := cost.Puts + cost.Gets + cost.Lists + cost.Deletes; sum != server.Requests() || cost.Read != objectstest.UseRead || cost.Written != objectstest.UseWritten {
+	if sum := cost.Requests(); sum != server.Requests() || cost.Read != objectstest.UseRead || cost.Written != objectstest.UseWritten {
 		t.Errorf("%+v: %d requests, but the server had %d; want %d bytes read and %d written", cost, sum, server.Requests(), objectstest.UseRead, objectstest.UseWritten)
 	}
 }

@@ -97,6 +97,9 @@ func (c *Counting) Delete(ctx context.Context, key string) error {
 	return c.Store.Delete(ctx, key)
 }
 
+// Requests is how many there were in all.
+func (c Cost) Requests() int64 { return c.Puts + c.Gets + c.Lists + c.Deletes }
+
 // Add adds what was asked of another store.
 func (c *Cost) Add(o Cost) {
 	c.Puts, c.Gets, c.Lists, c.Deletes = c.Puts+o.Puts, c.Gets+o.Gets, c.Lists+o.Lists, c.Deletes+o.Deletes

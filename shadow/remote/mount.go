@@ -58,14 +58,14 @@ func open(ctx context.Context, address string) (string, *objects.Counting, error
 	return dir, m.store, nil
 }
 
-// Cost is what was asked of all stores that are mounted; ok is false if none is.
-func Cost() (sum objects.Cost, ok bool) {
+// Cost is what was asked of all stores that are mounted.
+func Cost() (sum objects.Cost) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, m := range mounted {
 		sum.Add(m.store.Cost())
 	}
-	return sum, len(mounted) > 0
+	return sum
 }
 
 // Forget closes the stores that are mounted, so that they can be opened with other options. Files that are open stay so.
