@@ -79,7 +79,7 @@ func TestWrongFiles(t *testing.T) {
 		{`"shop-*"`, `"["`, "is not a glob"},
 		{`"shop-*"`, `""`, "is not a glob"},
 		{"groups: [shop]", "grops: [shop]", "grops"},
-		{"groups: [shop]", "groups: []", "rule 2: it needs users: or groups:"},
+		{"groups: [shop]", "groups: []", "rule 2: it needs users or groups"},
 		{"groups: [shop]", `groups: [""]`, "has no name"},
 		{"10.1.0.0/16", "10.1.0.0/99", "neither an address nor a network"},
 		{"  from: [10.1.0.0/16, \"::1\", 192.0.2.7]\n", "", "name the addresses of the proxies"},

@@ -88,7 +88,7 @@ func Parse(data []byte) (*Policy, error) {
 	d.KnownFields(true) // a misspelt word must not open anything
 	p := new(Policy)
 	if err := d.Decode(p); errors.Is(err, io.EOF) {
-		return nil, errors.New("it is empty: it needs rules:, and proxy: or oidc:")
+		return nil, errors.New("it is empty: it needs rules, and proxy or oidc")
 	} else if err != nil {
 		return nil, errors.New(text.OneLine(err.Error()))
 	}
@@ -101,9 +101,9 @@ func Parse(data []byte) (*Policy, error) {
 func (p *Policy) check() error {
 	switch {
 	case p.Proxy == nil && p.OIDC == nil:
-		return errors.New("nobody can sign in: it needs proxy: or oidc:")
+		return errors.New("nobody can sign in: it needs proxy or oidc")
 	case len(p.Rules) == 0:
-		return errors.New("nobody may see anything: it needs rules:")
+		return errors.New("nobody may see anything: it needs rules")
 	}
 	if err := p.Proxy.check(); err != nil {
 		return fmt.Errorf("proxy: %w", err)
@@ -195,7 +195,7 @@ func loopback(host string) bool {
 func (r *Rule) check() error {
 	switch {
 	case len(r.Users)+len(r.Groups) == 0:
-		return errors.New("it needs users: or groups:")
+		return errors.New("it needs users or groups")
 	case slices.Contains(r.Users, "") || slices.Contains(r.Groups, ""):
 		return errors.New("a user or group has no name")
 	case len(r.Services) == 0:

@@ -71,7 +71,7 @@ func (l *Log) Do(e Entry, now func() time.Time, act func() error) error {
 		return act()
 	}
 	e.Time, e.Result = now().UTC(), "begun"
-	if err := l.add(e); err != nil {
+	if err := l.Add(e); err != nil {
 		return err
 	}
 	err := act()
@@ -79,11 +79,15 @@ func (l *Log) Do(e Entry, now func() time.Time, act func() error) error {
 	if err != nil {
 		e.Result = err.Error()
 	}
-	return errors.Join(err, l.add(e))
+	return errors.Join(err, l.Add(e))
 }
 
-// add writes one line in one write: several processes may append to the file.
-func (l *Log) add(e Entry) error {
+// Add writes one line in one write: several processes may append to the file.
+func (l *Log) Add(e Entry) error {
+	if l == nil {
+		return nil
+	}
+	e.Time = e.Time.UTC()
 	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)

@@ -69,6 +69,18 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 	}
 }
 
+// checkService takes from a JVM the name of a service that it may not have: who may see a session depends on it.
+func (o *Options) checkService(h *wire.Hello) {
+	if h == nil || o.Services == nil || h.Labels.Service == "" || o.Services(h.Labels.Service) {
+		return
+	}
+	if h.NotAvailable == nil {
+		h.NotAvailable = map[string]string{}
+	}
+	h.NotAvailable["service"] = fmt.Sprintf("the JVM says %q, a service that this shadow does not take", h.Labels.Service)
+	h.Labels.Service = ""
+}
+
 // describeVirtual takes over the sums of virtual threads; an agent that does
 // not count them never sends any.
 func describeVirtual(m *store.Manifest, t *wire.Totals) {

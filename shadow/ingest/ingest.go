@@ -60,13 +60,14 @@ const (
 // Options of Start; zero values choose the defaults.
 type Options struct {
 	Bus          *bus.Bus
-	Root         string        // each session becomes a folder in it
-	PartRows     int           // a part closes at this many rows
-	PartInterval time.Duration // or this long after its first batch came; up to five times that in a long session
-	LostContact  time.Duration // a session without a batch for so long is closed
-	MaxSessions  int           // open at once; more wait on the bus for their turn
-	KeepEnded    int           // sessions that have ended that Sessions still lists
-	TTL          time.Duration // a shadow silent for so long is dead to the others that share the bus
+	Root         string                    // each session becomes a folder in it
+	PartRows     int                       // a part closes at this many rows
+	PartInterval time.Duration             // or this long after its first batch came; up to five times that in a long session
+	LostContact  time.Duration             // a session without a batch for so long is closed
+	Services     func(service string) bool // whether JVMs of a service send here: the label of others is not taken; nil: all do
+	MaxSessions  int                       // open at once; more wait on the bus for their turn
+	KeepEnded    int                       // sessions that have ended that Sessions still lists
+	TTL          time.Duration             // a shadow silent for so long is dead to the others that share the bus
 	// MayMerge says which batches of the session in a folder may become one part, see store.Writer; nil: all.
 	MayMerge func(dir string, ended bool) func(store.Range) bool
 	Live     Live         // may be nil

@@ -219,6 +219,7 @@ func (w *worker) take(m jetstream.Msg) {
 		w.refuse(m, err)
 		return
 	}
+	w.ingest.o.checkService(b.Hello)
 	if err := w.open(b); err != nil {
 		if w.out == nil {
 			w.lastBatch.Store(time.Now().UnixNano()) // it holds nothing; when nothing comes any more, it ends

@@ -1,11 +1,13 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/audit"
 	"stackagent/shadow/objects"
 	"stackagent/shadow/rollup"
 	sessions "stackagent/shadow/store"
@@ -120,6 +123,7 @@ func newRetain(env console.Env) *cobra.Command {
 		l      listing.Flags
 		f      RetainFlags
 		dryRun bool
+		file   string
 	)
 	cmd := &cobra.Command{
 		Use:   "retain STORE",
@@ -145,12 +149,20 @@ for ever. Ages count from the end of the day; those of sessions from their last 
 			if err != nil {
 				return err
 			}
-			return retain(cmd.Context(), env, &l, st.objects, p, dryRun)
+			var log *audit.Log
+			if file != "" && !dryRun {
+				if log, err = audit.Open(file); err != nil {
+					return err
+				}
+				defer log.Close()
+			}
+			return retain(cmd.Context(), env, &l, st.objects, p, dryRun, log)
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
 	f.AddTo(cmd, "")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be deleted")
+	cmd.Flags().StringVar(&file, "audit", "", "log to which what is deleted is appended, lines of JSON (see docs/access.md)")
 	return cmd
 }
 
@@ -198,7 +210,7 @@ func (f *RetainFlags) Policy() (p rollup.Policy, err error) {
 	return p, nil
 }
 
-func retain(ctx context.Context, env console.Env, l *listing.Flags, s objects.Store, p rollup.Policy, dryRun bool) error {
+func retain(ctx context.Context, env console.Env, l *listing.Flags, s objects.Store, p rollup.Policy, dryRun bool, log *audit.Log) error {
 	plan, err := rollup.Plan(ctx, s, p, env.Now())
 	if err != nil {
 		return err
@@ -211,7 +223,13 @@ func retain(ctx context.Context, env console.Env, l *listing.Flags, s objects.St
 				shown = append(shown, d)
 			}
 		}
-		err = rollup.Apply(ctx, s, plan, env.Now(), func(d rollup.Deletion) { shown = append(shown, d) })
+		var unlogged error
+		err = rollup.Apply(ctx, s, plan, env.Now(), func(d rollup.Deletion) {
+			shown = append(shown, d)
+			e := audit.Entry{Time: env.Now(), Who: fmt.Sprintf("user %d", os.Getuid()), Action: audit.Delete, What: d.Name, Result: audit.Done}
+			unlogged = cmp.Or(unlogged, log.Add(e))
+		})
+		err = errors.Join(err, unlogged)
 	}
 	var n, bytes int64
 	for _, d := range shown {

@@ -12,6 +12,7 @@ import (
 
 	"stackagent/internal/beat"
 	"stackagent/internal/text"
+	"stackagent/shadow/audit"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/objects"
 	"stackagent/shadow/rollup"
@@ -25,6 +26,7 @@ type compactor struct {
 	store  objects.Store
 	bus    *bus.Bus
 	policy rollup.Policy
+	audit  *audit.Log
 	log    *slog.Logger
 	note   func(string, ...any)
 	now    func() time.Time
@@ -76,6 +78,9 @@ func (c *compactor) pass(ctx context.Context) error {
 			return err
 		}
 		return errors.Join(err, rollup.Apply(ctx, c.store, plan, c.now(), func(d rollup.Deletion) {
+			if err := c.audit.Add(audit.Entry{Time: c.now(), Who: "retention", Action: audit.Delete, What: d.Name, Result: audit.Done}); err != nil {
+				c.note("%v", err)
+			}
 			c.log.Info("deleted for its age", "store", c.store.String(), "kind", d.Kind, "name", d.Name, "objects", d.Objects, "bytes", d.Bytes)
 		}))
 	})

@@ -35,6 +35,7 @@ type pageFlags struct {
 
 	accessPolicy *access.Policy // of --access; nil: who is admitted may do everything
 	secret       string         // of the client of its provider
+	auditLog     *audit.Log
 }
 
 func (f *pageFlags) addTo(cmd *cobra.Command) {
@@ -67,13 +68,17 @@ func (f *pageFlags) check() error {
 
 // protect puts the policy and the audit log into the page's options. With a policy, only a password that was given for the
 // page opens everything: every JVM's user may know the bus's token.
-func (f *serveFlags) protect(o *web.Options) (done func() error, err error) {
+func (f *serveFlags) protect(o *web.Options) {
 	if f.accessPolicy != nil && f.pageTokenFile == "" {
 		o.Token = ""
 	}
-	o.Access, o.OIDCSecret = f.accessPolicy, f.secret
-	o.Audit, err = audit.Open(cmp.Or(f.pageFlags.audit, filepath.Join(f.store, audit.Name)))
-	return o.Audit.Close, err
+	o.Access, o.OIDCSecret, o.Audit = f.accessPolicy, f.secret, f.auditLog
+}
+
+// openAudit opens the log of deletes.
+func (f *serveFlags) openAudit() (err error) {
+	f.auditLog, err = audit.Open(cmp.Or(f.pageFlags.audit, filepath.Join(f.store, audit.Name)))
+	return err
 }
 
 // livePage is the live page before it listens.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"os/signal"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
 	"stackagent/internal/beat"
+	"stackagent/internal/label"
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
@@ -40,6 +42,7 @@ const (
 type serveFlags struct {
 	store, pageTokenFile string
 	maxSessions          int
+	services             []string
 	switches             string
 	counters             bool
 	monitors             record.MonitorFlags
@@ -105,6 +108,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 	record.AddSwitches(flags, &f.switches)
 	flags.BoolVar(&f.counters, "counters", true, "count switches, faults and hardware events of the threads of this host's JVMs from outside")
 	f.monitors.AddTo(flags)
+	flags.StringSliceVar(&f.services, "services", nil, "globs of services whose JVMs send here; the label service of others is not taken (default: all)")
 	flags.IntVar(&f.maxSessions, "max-sessions", ingest.DefaultMaxSessions, "sessions open at once; others wait on the bus")
 	f.joinFlags.addTo(cmd)
 	f.hostFlags.addTo(cmd)
@@ -121,6 +125,11 @@ func (f *serveFlags) checkAll(listen bool) error {
 	}
 	if f.nats != "" && listen {
 		return console.Usagef("--nats joins a bus, --listen starts one: give one of them")
+	}
+	for _, glob := range f.services {
+		if err := (&label.Filter{Service: glob}).Check(); err != nil || glob == "" {
+			return console.Usagef("--services %q: want a glob such as shop-*", glob)
+		}
 	}
 	if f.maxSessions < 1 {
 		return console.Usagef("--max-sessions %d: want 1 or more", f.maxSessions)
@@ -142,6 +151,11 @@ func (f *serveFlags) checkAll(listen bool) error {
 	return f.pageFlags.check()
 }
 
+// takes reports whether JVMs of a service send to this shadow.
+func (f *serveFlags) takes(service string) bool {
+	return slices.ContainsFunc(f.services, func(glob string) bool { return label.Glob(glob, service) })
+}
+
 // observes reports whether anything is recorded from outside.
 func (f *serveFlags) observes() bool {
 	return f.counters || f.switches != string(sched.Off) || f.monitors.List != monitor.None
@@ -156,6 +170,10 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if err := ownStore(f.store); err != nil {
 		return err
 	}
+	if err := f.openAudit(); err != nil {
+		return err
+	}
+	defer f.auditLog.Close()
 	b, keys, unlock, err := f.openBus(env)
 	if err != nil {
 		return err
@@ -182,7 +200,11 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		return err
 	}
 	defer live.received.Close()
-	options := ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()}
+	services := f.takes
+	if len(f.services) == 0 {
+		services = nil
+	}
+	options := ingest.Options{Services: services, Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()}
 	if fleet != nil {
 		options.MayMerge = rollup.MayMerge
 	}
@@ -193,7 +215,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if fleet != nil {
 		live.uploader = f.startUploads(env, fleet, in)
 		defer endUploads(ctx, env, live.uploader, f.store)
-		c := &compactor{store: fleet, bus: b, policy: f.policy, log: env.Logger(), note: noteLines(env), now: env.Now}
+		c := &compactor{store: fleet, bus: b, policy: f.policy, audit: f.auditLog, log: env.Logger(), note: noteLines(env), now: env.Now}
 		c.start()
 		defer c.close()
 	}
@@ -226,11 +248,7 @@ func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.I
 	if err != nil {
 		return err
 	}
-	done, err := f.protect(&page.options)
-	if err != nil {
-		return err
-	}
-	defer done()
+	f.protect(&page.options)
 	l, err := f.listenPage()
 	if err != nil {
 		return err
