@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: integrations consumers vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: integrations consumers vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats fleet-load lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -280,6 +280,10 @@ rounds: all
 # How often each program gets each advice, in N runs with each --detail: findings must not depend on chance.
 repeats: all
 	$(GO) run ./scripts/repeats -n $(or $(N),10) $(if $(ONLY),-only '$(ONLY)')
+
+# Replays the batches of one JVM as those of 1,000 JVMs, on two shadows: a hundredth of the fleet of docs/fleet-plan.md.
+fleet-load: bin/shadow
+	$(GO) run ./scripts/fleetload run -sessions $(or $(JVMS),1000) -shadows $(or $(SHADOWS),2) -for $(or $(TIME),90s) $(if $(DIR),-dir $(DIR))
 
 # Sizes of packages, files and functions; run it on two commits to compare them.
 house:

@@ -58,13 +58,18 @@ func (p *plan) run(ctx context.Context) error {
 	sending := time.Since(begin)
 	samples := w.end()
 	s.close()
+	p.report(s, samples, sending)
 	ending := time.Now()
 	for _, x := range shadows {
-		if err := x.stop(); err != nil {
+		end := x.stop
+		if p.kill {
+			end = x.kill
+		}
+		if err := end(); err != nil {
 			return fmt.Errorf("the shadow: %w", err)
 		}
 	}
-	p.report(s, samples, sending, time.Since(ending))
+	fmt.Printf("ended within %.1f s\n", time.Since(ending).Seconds())
 	return p.check(s, shadows)
 }
 
@@ -127,7 +132,7 @@ func (w *watcher) end() []sample {
 }
 
 // report prints the figures: of the whole run, and of its second half, when all sessions are open.
-func (p *plan) report(s *sender, list []sample, sending, ending time.Duration) {
+func (p *plan) report(s *sender, list []sample, sending time.Duration) {
 	if len(list) < 4 {
 		return
 	}
@@ -163,7 +168,6 @@ func (p *plan) report(s *sender, list []sample, sending, ending time.Duration) {
 	line("heap in use", "%.0f MiB at most, %.0f when empty: %.0f KiB a session", most.heap/(1<<20), first.heap/(1<<20), (most.heap-first.heap)/n/1024)
 	line("goroutines", "%.0f at most, %.0f when empty: %.1f a session", most.goroutines, first.goroutines, (most.goroutines-first.goroutines)/n)
 	line("written to disk", "%.1f MB/s in the second half", float64(last.written-mid.written)/took.Seconds()/1e6)
-	line("end", "%.1f s from SIGTERM on", ending.Seconds())
 	t.Flush()
 }
 
@@ -194,7 +198,7 @@ func (p *plan) left(x *process) (map[string]int, error) {
 
 // check finds each acknowledged batch once in the store; what is left on a bus is none of these.
 func (p *plan) check(s *sender, shadows []*process) error {
-	missing, stored, bytes, files, sessions := 0, 0, int64(0), 0, 0
+	missing, again, stored, bytes, files, sessions := 0, 0, 0, int64(0), 0, 0
 	left, err := p.left(shadows[0])
 	if err != nil {
 		return err
@@ -222,7 +226,9 @@ func (p *plan) check(s *sender, shadows []*process) error {
 			}
 		}
 		stored += int(n)
-		missing += j.sent - int(n) - left[j.session]
+		// A batch may be stored and still be on the bus: its acknowledgement came too late for the end.
+		missing += max(0, j.sent-int(n)-left[j.session])
+		again += max(0, int(n)+left[j.session]-j.sent)
 		if int(n) == j.sent {
 			want := uint64(0)
 			for _, b := range s.batches[:j.sent] {
@@ -240,10 +246,7 @@ func (p *plan) check(s *sender, shadows []*process) error {
 	for _, n := range left {
 		waiting += n
 	}
-	fmt.Printf("stored %d batches of %d sessions, %d files of %d bytes in all; on the bus for the next shadow: %d\n", stored, sessions, files, bytes, waiting)
-	if missing < 0 {
-		return fmt.Errorf("%d batches are stored twice", -missing)
-	}
+	fmt.Printf("stored %d batches of %d sessions, %d files of %d bytes in all; on the bus for the next shadow: %d, of which %d are stored\n", stored, sessions, files, bytes, waiting, again)
 	if missing > 0 {
 		return fmt.Errorf("%d acknowledged batches are neither stored nor on the bus", missing)
 	}

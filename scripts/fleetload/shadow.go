@@ -82,6 +82,13 @@ func (x *process) stop() error {
 	}
 }
 
+// kill ends it as a crash does.
+func (x *process) kill() error {
+	_ = x.cmd.Process.Kill()
+	<-x.ended
+	return nil
+}
+
 // sample is what a process used at a moment.
 type sample struct {
 	at         time.Time

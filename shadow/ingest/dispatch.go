@@ -93,8 +93,10 @@ func (in *Ingest) look() {
 		}
 	}
 	room := in.o.MaxSessions - len(in.sources)
-	in.crowd(names, room)
-	if in.turns() {
+	chosen, held := in.admit(ctx, names, room)
+	in.crowd(names, room, held)
+	names = chosen
+	if in.turns() || in.quotas != nil {
 		in.calm.disturb() // turns come with the time, not only with messages
 	}
 	if len(names) == 0 {
@@ -107,6 +109,10 @@ func (in *Ingest) look() {
 	}
 	for _, l := range leases {
 		s := newSource(in, l)
+		if in.quotas != nil {
+			s.service = in.quotas.of[l.Session]
+			in.quotas.opened(s.service)
+		}
 		in.mu.Lock()
 		in.sources[l.Session] = s
 		in.opened.Store(int64(len(in.sources)))

@@ -40,7 +40,7 @@ func (w *worker) ack(list ...*held) {
 	}
 	switch {
 	case last == "":
-	case w.ingest.turns():
+	case w.ingest.turns() || w.ingest.quotas != nil:
 		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 		defer cancel()
 		if _, bad := conn.RequestWithContext(ctx, last, ackBody); bad != nil {

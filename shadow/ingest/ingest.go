@@ -68,6 +68,7 @@ type Options struct {
 	MaxSessions  int                       // open at once; more wait on the bus for their turn
 	KeepEnded    int                       // sessions that have ended that Sessions still lists
 	TTL          time.Duration             // a shadow silent for so long is dead to the others that share the bus
+	Quotas       []Quota                   // of services; a service has one at most
 	// MayMerge says which batches of the session in a folder may become one part, see store.Writer; nil: all.
 	MayMerge func(dir string, ended bool) func(store.Range) bool
 	Live     Live         // may be nil
@@ -132,6 +133,8 @@ type Ingest struct {
 
 	settled map[string]time.Time // the dispatcher's, see endStale
 	foreign foreignRows
+	quotas  *quotas
+	crowded bool          // sessions wait for room, and it is reported; the dispatcher's
 	calm    calm          // the dispatcher's
 	listing time.Duration // for which the bus listed what waits at the last look; the same
 
@@ -180,6 +183,7 @@ func newIngest(o Options) *Ingest {
 		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
 	}
 	in.foreign.in = in
+	in.quotas = newQuotas(o.Quotas)
 	in.limit.Store(int64(o.dense))
 	return in
 }
@@ -291,6 +295,11 @@ func (in *Ingest) Totals() Totals {
 	defer in.mu.Unlock()
 	t := in.known.totals()
 	t.Refused = in.bad.Load()
+	for _, s := range in.sources {
+		if s.asleep.Load() {
+			t.Resting++
+		}
+	}
 	t.ForeignRows, _ = in.ForeignRows()
 	return t
 }

@@ -20,20 +20,22 @@ type Crowd interface {
 // crowd looks whether sessions have to wait. Then those that have ended leave at
 // once, and silent ones soon, so that many names, however they came up, cannot
 // keep the others out.
-func (in *Ingest) crowd(names []string, room int) {
+func (in *Ingest) crowd(names []string, room, held int) {
 	mine := 0
 	for _, name := range names {
 		if !in.member.OwnedByOther(name) {
 			mine++
 		}
 	}
-	waiting := max(mine-max(room, 0), 0)
+	waiting := max(mine-held-max(room, 0), 0)
 	if time.Since(time.Unix(0, in.turnedAway.Load())) < 2*turnPause {
 		waiting++
 	}
-	if was := in.pressed.Swap(waiting > 0); was == (waiting > 0) {
+	in.pressed.Store(waiting > 0 || held > 0)
+	if was := in.crowded; was == (waiting > 0) {
 		return
 	}
+	in.crowded = waiting > 0
 	if waiting > 0 {
 		in.log.Warn("ingest: sessions wait for their turn; --max-sessions raises the limit", "waiting", waiting, "limit", in.o.MaxSessions)
 	}

@@ -14,6 +14,7 @@ type Totals struct {
 	Repeated       uint64
 	Refused        uint64 // messages that were no batches, or not of their sender
 	ForeignRows    uint64 // of the shadows' table on the bus, that no shadow had written
+	Resting        uint64 // sessions that wait for their turn, of Running
 	NoLongerListed uint64 // sessions, that Ingest.Sessions no longer lists
 }
 

@@ -52,6 +52,7 @@ type source struct {
 	latest     time.Time    // when a message came, or its turn began
 	more       uint64       // messages behind the latest
 	cleared    bool         // no earlier owner's consumer is left
+	service    string       // of the session, where there are quotas
 
 	mu       sync.Mutex
 	consumer jetstream.Consumer // nil: not there at the moment
@@ -109,6 +110,11 @@ func (s *source) run() {
 			s.route(m)
 			idle = time.Now()
 			s.latest = idle
+			if s.in.quotas.took(s.service, len(m.Data())) {
+				s.settled()
+				s.rest(stop)
+				stop = nil
+			}
 		case now := <-look.C:
 			if s.asleep.Load() {
 				continue // the next turn sets it

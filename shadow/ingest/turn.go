@@ -11,7 +11,7 @@ import (
 // Where there are many sessions, each has a consumer only while it is its turn: it takes what waits for it on the bus,
 // stores it as one part, acknowledges it, and rests until it is due again. At rest it holds no batches.
 const (
-	mostTurns     = 128                    // sessions whose turn it is
+	mostTurns     = 32                     // sessions whose turn it is
 	mostConsumers = 800                    // of all shadows of a stream: by default it has 1000 at most
 	turnBacklog   = 64                     // messages for which a session does not wait until it is due
 	turnLook      = 100 * time.Millisecond // whether a turn is over
@@ -48,6 +48,9 @@ func (in *Ingest) wake(waiting map[string]uint64) {
 			s.sawWaiting.Store(now.UnixNano())
 		}
 		rested := now.Sub(time.Unix(0, s.rested.Load()))
+		if !in.quotas.mayRead(s.service) {
+			continue
+		}
 		if !in.turns() || n > 0 && (rested >= in.dueAfter() || n >= turnBacklog || !s.began.Load() || in.draining.Load() > 0) {
 			due = append(due, s)
 		}

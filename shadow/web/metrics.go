@@ -23,6 +23,7 @@ func OwnMetrics(t ingest.Totals, healthy bool) []*live.Family {
 	}
 	add("stackagent_healthy", live.Gauge, "0 while nothing is stored.", ok)
 	add("stackagent_sessions_running", live.Gauge, "Sessions that have not ended.", t.Running)
+	add("stackagent_sessions_resting", live.Gauge, "Sessions that wait for their turn to be read from the bus.", t.Resting)
 	add("stackagent_sessions_total", live.Counter, "Sessions since the shadow started.", t.Sessions)
 	add("stackagent_executions_received_total", live.Counter, "Executions received.", t.Received.Executions)
 	add("stackagent_creations_received_total", live.Counter, "Creations of tasks received.", t.Received.Creations)
@@ -38,12 +39,32 @@ func OwnMetrics(t ingest.Totals, healthy bool) []*live.Family {
 	return list
 }
 
+// QuotaMetrics are those of services with quotas; the operator names them.
+func QuotaMetrics(list []ingest.QuotaState) []*live.Family {
+	if len(list) == 0 {
+		return nil
+	}
+	open := &live.Family{Name: "stackagent_quota_sessions_open", Kind: live.Gauge, Help: "Sessions open, of services with a quota."}
+	waiting := &live.Family{Name: "stackagent_quota_sessions_waiting", Kind: live.Gauge, Help: "Sessions that wait on the bus because of the quota."}
+	throttled := &live.Family{Name: "stackagent_quota_throttled_total", Kind: live.Counter, Help: "Times that a session stopped reading because of the quota of bytes."}
+	for _, q := range list {
+		labels := []live.Attribute{{Name: "service", Value: q.Service}}
+		open.Points = append(open.Points, live.Point{Labels: labels, Value: float64(q.Open)})
+		waiting.Points = append(waiting.Points, live.Point{Labels: labels, Value: float64(q.Waiting)})
+		throttled.Points = append(throttled.Points, live.Point{Labels: labels, Value: float64(q.Throttled)})
+	}
+	return []*live.Family{open, waiting, throttled}
+}
+
 // metrics has the shadow's own, which are sums over all services, for who may see all of them.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	rights := rightsOf(r)
 	var b bytes.Buffer
 	if rights.All() {
 		own := OwnMetrics(s.o.Totals(), s.o.Healthy == nil || s.o.Healthy() == nil)
+		if s.o.Quotas != nil {
+			own = append(own, QuotaMetrics(s.o.Quotas())...)
+		}
 		if s.o.Pushed != nil {
 			own = append(own, s.o.Pushed()...)
 		}

@@ -46,9 +46,10 @@ const (
 // Options of New.
 type Options struct {
 	Sessions func() []ingest.Progress
-	Totals   func() ingest.Totals  // over all sessions since the start
-	Live     LiveView              // nil: there are no live figures
-	Pushed   func() []*live.Family // metrics of pushing metrics elsewhere; nil: that is not done
+	Totals   func() ingest.Totals       // over all sessions since the start
+	Quotas   func() []ingest.QuotaState // of services that have one; nil: there are none
+	Live     LiveView                   // nil: there are no live figures
+	Pushed   func() []*live.Family      // metrics of pushing metrics elsewhere; nil: that is not done
 	// Healthy returns what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
 	// Data writes what the page shows of a session, File the page as one file. nil: there are no reports.

@@ -90,7 +90,7 @@ type livePage struct {
 // page prepares the live page; token "" asks for none.
 func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
 	p := livePage{scheme: "http", options: web.Options{
-		Sessions: in.Sessions, Totals: in.Totals, Live: live.figures, Healthy: func() error { return live.healthy(b, in) },
+		Sessions: in.Sessions, Totals: in.Totals, Quotas: in.Quotas, Live: live.figures, Healthy: func() error { return live.healthy(b, in) },
 		Data: maker(env, DataFormat), File: maker(env, FileFormat), Version: pageVersion(env),
 		Flush: in.Flush, Remove: in.Remove, Peer: busauth.CheckUser,
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,

@@ -52,6 +52,7 @@ type serveFlags struct {
 	logFlags
 	pushFlags
 	uploadFlags
+	quotaFlags
 }
 
 func New(env console.Env) *cobra.Command {
@@ -77,6 +78,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
   shadow serve --store /var/lib/shadow --log-format json
   shadow serve --store /var/lib/shadow --otlp http://127.0.0.1:4318
   shadow serve --store s3://traces/stackagent --work /var/lib/shadow
+  shadow serve --store /var/lib/shadow --quota checkout:open=500,new=5 --quota '*:open=200,mib=2'
   shadow serve --listen 0.0.0.0:4222 --token-file /etc/shadow.token --tls-cert c.pem --tls-key k.pem
   shadow serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --creds shadow.creds --tls-ca ca.pem`,
 		Args: cobra.NoArgs,
@@ -116,6 +118,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 	f.logFlags.addTo(cmd)
 	f.pushFlags.addTo(cmd)
 	f.uploadFlags.addTo(cmd)
+	f.quotaFlags.addTo(cmd)
 	return cmd
 }
 
@@ -133,6 +136,9 @@ func (f *serveFlags) checkAll(listen bool) error {
 	}
 	if f.maxSessions < 1 {
 		return console.Usagef("--max-sessions %d: want 1 or more", f.maxSessions)
+	}
+	if err := f.quotaFlags.check(); err != nil {
+		return err
 	}
 	if f.nats == "" && f.personal() {
 		return console.Usagef("--user, --creds and --nkey are for the server of --nats; who may use the shadow's own bus is in --users")
@@ -204,7 +210,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if len(f.services) == 0 {
 		services = nil
 	}
-	options := ingest.Options{Services: services, Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Follower: live.figures, Logger: env.Logger()}
+	options := ingest.Options{Services: services, Bus: b, Root: f.store, MaxSessions: f.maxSessions, Quotas: f.quotas, Live: live, Follower: live.figures, Logger: env.Logger()}
 	if fleet != nil {
 		options.MayMerge = rollup.MayMerge
 	}
