@@ -47,7 +47,7 @@ func TestFleetEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := time.Now().UTC().AddDate(0, 0, -31).Truncate(24 * time.Hour)
-	of := fleettest.Fleet{Sessions: *fleetSessions, Services: 10, Days: 30, Executions: 2000, From: from, Seed: 22}
+	of := fleettest.Fleet{Sessions: *fleetSessions, Services: 10, Days: 30, Instances: 8, Executions: 2000, From: from, Seed: 22}
 	began := time.Now()
 	list, err := of.Generate(filepath.Join(t.TempDir(), "sessions"))
 	if err != nil {

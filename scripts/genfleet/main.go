@@ -1,0 +1,96 @@
+// Command genfleet fills a fleet's store with the roll-ups of sessions whose figures are known, to test and measure its
+// readers: genfleet -sessions 10000 -services 10 -days 30 STORE.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"stackagent/shadow/fleet/fleettest"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/rollup"
+)
+
+func main() {
+	var f fleettest.Fleet
+	flag.IntVar(&f.Sessions, "sessions", 1000, "sessions")
+	flag.IntVar(&f.Services, "services", 10, "services")
+	flag.IntVar(&f.Instances, "instances", 8, "instances of a service")
+	flag.IntVar(&f.Days, "days", 30, "days until yesterday over which they are spread")
+	flag.IntVar(&f.Executions, "executions", 1000, "executions of a session, at most")
+	compact := flag.Bool("compact", true, "compact the roll-ups")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: genfleet [flags] STORE")
+		os.Exit(2)
+	}
+	f.From = time.Now().UTC().AddDate(0, 0, -f.Days).Truncate(24 * time.Hour)
+	if err := fill(&f, flag.Arg(0), *compact); err != nil {
+		fmt.Fprintln(os.Stderr, "genfleet:", err)
+		os.Exit(1)
+	}
+}
+
+func fill(f *fleettest.Fleet, address string, compact bool) error {
+	ctx := context.Background()
+	if !objects.Remote(address) {
+		if err := os.MkdirAll(address, 0o700); err != nil {
+			return err
+		}
+	}
+	to, err := objects.Open(ctx, address)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "genfleet-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	began := time.Now()
+	var next, failed = make(chan int), make(chan error, runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := range next {
+				x, err := f.Make(root, i)
+				if err == nil {
+					err = rollup.RollUp(ctx, to, x.Dir, x.Name, true)
+				}
+				if err == nil {
+					err = os.RemoveAll(filepath.Join(root, x.Name))
+				}
+				if err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	for i := range f.Sessions {
+		select {
+		case next <- i:
+		case err := <-failed:
+			return err
+		}
+	}
+	close(next)
+	group.Wait()
+	fmt.Printf("%d sessions rolled up in %v\n", f.Sessions, time.Since(began).Round(time.Millisecond))
+	if !compact {
+		return nil
+	}
+	began = time.Now()
+	done, err := rollup.Compact(ctx, to, rollup.CompactOptions{Enough: 1}, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d partitions compacted in %v\n", done.Partitions, time.Since(began).Round(time.Millisecond))
+	return nil
+}
