@@ -76,7 +76,7 @@ FROM read_parquet({{.Quoted "sessions/*/*/*/executions-*.parquet"}}, filename = 
 JOIN fleet_sessions s ON s.folder = parse_dirpath(e.filename) AND list_contains(s.files, parse_filename(e.filename));
 
 CREATE OR REPLACE VIEW classes AS
-SELECT DISTINCT c.date, c.service, c.session, c.id, c.name
+SELECT DISTINCT c.date, c.service, c.session, c.class, c.name
 FROM read_parquet({{.Quoted "sessions/*/*/*/classes-*.parquet"}}, filename = true, hive_partitioning = true, hive_types_autocast = false, union_by_name = true) c
 JOIN fleet_sessions s ON s.folder = parse_dirpath(c.filename) AND list_contains(s.files, parse_filename(c.filename));
 {{- end}}

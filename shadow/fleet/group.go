@@ -88,16 +88,19 @@ func (r *Row) Work() *Sum {
 	return r.Metric(SelfWall)
 }
 
-// Waits sums up what threads waited for.
+// Waits sums up what threads waited for, but for workers without work.
 func (r *Row) Waits() *Sum {
 	all := &Sum{}
 	for name, s := range r.Metrics {
-		if strings.HasPrefix(name, rollup.WaitPrefix) {
+		if strings.HasPrefix(name, rollup.WaitPrefix) && name != rollup.WaitPrefix+idle {
 			all.AddSum(s)
 		}
 	}
 	return all
 }
+
+// idle is what a worker waits for that has nothing to do.
+const idle = "queue"
 
 // Lost are events that were lost, whatever the reason.
 func (r *Row) Lost() int64 {
