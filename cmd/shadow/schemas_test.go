@@ -23,12 +23,12 @@ import (
 	gran "stackagent/granularity/tgp"
 	"stackagent/hpc"
 	"stackagent/shadow/advice"
-	questions "stackagent/shadow/ask"
 	"stackagent/shadow/budget"
 	"stackagent/shadow/check"
 	"stackagent/shadow/diff"
 	"stackagent/shadow/explain"
 	byfleet "stackagent/shadow/fleet"
+	"stackagent/shadow/inquiry"
 	"stackagent/shadow/live"
 	"stackagent/shadow/nominal"
 	"stackagent/shadow/session"
@@ -73,12 +73,12 @@ func printedForms() map[string][]form {
 		"diff":             {{of: diff.Diff{}}},
 		"doctor":           {{of: []hpc.Facility{}}},
 		"fleet executions": {rows("", fleet.ExecutionColumns())},
-		"fleet findings":   {rows("", questions.FindingColumns())},
-		"fleet outliers":   {rows("", questions.OutlierColumns())},
+		"fleet findings":   {rows("", inquiry.FindingColumns())},
+		"fleet outliers":   {rows("", inquiry.OutlierColumns())},
 		"fleet retain":     {rows("", fleet.DeletionColumns())},
-		"fleet top":        {rows("", questions.TopColumns(byfleet.Class, nil))},
-		"fleet trends":     {rows("", questions.TrendColumns())},
-		"fleet versions":   {{of: questions.VersionDiff{}}},
+		"fleet top":        {rows("", inquiry.TopColumns(byfleet.Class, nil))},
+		"fleet trends":     {rows("", inquiry.TrendColumns())},
+		"fleet versions":   {{of: inquiry.VersionDiff{}}},
 		"gc":               {{of: gcReport{}}},
 		"heap":             {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
 		"hotspots":         {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},

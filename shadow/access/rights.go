@@ -57,6 +57,9 @@ func (r *Rights) Changes(service string) bool { return matches(r.admin, service)
 // All reports whether sessions of every service may be seen.
 func (r *Rights) All() bool { return slices.Contains(r.see, "*") }
 
+// Scope tells apart those who see different services.
+func (r *Rights) Scope() string { return strings.Join(r.see, "\n") }
+
 // None reports whether nothing may be seen.
 func (r *Rights) None() bool { return len(r.see) == 0 }
 

@@ -241,7 +241,8 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 		CSRF    string `json:"csrf"`    // for the header X-CSRF-Token
 		User    string `json:"user"`    // who asks; "": it has no name
 		Role    string `json:"role"`    // admin: may delete and label sessions; viewer
-	}{CSRF: s.csrf, Role: rights.Role()}
+		Fleet   bool   `json:"fleet"`   // there is a page /services
+	}{CSRF: s.csrf, Role: rights.Role(), Fleet: s.o.Fleet != nil}
 	if s.o.Access != nil {
 		answer.User = rights.Who
 	}

@@ -20,6 +20,8 @@ const (
 	fleetPage   = "fleet"   // the running JVMs and the stored sessions
 	jvmPage     = "jvm"     // a running JVM
 	sessionPage = "session" // the report of a session
+
+	servicesShell = "services" // the services of a fleet
 )
 
 //go:embed shell.html

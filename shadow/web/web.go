@@ -68,6 +68,8 @@ type Options struct {
 	OIDCSecret string
 	Audit      *audit.Log // of deletes and labels; nil: none
 
+	Fleet *Fleet // nil: sessions stay in Store
+
 	Store string // folder of the sessions
 	Bus   string // where JVMs connect
 	Token string // the password of the page; "": none, and only loopback names are answered
@@ -86,6 +88,7 @@ type Server struct {
 	csrf      string
 	signIn    *signIn // nil: nobody signs in here
 	hub       *hub    // nil: there are no live figures
+	answers   *answers
 	streams   chan struct{}
 	downloads chan struct{}
 
@@ -98,7 +101,7 @@ type Server struct {
 // New makes a server.
 func New(o Options) *Server {
 	s := &Server{o: o, catalog: catalog.New(o.Store), rates: newRates(), failures: newFailures(o.Now),
-		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(),
+		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(), answers: newAnswers(),
 		streams: make(chan struct{}, maxStreams), downloads: make(chan struct{}, maxDownloads)}
 	if o.Access != nil {
 		s.signIn = newSignIn(o.Access.OIDC, o.OIDCSecret, o.Now)
@@ -174,9 +177,16 @@ func (s *Server) Handler() http.Handler {
 		"GET /sessions/{folder}/data.json":     s.data,
 		"GET /sessions/{folder}/progress.json": s.progress,
 		"GET /sessions/{folder}/download":      s.download,
-		"POST /sessions/{folder}/label":        s.changing(s.label),
-		"DELETE /sessions/{folder}":            s.changing(s.remove),
-		"POST /oidc/logout":                    s.changing(s.logout),
+		"GET /services":                        s.servicesPage,
+		"GET /services.json":                   s.question,
+		"GET /services/findings.json":          s.question,
+		"GET /services/outliers.json":          s.question,
+		"GET /services/trends.json":            s.question,
+		"GET /services/versions.json":          s.question,
+
+		"POST /sessions/{folder}/label": s.changing(s.label),
+		"DELETE /sessions/{folder}":     s.changing(s.remove),
+		"POST /oidc/logout":             s.changing(s.logout),
 	} {
 		closed.HandleFunc(pattern, handler)
 		if filtered[pattern] {

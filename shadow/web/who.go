@@ -37,6 +37,8 @@ var filtered = map[string]bool{
 	"GET /state.json": true, "GET /sessions.json": true, "GET /metrics": true, "GET /events": true, "GET /live.json": true, "GET /live/{file}": true,
 	"GET /sessions/{folder}/report": true, "GET /sessions/{folder}/report.html": true, "GET /sessions/{folder}/data.json": true,
 	"GET /sessions/{folder}/progress.json": true, "GET /sessions/{folder}/download": true,
+	"GET /services": true, "GET /services.json": true, "GET /services/findings.json": true, "GET /services/outliers.json": true,
+	"GET /services/trends.json": true, "GET /services/versions.json": true,
 	"POST /sessions/{folder}/label": true, "DELETE /sessions/{folder}": true, "POST /oidc/logout": true,
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/shadow/ask"
+	"stackagent/shadow/inquiry"
 )
 
 func newOutliers(env console.Env) *cobra.Command {
@@ -25,14 +25,14 @@ five instances are not judged.`,
   shadow fleet outliers /srv/fleet --service orders --format csv`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*ask.Store).Outliers)
+			list, err := answer(cmd, env, &l, &q, args[0], (*inquiry.Store).Outliers)
 			if err != nil {
 				return err
 			}
 			if len(list) == 0 {
 				env.Note("no instance is unlike the others")
 			}
-			return listing.Rows(&l, listing.Refs(list), ask.OutlierColumns())
+			return listing.Rows(&l, listing.Refs(list), inquiry.OutlierColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -53,11 +53,11 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
   shadow fleet trends /srv/fleet --service orders --last 52w --format csv`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*ask.Store).Trends)
+			list, err := answer(cmd, env, &l, &q, args[0], (*inquiry.Store).Trends)
 			if err != nil {
 				return err
 			}
-			return listing.Rows(&l, listing.Refs(list), ask.TrendColumns())
+			return listing.Rows(&l, listing.Refs(list), inquiry.TrendColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -80,14 +80,14 @@ shows one.`,
   shadow fleet findings /srv/fleet --service orders --last 30d --format json`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*ask.Store).Findings)
+			list, err := answer(cmd, env, &l, &q, args[0], (*inquiry.Store).Findings)
 			if err != nil {
 				return err
 			}
 			if len(list) == 0 {
 				env.Note("nothing was found")
 			}
-			return listing.Rows(&l, listing.Refs(list), ask.FindingColumns())
+			return listing.Rows(&l, listing.Refs(list), inquiry.FindingColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -96,7 +96,7 @@ shows one.`,
 }
 
 // answer asks a question that needs nothing but the flags.
-func answer[T any](cmd *cobra.Command, env console.Env, l *listing.Flags, q *queryFlags, address string, question func(*ask.Store, context.Context, *ask.Question, ask.Span) ([]T, error)) ([]T, error) {
+func answer[T any](cmd *cobra.Command, env console.Env, l *listing.Flags, q *queryFlags, address string, question func(*inquiry.Store, context.Context, *inquiry.Question, inquiry.Span) ([]T, error)) ([]T, error) {
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func answer[T any](cmd *cobra.Command, env console.Env, l *listing.Flags, q *que
 	if err != nil {
 		return nil, err
 	}
-	list, err := question(&st.ask, cmd.Context(), &q.Question, s)
+	list, err := question(&st.inquiry, cmd.Context(), &q.Question, s)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,12 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/ask"
+	"stackagent/shadow/inquiry"
 	"stackagent/shadow/objects"
 )
 
 // queryFlags choose what a question is about.
-type queryFlags struct{ ask.Question }
+type queryFlags struct{ inquiry.Question }
 
 func (f *queryFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -32,9 +32,9 @@ func (f *queryFlags) addTo(cmd *cobra.Command) {
 }
 
 // check reads the flags.
-func (f *queryFlags) check(now time.Time) (ask.Span, error) {
+func (f *queryFlags) check(now time.Time) (inquiry.Span, error) {
 	s, err := f.Check(now)
-	var wrong *ask.Wrong
+	var wrong *inquiry.Wrong
 	switch {
 	case !errors.As(err, &wrong):
 		return s, err
@@ -48,7 +48,7 @@ func (f *queryFlags) check(now time.Time) (ask.Span, error) {
 type store struct {
 	env     console.Env
 	objects objects.Store
-	ask     ask.Store
+	inquiry inquiry.Store
 	began   time.Time
 }
 
@@ -57,15 +57,15 @@ func openStore(ctx context.Context, env console.Env, address string) (*store, er
 	if err != nil {
 		return nil, fmt.Errorf("opening the fleet's store: %w", err)
 	}
-	return &store{env: env, objects: s, ask: ask.Store{Objects: s, Now: env.Now}, began: env.Now()}, nil
+	return &store{env: env, objects: s, inquiry: inquiry.Store{Objects: s, Now: env.Now}, began: env.Now()}, nil
 }
 
 // mostNamed bounds the objects that a note names.
 const mostNamed = 3
 
 // note says on stderr what is missing, and what the answer cost.
-func (st *store) note(s ask.Span) {
-	all := &st.ask.Cost
+func (st *store) note(s inquiry.Span) {
+	all := &st.inquiry.Cost
 	for i, m := range all.Missing {
 		if i == mostNamed {
 			st.env.Note("and %s more", text.PluralExact(len(all.Missing)-i, "object", "objects"))

@@ -14,8 +14,8 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/ask"
 	"stackagent/shadow/engine"
+	"stackagent/shadow/inquiry"
 	"stackagent/shadow/objects"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
@@ -116,7 +116,7 @@ const mostExecutions = 100_000
 const sessionDays = 31
 
 // longest is the query for the longest executions. A session's day is that on which it began.
-func longest(q *queryFlags, s ask.Span, longer time.Duration, most int) string {
+func longest(q *queryFlags, s inquiry.Span, longer time.Duration, most int) string {
 	where := []string{
 		fmt.Sprintf("e.date >= '%s' AND e.date < '%s'", s.From.AddDate(0, 0, -sessionDays).Format(time.DateOnly), s.To.Add(24*time.Hour).Format(time.DateOnly)),
 		fmt.Sprintf("start_unix_ns >= %d AND start_unix_ns < %d", s.From.UnixNano(), s.To.UnixNano()),

@@ -8,8 +8,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
-	"stackagent/shadow/ask"
 	"stackagent/shadow/fleet"
+	"stackagent/shadow/inquiry"
 )
 
 func newTop(env console.Env) *cobra.Command {
@@ -40,7 +40,7 @@ Counts, sums and extremes are exact; percentiles are within 0.8 %.`,
 				return console.Usagef("--by %s: use %s", by, text.OneOf(fleet.All))
 			}
 			if _, ok := fleet.Weights[sort]; !ok {
-				return console.Usagef("--sort %s: use %s", sort, text.OneOf(ask.Sorts()))
+				return console.Usagef("--sort %s: use %s", sort, text.OneOf(inquiry.Sorts()))
 			}
 			if fleet.By(by) == fleet.Wait && !cmd.Flags().Changed("sort") {
 				sort = "wait"
@@ -53,7 +53,7 @@ Counts, sums and extremes are exact; percentiles are within 0.8 %.`,
 			if err != nil {
 				return err
 			}
-			rows, err := st.ask.Top(cmd.Context(), &q.Question, s, fleet.By(by), sort)
+			rows, err := st.inquiry.Top(cmd.Context(), &q.Question, s, fleet.By(by), sort)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ Counts, sums and extremes are exact; percentiles are within 0.8 %.`,
 			if len(rows) == 0 {
 				env.Note("there are no roll-ups of this; shadow serve --store writes them, shadow fleet add those of sessions that are there already")
 			}
-			return listing.Rows(&l, rows, ask.TopColumns(fleet.By(by), rows))
+			return listing.Rows(&l, rows, inquiry.TopColumns(fleet.By(by), rows))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

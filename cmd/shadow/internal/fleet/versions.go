@@ -6,8 +6,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
-	"stackagent/shadow/ask"
 	"stackagent/shadow/diff"
+	"stackagent/shadow/inquiry"
 	"stackagent/shadow/view"
 )
 
@@ -49,7 +49,7 @@ versions should have run on machines alike.`,
 			if err != nil {
 				return err
 			}
-			d, err := st.ask.Versions(cmd.Context(), &q.Question, s, a, b)
+			d, err := st.inquiry.Versions(cmd.Context(), &q.Question, s, a, b)
 			st.note(s)
 			if err != nil {
 				return err
@@ -70,7 +70,7 @@ versions should have run on machines alike.`,
 	return cmd
 }
 
-func printDiff(l *listing.Flags, d *ask.VersionDiff) error {
+func printDiff(l *listing.Flags, d *inquiry.VersionDiff) error {
 	rows := d.Top(l.Limit())
 	switch l.Format {
 	case "json":

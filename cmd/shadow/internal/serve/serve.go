@@ -25,6 +25,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/objects"
 	"stackagent/shadow/observe"
 	"stackagent/shadow/rollup"
 	"stackagent/shadow/store"
@@ -232,7 +233,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		defer live.pusher.Close()
 	}
 	go deliverLeft(ctx, env, b, spool.DefaultFolder())
-	pageErr := f.servePage(ctx, env, in, b, live, keys, storeName(&f, fleet))
+	pageErr := f.servePage(ctx, env, in, b, live, keys, fleet)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)
 	_ = in.Drain(last) // the rest waits on the bus for the next shadow
 	cancel()
@@ -249,9 +250,12 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 }
 
 // servePage prints the addresses and serves the page until ctx ends.
-func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys, store string) error {
+func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys, fleet objects.Store) error {
 	page, err := f.page(env, f.store, keys.page, in, b, live)
 	if err != nil {
+		return err
+	}
+	if page.options.Fleet, err = f.fleetOf(ctx, fleet); err != nil {
 		return err
 	}
 	f.protect(&page.options)
@@ -259,7 +263,7 @@ func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.I
 	if err != nil {
 		return err
 	}
-	env.Note("bus %s, page %s://%s/, store %s", b.ClientURL(), page.scheme, l.Addr(), store)
+	env.Note("bus %s, page %s://%s/, store %s", b.ClientURL(), page.scheme, l.Addr(), storeName(&f, fleet))
 	if b.Warning() != "" {
 		env.Note("%s", b.Warning())
 	}

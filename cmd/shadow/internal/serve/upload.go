@@ -12,11 +12,14 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/internal/text"
+	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/live"
 	"stackagent/shadow/objects"
+	"stackagent/shadow/remote"
 	"stackagent/shadow/rollup"
 	"stackagent/shadow/upload"
+	"stackagent/shadow/web"
 )
 
 const (
@@ -35,6 +38,7 @@ type uploadFlags struct {
 	work   string
 	keep   time.Duration
 	retain fleet.RetainFlags
+	bucket string // --store, if that is an object store
 	policy rollup.Policy
 }
 
@@ -58,7 +62,7 @@ func (f *serveFlags) openFleet(ctx context.Context, env console.Env) (objects.St
 	if err := tryStore(ctx, env, s); err != nil {
 		return nil, fmt.Errorf("--store: %w", err)
 	}
-	f.store = f.work
+	f.bucket, f.store = f.store, f.work
 	return s, nil
 }
 
@@ -93,6 +97,23 @@ func (f *serveFlags) checkStore(cmd *cobra.Command) error {
 	var err error
 	f.policy, err = f.retain.Policy()
 	return err
+}
+
+// fleetOf is what the page asks questions of; nil: --store is a folder.
+func (f *serveFlags) fleetOf(ctx context.Context, s objects.Store) (*web.Fleet, error) {
+	if s == nil {
+		return nil, nil
+	}
+	root, err := remote.Mount(context.WithoutCancel(ctx), f.bucket)
+	if err != nil {
+		return nil, fmt.Errorf("--store: %w", err)
+	}
+	where, options, _ := strings.Cut(f.bucket, "?")
+	return &web.Fleet{
+		Objects:  s,
+		Sessions: func(ctx context.Context, key string) ([]catalog.Found, error) { return remote.List(ctx, root+"/"+key) },
+		Path:     func(key string) string { return strings.TrimSuffix(where, "/") + "/" + key + "?" + options },
+	}, nil
 }
 
 // startUploads takes sessions to the object store as they come.

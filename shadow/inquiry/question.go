@@ -1,6 +1,6 @@
-// Package ask answers questions over a fleet's roll-ups, in the same way on the command line and on the page: what a question
+// Package inquiry answers questions over a fleet's roll-ups, in the same way on the command line and on the page: what a question
 // may say, from which level of roll-ups it is answered, and the columns of its answer.
-package ask
+package inquiry
 
 import (
 	"errors"
@@ -28,7 +28,12 @@ type Question struct {
 type Wrong struct{ Part, Value, Why string }
 
 // Error says it in one line.
-func (w *Wrong) Error() string { return fmt.Sprintf("%s %s: %s", w.Part, w.Value, w.Why) }
+func (w *Wrong) Error() string {
+	if w.Part == "" {
+		return w.Why
+	}
+	return fmt.Sprintf("%s %s: %s", w.Part, w.Value, w.Why)
+}
 
 // Span is a range of time; To is not in it.
 type Span struct{ From, To time.Time }

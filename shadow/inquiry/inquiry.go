@@ -1,7 +1,8 @@
-package ask
+package inquiry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -111,6 +112,9 @@ type VersionDiff struct {
 	*diff.Diff
 }
 
+// ErrNothing is that there is nothing to compare.
+var ErrNothing = errors.New("two versions are needed")
+
 // Versions compares two versions of a service; "": the last ones to appear.
 func (st *Store) Versions(ctx context.Context, q *Question, s Span, a, b string) (*VersionDiff, error) {
 	v := fleet.NewVersions(q.Select)
@@ -128,7 +132,7 @@ func compare(v *fleet.Versions, a, b string) (*diff.Diff, error) {
 	if a == "" || b == "" {
 		all := v.Versions()
 		if len(all) < 2 {
-			return nil, fmt.Errorf("there is %s of this service in that time; two are needed; --from and --last widen it", text.PluralExact(len(all), "version", "versions"))
+			return nil, fmt.Errorf("%w: there is %s of this service in that time; a longer one may have more", ErrNothing, text.PluralExact(len(all), "version", "versions"))
 		}
 		if b == "" {
 			b = all[len(all)-1]
