@@ -156,7 +156,7 @@ func TestCredentials(t *testing.T) {
 	}
 	if c, err := findCredentials(t.Context(), true); err != nil {
 		t.Error(err)
-	} else if v, err := c.Get(); err != nil || v.AccessKeyID != "" || !v.SignerType.IsAnonymous() { //nolint:staticcheck // without a client
+	} else if v, err := c.GetWithContext(&credentials.CredContext{Client: http.DefaultClient}); err != nil || v.AccessKeyID != "" || !v.SignerType.IsAnonymous() {
 		t.Errorf("anonymous: %+v, %v", v.SignerType, err)
 	}
 }
