@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +35,8 @@ func newPageOf(env console.Env) *cobra.Command {
 			if args[0] == serve.FileFormat {
 				return page.Write(env.Out, data)
 			}
-			data.Session.Folder = filepath.Base(args[1])
+			dir, _, _ := strings.Cut(args[1], "?") // the options of a bucket
+			data.Session.Folder = filepath.Base(dir)
 			return page.WriteJSON(env.Out, data)
 		},
 	}

@@ -83,7 +83,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 
 // serveMade sends what is made from a session. The first request makes it; those that come meanwhile wait for it, too.
 func (s *Server) serveMade(w http.ResponseWriter, r *http.Request, k *kind) {
-	x, ok := s.find(w, r)
+	x, ok := s.findAny(w, r)
 	if !ok {
 		return
 	}
@@ -106,10 +106,26 @@ func (s *Server) serveMade(w http.ResponseWriter, r *http.Request, k *kind) {
 	}
 	defer f.Close()
 	if k.save {
-		w.Header().Set("Content-Disposition", attachment(x.ID+".html"))
+		w.Header().Set("Content-Disposition", attachment(x.fileName()+".html"))
 	}
 	w.Header().Set("Content-Type", k.mime)
 	sendPacked(w, r, f)
+}
+
+// findAny finds a session of the store, or one in the bucket.
+func (s *Server) findAny(w http.ResponseWriter, r *http.Request) (Row, bool) {
+	if r.PathValue("session") != "" {
+		return s.findStored(w, r)
+	}
+	return s.find(w, r)
+}
+
+// fileName is what a session is called as a file of the user's.
+func (r *Row) fileName() string {
+	if r.key != "" {
+		return r.Session
+	}
+	return r.ID
 }
 
 // openMade opens what is made from a session, and makes it if it is older than that.
@@ -129,9 +145,13 @@ func (s *Server) openMade(ctx context.Context, x *Row, k *kind) (f *os.File, err
 
 // openFresh opens it if it need not be made again; nil: it need.
 func (s *Server) openFresh(root *os.Root, x *Row, k *kind) (*os.File, error) {
-	manifest, err := root.Stat(path.Join(x.ID, store.ManifestName))
-	if err != nil {
-		return nil, fmt.Errorf("looking for the session: %w", err)
+	changed := x.changed
+	if x.key == "" {
+		manifest, err := root.Stat(path.Join(x.ID, store.ManifestName))
+		if err != nil {
+			return nil, fmt.Errorf("looking for the session: %w", err)
+		}
+		changed = manifest.ModTime()
 	}
 	f, err := root.OpenFile(path.Join(x.ID, k.name), reading, 0)
 	if err != nil {
@@ -140,7 +160,8 @@ func (s *Server) openFresh(root *os.Root, x *Row, k *kind) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && s.sameVersion(f) {
 		age := s.o.Now().Sub(info.ModTime())
-		if x.Running && age < keepTime || !x.Running && info.ModTime().After(manifest.ModTime()) {
+		grows := x.Running && x.key == "" // one in a bucket changes with its manifest only
+		if grows && age < keepTime || !grows && info.ModTime().After(changed) {
 			return f, nil
 		}
 	}
@@ -202,14 +223,21 @@ func (s *Server) begin(x *Row, k *kind) *job {
 
 // build makes it aside and gives it its name.
 func (s *Server) build(ctx context.Context, x *Row, k *kind, j *job) error {
-	if x.Running && s.o.Flush != nil {
+	if x.Running && x.key == "" && s.o.Flush != nil {
 		flush, cancel := context.WithTimeout(ctx, flushTime)
 		if err := s.o.Flush(flush, x.ID); err != nil {
 			s.o.Note("the report of %s lacks the last seconds: %v", x.ID, err)
 		}
 		cancel()
 	}
+	from := filepath.Join(s.o.Store, x.ID)
+	if x.key != "" {
+		from = s.o.Fleet.Path(x.key)
+	}
 	return s.inStore(func(root *os.Root) error {
+		if err := makeRoom(root, x); err != nil {
+			return err
+		}
 		aside := path.Join(x.ID, ".tmp-"+k.name)
 		if err := root.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing the rest of a report: %w", err)
@@ -221,7 +249,7 @@ func (s *Server) build(ctx context.Context, x *Row, k *kind, j *job) error {
 		packed, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
 		if err == nil {
 			packed.Comment = s.o.Version
-			err = k.make(ctx, filepath.Join(s.o.Store, x.ID), packed, func(p Progress) { s.note(j, p) })
+			err = k.make(ctx, from, packed, func(p Progress) { s.note(j, p) })
 			err = errors.Join(err, packed.Close())
 		}
 		err = errors.Join(err, f.Close())
@@ -246,7 +274,7 @@ type failure struct{ folder, text string }
 
 // progress is how far the report of a session is.
 func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
-	x, ok := s.find(w, r)
+	x, ok := s.findAny(w, r)
 	if !ok {
 		return
 	}

@@ -55,6 +55,8 @@ type Row struct {
 	Live       string   `json:"live,omitempty"`   // address of its live view
 
 	started time.Time
+	key     string    // of one in a bucket; "": it is in the store
+	changed time.Time // of one in a bucket
 }
 
 // title is what the user calls the session.

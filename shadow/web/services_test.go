@@ -26,7 +26,7 @@ var fleetNow = time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 func fleetServer(t *testing.T) (*Server, map[string]int64) {
 	t.Helper()
 	dir := t.TempDir()
-	f := fleettest.Fleet{Sessions: 12, Services: 2, Days: 4, Executions: 200, From: fleetNow.Add(-5 * 24 * time.Hour), Seed: 1}
+	f := fleettest.Fleet{Sessions: 24, Services: 2, Instances: 3, Days: 4, Executions: 200, From: fleetNow.Add(-5 * 24 * time.Hour), Seed: 1}
 	list, err := f.Generate(filepath.Join(dir, "sessions"))
 	if err != nil {
 		t.Fatal(err)

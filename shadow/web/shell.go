@@ -73,16 +73,26 @@ func (s *Server) jvm(w http.ResponseWriter, r *http.Request) {
 
 // report shows the report of a session: one that runs, up to now.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {
-	if x, ok := s.find(w, r); ok {
-		s.shell(w, sessionPage, x.ID, x.title())
+	x, ok := s.findAny(w, r)
+	switch {
+	case !ok:
+	case x.key != "":
+		s.shellOf(w, sessionPage, "", storedAddress(x.key), x.title())
+	default:
+		s.shellOf(w, sessionPage, x.ID, addressOf(x.ID), x.title())
 	}
 }
 
 func (s *Server) shell(w http.ResponseWriter, kind, folder, title string) {
+	s.shellOf(w, kind, folder, "", title)
+}
+
+// shellOf is the shell of a page, with the address of the session whose report it shows; "": of none.
+func (s *Server) shellOf(w http.ResponseWriter, kind, folder, address, title string) {
 	data := struct{ Page, Folder, Source, Progress, Title, Style, Script string }{
 		Page: kind, Folder: folder, Title: text.Clean(title, utf8.RuneError), Style: style.hash, Script: script.hash}
-	if kind == sessionPage {
-		data.Source, data.Progress = addressOf(folder)+"/data.json", addressOf(folder)+"/progress.json"
+	if address != "" {
+		data.Source, data.Progress = address+"/data.json", address+"/progress.json"
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = shellTemplate.Execute(w, data) // the client has gone; nothing to do

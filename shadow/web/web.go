@@ -89,6 +89,7 @@ type Server struct {
 	signIn    *signIn // nil: nobody signs in here
 	hub       *hub    // nil: there are no live figures
 	answers   *answers
+	known     map[string]known // by key
 	streams   chan struct{}
 	downloads chan struct{}
 
@@ -101,7 +102,7 @@ type Server struct {
 // New makes a server.
 func New(o Options) *Server {
 	s := &Server{o: o, catalog: catalog.New(o.Store), rates: newRates(), failures: newFailures(o.Now),
-		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(), answers: newAnswers(),
+		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(), answers: newAnswers(), known: map[string]known{},
 		streams: make(chan struct{}, maxStreams), downloads: make(chan struct{}, maxDownloads)}
 	if o.Access != nil {
 		s.signIn = newSignIn(o.Access.OIDC, o.OIDCSecret, o.Now)
@@ -119,6 +120,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	l = netutil.LimitListener(l, maxConnections)
 	if s.o.TLS != nil {
 		l = tls.NewListener(l, s.o.TLS)
+	}
+	if s.o.Fleet != nil {
+		if err := s.inStore(func(root *os.Root) error { return root.RemoveAll(madeFolder) }); err != nil {
+			s.o.Note("removing old reports: %v", err)
+		}
 	}
 	if err := s.inStore(store.Sweep); err != nil {
 		s.o.Note("removing what is left of deleted sessions: %v", err)
@@ -183,6 +189,13 @@ func (s *Server) Handler() http.Handler {
 		"GET /services/outliers.json":          s.question,
 		"GET /services/trends.json":            s.question,
 		"GET /services/versions.json":          s.question,
+		"GET /services/sessions.json":          s.storedSessions,
+		"GET /stored":                          s.storedNamed,
+
+		"GET /stored/{date}/{service}/{session}/report":        s.report,
+		"GET /stored/{date}/{service}/{session}/report.html":   s.file,
+		"GET /stored/{date}/{service}/{session}/data.json":     s.data,
+		"GET /stored/{date}/{service}/{session}/progress.json": s.progress,
 
 		"POST /sessions/{folder}/label": s.changing(s.label),
 		"DELETE /sessions/{folder}":     s.changing(s.remove),

@@ -38,7 +38,9 @@ var filtered = map[string]bool{
 	"GET /sessions/{folder}/report": true, "GET /sessions/{folder}/report.html": true, "GET /sessions/{folder}/data.json": true,
 	"GET /sessions/{folder}/progress.json": true, "GET /sessions/{folder}/download": true,
 	"GET /services": true, "GET /services.json": true, "GET /services/findings.json": true, "GET /services/outliers.json": true,
-	"GET /services/trends.json": true, "GET /services/versions.json": true,
+	"GET /services/trends.json": true, "GET /services/versions.json": true, "GET /services/sessions.json": true, "GET /stored": true,
+	"GET /stored/{date}/{service}/{session}/report": true, "GET /stored/{date}/{service}/{session}/report.html": true,
+	"GET /stored/{date}/{service}/{session}/data.json": true, "GET /stored/{date}/{service}/{session}/progress.json": true,
 	"POST /sessions/{folder}/label": true, "DELETE /sessions/{folder}": true, "POST /oidc/logout": true,
 }
 

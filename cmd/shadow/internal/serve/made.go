@@ -12,10 +12,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/shadow/objects"
 	"stackagent/shadow/web"
 )
 
@@ -50,6 +53,9 @@ func maker(env console.Env, format string) web.Maker {
 		out := &stopping{to: w, stop: cancel}
 		cmd := exec.CommandContext(ctx, self, MadeVerb, format, "--", dir)
 		cmd.Env = []string{"PATH=" + env.Getenv("PATH"), "TMPDIR=" + env.Getenv("TMPDIR"), "GOMAXPROCS=1"} // no secrets
+		if objects.Remote(dir) {
+			cmd.Env = append(cmd.Env, storeVariables()...)
+		}
 		cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, &errs, []*os.File{theirs}
 		cmd.SysProcAttr = withUs()
 		err = cmd.Start()
@@ -65,6 +71,18 @@ func maker(env console.Env, format string) web.Maker {
 		}
 		return nil
 	}
+}
+
+// storeVariables are what it takes to read an object store: credentials by the usual chain, and the way there.
+func storeVariables() (list []string) {
+	others := []string{"HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "MINIO_") || slices.Contains(others, name) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // stopping ends the process that writes when its output cannot be kept.

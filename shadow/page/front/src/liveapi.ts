@@ -34,6 +34,7 @@ export interface ShadowState {
   fault: string;
   running: number;
   csrf: string;
+  fleet: boolean;
 }
 
 /** stateOf asks the shadow how it is. */

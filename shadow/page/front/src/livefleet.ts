@@ -39,7 +39,8 @@ const columns: LiveColumn<Row>[] = [
 
 /** fleetPage shows the fleet in main. */
 export function fleetPage(main: HTMLElement): void {
-  const head = new LiveHead(h("a", { class: "brand", href: "/", "aria-current": "page" }, "shadow"));
+  const services = h("a", { class: "home", id: "services-link", href: "/services", hidden: true }, "Services");
+  const head = new LiveHead(h("span", { class: "places" }, h("a", { class: "brand", href: "/", "aria-current": "page" }, "shadow"), services));
   const fault = h("p", { class: "fault", role: "alert", hidden: true });
   const count = h("span", { class: "quiet" });
   const table = new LiveTable<Row>({
@@ -77,6 +78,7 @@ export function fleetPage(main: HTMLElement): void {
   const look = async (): Promise<void> => {
     try {
       const s = await shadowState();
+      services.hidden = !s.fleet;
       fault.hidden = !s.fault;
       setText(fault, s.fault ? "Nothing is stored: " + s.fault : "");
       setText(hint, `Start one with java -agentpath:/path/libstackagent.so=bus=${s.bus},… : the shadow prints the whole line when it starts. Or attach: shadow attach PID --bus ${s.bus}`);

@@ -37,6 +37,8 @@ export interface LiveTableOptions<T> {
   mark?: (tr: HTMLTableRowElement, row: T) => void;
   /** As in tables.ts: "-rate"; "": as the rows come. */
   sort?: string;
+  /** Told when a reader chooses another order. */
+  sorted?: (sort: string) => void;
   empty: string;
 }
 
@@ -146,6 +148,7 @@ export class LiveTable<T> {
   private sortBy(c: LiveColumn<T>, by: boolean, down: boolean): void {
     const words = c.kind === "name" || c.kind === "text";
     this.sort = by ? (down === words ? "" : (down ? "" : "-") + c.key) : (words ? "" : "-") + c.key;
+    this.o.sorted?.(this.sort);
     this.showHead();
     this.place(true);
     this.head.querySelector<HTMLButtonElement>(`button[data-sort="${CSS.escape(c.key)}"]`)?.focus();

@@ -1,0 +1,103 @@
+package browser_test
+
+import (
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"stackagent/internal/testjvm"
+	"stackagent/internal/testobjects"
+	"stackagent/shadow/fleet/fleettest"
+)
+
+// servesFleet runs `shadow serve` on a bucket with the sessions of a generated fleet, and gives the page's address.
+func servesFleet(t *testing.T, f fleettest.Fleet) string {
+	t.Helper()
+	dir := t.TempDir()
+	list, err := f.Generate(filepath.Join(dir, "sessions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := testobjects.Start(t).Address("traces", "")
+	add := []string{"fleet", "add", "--raw", address}
+	for _, x := range list {
+		add = append(add, x.Dir)
+	}
+	if out, err := exec.Command(testjvm.Shadow(t), add...).CombinedOutput(); err != nil {
+		t.Fatalf("shadow fleet add: %v\n%s", err, out)
+	}
+	page := free(t)
+	run(t, testjvm.Shadow(t), "serve", "--listen", free(t), "--http", page, "--store", address, "--work", filepath.Join(dir, "work"))
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if answer, err := http.Get("http://" + page + "/healthz"); err == nil {
+			answer.Body.Close()
+			return "http://" + page
+		}
+		if time.Now().After(end) {
+			t.Fatal("shadow serve does not answer")
+		}
+	}
+}
+
+// A reader goes from the first page to the services, sorts, changes the grouping and the service, and ends at the report of a
+// session, which the shadow reads in the bucket.
+func TestServices(t *testing.T) {
+	testjvm.Alone(t, "the address of the object store is in the environment")
+	page := servesFleet(t, fleettest.Fleet{Sessions: 36, Services: 3, Instances: 3, Days: 8, Executions: 3000, From: time.Now().Add(-9 * 24 * time.Hour), Seed: 7})
+	b := open(t, page+"/", laptop)
+	b.until(`!document.querySelector("#services-link").hidden`)
+	b.click("#services-link")
+	const top = "#services-top tbody tr"
+	b.until(`document.querySelectorAll("` + top + `").length > 3`)
+	b.accessible("services")
+	b.fits()
+	b.shoot("services-top")
+
+	b.click(`#services-top button[data-sort="executions"]`)
+	b.until(`location.hash.includes("sort=-executions")`)
+	const work = `document.querySelector("` + top + `").dataset.name.includes("fine.Step")`
+	b.until(work) // 80 % of the executions of every session
+	b.click(`#services-top button[data-sort="executions"]`)
+	b.until(`location.hash.includes("sort=executions") && !(` + work + `)`)
+
+	choose := func(id, value string) {
+		b.must(b.Script(`(() => { const e = document.querySelector("#` + id + `"); e.value = ` + quoted(value) + `; e.dispatchEvent(new Event("change")); })()`))
+	}
+	choose("service", fleettest.Service(1))
+	b.shows("name", fleettest.Service(1))
+	choose("last", "30d")
+	for _, view := range []string{"findings", "outliers", "trends", "versions", "sessions", "top"} {
+		b.click(`nav a[data-view="` + view + `"]`)
+		b.shows("view", view)
+		b.until(ready)
+		if why := eval[string](b, `document.querySelector("#services-trouble").innerText`); why != "" {
+			t.Errorf("%s: %s", view, why)
+		}
+		b.accessible("services " + view)
+		for _, size := range [][2]int{{400, 800}, laptop} {
+			b.must(b.Resize(size[0], size[1]))
+			b.fits()
+		}
+		b.shoot("services-" + view)
+	}
+	if n := eval[int](b, `document.querySelectorAll("`+top+`").length`); n == 0 {
+		t.Error("no rows of the service")
+	}
+
+	choose("by", "session")
+	b.until(`document.querySelector("#services-top [data-key=name]")?.dataset.label === "Session" && document.querySelectorAll("` + top + `").length === 12`)
+	b.must(b.Media("", "prefers-color-scheme=dark"))
+	b.shoot("services-dark")
+	b.must(b.Resize(400, 800))
+	b.shoot("services-phone")
+	b.must(b.Resize(laptop[0], laptop[1]))
+	session := eval[string](b, `document.querySelector("`+top+`").dataset.name`)
+	b.click(top + ` a`)
+	b.until(`location.pathname.startsWith("/stored/date=") && (` + ready + `) && document.querySelector("#verdict")`)
+	if path := eval[string](b, `decodeURIComponent(location.pathname)`); filepath.Base(filepath.Dir(path)) != "session="+session {
+		t.Errorf("%s is not the report of %s", path, session)
+	}
+	b.shoot("services-report")
+}
