@@ -37,13 +37,13 @@ func newTeam(t *testing.T, nodes int) team {
 }
 
 // shadow starts one that joins; when it returns, it stores.
-func (m team) shadow(t *testing.T, dir string) *server {
+func (m team) shadow(t *testing.T, dir string, flags ...string) *server {
 	t.Helper()
 	u, err := url.Parse(m.cluster.Nodes[0].URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveWith(t, u.Host, dir, []string{"--nats", m.cluster.URL(), "--token-file", m.token})
+	s := serveWith(t, u.Host, dir, append([]string{"--nats", m.cluster.URL(), "--token-file", m.token}, flags...))
 	s.says(t, "page http")
 	return s
 }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -90,4 +91,48 @@ func TestFleetKilled(t *testing.T) {
 	if rest := strings.Join(slices.DeleteFunc(keysIn(t, address), func(k string) bool { return !strings.Contains(k, ".tmp") }), " "); rest != "" {
 		t.Errorf("left in the store: %s", rest)
 	}
+}
+
+// Two shadows on one bus put their sessions into one bucket; one is killed while JVMs run, and started again at the end.
+// Whoever stored what, the roll-ups have each execution that the agents counted once, before and after a compaction.
+func TestFleetTeam(t *testing.T) {
+	testjvm.Alone(t, "the address of the object store is in the environment")
+	bucket := testobjects.Start(t)
+	address := bucket.Address("traces", "")
+	const n, tasks = 3, 200_000
+	nodes := 1
+	if full() {
+		nodes = 3
+	}
+	m, base := newTeam(t, nodes), t.TempDir()
+	one, two := filepath.Join(base, "one"), filepath.Join(base, "two")
+	begin := func(work string) *server { return m.shadow(t, address, "--work", work) }
+	first := begin(one)
+	wait := m.jvms(t, n, tasks)
+	anyStored(t, one)
+	second := begin(two)
+	first.kill(t)
+	wait()
+	var produced int64
+	for i := range n {
+		dir := filepath.Join(two, fmt.Sprintf("j%02d", i))
+		waitEnded(t, dir)
+		produced += int64(readManifest(t, dir).Produced.Executions)
+	}
+	second.stop(t)
+	begin(one).stop(t) // what it had stored of sessions that have moved is rolled up when it ends
+	check := func(when string) {
+		var rows []struct{ Executions int64 }
+		if out := shadow(t, "fleet", "top", address, "--by", "service", "--format", "json"); out.exit != 0 || json.Unmarshal([]byte(out.out), &rows) != nil || len(rows) != 1 {
+			t.Fatalf("%s: fleet top: %+v", when, out)
+		}
+		if rows[0].Executions != produced || produced < n*tasks {
+			t.Errorf("%s: the roll-ups have %d executions, the agents counted %d, the programs %d", when, rows[0].Executions, produced, n*tasks)
+		}
+	}
+	check("fresh")
+	if out := shadow(t, "fleet", "compact", address); out.exit != 0 {
+		t.Errorf("fleet compact: %+v", out)
+	}
+	check("compacted")
 }

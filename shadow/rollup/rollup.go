@@ -93,6 +93,7 @@ func buildIntent(dir string, p *progress) ([]Row, Carry, error) {
 	if err != nil {
 		return nil, Carry{}, err
 	}
+	defer s.Close()
 	l := &s.Manifest.Labels
 	labels := Labels{Service: l.Service, Version: l.Version, Env: l.Env, Instance: cmp.Or(l.Instance, p.Name), Session: p.Name}
 	if len(l.Free) > 0 {

@@ -121,6 +121,10 @@ func open(dir string, damaged bool, only *Batches) (*Session, error) {
 	return s, nil
 }
 
+// Close lets go of the session's files: from then on they may be merged and deleted. Nothing more can be read of it. Without
+// it they are let go when the Session is collected.
+func (s *Session) Close() { s.folder.Close() }
+
 // locate finds the session folder that dir means.
 func locate(dir string) (string, error) {
 	info, err := sessionfs.Stat(dir)

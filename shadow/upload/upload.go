@@ -147,7 +147,7 @@ func (u *Uploader) Close(ctx context.Context) error {
 		<-u.done
 	}
 	u.pass.Lock()
-	u.o.Settle, u.o.PartAge, u.o.Remove = 0, 0, nil // nothing comes any more
+	u.o.Settle, u.o.PartAge, u.o.RollEvery, u.o.ManifestEvery, u.o.Remove = 0, 0, 0, 0, nil // nothing comes any more
 	clear(u.quiet)
 	u.pass.Unlock()
 	err := u.Pass(ctx)
