@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"stackagent/internal/text"
@@ -141,6 +142,11 @@ func compare(v *fleet.Versions, a, b string) (*diff.Diff, error) {
 			if all[i] != b {
 				a = all[i]
 			}
+		}
+	}
+	for _, version := range []string{a, b} {
+		if all := v.Versions(); !slices.Contains(all, version) {
+			return nil, &Wrong{Why: fmt.Sprintf("there is nothing of version %q; there is of %s", version, strings.Join(all, ", "))}
 		}
 	}
 	return v.Compare(a, b)

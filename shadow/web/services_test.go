@@ -120,7 +120,7 @@ func TestServices(t *testing.T) {
 	for target, code := range map[string]int{
 		"/services.json?by=colour": 400, "/services.json?sort=colour": 400, "/services.json?last=x": 400, "/services/versions.json": 400,
 		"/services.json?service=" + url.QueryEscape(strings.Repeat("x", 2000)): 400, "/services.json?service=%ff": 400,
-		"/services/versions.json?service=nobody": 404, "/services/versions.json?service=" + service + "&last=7d&a=7&b=8": 503, "/services/colour.json": 404,
+		"/services/versions.json?service=nobody": 404, "/services/versions.json?service=" + service + "&last=7d&a=7&b=8": 400, "/services/colour.json": 404,
 	} {
 		if w := get(s, target); w.Code != code || strings.Count(w.Body.String(), "\n") != 1 {
 			t.Errorf("%s: %d, want %d: %s", target, w.Code, code, w.Body)

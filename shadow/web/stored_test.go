@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -161,4 +163,24 @@ func TestStoredRoom(t *testing.T) {
 	if list, err := os.ReadDir(filepath.Join(s.o.Store, madeFolder)); err != nil || len(list) != mostMade {
 		t.Errorf("%d reports are kept, want %d: %v", len(list), mostMade, err)
 	}
+}
+
+// Whatever stands in an address, the key is one of a session's folder.
+func FuzzStoredKey(f *testing.F) {
+	f.Add("date=2026-03-20", "service=orders", "session=s1")
+	f.Add("date=2026-02-30", "service=..", "session=../../x?y")
+	key := regexp.MustCompile(`^sessions/date=\d{4}-\d\d-\d\d/service=[A-Za-z0-9._-]+/session=[A-Za-z0-9._-]+$`)
+	f.Fuzz(func(t *testing.T, date, service, session string) {
+		r := &http.Request{}
+		r.SetPathValue("date", date)
+		r.SetPathValue("service", service)
+		r.SetPathValue("session", session)
+		got, ok := storedKey(r)
+		if ok && (!key.MatchString(got) || path.Clean(got) != got) || !ok && got != "" {
+			t.Errorf("%q %q %q: %q", date, service, session, got)
+		}
+		if ok && storedAddress(got) != "/stored/"+strings.TrimPrefix(got, "sessions/") {
+			t.Errorf("%q is at %q", got, storedAddress(got))
+		}
+	})
 }
