@@ -122,7 +122,7 @@ var rules = []rule{
 	{"shadow/bus", []string{"internal/announce", "internal/beat", "internal/busauth", "github.com/nats-io/nkeys", "github.com/nats-io/nats-server/v2/...", "github.com/nats-io/nats.go/...", "golang.org/x/sys/..."}},
 	{"shadow/share", []string{"internal/beat", "github.com/nats-io/nats.go/...", "golang.org/x/sys/..."}},
 	{"shadow/fleet", []string{"internal/label", "shadow/advice", "shadow/diff", "shadow/rollup", "granularity/estimate", "internal/loglinear", "internal/text", "internal/units"}},
-	{"shadow/inquiry", []string{"internal/text", "internal/units", "shadow/diff", "shadow/fleet", "shadow/objects", "shadow/rollup", "shadow/view"}},
+	{"shadow/inquiry", []string{"internal/label", "internal/text", "internal/units", "shadow/diff", "shadow/fleet", "shadow/objects", "shadow/rollup", "shadow/view"}},
 	{"shadow/engine", []string{"internal/text", "shadow/objects", "shadow/rollup"}},
 	{"shadow/upload", []string{"internal/label", "internal/seal", "shadow/ingest", "shadow/objects", "shadow/rollup", "shadow/share", "shadow/store", "golang.org/x/sys/..."}},
 	{"shadow/ingest", []string{"internal/label", "internal/beat", "shadow/bus", "shadow/share", "shadow/store", "internal/wire", "internal/text", "internal/units", "internal/loglinear", "github.com/nats-io/nats.go/..."}},

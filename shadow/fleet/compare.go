@@ -103,7 +103,12 @@ func (v *Versions) Compare(a, b string) (*diff.Diff, error) {
 			return nil, fmt.Errorf("there is nothing of version %q; there is of %s", version, strings.Join(v.Versions(), ", "))
 		}
 	}
-	return diff.Compare(sides[0], sides[1], []diff.By{diff.Each})
+	d, err := diff.Compare(sides[0], sides[1], []diff.By{diff.Each})
+	if err != nil {
+		return nil, err
+	}
+	d.A.Program, d.B.Program = a, b // what the sides are; that programs differ is no caution here
+	return d, nil
 }
 
 // runs are the instances of a version.
@@ -112,7 +117,7 @@ func (v *Versions) runs(version string) (list []*diff.Run) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		x := of[name]
 		hours := (time.Duration(len(x.windows)) * rollup.Window).Hours()
-		r := &diff.Run{Session: name, Program: version, Rows: map[diff.Key]map[string]float64{{By: diff.Whole}: {}}, NotAvailable: map[diff.By]string{}}
+		r := &diff.Run{Session: name, Rows: map[diff.Key]map[string]float64{{By: diff.Whole}: {}}, NotAvailable: map[diff.By]string{}}
 		for _, row := range x.groups.Rows(ByName) {
 			n := float64(row.Executions())
 			if n == 0 || row.Name == "" {

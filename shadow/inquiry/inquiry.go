@@ -25,10 +25,7 @@ type Store struct {
 
 // read passes the rows of a question to several listeners.
 func (st *Store) read(ctx context.Context, q *Question, s Span, level rollup.Level, columns rollup.Columns, to ...func([]rollup.Row) error) error {
-	a, err := rollup.Open(st.Objects).Read(ctx, rollup.Query{From: s.From, To: s.To, Services: q.Services, Level: level, Columns: columns}, func(rows []rollup.Row) error {
-		if q.Sees != nil {
-			rows = slices.DeleteFunc(rows, func(r rollup.Row) bool { return !q.Sees(r.Service) })
-		}
+	a, err := rollup.Open(st.Objects).Read(ctx, rollup.Query{From: s.From, To: s.To, Services: q.Services, Sees: q.Sees, Level: level, Columns: columns}, func(rows []rollup.Row) error {
 		for _, use := range to {
 			if err := use(rows); err != nil {
 				return err
@@ -133,7 +130,7 @@ func compare(v *fleet.Versions, a, b string) (*diff.Diff, error) {
 	if a == "" || b == "" {
 		all := v.Versions()
 		if len(all) < 2 {
-			return nil, fmt.Errorf("%w: there is %s of this service in that time; a longer one may have more", ErrNothing, text.PluralExact(len(all), "version", "versions"))
+			return nil, fmt.Errorf("%w, and that time has %s of the service; a longer one may have more", ErrNothing, text.PluralExact(len(all), "version", "versions"))
 		}
 		if b == "" {
 			b = all[len(all)-1]

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
+	"stackagent/internal/label"
 	"stackagent/internal/units"
 	"stackagent/shadow/fleet"
 	"stackagent/shadow/rollup"
@@ -63,7 +63,7 @@ func (q *Question) Check(now time.Time) (s Span, err error) {
 			return s, &Wrong{p[0], p[1], "a [ that nothing closes"}
 		}
 	}
-	q.Select.Match = glob
+	q.Select.Match = label.Glob
 	s.To = now.UTC().Add(24 * time.Hour).Truncate(24 * time.Hour)
 	if q.To != "" {
 		if s.To, err = moment(q.To); err != nil {
@@ -92,13 +92,6 @@ func (q *Question) Check(now time.Time) (s Span, err error) {
 		return s, &Wrong{Why: fmt.Sprintf("nothing lies between %s and %s", s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))}
 	}
 	return s, nil
-}
-
-// glob matches names, in which slashes mean nothing.
-func glob(pattern, name string) bool {
-	plain := strings.NewReplacer("/", "\x00")
-	ok, _ := path.Match(plain.Replace(pattern), plain.Replace(name)) // Check has looked at the pattern
-	return ok
 }
 
 func moment(s string) (time.Time, error) {

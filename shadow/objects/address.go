@@ -31,6 +31,9 @@ func Remote(address string) bool { return strings.HasPrefix(address, scheme1) }
 // Open opens a store by its address: s3://bucket/prefix?option=value&… or a folder's path.
 func Open(ctx context.Context, address string) (Store, error) {
 	if !Remote(address) {
+		if scheme, _, ok := strings.Cut(address, "://"); ok {
+			return nil, fmt.Errorf("addresses with %.20q are not known; give a folder, or s3://BUCKET/PREFIX", scheme+"://")
+		}
 		return OpenFolder(address)
 	}
 	a, err := parse(address)
@@ -71,11 +74,14 @@ var options = map[string]func(p *place, value string) error{
 	"region": func(p *place, v string) error { p.region = v; return nil },
 	"path-style": func(p *place, v string) error {
 		path, err := strconv.ParseBool(v)
+		if err != nil {
+			return errors.New("want true or false")
+		}
 		p.lookup = minio.BucketLookupDNS
 		if path {
 			p.lookup = minio.BucketLookupPath
 		}
-		return err
+		return nil
 	},
 	"anonymous": func(p *place, v string) (err error) { p.anonymous, err = strconv.ParseBool(v); return err },
 	"timeout": func(p *place, v string) (err error) {
@@ -101,6 +107,9 @@ func parse(address string) (place, error) {
 	p := place{silence: defaultSilence, attempts: defaultAttempts}
 	rest, query, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(address, scheme), scheme1), "?")
 	p.bucket, p.prefix, _ = strings.Cut(rest, "/")
+	if strings.ContainsAny(p.bucket, "@:") { // keys that somebody took for a part of an address must not show up in messages
+		return place{}, errors.New("the name of the bucket has an @ or a colon; give credentials by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never in the address")
+	}
 	p.prefix = strings.Trim(p.prefix, "/")
 	if err := s3utils.CheckValidBucketName(p.bucket); err != nil {
 		return place{}, fmt.Errorf("bucket %.80q: %w", p.bucket, err)

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -25,6 +26,10 @@ type Folder struct {
 
 // OpenFolder opens a folder and makes it if it does not exist.
 func OpenFolder(dir string) (*Folder, error) {
+	dir, err := filepath.Abs(dir) // files beside sessions keep it
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

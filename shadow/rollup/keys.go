@@ -1,6 +1,7 @@
 package rollup
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -44,6 +45,22 @@ type partition struct{ date, service string }
 
 func (p partition) String() string {
 	return datePrefix + p.date + "/" + servicePrefix + p.service + "/"
+}
+
+// errForeign is a file with rows of another day or service than its key says.
+var errForeign = errors.New("it has rows that belong elsewhere")
+
+// check refuses rows of others: whoever may write one service's roll-ups must not write another's.
+func (p partition) check(rows []Row) error {
+	from := p.day().UnixNano()
+	to := from + int64(24*time.Hour)
+	for i := range rows {
+		r := &rows[i]
+		if r.WindowUnixNs < from || r.WindowUnixNs >= to || (i == 0 || r.Service != rows[i-1].Service) && objects.SafeName(r.Service) != p.service {
+			return fmt.Errorf("%w: of service %.40q at %s", errForeign, r.Service, time.Unix(0, r.WindowUnixNs).UTC().Format(time.RFC3339))
+		}
+	}
+	return nil
 }
 
 // day is when the partition's day begins.

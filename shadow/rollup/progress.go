@@ -60,7 +60,7 @@ func readProgress(root *os.Root, address string) (*progress, error) {
 	}
 	p, err := parseProgress(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ProgressName, err)
+		return nil, fmt.Errorf("%s is damaged (%w); restore it, or delete it if none of the session is in the store", ProgressName, err)
 	}
 	if p.Store != address {
 		return begin, nil
@@ -137,17 +137,18 @@ func MayMerge(dir string, ended bool) func(store.Range) bool {
 	return func(r store.Range) bool { return p.Ended || p.Rolled.HasAll(r.From, r.To) }
 }
 
-// next is the range to be rolled up next, whole runs of batches; not ok if there is none.
-func (p *progress) next(stored store.Ranges, ended bool) (intent, bool) {
-	if ended && len(p.Rolled) == 0 {
-		return intent{1, max(stored.Max(), 1), true}, true
+// next is the range to be rolled up next, whole runs of batches; not ok if there is none. Of a session whose pieces are in
+// several stores, each rolls up what it has, and the one that saw the end what is known then only.
+func (p *progress) next(m *store.Manifest, ended bool) (intent, bool) {
+	if ended && len(p.Rolled) == 0 && len(m.Pieces) == 0 {
+		return intent{1, max(m.Sequences.Max(), 1), true}, true
 	}
-	for _, run := range stored {
+	for _, run := range m.Sequences {
 		for _, r := range minus(run, p.Rolled) {
 			return intent{r[0], r[1], false}, true
 		}
 	}
-	if ended && !p.Ended {
+	if ended && !p.Ended && m.Ended != store.EndedElsewhere {
 		return intent{store.MaxSeq, store.MaxSeq, true}, true // no batch has that number: what is known at the end only
 	}
 	return intent{}, false

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"stackagent/internal/label"
 	"stackagent/shadow/objects"
 )
 
@@ -22,9 +23,11 @@ const parallel = 64
 type Query struct {
 	From, To time.Time // windows that begin at From or later and before To; on levels of days: all days that they touch. The zero times are no bounds
 	Services []string  // globs; nil: all. "unknown" also matches sessions that name no service
-	Level    Level     // "": Detail
-	Columns  Columns   // 0: all
-	Metrics  []string  // nil: all
+	// Sees says whose roll-ups may be read; others are as if they were not there. nil: everybody's.
+	Sees    func(service string) bool
+	Level   Level    // "": Detail
+	Columns Columns  // 0: all
+	Metrics []string // nil: all
 }
 
 // Missing says what a question should have read and could not, and why.
@@ -85,8 +88,10 @@ func listPartitions(ctx context.Context, s *meter, from, to time.Time) (partitio
 		prefixes := datePrefixes(from, to)
 		lists, errs := make([][]objects.Object, len(prefixes)), make([]error, len(prefixes))
 		inParallel(len(prefixes), func(i int) { lists[i], errs[i] = s.list(ctx, kind.prefix+prefixes[i]) })
-		if err := errors.Join(errs...); err != nil {
-			return nil, err
+		for _, err := range errs { // one of them says enough
+			if err != nil {
+				return nil, err
+			}
 		}
 		for _, list := range lists {
 			for _, o := range list {
@@ -134,6 +139,7 @@ type reading struct {
 
 // source is a file to read.
 type source struct {
+	partition
 	key    string
 	bytes  int64
 	fresh  bool
@@ -158,20 +164,28 @@ var mangled = regexp.MustCompile(`_[0-9a-f]{12}$`)
 
 // mayMatch reports whether a partition may have rows of the services that are asked for.
 func (x *reading) mayMatch(p partition) bool {
+	name := p.service
+	if name == objects.UnknownService {
+		name = ""
+	}
+	if x.q.Sees != nil && !mangled.MatchString(name) && !x.q.Sees(name) {
+		return false
+	}
 	return len(x.q.Services) == 0 || slices.ContainsFunc(x.q.Services, func(glob string) bool {
 		if !strings.ContainsAny(glob, `*?[\`) {
 			return objects.SafeName(glob) == p.service || glob == p.service
 		}
-		ok, _ := path.Match(glob, p.service) // Read has checked the glob
-		return ok || mangled.MatchString(p.service)
+		return label.Glob(glob, p.service) || mangled.MatchString(p.service)
 	})
 }
 
 // matches reports whether a service is one of those that are asked for.
 func (x *reading) matches(service string) bool {
+	if x.q.Sees != nil && !x.q.Sees(service) {
+		return false
+	}
 	return len(x.q.Services) == 0 || slices.ContainsFunc(x.q.Services, func(glob string) bool {
-		ok, _ := path.Match(glob, cmp.Or(service, objects.UnknownService))
-		return ok
+		return label.Glob(glob, cmp.Or(service, objects.UnknownService))
 	})
 }
 
@@ -187,14 +201,14 @@ func (x *reading) sources(ctx context.Context, s *state) (list []source) {
 		x.missing(m.Key, errors.New(m.Why))
 	}
 	for _, f := range live {
-		list = append(list, source{key: f.object.Key, bytes: f.object.Bytes, fresh: true, reduce: x.q.Level != Detail})
+		list = append(list, source{partition: s.partition, key: f.object.Key, bytes: f.object.Bytes, fresh: true, reduce: x.q.Level != Detail})
 	}
 	for i := range s.current.Files {
 		f := &s.current.Files[i]
 		if f.Level != x.q.Level || x.q.Level == Detail && !x.inTime(f.First, f.Last) {
 			continue
 		}
-		list = append(list, source{key: f.key(s.partition), bytes: f.Bytes})
+		list = append(list, source{partition: s.partition, key: f.key(s.partition), bytes: f.Bytes})
 	}
 	if slices.Contains(s.current.Removed, x.q.Level) {
 		x.missing(levelPrefix(x.q.Level)+s.String(), errors.New("these rows were deleted for their age; other levels may have their sums"))
@@ -237,8 +251,8 @@ func (x *reading) missing(key string, err error) {
 // selection is what is read of files.
 func (x *reading) selection(reduce bool) Selection {
 	s := Selection{Columns: x.q.Columns, Metrics: x.q.Metrics}
-	if s.Columns != 0 && len(x.q.Services) > 0 {
-		s.Columns |= ColumnService
+	if s.Columns != 0 {
+		s.Columns |= ColumnService | ColumnWindow // to check where they belong
 	}
 	if x.q.Level == Detail {
 		if !x.q.From.IsZero() {
@@ -258,7 +272,10 @@ func (x *reading) read(ctx context.Context, f source) {
 	}
 	var n int64
 	err := readFile(ctx, x.store, f.key, f.bytes, x.selection(f.reduce), func(rows []Row) error {
-		if len(x.q.Services) > 0 {
+		if err := f.partition.check(rows); err != nil {
+			return err
+		}
+		if len(x.q.Services) > 0 || x.q.Sees != nil {
 			rows = slices.DeleteFunc(rows, func(r Row) bool { return !x.matches(r.Service) })
 		}
 		if f.reduce {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,14 +46,12 @@ func rollUp(ctx context.Context, to objects.Store, root *os.Root, dir, name stri
 		return err
 	}
 	if p.Folder == "" {
-		// Sessions of one name that began on different days may meet in a partition.
-		p.Name = name
-		p.Folder = objects.SafeName(name) + "." + time.Unix(0, m.WallUnixNs).UTC().Format("20060102")
+		p.Name, p.Folder = name, folderOf(m)
 	}
 	for ctx.Err() == nil {
 		recovered := p.Intent != nil
 		if !recovered {
-			next, ok := p.next(m.Sequences, ended)
+			next, ok := p.next(m, ended)
 			if !ok {
 				return nil
 			}
@@ -82,6 +81,13 @@ func rollUp(ctx context.Context, to objects.Store, root *os.Root, dir, name stri
 		}
 	}
 	return ctx.Err()
+}
+
+// folderOf names a session in keys of roll-ups: copies of a session have one name, whatever their folders are called, and so
+// count once. Sessions that began on different days may meet in a partition.
+func folderOf(m *store.Manifest) string {
+	id := sha256.Sum256(fmt.Appendf(nil, "%+v", m.Identity()))
+	return fmt.Sprintf("%s.%s-%x", objects.SafeName(m.Session), time.Unix(0, m.WallUnixNs).UTC().Format("20060102"), id[:6])
 }
 
 // buildIntent makes the rows of the range that is to be put.

@@ -282,3 +282,47 @@ func Session(ctx context.Context, o Options, folder string) error {
 	}
 	return nil
 }
+
+// patience bounds how long a deletion waits for uploads.
+const patience = 10 * time.Second
+
+// Delete calls remove, which is to take a session away, while nothing is put. fromStore takes it out of the object store,
+// the manifest first; its roll-ups stay.
+func (u *Uploader) Delete(ctx context.Context, folder string, remove func(fromStore func() error) error) error {
+	for end := time.Now().Add(patience); !u.pass.TryLock(); {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%w: sessions are being uploaded; try again in a minute", store.ErrInUse)
+		}
+	}
+	defer u.pass.Unlock()
+	return remove(func() error { return u.deleteRemote(ctx, folder) })
+}
+
+func (u *Uploader) deleteRemote(ctx context.Context, folder string) error {
+	root, err := os.OpenRoot(filepath.Join(u.o.Root, folder))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	s, err := readState(root, u.o.Store.String())
+	if err != nil || s.Prefix == "" {
+		return err
+	}
+	if err := u.o.Store.Delete(ctx, s.Prefix+store.ManifestName); err != nil {
+		return fmt.Errorf("deleting a session from the object store: %w", err)
+	}
+	for o, err := range u.o.Store.List(ctx, s.Prefix) {
+		if err == nil {
+			err = u.o.Store.Delete(ctx, o.Key)
+		}
+		if err != nil {
+			return fmt.Errorf("deleting a session from the object store: %w", err)
+		}
+	}
+	return nil
+}

@@ -328,3 +328,34 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("%v; visible: %d", err, to.visible(t))
 	}
 }
+
+// A session that is deleted goes from both places, and from the disk only when it is gone from the store.
+func TestDelete(t *testing.T) {
+	root, to := t.TempDir(), newMemory()
+	sessionIn(t, root, "a", 10)
+	u := uploader(root, to, 2*DefaultSettle)
+	if err := u.Pass(t.Context()); err != nil || to.visible(t) != 1 {
+		t.Fatal(err)
+	}
+	removed := 0
+	remove := func(fromStore func() error) error {
+		err := fromStore()
+		if err == nil {
+			removed++
+		}
+		return err
+	}
+	to.fail = func(int) (bool, bool) { return true, false }
+	if err := u.Delete(t.Context(), "a", remove); err == nil || removed != 0 {
+		t.Errorf("%v, %d removed", err, removed)
+	}
+	to.fail = nil
+	if err := u.Delete(t.Context(), "a", remove); err != nil || removed != 1 {
+		t.Errorf("%v, %d removed", err, removed)
+	}
+	for key := range to.files {
+		if strings.HasPrefix(key, objects.SessionsPrefix) {
+			t.Errorf("left: %s", key)
+		}
+	}
+}

@@ -3,8 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -31,8 +29,9 @@ func newAdd(env console.Env) *cobra.Command {
 		Use:   "add STORE DIR...",
 		Short: "Put sessions that are there already into a fleet's store",
 		Long: `Rolls up sessions that have ended and puts the roll-ups into a store. --raw puts the
-sessions themselves there, too. A file in the session's folder says what was put, so a
-session counts once, however often it is added.`,
+sessions themselves there, too. A session counts once, however often it or a copy of it is
+added. The file rollup.json in its folder says what was put; delete it to put the session
+into a store again that has lost it.`,
 		Example: `  shadow fleet add s3://traces/stackagent ./shadow-20260301-*
   shadow fleet add --raw /srv/fleet /var/lib/shadow/orders-1`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -42,17 +41,22 @@ session counts once, however often it is added.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := openStore(cmd.Context(), env, args[0])
+			if _, err := sessions.ReadManifest(args[0]); !objects.Remote(args[0]) && err == nil {
+				return console.Usagef("%s is a session; give the fleet's store first, then the sessions", args[0])
+			}
+			st, err := openNewStore(cmd.Context(), env, args[0])
 			if err != nil {
 				return err
 			}
+			var failed error
 			for _, dir := range args[1:] {
 				if err := add(cmd.Context(), st.objects, dir, raw, ended); err != nil {
-					return err
+					failed = errors.Join(failed, err)
+					continue
 				}
 				env.Note("added %s to %s", text.Cell(dir), st.objects)
 			}
-			return nil
+			return failed
 		},
 	}
 	cmd.Flags().BoolVar(&raw, "raw", false, "put the sessions, too, not only their roll-ups")
@@ -72,9 +76,15 @@ func add(ctx context.Context, to objects.Store, dir string, raw, ended bool) err
 	if m.Ended == sessions.EndedRunning && !ended {
 		return fmt.Errorf("adding %s to the fleet: the session has not ended, or its shadow was killed; --ended says that nothing more comes", dir)
 	}
-	// Two folders of one name may hold two sessions; two copies of one are the same.
-	id := sha256.Sum256(fmt.Appendf(nil, "%+v", m.Identity()))
-	name := m.Session + "-" + hex.EncodeToString(id[:4])
+	f, _, err := sessions.OpenSession(dir, false)
+	if err == nil {
+		err = f.Verify()
+		f.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("adding a session to the fleet: %w; nothing of it was added: its sums would stay wrong", err)
+	}
+	name := m.Session
 	if raw {
 		if err := upload.Session(ctx, upload.Options{Root: filepath.Dir(dir), Store: to}, filepath.Base(dir)); err != nil {
 			return err

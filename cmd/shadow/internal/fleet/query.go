@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,16 +20,23 @@ import (
 type queryFlags struct{ inquiry.Question }
 
 func (f *queryFlags) addTo(cmd *cobra.Command) {
+	f.addFew(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.Services, "service", nil, "only services whose names match (repeatable; * and ? allowed)")
 	flags.StringVar(&f.Select.Version, "version", "", "only versions that match")
 	flags.StringVar(&f.Select.Env, "env", "", "only environments that match")
 	flags.StringVar(&f.Select.Instance, "instance", "", "only instances that match")
-	flags.StringVar(&f.Select.Class, "class", "", "only classes that match")
 	flags.BoolVar(&f.Select.App, "app", false, "leave out the JDK's own task classes")
+}
+
+// addFew gives cmd the flags that need no roll-ups.
+func (f *queryFlags) addFew(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.Services, "service", nil, "only services whose names match (repeatable; * and ? allowed)")
+	flags.StringVar(&f.Select.Class, "class", "", "only classes that match")
 	flags.StringVar(&f.Last, "last", "7d", "how far back: 6h, 7d, 52w; from two days on, whole days (UTC)")
 	flags.StringVar(&f.From, "from", "", "begin, instead of --last: 2026-03-01 or 2026-03-01T14:00:00Z")
 	flags.StringVar(&f.To, "to", "", "end, not included (default: now)")
+	cmd.MarkFlagsMutuallyExclusive("from", "last")
 }
 
 // check reads the flags.
@@ -52,7 +60,18 @@ type store struct {
 	began   time.Time
 }
 
+// openStore opens a store that is there.
 func openStore(ctx context.Context, env console.Env, address string) (*store, error) {
+	if !objects.Remote(address) {
+		if info, err := os.Stat(address); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("opening the fleet's store: there is no folder %s; give one that shadow fleet add or shadow serve has written, or s3://BUCKET/PREFIX", text.Cell(address))
+		}
+	}
+	return openNewStore(ctx, env, address)
+}
+
+// openNewStore opens a store, and makes a folder that is not there.
+func openNewStore(ctx context.Context, env console.Env, address string) (*store, error) {
 	s, err := objects.Open(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("opening the fleet's store: %w", err)
@@ -72,6 +91,9 @@ func (st *store) note(s inquiry.Span) {
 			break
 		}
 		st.env.Note("the answer lacks %s: %s", text.Cell(m.Key), text.Cell(m.Why))
+	}
+	if all.Rows == 0 && len(all.Missing) == 0 {
+		st.env.Note("there are no roll-ups of this; shadow serve --store writes them, shadow fleet add those of sessions that are there already")
 	}
 	st.env.Note("%s: %s of roll-ups in %s, %s, %s, %s", s,
 		text.PluralExact(all.Rows, "row", "rows"), text.PluralExact(all.Files, "file", "files"),

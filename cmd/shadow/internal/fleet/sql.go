@@ -67,7 +67,8 @@ func newExecutions(env console.Env) *cobra.Command {
 		Use:   "executions STORE",
 		Short: "The longest executions in all sessions, by your SQL engine",
 		Long: `Lists single executions, the longest first, of all sessions of a store: the rows
-themselves, which roll-ups no longer have. An engine of yours reads them, since there may
+themselves, which roll-ups no longer have, of executions that ended in the time that is
+asked for. An engine of yours reads them, since there may
 be billions: duckdb (the program on the PATH). --service, --class, --from, --to and --last
 keep it from reading everything.`,
 		Example: `  shadow fleet executions s3://traces/stackagent --service orders --last 24h --longer 1s
@@ -79,9 +80,6 @@ keep it from reading everything.`,
 			}
 			if !strings.HasPrefix(name, string(engine.DuckDB)) {
 				return console.Usagef("--engine %s: executions are read by duckdb; for another engine write a query, see shadow fleet sql", kindOf(name))
-			}
-			if q.Select.Version != "" || q.Select.Env != "" || q.Select.Instance != "" || q.Select.App {
-				return console.Usagef("executions are chosen by --service, --class and time only")
 			}
 			s, err := q.check(env.Now())
 			if err != nil {
@@ -103,7 +101,7 @@ keep it from reading everything.`,
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
-	q.addTo(cmd)
+	q.addFew(cmd)
 	cmd.Flags().DurationVar(&longer, "longer", 0, "only executions that took so long or longer")
 	cmd.Flags().StringVar(&name, "engine", string(engine.DuckDB), "duckdb or duckdb:/PATH/duckdb")
 	return cmd
@@ -119,7 +117,8 @@ const sessionDays = 31
 func longest(q *queryFlags, s inquiry.Span, longer time.Duration, most int) string {
 	where := []string{
 		fmt.Sprintf("e.date >= '%s' AND e.date < '%s'", s.From.AddDate(0, 0, -sessionDays).Format(time.DateOnly), s.To.Add(24*time.Hour).Format(time.DateOnly)),
-		fmt.Sprintf("start_unix_ns >= %d AND start_unix_ns < %d", s.From.UnixNano(), s.To.UnixNano()),
+		"e.wall_ns IS NOT NULL", // else it still ran when the session ended
+		fmt.Sprintf("start_unix_ns + e.wall_ns >= %d AND start_unix_ns + e.wall_ns < %d", s.From.UnixNano(), s.To.UnixNano()),
 	}
 	var services []string
 	for _, g := range q.Services {

@@ -58,9 +58,6 @@ Counts, sums and extremes are exact; percentiles are within 0.8 %.`,
 				return err
 			}
 			st.note(s)
-			if len(rows) == 0 {
-				env.Note("there are no roll-ups of this; shadow serve --store writes them, shadow fleet add those of sessions that are there already")
-			}
 			return listing.Rows(&l, rows, inquiry.TopColumns(fleet.By(by), rows))
 		},
 	}

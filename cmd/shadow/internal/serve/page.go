@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -92,7 +93,7 @@ func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, 
 	p := livePage{scheme: "http", options: web.Options{
 		Sessions: in.Sessions, Totals: in.Totals, Quotas: in.Quotas, Live: live.figures, Healthy: func() error { return live.healthy(b, in) },
 		Data: maker(env, DataFormat), File: maker(env, FileFormat), Version: pageVersion(env),
-		Flush: in.Flush, Remove: in.Remove, Peer: busauth.CheckUser,
+		Flush: in.Flush, Remove: live.remove(in), Peer: busauth.CheckUser,
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
 	p.options.Pushed = live.own(env.Now)
@@ -144,6 +145,23 @@ func newServeLive(env console.Env) *serveLive {
 	s := &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
 	s.figures = live.New(live.Options{Now: env.Now, Labels: s.labels, Note: noteLines(env)})
 	return s
+}
+
+// remove takes a session out of the store: out of the object store first, where there is one.
+func (s *serveLive) remove(in *ingest.Ingest) func(ctx context.Context, folder string, remove func() error) error {
+	if s.uploader == nil {
+		return in.Remove
+	}
+	return func(ctx context.Context, folder string, remove func() error) error {
+		return s.uploader.Delete(ctx, folder, func(fromStore func() error) error {
+			return in.Remove(ctx, folder, func() error {
+				if err := fromStore(); err != nil {
+					return err
+				}
+				return remove()
+			})
+		})
+	}
 }
 
 // own are the metrics of what the shadow does beside collecting.

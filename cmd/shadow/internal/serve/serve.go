@@ -221,7 +221,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	}
 	if fleet != nil {
 		live.uploader = f.startUploads(env, fleet, in)
-		defer endUploads(ctx, env, live.uploader, f.store)
+		defer endUploads(ctx, env, live.uploader, fleet, f.store)
 		c := &compactor{store: fleet, bus: b, policy: f.policy, audit: f.auditLog, log: env.Logger(), note: noteLines(env), now: env.Now}
 		c.start()
 		defer c.close()
@@ -244,7 +244,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
 	}
 	if pageErr == nil {
-		env.Note("ended; sessions are in %s", storeName(&f, fleet))
+		env.Note("ended; sessions are in %s", f.store)
 	}
 	return pageErr
 }

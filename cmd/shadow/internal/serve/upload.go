@@ -75,11 +75,15 @@ func tryStore(ctx context.Context, env console.Env, s objects.Store) error {
 	if errors.Is(err, objects.ErrUnconditional) {
 		return err
 	}
-	if c, ok := s.(objects.Cleaner); ok && err == nil {
-		_, err = c.CleanUploads(ctx, "", staleUpload)
-	}
 	if err != nil {
-		env.Note("the object store: %s", text.OneLine(err.Error()))
+		env.Note("the object store: %s; sessions stay in --work until it takes them", text.OneLine(err.Error()))
+		return nil
+	}
+	if c, ok := s.(objects.Cleaner); ok {
+		// Where nothing was ever written, some stores say that there is nothing.
+		if _, err := c.CleanUploads(ctx, "", staleUpload); err != nil && !errors.Is(err, objects.ErrNotFound) {
+			env.Note("unfinished uploads of shadows that died were not looked for: %s", text.OneLine(err.Error()))
+		}
 	}
 	return nil
 }
@@ -122,12 +126,14 @@ func (f *serveFlags) startUploads(env console.Env, to objects.Store, in *ingest.
 }
 
 // endUploads waits for what has ended; what is left stays in --work.
-func endUploads(ctx context.Context, env console.Env, up *upload.Uploader, work string) {
+func endUploads(ctx context.Context, env console.Env, up *upload.Uploader, to objects.Store, work string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadPatience)
 	defer cancel()
 	if err := up.Close(ctx); err != nil {
-		env.Note("not all sessions are in the store (%s); they stay in %s, and the next shadow goes on with them", text.OneLine(err.Error()), text.Cell(work))
+		env.Note("not all sessions are in %s (%s); they stay in %s, and the next shadow with this --work goes on", to, text.OneLine(err.Error()), text.Cell(work))
+		return
 	}
+	env.Note("all that was stored is in %s, too", to)
 }
 
 // uploadMetrics are those of the uploads.
