@@ -55,6 +55,29 @@ func TestFleetKeep(t *testing.T) {
 	ok("add", fleet, dirs[0], dirs[0])
 	ok("add", fleet, dirs[0])
 	top("one session, added three times", 1)
+	twin := filepath.Join(root, "twin") // under another name, without what says that it was added
+	if err := os.CopyFS(twin, os.DirFS(dirs[0])); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(twin, "rollup.json")); err != nil {
+		t.Fatal(err)
+	}
+	ok("add", "--raw", fleet, twin)
+	top("a copy of it", 1)
+	for what, args := range map[string][]string{
+		"no store given":            {"add", dirs[0], dirs[1]},
+		"a store that is not there": {"top", filepath.Join(root, "none")},
+		"keys in the address":       {"top", "s3://AKEY:hidden@bucket/x"},
+		"another protocol":          {"top", "https://bucket/x"},
+	} {
+		code, _, errs := shadow(t, nil, append([]string{"fleet"}, args...)...)
+		if code == 0 || strings.Contains(errs, "hidden") || strings.Count(strings.TrimSpace(errs), "\n") > 1 {
+			t.Errorf("%s: exit %d: %s", what, code, errs)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "none")); err == nil {
+		t.Error("a question made a store")
+	}
 	ok("add", "--raw", fleet, dirs[1])
 	top("two sessions", 2)
 	ok("compact", fleet)

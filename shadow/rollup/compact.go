@@ -178,7 +178,7 @@ func (c *compactor) mergeFresh(ctx context.Context, s *state) (again bool, err e
 		l := &levels{out: out, instance: map[string]*Row{}}
 		inputs := make([]input, len(taken))
 		for i, f := range taken {
-			inputs[i] = input{f.object.Key, f.object.Bytes}
+			inputs[i] = input{s.partition, f.object.Key, f.object.Bytes}
 		}
 		err := merge(ctx, c.s, inputs, l.add)
 		var wrong inputError
@@ -237,7 +237,7 @@ func (c *compactor) consolidate(ctx context.Context, s *state) (again bool, err 
 		var inputs []input
 		for _, name := range slices.Sorted(maps.Keys(runs))[:min(len(runs), mostRuns)] {
 			for _, f := range runs[name] {
-				inputs = append(inputs, input{f.key(s.partition), f.Bytes})
+				inputs = append(inputs, input{s.partition, f.key(s.partition), f.Bytes})
 				replaced[f.key(s.partition)] = true
 			}
 		}

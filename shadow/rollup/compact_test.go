@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
@@ -350,4 +351,33 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Who may write the roll-ups of one service must not write those of another, or of another day: such a file counts nowhere,
+// and is named.
+func TestForeignRows(t *testing.T) {
+	m, want := filled(t)
+	for key := range map[string]bool{"date=2026-03-01/service=other/": true, "date=2026-02-01/service=orders/": true} {
+		var b bytes.Buffer
+		if err := Write(&b, sessionRows("orders", "forged", 1)); err != nil {
+			t.Fatal(err)
+		}
+		m.objects[freshPrefix+key+"forged.20260301.1-1.parquet"] = stored{data: b.Bytes(), modified: m.now}
+	}
+	for _, compacted := range []bool{false, true} {
+		if compacted {
+			if _, err := Compact(t.Context(), m, CompactOptions{Enough: 1, Logger: slog.New(slog.DiscardHandler)}, m.now.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for level, rows := range want {
+			got, a := allBut(t, m, level)
+			if len(a.Missing) != 2 || !strings.Contains(a.Missing[0].Why, "belong elsewhere") {
+				t.Errorf("compacted %v, %s: %+v", compacted, level, a.Missing)
+			}
+			if len(byKey(got, level)) != len(rows) {
+				t.Errorf("compacted %v, %s: %d rows, want %d", compacted, level, len(byKey(got, level)), len(rows))
+			}
+		}
+	}
 }

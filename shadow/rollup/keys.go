@@ -52,15 +52,21 @@ var errForeign = errors.New("it has rows that belong elsewhere")
 
 // check refuses rows of others: whoever may write one service's roll-ups must not write another's.
 func (p partition) check(rows []Row) error {
-	from := p.day().UnixNano()
-	to := from + int64(24*time.Hour)
 	for i := range rows {
-		r := &rows[i]
-		if r.WindowUnixNs < from || r.WindowUnixNs >= to || (i == 0 || r.Service != rows[i-1].Service) && objects.SafeName(r.Service) != p.service {
-			return fmt.Errorf("%w: of service %.40q at %s", errForeign, r.Service, time.Unix(0, r.WindowUnixNs).UTC().Format(time.RFC3339))
+		if err := p.checkRow(&rows[i]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (p partition) checkRow(r *Row) error {
+	if r.Service == p.service && p.service != objects.UnknownService || objects.SafeName(r.Service) == p.service {
+		if from := p.day().UnixNano(); from <= r.WindowUnixNs && r.WindowUnixNs < from+int64(24*time.Hour) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: of service %.40q at %s", errForeign, r.Service, time.Unix(0, r.WindowUnixNs).UTC().Format(time.RFC3339))
 }
 
 // day is when the partition's day begins.

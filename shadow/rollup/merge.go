@@ -18,6 +18,7 @@ type stream struct {
 	number int
 	row    Row
 	next   func() (Row, error, bool)
+	partition
 }
 
 // streams is a heap by row.
@@ -43,6 +44,7 @@ func (e inputError) Unwrap() error { return e.error }
 
 // input is a file to be merged.
 type input struct {
+	partition
 	key   string
 	bytes int64
 }
@@ -64,7 +66,7 @@ func merge(ctx context.Context, s *meter, inputs []input, use func(*Row) error) 
 		}
 		next, stop := iter.Pull2(rowsOf(ctx, s, in, small[i]))
 		defer stop()
-		x := &stream{number: i, next: next}
+		x := &stream{number: i, next: next, partition: in.partition}
 		if more, err := x.advance(); err != nil {
 			return err
 		} else if more {
@@ -107,6 +109,9 @@ func (x *stream) advance() (more bool, err error) {
 	row, err, more := x.next()
 	if more && err == nil && x.row.Metric != "" && Compare(&x.row, &row) > 0 {
 		err = errors.New("its rows are not in order")
+	}
+	if more && err == nil {
+		err = x.checkRow(&row)
 	}
 	if err != nil {
 		return false, inputError{x.number, err}

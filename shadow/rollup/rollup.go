@@ -36,6 +36,17 @@ func RollUp(ctx context.Context, to objects.Store, dir, name string, ended bool)
 	return nil
 }
 
+// RolledUp reports whether the session in dir is in a store already, by what is written down beside it.
+func RolledUp(to objects.Store, dir string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	p, err := readProgress(root, to.String())
+	return err == nil && p.Ended
+}
+
 func rollUp(ctx context.Context, to objects.Store, root *os.Root, dir, name string, ended bool) error {
 	p, err := readProgress(root, to.String())
 	if err != nil {

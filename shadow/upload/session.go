@@ -98,7 +98,10 @@ func (u *Uploader) due(ctx context.Context, folder string) (left int64, until ti
 		return objects.SessionPrefix(time.Unix(0, p.m.WallUnixNs), serviceOf(p.m), name)
 	}
 	if err := p.state.claim(ctx, u.o.Store, root, folder, prefix); err != nil {
-		return 0, until, err
+		for _, f := range p.m.Files {
+			left += f.Bytes
+		}
+		return left, until, err
 	}
 	shown := p.state.Put
 	if shown.IsZero() {

@@ -55,6 +55,9 @@ type Options struct {
 	// Remove calls remove, which takes a session's folder away, while nobody writes to it. nil: sessions stay.
 	Remove func(ctx context.Context, folder string, remove func() error) error
 
+	// Trouble comes once when the store stops taking sessions, and with nil when it takes them again; may be nil.
+	Trouble func(error)
+
 	Logger *slog.Logger
 	Now    func() time.Time
 }
@@ -217,6 +220,7 @@ func (u *Uploader) failed(err error) error {
 	if err == nil {
 		if u.stats.Problem != "" {
 			u.log.Info("upload: the store takes sessions again", "store", u.o.Store.String())
+			u.trouble(nil)
 		}
 		u.stats.Problem, u.stats.Since = "", time.Time{}
 		return nil
@@ -225,9 +229,16 @@ func (u *Uploader) failed(err error) error {
 	if u.stats.Problem == "" && !errors.Is(err, context.Canceled) {
 		u.stats.Since = u.o.Now()
 		u.log.Warn("upload: sessions stay on the disk until the store takes them", "store", u.o.Store.String(), "error", err)
+		u.trouble(err)
 	}
 	u.stats.Problem = err.Error()
 	return err
+}
+
+func (u *Uploader) trouble(err error) {
+	if u.o.Trouble != nil {
+		u.o.Trouble(err)
+	}
 }
 
 // locked makes this shadow the one that uploads from Root.

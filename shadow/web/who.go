@@ -83,7 +83,11 @@ func (s *Server) identify(w http.ResponseWriter, r *http.Request) (rights access
 			return rights, until, false
 		}
 	}
-	plain(w, http.StatusUnauthorized, "nobody is signed in: open the page through its proxy, or sign in at /oidc/login")
+	if s.signIn != nil {
+		plain(w, http.StatusUnauthorized, "nobody is signed in: sign in at /oidc/login")
+	} else {
+		plain(w, http.StatusUnauthorized, "nobody is signed in: open the page through its proxy")
+	}
 	return rights, until, false
 }
 

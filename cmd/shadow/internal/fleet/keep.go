@@ -50,11 +50,15 @@ into a store again that has lost it.`,
 			}
 			var failed error
 			for _, dir := range args[1:] {
-				if err := add(cmd.Context(), st.objects, dir, raw, ended); err != nil {
+				before := rollup.RolledUp(st.objects, dir)
+				switch err := add(cmd.Context(), st.objects, dir, raw, ended); {
+				case err != nil:
 					failed = errors.Join(failed, err)
-					continue
+				case before:
+					env.Note("%s was added to %s before", text.Cell(dir), st.objects)
+				default:
+					env.Note("added %s to %s", text.Cell(dir), st.objects)
 				}
-				env.Note("added %s to %s", text.Cell(dir), st.objects)
 			}
 			return failed
 		},

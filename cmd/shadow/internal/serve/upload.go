@@ -122,7 +122,14 @@ func (f *serveFlags) fleetOf(ctx context.Context, s objects.Store) (*web.Fleet, 
 
 // startUploads takes sessions to the object store as they come.
 func (f *serveFlags) startUploads(env console.Env, to objects.Store, in *ingest.Ingest) *upload.Uploader {
-	return upload.Start(upload.Options{Root: f.store, Store: to, Keep: max(f.keep, time.Nanosecond), Remove: in.Remove, Logger: env.Logger(), Now: env.Now})
+	trouble := func(err error) {
+		if err != nil {
+			env.Note("%s takes no sessions at the moment (%s); they stay in %s, and it is tried again", to, text.OneLine(err.Error()), text.Cell(f.store))
+			return
+		}
+		env.Note("%s takes sessions again", to)
+	}
+	return upload.Start(upload.Options{Root: f.store, Store: to, Keep: max(f.keep, time.Nanosecond), Remove: in.Remove, Trouble: trouble, Logger: env.Logger(), Now: env.Now})
 }
 
 // endUploads waits for what has ended; what is left stays in --work.
