@@ -21,12 +21,16 @@ import (
 	"stackagent/shadow/view/table"
 )
 
+// FreeColumns annotates a verb whose columns are those of the user's query: its JSON has no schema.
+const FreeColumns = "stackagent: free columns"
+
 func newSQL(env console.Env) *cobra.Command {
 	var l listing.Flags
 	var name string
 	cmd := &cobra.Command{
-		Use:   "sql STORE QUERY",
-		Short: "Ask your SQL engine about a fleet's store",
+		Annotations: map[string]string{FreeColumns: "true"},
+		Use:         "sql STORE QUERY",
+		Short:       "Ask your SQL engine about a fleet's store",
 		Long: `Creates the views of shadow fleet views in an engine and runs a query over them there:
 duckdb (the program on the PATH, in memory), or a ClickHouse server
 (clickhouse://USER:PASSWORD@HOST:8123/DATABASE), in whose database the views then are.
