@@ -30,8 +30,7 @@ type defect struct {
 	noTime  bool // mending it is not about time
 	same    bool // mended it takes as long
 	unknown bool // there must be no prediction of what mending it gains
-	// rarely: there is often no prediction, and the advice says why. Units are so short that what is between them, compiling
-	// and starting threads, cannot be predicted; or they wait for a second lock, and who has that is not recorded.
+	// rarely: units are so short that what is between them, compiling and starting threads, often cannot be predicted.
 	rarely bool
 	// virtual: it is a mode of examples/virtualadvice, which has only advice of the name
 	// pinned-threads.
@@ -89,7 +88,7 @@ var defects = []defect{
 	{name: "garbage-collection", unknown: true, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx2400m", "-Xmn2200m"}},
 	{name: "slow-producer", quick: true},
 	{name: "explicit-collections", quick: true},
-	{name: "contended-lock", quick: true, rarely: true, vm: noDelay, fixedVM: noDelay},
+	{name: "contended-lock", quick: true, vm: noDelay, fixedVM: noDelay},
 	{name: "waiting-tasks"},
 	{name: "coarse-grained"},
 	{name: "load-imbalance"},
