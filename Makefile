@@ -187,6 +187,7 @@ unit-jvmti:
 #   every class of every JDK is parsed, rewritten and verified, not a sample
 #   every example on every JDK and collector and in every mode of the JVM; every defect of examples/advice
 #   every --detail on every JDK; make test covers each of both, crosswise
+#   processes that put, merge and upload are killed at each of their requests to the object store, not at some
 #   the attacks with more rounds, and each on every JDK: the memory of threads and classes is on one in make test
 #   240 sessions that come and go, not 120; a cluster that loses nodes four times, not once
 #   every example without the agent once more
