@@ -87,6 +87,7 @@ type manifest struct {
 	Stored   struct{ Executions, Creations int64 }
 	Lost     struct{ Events, Batches, Unaccounted int64 }
 	JVM      struct{ PID int }
+	Pieces   []struct{ Path string }
 }
 
 func readManifest(t *testing.T, dir string) manifest {

@@ -94,7 +94,8 @@ func TestFleetKilled(t *testing.T) {
 }
 
 // Two shadows on one bus put their sessions into one bucket; one is killed while JVMs run, and started again at the end.
-// Whoever stored what, the roll-ups have each execution that the agents counted once, before and after a compaction.
+// Whoever stored what, the roll-ups have each execution that the agents counted once, before and after a compaction, and
+// also second pieces know the names of classes.
 func TestFleetTeam(t *testing.T) {
 	testjvm.Alone(t, "the address of the object store is in the environment")
 	bucket := testobjects.Start(t)
@@ -114,10 +115,21 @@ func TestFleetTeam(t *testing.T) {
 	first.kill(t)
 	wait()
 	var produced int64
+	pieces := 0
 	for i := range n {
 		dir := filepath.Join(two, fmt.Sprintf("j%02d", i))
 		waitEnded(t, dir)
-		produced += int64(readManifest(t, dir).Produced.Executions)
+		m := readManifest(t, dir)
+		produced += int64(m.Produced.Executions)
+		if len(m.Pieces) > 0 {
+			pieces++
+			if out := shadow(t, "stats", dir); out.exit != 0 || strings.Contains(out.out, "unknown") || !strings.Contains(out.out, "Main$") {
+				t.Errorf("stats of a second piece: %+v", out)
+			}
+		}
+	}
+	if pieces == 0 {
+		t.Error("no session went from one shadow to the other")
 	}
 	second.stop(t)
 	begin(one).stop(t) // what it had stored of sessions that have moved is rolled up when it ends
@@ -128,6 +140,15 @@ func TestFleetTeam(t *testing.T) {
 		}
 		if rows[0].Executions != produced || produced < n*tasks {
 			t.Errorf("%s: the roll-ups have %d executions, the agents counted %d, the programs %d", when, rows[0].Executions, produced, n*tasks)
+		}
+		var classes []struct{ Name string }
+		if out := shadow(t, "fleet", "top", address, "--by", "class", "--format", "json"); out.exit != 0 || json.Unmarshal([]byte(out.out), &classes) != nil || len(classes) == 0 {
+			t.Fatalf("%s: fleet top: %+v", when, out)
+		}
+		for _, c := range classes {
+			if c.Name == "" || strings.HasPrefix(c.Name, "unknown class") {
+				t.Errorf("%s: the roll-ups have executions of %q", when, c.Name)
+			}
 		}
 	}
 	check("fresh")

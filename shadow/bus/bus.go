@@ -182,6 +182,9 @@ func (b *Bus) JetStream() jetstream.JetStream { return b.js }
 // ClientURL is where agents connect; it does not hold the token.
 func (b *Bus) ClientURL() string { return b.url }
 
+// Joined reports whether the server is another's.
+func (b *Bus) Joined() bool { return b.srv == nil }
+
 // Warning is what the owner of the bus should know about its protection, or "".
 func (b *Bus) Warning() string { return b.warning }
 

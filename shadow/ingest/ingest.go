@@ -121,6 +121,7 @@ type Ingest struct {
 	o      Options
 	log    *slog.Logger
 	stream jetstream.Stream
+	names  jetstream.Stream // see names.go; nil: none are kept
 	home   *share.Home
 	member *share.Member
 
@@ -199,6 +200,7 @@ func (in *Ingest) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	in.openNames(ctx)
 	if in.home, err = share.OpenHome(in.o.Root); err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}

@@ -103,6 +103,7 @@ func (w *worker) store() bool {
 		return true
 	}
 	w.convert()
+	w.keepNames()
 	for {
 		if w.dropped() {
 			return false
@@ -120,7 +121,7 @@ func (w *worker) store() bool {
 		case <-time.After(time.Second):
 		}
 	}
-	w.clock.added = nil // they are in the footers now
+	w.clock.added, w.said = nil, nil // they are in the part now
 	if w.out.Manifest.Ended != store.EndedRunning {
 		w.ended = time.Now()
 	}
@@ -170,6 +171,10 @@ func (w *worker) convert() {
 	p.Clear()
 	p.From, p.To = w.part[0].seq, w.part[len(w.part)-1].seq
 	reserve(p, w.part)
+	p.Extra = m.ExtraColumns()
+	for _, b := range w.said {
+		appendBatch(p, b, &w.clock)
+	}
 	for _, h := range w.part {
 		describe(m, h.batch, h.batch.Seq > newest)
 		p.Extra = m.ExtraColumns()

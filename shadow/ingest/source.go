@@ -236,6 +236,7 @@ func (s *source) endIdle(now time.Time) {
 func (s *source) end(process string, w *worker) {
 	close(w.in)
 	<-w.done
+	w.forgetNames("*")
 	s.mu.Lock()
 	delete(s.workers, process)
 	s.mu.Unlock()

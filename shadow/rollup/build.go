@@ -339,7 +339,7 @@ const mostWindows = 1 << 16
 // uptime adds how long the JVM was observed since the range before.
 func (b *builder) uptime(last bool) {
 	m := &b.s.Manifest
-	from, to := cmp.Or(b.after.Until, m.StartNs), b.latest
+	from, to := cmp.Or(b.after.Until, b.s.Begins()), b.latest
 	if last {
 		to = max(to, m.EndNs)
 	}

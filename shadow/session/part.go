@@ -1,6 +1,9 @@
 package session
 
-import "stackagent/shadow/store"
+import (
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
+)
 
 // restrict makes a session of a part of it: its manifest promises what the part has.
 func (s *Session) restrict(only *Batches) error {
@@ -24,4 +27,16 @@ func (s *Session) restrict(only *Batches) error {
 	m.Rows = rows
 	m.Balance = nil // of the whole session
 	return nil
+}
+
+// Begins is when what the folder holds begins: the start of the session, or of a later piece about the time of its first batch.
+func (s *Session) Begins() units.MonoNs {
+	m := &s.Manifest
+	if len(m.Pieces) == 0 || len(m.Sequences) == 0 || m.Sequences[0][0] == 1 {
+		return m.StartNs
+	}
+	if clock := s.folder.Clock(); len(clock) > 0 {
+		return max(m.StartNs, clock[0].Mono)
+	}
+	return m.StartNs
 }

@@ -33,7 +33,7 @@ func (m *Manifest) PieceNote() string {
 		return ""
 	}
 	return "this folder holds only a part of the session; other parts may be in " + placesOf(m.Pieces) +
-		": shadow join makes one folder of them. What is missing here is not counted as lost, and classes and threads that only another part describes have no names"
+		": shadow join makes one folder of them. What is missing here is not counted as lost, and what only another part describes may have no name"
 }
 
 func placesOf(pieces []Piece) string {
