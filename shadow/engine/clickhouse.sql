@@ -4,11 +4,12 @@
 -- On a cluster, s3Cluster('CLUSTER', ...) in place of s3(...) spreads the reading over its nodes.
 {{- end}}
 
--- The manifest that counts, of each day and service: the one with the highest number.
+-- The manifest that counts, of each day and service: the one with the highest number, up to 999,999.
 CREATE OR REPLACE VIEW fleet_manifests AS
 SELECT extract(_path, 'date=([^/]+)/') AS date, extract(_path, 'service=([^/]+)/') AS service,
   argMax(files, _file) AS files, argMax(covered, _file) AS covered
 FROM {{.Table "rollups/manifests/*/*/*.json" "JSONEachRow" "files Array(Tuple(name String, level String)), covered Map(String, Array(Array(UInt64)))"}}
+WHERE _file LIKE '00______.json'
 GROUP BY date, service
 SETTINGS input_format_skip_unknown_fields = 1;
 

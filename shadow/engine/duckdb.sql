@@ -3,13 +3,14 @@
 -- First: INSTALL httpfs; LOAD httpfs; and CREATE SECRET with the credentials of the bucket.
 {{- end}}
 
--- The manifest that counts, of each day and service: the one with the highest number.
+-- The manifest that counts, of each day and service: the one with the highest number, up to 999,999.
 CREATE OR REPLACE VIEW fleet_manifests AS
 SELECT date, service, files, covered FROM (
   SELECT *, row_number() OVER (PARTITION BY date, service ORDER BY filename DESC) AS place
   FROM read_json({{.Quoted "rollups/manifests/*/*/*.json"}}, filename = true, hive_partitioning = true, hive_types_autocast = false,
     maximum_object_size = 67108864,
     columns = {files: 'STRUCT("name" VARCHAR, "level" VARCHAR)[]', covered: 'MAP(VARCHAR, UBIGINT[][])'})
+  WHERE filename LIKE '%/00______.json'
 ) WHERE place = 1;
 
 CREATE OR REPLACE VIEW fleet_files AS

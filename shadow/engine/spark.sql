@@ -3,12 +3,13 @@
 CREATE OR REPLACE TEMPORARY VIEW fleet_all_manifests (files array<struct<name:string,level:string>>, covered map<string,array<array<bigint>>>)
 USING json OPTIONS (path {{.Quoted "rollups/manifests"}}, multiLine 'true');
 
--- The manifest that counts, of each day and service: the one with the highest number.
+-- The manifest that counts, of each day and service: the one with the highest number, up to 999,999.
 CREATE OR REPLACE TEMPORARY VIEW fleet_manifests AS
 SELECT date, service, files, covered FROM (
   SELECT *, row_number() OVER (PARTITION BY date, service ORDER BY path DESC) AS place
   FROM (SELECT regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS date, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS service,
-    input_file_name() AS path, files, covered FROM fleet_all_manifests))
+    input_file_name() AS path, files, covered FROM fleet_all_manifests)
+  WHERE path LIKE '%/00______.json')
 WHERE place = 1;
 
 CREATE OR REPLACE TEMPORARY VIEW fleet_files AS

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +112,7 @@ var errContested = errors.New("another compactor was faster")
 
 func (c *compactor) partition(ctx context.Context, s *state) error {
 	before := c.done
-	steps := []func(context.Context, *state) (bool, error){c.mergeFresh, c.consolidate}
+	steps := []func(context.Context, *state) (bool, error){c.mend, c.mergeFresh, c.consolidate}
 	for _, step := range steps {
 		for again := true; again; {
 			if err := s.relist(ctx, c.s); err != nil {
@@ -154,6 +155,37 @@ func (s *state) relist(ctx context.Context, from *meter) error {
 	}
 	*s = *all.of(s.partition)
 	return s.read(ctx, from)
+}
+
+// mend removes manifests that are not sound, if the one that counts in their place still has all its files. Then the next
+// manifest gets their number. What cannot be mended is an error, so that nothing of the partition is merged or removed.
+func (c *compactor) mend(ctx context.Context, s *state) (again bool, err error) {
+	c.done.Missing = append(c.done.Missing, s.odd...)
+	if err := s.follows(); err != nil || len(s.damaged) == 0 {
+		return false, err
+	}
+	there := map[string]int64{}
+	for _, l := range Levels {
+		list, err := c.s.list(ctx, levelPrefix(l)+s.partition.String())
+		if err != nil {
+			return false, err
+		}
+		for _, o := range list {
+			there[o.Key] = o.Bytes
+		}
+	}
+	for i := range s.current.Files {
+		if f := &s.current.Files[i]; there[f.key(s.partition)] != f.Bytes {
+			return false, fmt.Errorf("%s: %s; %s before it lacks its file %s. Restore one of them from a backup or an old version of the object", s.damaged[0].Key, s.damaged[0].Why, path.Base(s.listed.Key), f.key(s.partition))
+		}
+	}
+	for _, m := range s.damaged {
+		if err := c.delete(ctx, []string{m.Key}); err != nil {
+			return false, err
+		}
+		c.done.Missing = append(c.done.Missing, Missing{m.Key, fmt.Sprintf("%s; removed: %s counts in its place", m.Why, path.Base(s.listed.Key))})
+	}
+	return false, nil
 }
 
 // mergeFresh merges files of sessions into new files of all levels. again: there may be more.
@@ -201,7 +233,7 @@ func (c *compactor) mergeFresh(ctx context.Context, s *state) (again bool, err e
 			ranges := slices.Clone(next.Covered[f.folder])
 			ranges.Add(f.rng.From, f.rng.To)
 			next.Covered[f.folder] = ranges
-			next.Gone = append(next.Gone, goneFile{f.object.Key, c.now})
+			next.Gone = append(next.Gone, goneFile{f.object.Key, c.now, s.number + 1})
 		}
 		if err := c.commit(ctx, s, next, out); err != nil {
 			return false, err
@@ -253,7 +285,7 @@ func (c *compactor) consolidate(ctx context.Context, s *state) (again bool, err 
 	}
 	next.Files = slices.DeleteFunc(next.Files, func(f dataFile) bool { return replaced[f.key(s.partition)] })
 	for _, key := range slices.Sorted(maps.Keys(replaced)) {
-		next.Gone = append(next.Gone, goneFile{key, c.now})
+		next.Gone = append(next.Gone, goneFile{key, c.now, s.number + 1})
 	}
 	if err := c.commit(ctx, s, next, out); err != nil {
 		return false, err
@@ -298,6 +330,9 @@ func (c *compactor) commit(ctx context.Context, s *state, next *manifest, out *o
 // putManifest puts a manifest if its number is free, and finds out who has it.
 func putManifest(ctx context.Context, s objects.Store, p partition, number int, m *manifest) (won bool, err error) {
 	key := manifestKey(p, number)
+	if number > maxManifest {
+		return false, fmt.Errorf("%s has the last number that there is. Stackagent hardly wrote it: look at what it says, and who may write there, and delete it", manifestKey(p, number-1))
+	}
 	err = putJSON(ctx, s, key, m)
 	if err == nil {
 		return true, nil
@@ -328,42 +363,55 @@ func (c *compactor) clean(ctx context.Context, s *state) error {
 		return err
 	}
 	m := s.current
-	since := map[string]time.Time{}
+	gone := map[string]goneFile{}
 	for _, g := range m.Gone {
-		since[g.Key] = g.Since
+		gone[g.Key] = g
 	}
 	named := map[string]bool{}
 	for i := range m.Files {
 		named[m.Files[i].key(s.partition)] = true
 	}
-	var old []string
+	old, lowest := s.outdated(c.now.Add(-c.o.Grace))
 	for i := range s.fresh {
 		f := &s.fresh[i]
 		if all, err := m.covers(f); err != nil || !all {
 			continue
 		}
-		at, known := since[f.object.Key]
+		g, known := gone[f.object.Key]
 		if !known { // an attempt to put it was repeated after all was done
-			at = later(m.Written, f.object.Modified)
+			g = goneFile{Since: later(m.Written, f.object.Modified), By: s.number}
 		}
-		if c.now.Sub(at) > c.o.Grace {
+		if c.now.Sub(g.Since) > c.o.Grace && g.By <= lowest {
 			old = append(old, f.object.Key)
 		}
 	}
 	for _, o := range data {
-		at, gone := since[o.Key]
+		g, known := gone[o.Key]
 		switch {
 		case named[o.Key] || !ownFile(o.Key, s.partition):
-		case gone && c.now.Sub(at) > c.o.Grace, !gone && c.now.Sub(o.Modified) > c.o.OrphanAge:
-			old = append(old, o.Key)
-		}
-	}
-	if s.number > 0 && c.now.Sub(later(m.Written, s.listed.Modified)) > c.o.Grace {
-		for _, o := range s.older {
+		case known && c.now.Sub(g.Since) > c.o.Grace && g.By <= lowest, !known && c.now.Sub(o.Modified) > c.o.OrphanAge:
 			old = append(old, o.Key)
 		}
 	}
 	return c.delete(ctx, old)
+}
+
+// outdated are the manifests that were replaced before a moment, from the lowest on. They go before the files that only
+// they need: should the highest be damaged, one below it that is there has all its files. lowest is the number of the first
+// that stays.
+func (s *state) outdated(before time.Time) (keys []string, lowest int) {
+	for i, o := range s.older {
+		replaced := later(s.current.Written, s.listed.Modified)
+		if i+1 < len(s.older) {
+			replaced = s.older[i+1].Modified
+		}
+		if !replaced.Before(before) {
+			_, lowest, _ = parseManifestKey(o.Key)
+			return keys, lowest
+		}
+		keys = append(keys, o.Key)
+	}
+	return keys, s.number
 }
 
 func later(a, b time.Time) time.Time {

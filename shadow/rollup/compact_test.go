@@ -381,3 +381,109 @@ func TestForeignRows(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongManifests: a highest manifest that is damaged, or that somebody else wrote, changes no sum where the one before is
+// there; answers and compactions name it, and the next compactions work and clean up.
+func TestWrongManifests(t *testing.T) {
+	const p = manifestPrefix + "date=2026-03-01/service=orders/"
+	compact := func(m *memory, later time.Duration) (*Compacted, error) {
+		m.now = m.now.Add(later)
+		return Compact(t.Context(), m, CompactOptions{Enough: 1}, m.now)
+	}
+	for name, c := range map[string]struct {
+		key, content string
+		said         string // in answers
+		refused      string // by compactions; "": they mend it
+		stays        bool   // until somebody deletes it
+		wrong        bool   // the sums are
+	}{
+		"damaged":            {key: "00000003.json", content: "{", said: "00000002.json counts in its place"},
+		"damaged, a gap":     {key: "00000077.json", content: "{", said: "00000002.json counts in its place"},
+		"damaged, the last":  {key: "00999999.json", content: "{", said: "00000002.json counts in its place"},
+		"sound, no number":   {key: "99999999.json", content: `{"version":1,"id":"x"}`, said: "no number above 999999", stays: true},
+		"damaged, no number": {key: "99999999.json", content: "{", said: "no number above 999999", stays: true},
+		"sound, a gap":       {key: "00000077.json", content: `{"version":1,"id":"x"}`, said: "does not follow 00000002.json", refused: "delete it", stays: true},
+		"sound, the last":    {key: "00999999.json", content: `{"version":1,"id":"x"}`, said: "does not follow 00000002.json", refused: "delete it", stays: true},
+		"a newer version":    {key: "00000003.json", content: `{"version":2,"id":"x"}`, said: "newer version", refused: "newer version", stays: true, wrong: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _ := filled(t)
+			var rows []Row
+			someFiles(func(_ string, _ int, of []Row) { rows = append(rows, of...) })
+			for i := range 2 { // two manifests, and files that wait
+				if _, err := compact(m, 10*time.Minute); err != nil {
+					t.Fatal(err)
+				}
+				late := sessionRows("orders", fmt.Sprint("late-", i), 3)
+				putRows(t, m, fmt.Sprint("late-", i), 3, late)
+				rows = append(rows, late...)
+			}
+			want := expected(rows)
+			m.objects[p+c.key] = stored{[]byte(c.content), m.now}
+			got, a := allBut(t, m, Day)
+			if len(a.Missing) != 1 || a.Missing[0].Key != p+c.key || !strings.Contains(a.Missing[0].Why, c.said) {
+				t.Errorf("not read: %v", a.Missing)
+			}
+			if reflect.DeepEqual(byKey(got, Day), want[Day]) == c.wrong {
+				t.Error("other sums")
+			}
+			for range 3 {
+				done, err := compact(m, 26*time.Hour)
+				if c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) || c.refused == "" && err != nil {
+					t.Fatalf("%+v, %v", done, err)
+				}
+			}
+			if _, there := m.objects[p+c.key]; c.stays != (there && string(m.objects[p+c.key].data) == c.content) {
+				t.Errorf("the wrong manifest is there: %v", there)
+			}
+			if c.stays {
+				delete(m.objects, p+c.key)
+			}
+			check(t, m, want, "mended")
+			settle(t, m, m.now)
+			check(t, m, want, "settled")
+		})
+	}
+}
+
+// TestDamagedManifest: whenever the highest manifest is damaged, the sums stay the same, or the answer names it and says what
+// to do.
+func TestDamagedManifest(t *testing.T) {
+	mended := 0
+	for minutes := 0; minutes <= 200; minutes += 10 {
+		m := newMemory()
+		var rows []Row
+		for at := 0; at <= minutes; at += 50 { // a manifest now and then, and what they no longer need goes
+			late := sessionRows("orders", fmt.Sprint("s", at), 1)
+			putRows(t, m, fmt.Sprint("s", at), 1, late)
+			rows = append(rows, late...)
+			for step := at; step < min(at+50, minutes+1); step += 10 {
+				if _, err := Compact(t.Context(), m, CompactOptions{Enough: 1}, m.now); err != nil {
+					t.Fatal(err)
+				}
+				m.now = m.now.Add(10 * time.Minute)
+			}
+		}
+		manifests := m.keys(manifestPrefix)
+		m.objects[manifests[len(manifests)-1]] = stored{nil, m.now}
+		for _, when := range []string{"damaged", "compacted"} {
+			got, a := allBut(t, m, Detail)
+			right := reflect.DeepEqual(byKey(got, Detail), expected(rows)[Detail])
+			if !right && (len(a.Missing) != 1 || !strings.Contains(a.Missing[0].Why, "Restore it from a backup")) {
+				t.Errorf("%s after %d minutes: other sums, and the answer says %v", when, minutes, a.Missing)
+			}
+			if right && when == "damaged" && len(a.Missing) != 1 {
+				t.Errorf("after %d minutes: the answer says %v", minutes, a.Missing)
+			}
+			if _, err := Compact(t.Context(), m, CompactOptions{Enough: 1}, m.now); right != (err == nil) {
+				t.Errorf("after %d minutes: right %v, compacting: %v", minutes, right, err)
+			}
+			if right {
+				mended++
+			}
+		}
+	}
+	if mended < 20 {
+		t.Errorf("only %d sums were right", mended)
+	}
+}

@@ -2,11 +2,14 @@ package rollup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +20,9 @@ import (
 const (
 	manifestVersion  = 1
 	maxManifestBytes = 64 << 20
+	// maxManifest is far more than a partition ever gets: it has the sessions of a service and a day. A higher number is
+	// not ours, and would leave no room for the next.
+	maxManifest = 999_999
 )
 
 // errManifest is a manifest that is not as ours are.
@@ -53,6 +59,8 @@ func (f *dataFile) key(p partition) string { return levelPrefix(f.Level) + p.Str
 type goneFile struct {
 	Key   string    `json:"key"`
 	Since time.Time `json:"since"`
+	// By is the number of the manifest that took it out: those below need it. 0 stands for any, in manifests of old.
+	By int `json:"by,omitempty"`
 }
 
 // parseManifest decodes and checks the manifest of a partition. It may be forged, and must not make a reader or a
@@ -141,32 +149,76 @@ func getAll(ctx context.Context, s objects.Store, key string, most int64) ([]byt
 // state is a partition as it is listed.
 type state struct {
 	partition
-	number  int              // of the highest manifest; 0: none
+	number  int              // of the manifest that counts; 0: none
+	listed  objects.Object   // that manifest
 	older   []objects.Object // manifests below it
-	listed  objects.Object   // the highest
 	fresh   []freshFile
 	current *manifest // that of number, once it was read; an empty one if there is none
+	odd     []Missing // manifests that stackagent did not write, by their numbers
+	// damaged are manifests above the one that counts, which are not sound; known once they were read.
+	damaged []Missing
 }
 
-// read reads the highest manifest.
+// read reads the manifest that counts: the highest sound one. One that is damaged has replaced nothing that those below
+// it need as long as one of them is there, see compactor.clean.
 func (s *state) read(ctx context.Context, from objects.Store) error {
 	s.current = &manifest{Covered: map[string]store.Ranges{}}
-	if s.number == 0 {
-		return nil
-	}
-	data, err := getAll(ctx, from, manifestKey(s.partition, s.number), maxManifestBytes)
-	if err != nil {
-		return err
-	}
-	m, err := parseManifest(data, s.partition)
-	if err != nil {
-		return fmt.Errorf("%s: %w", manifestKey(s.partition, s.number), err)
-	}
-	s.current = m
-	if m.Covered == nil {
-		m.Covered = map[string]store.Ranges{}
+	slices.SortFunc(s.older, byKeys)
+	for s.number > 0 {
+		m, err := readManifest(ctx, from, s.partition, s.number)
+		if err == nil {
+			s.current = m
+			return nil
+		}
+		if !errors.Is(err, errManifest) {
+			return fmt.Errorf("%s: %w", s.listed.Key, err)
+		}
+		s.damaged = append(s.damaged, Missing{s.listed.Key, err.Error()})
+		if len(s.older) == 0 {
+			return fmt.Errorf("%s: %w; no manifest before it is left. Restore it from a backup or an old version of the object, or delete the roll-ups of %v and add its sessions again (shadow fleet add)", s.listed.Key, err, s.partition)
+		}
+		s.listed, s.older = s.older[len(s.older)-1], s.older[:len(s.older)-1]
+		_, s.number, _ = parseManifestKey(s.listed.Key)
 	}
 	return nil
+}
+
+func byKeys(a, b objects.Object) int { return cmp.Compare(a.Key, b.Key) }
+
+func readManifest(ctx context.Context, from objects.Store, p partition, number int) (*manifest, error) {
+	data, err := getAll(ctx, from, manifestKey(p, number), maxManifestBytes)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseManifest(data, p)
+	if err == nil && m.Covered == nil {
+		m.Covered = map[string]store.Ranges{}
+	}
+	return m, err
+}
+
+// follows checks that no number is left out: each manifest is made from the one before, and the lowest go first. Else
+// somebody else has written one, or removed one; and the compactor must not take for garbage what the others name.
+func (s *state) follows() error {
+	all := append(slices.Clone(s.older), s.listed)
+	for i := 1; i < len(all); i++ {
+		_, a, _ := parseManifestKey(all[i-1].Key)
+		if _, b, _ := parseManifestKey(all[i].Key); b != a+1 {
+			return fmt.Errorf("%s does not follow %s, so another program wrote one of them; look which is wrong, and delete it", path.Base(all[i].Key), path.Base(all[i-1].Key))
+		}
+	}
+	return nil
+}
+
+// unsound are the manifests that do not count though their numbers are higher, and those that may be wrong.
+func (s *state) unsound() (list []Missing) {
+	if err := s.follows(); err != nil {
+		list = append(list, Missing{s.listed.Key, err.Error()})
+	}
+	for _, m := range s.damaged {
+		list = append(list, Missing{m.Key, fmt.Sprintf("%s; %s counts in its place, and shadow fleet compact removes it", m.Why, path.Base(s.listed.Key))})
+	}
+	return append(list, s.odd...)
 }
 
 // partitions collects what lists of the store say. The files of sessions are to be listed before the manifests: then a
@@ -195,6 +247,10 @@ func (all partitions) addManifest(o objects.Object) {
 		return
 	}
 	s := all.of(p)
+	if n > maxManifest {
+		s.odd = append(s.odd, Missing{o.Key, fmt.Sprintf("it is ignored: stackagent gives no number above %d; delete it", maxManifest)})
+		return
+	}
 	if n > s.number {
 		if s.number > 0 {
 			s.older = append(s.older, s.listed)

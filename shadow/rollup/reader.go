@@ -197,7 +197,7 @@ func (x *reading) sources(ctx context.Context, s *state) (list []source) {
 		return nil
 	}
 	live, bad := s.live()
-	for _, m := range bad {
+	for _, m := range append(bad, s.unsound()...) {
 		x.missing(m.Key, errors.New(m.Why))
 	}
 	for _, f := range live {

@@ -134,7 +134,11 @@ func planRollups(ctx context.Context, s *meter, p Policy, now time.Time) (plan [
 		if (p.Detail == 0 || age <= p.Detail) && (p.Day == 0 || age <= p.Day) {
 			continue
 		}
-		if err := x.read(ctx, s); err != nil {
+		err := x.read(ctx, s)
+		if wrong := x.unsound(); err == nil && len(wrong) > len(x.odd) {
+			err = errors.New(wrong[0].Why)
+		}
+		if err != nil {
 			plan = append(plan, Deletion{Kind: KindManifest, Name: manifestPrefix + of.String(), Skipped: err.Error()})
 			continue
 		}
@@ -171,7 +175,6 @@ func (s *state) plan(p Policy, age time.Duration, now time.Time) (plan []Deletio
 		for i := range s.fresh {
 			d.keys, d.Bytes = append(d.keys, s.fresh[i].object.Key), d.Bytes+s.fresh[i].object.Bytes
 		}
-		slices.SortFunc(s.older, func(a, b objects.Object) int { return cmp.Compare(a.Key, b.Key) })
 		for _, o := range append(s.older, s.listed) { // the one that counts last
 			d.keys, d.Bytes = append(d.keys, o.Key), d.Bytes+o.Bytes
 		}

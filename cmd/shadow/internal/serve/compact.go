@@ -66,6 +66,11 @@ func (c *compactor) pass(ctx context.Context) error {
 	host, _ := os.Hostname() // who it is, for people only
 	_, err := rollup.WithLease(ctx, c.bus.JetStream(), "compaction", host+":"+strconv.Itoa(os.Getpid()), func(ctx context.Context) error {
 		done, err := rollup.Compact(ctx, c.store, rollup.CompactOptions{Logger: c.log}, c.now())
+		if done != nil {
+			for _, m := range done.Missing {
+				c.log.Warn("not merged", "store", c.store.String(), "object", m.Key, "why", m.Why)
+			}
+		}
 		if err != nil {
 			return err
 		}
