@@ -80,6 +80,25 @@ func TestFleetKeep(t *testing.T) {
 	}
 	ok("add", "--raw", fleet, dirs[1])
 	top("two sessions", 2)
+	if err := os.RemoveAll(filepath.Join(fleet, "sessions")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what the store has lost is put again: the sessions, then also the roll-ups
+		ok("add", "--raw", fleet, dirs[1], twin)
+		top("what was lost was added again", 2)
+		if found, err := filepath.Glob(filepath.Join(fleet, "sessions/*/*/*/manifest.json")); err != nil || len(found) != 2 {
+			t.Errorf("the store has the sessions %v, %v", found, err)
+		}
+		if err := os.RemoveAll(filepath.Join(fleet)); err != nil {
+			t.Fatal(err)
+		}
+		ok("add", fleet, dirs[1])
+	}
+	ok("add", "--raw", fleet, dirs[0], dirs[1])
+	if _, _, errs := shadow(t, nil, "fleet", "add", fleet, dirs[0]); !strings.Contains(errs, "before, and is there") {
+		t.Errorf("what is there is added: %s", errs)
+	}
+	top("all again", 2)
 	ok("compact", fleet)
 	top("compacted", 2)
 	if list := ok("retain", fleet, "--raw", "1d", "--dry-run", "--format", "csv"); strings.Contains(list, "session=b/") {

@@ -232,6 +232,71 @@ func TestRollUpCrashes(t *testing.T) {
 	}
 }
 
+// TestAddAgain: what a store has lost of a session is put again, once; where it cannot be, that is said.
+func TestAddAgain(t *testing.T) {
+	deleteFirst := func(m *memory, prefix string, n int) {
+		for _, k := range m.keys(prefix)[:n] {
+			delete(m.objects, k)
+		}
+	}
+	compact := func(m *memory) {
+		if _, err := Compact(t.Context(), m, CompactOptions{Enough: 1}, m.now.Add(48*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		live    bool // it was rolled up while it went on
+		lose    func(m *memory)
+		added   bool
+		refused bool
+	}{
+		"nothing":            {lose: func(*memory) {}},
+		"nothing, live":      {live: true, lose: func(*memory) {}},
+		"nothing, compacted": {lose: compact},
+		"a day":              {lose: func(m *memory) { deleteFirst(m, freshPrefix+"date=2026-03-01/", 1) }, added: true},
+		"a compacted day": {lose: func(m *memory) {
+			compact(m)
+			for _, k := range m.keys("") {
+				if strings.Contains(k, "date=2026-02-28") {
+					delete(m.objects, k)
+				}
+			}
+		}, added: true},
+		"all":       {lose: func(m *memory) { clear(m.objects) }, added: true},
+		"all, live": {live: true, lose: func(m *memory) { clear(m.objects) }, added: true},
+		"a part, live": {live: true, lose: func(m *memory) {
+			deleteFirst(m, freshPrefix+"date=2026-02-28/", 1)
+		}, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, m := newWriter(t, "s"), newMemory()
+			w.commit(1, 2, 3, 4)
+			if c.live {
+				w.roll(m, false)
+			}
+			w.commit(5, 6, 7, 8, 9, 10, 11, 12)
+			w.end()
+			if added, err := Add(t.Context(), m, w.dir(), "s"); !added || err != nil {
+				t.Fatalf("added %v, %v", added, err)
+			}
+			want := sums(all(t, m, Day))
+			c.lose(m)
+			if added, err := Add(t.Context(), m, w.dir(), "s"); added != c.added || errors.Is(err, ErrLost) != c.refused || (err != nil) != c.refused {
+				t.Fatalf("added %v, %v", added, err)
+			}
+			if c.refused {
+				return
+			}
+			if added, err := Add(t.Context(), m, w.dir(), "s"); added || err != nil {
+				t.Errorf("once more: added %v, %v", added, err)
+			}
+			if got := sums(all(t, m, Day)); !reflect.DeepEqual(got, want) {
+				t.Errorf("other sums: %v, want %v", got, want)
+			}
+		})
+	}
+}
+
 func TestMinus(t *testing.T) {
 	for _, c := range []struct {
 		r    [2]uint64

@@ -36,15 +36,92 @@ func RollUp(ctx context.Context, to objects.Store, dir, name string, ended bool)
 	return nil
 }
 
-// RolledUp reports whether the session in dir is in a store already, by what is written down beside it.
-func RolledUp(to objects.Store, dir string) bool {
+// ErrLost is a session of which a store has a part of what was put, so that the rest cannot be put again.
+var ErrLost = errors.New("the store has lost a part of what was put of it")
+
+// Add is RollUp of a session that has ended, into a store that may have lost what was put before: that is put again.
+// added is false if the store had all of it.
+func Add(ctx context.Context, to objects.Store, dir, name string) (added bool, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return false
+		return false, fmt.Errorf("rolling up a session: %w", err)
 	}
 	defer root.Close()
 	p, err := readProgress(root, to.String())
-	return err == nil && p.Ended
+	if err == nil && p.Ended && p.Intent == nil {
+		if p.Problem != "" {
+			err = errors.New(p.Problem)
+		} else if added, err = p.again(ctx, to, root, dir); err == nil && !added {
+			return false, nil
+		}
+	}
+	if err == nil {
+		err = rollUp(ctx, to, root, dir, name, true)
+	}
+	if err != nil {
+		return false, fmt.Errorf("rolling up the session %s: %w", dir, err)
+	}
+	return true, nil
+}
+
+// again looks whether a store has all that was put of a session. If it has nothing, or all was put at once, the progress is
+// set back: what is put a second time counts once.
+func (p *progress) again(ctx context.Context, to objects.Store, root *os.Root, dir string) (lost bool, err error) {
+	m, err := store.ReadManifest(dir)
+	if err != nil {
+		return false, err
+	}
+	days, err := p.held(ctx, newMeter(to, parallel), m)
+	if err != nil {
+		return false, err
+	}
+	atOnce := len(p.Rolled) == 1 && p.Rolled.Max() != store.MaxSeq
+	var all store.Ranges
+	for _, held := range days {
+		for _, r := range held {
+			all.Add(r[0], r[1])
+		}
+		lost = lost || atOnce && len(held) == 0
+	}
+	switch {
+	case atOnce && lost: // as after a crash
+		p.Intent, p.Carry, p.Ended = &intent{p.Rolled[0][0], p.Rolled[0][1], true}, Carry{}, false
+		return true, p.write(root)
+	case len(all) == 0:
+		p.Rolled, p.Carry, p.Ended = nil, Carry{}, false
+		return true, p.write(root)
+	}
+	for _, r := range p.Rolled {
+		// What is known at the end only may be nothing.
+		if left := minus(r, all); len(left) > 0 && left[0][0] != store.MaxSeq {
+			return false, fmt.Errorf("%w: the sums of batches %d to %d. The rest is there and would count twice. Restore them, or delete %s.* below %s, if it is not compacted, and add the session again",
+				ErrLost, left[0][0], left[0][1], p.Folder, freshPrefix)
+		}
+	}
+	return false, nil
+}
+
+// mostDays bounds the days of a session that are looked at.
+const mostDays = 400
+
+// held are the batches of a session of which a store has sums, by day.
+func (p *progress) held(ctx context.Context, s *meter, m *store.Manifest) (days []store.Ranges, err error) {
+	folder, begin := objects.SafeName(p.Folder), time.Unix(0, m.WallUnixNs)
+	end := begin.Add(time.Duration(m.DurationNs))
+	for day := startOfDay(begin); !day.After(end) && len(days) < mostDays; day = day.AddDate(0, 0, 1) {
+		x := &state{partition: partition{day.Format(time.DateOnly), objects.SafeName(m.Labels.Service)}}
+		if err := x.relist(ctx, s); err != nil {
+			return nil, err
+		}
+		held := slices.Clone(x.current.Covered[folder])
+		for i := range x.fresh {
+			if f := &x.fresh[i]; f.folder == folder {
+				held.Add(f.rng.From, f.rng.To)
+			}
+		}
+		days = append(days, held)
+	}
+	return days, nil
 }
 
 func rollUp(ctx context.Context, to objects.Store, root *os.Root, dir, name string, ended bool) error {

@@ -75,20 +75,42 @@ func (u *Uploader) session(ctx context.Context, folder string) (left int64, err 
 	return 0, nil
 }
 
-// due is session for one of which something may be due; until is when something is next.
-func (u *Uploader) due(ctx context.Context, folder string) (left int64, until time.Time, err error) {
+// open looks at a session; nil: there is none, or it has no place in the store yet. Its root is to be closed.
+func (u *Uploader) open(folder string) (*pass, error) {
 	root, err := os.OpenRoot(filepath.Join(u.o.Root, folder))
 	if err != nil {
-		return 0, until, err
+		return nil, err
 	}
-	defer root.Close()
 	p := &pass{u: u, root: root, folder: folder, now: u.o.Now()}
-	if ok, err := p.look(); !ok || err != nil {
+	ok, err := p.look()
+	if ok && err == nil {
+		p.state, err = readState(root, u.o.Store.String())
+	}
+	if !ok || err != nil {
+		root.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// verify asks the store whether it has all of a session that was put. What is lost is put again by the next look at it.
+func (u *Uploader) verify(ctx context.Context, folder string) error {
+	p, err := u.open(folder)
+	if p == nil || err != nil {
+		return err
+	}
+	defer p.root.Close()
+	return p.verify(ctx)
+}
+
+// due is session for one of which something may be due; until is when something is next.
+func (u *Uploader) due(ctx context.Context, folder string) (left int64, until time.Time, err error) {
+	p, err := u.open(folder)
+	if p == nil || err != nil {
 		return 0, until, err
 	}
-	if p.state, err = readState(root, u.o.Store.String()); err != nil {
-		return 0, until, err
-	}
+	root := p.root
+	defer root.Close()
 	digest := digestOf(p.manifest)
 	if p.ended && p.state.Whole && p.state.Manifest == digest {
 		until, err = p.settled(ctx)
@@ -384,11 +406,21 @@ func (p *pass) verify(ctx context.Context) error {
 		delete(p.state.Files, name)
 	}
 	p.state.Whole, p.state.Manifest = false, ""
+	ours, err := p.state.claimed(ctx, p.u.o.Store)
+	if err != nil {
+		return fmt.Errorf("looking whether a session is in the store whole: %w", err)
+	}
+	if !ours { // another session may have the name by now
+		p.state.Prefix, p.state.Files = "", map[string]seal.File{}
+	}
 	if err := p.state.write(p.root); err != nil {
 		return err
 	}
-	return fmt.Errorf("%d files have gone from the store, %s among them; they are put again", len(missing), slices.Min(slices.Collect(maps.Keys(missing))))
+	return fmt.Errorf("%w: %d, %s among them; they are put again", errLost, len(missing), slices.Min(slices.Collect(maps.Keys(missing))))
 }
+
+// errLost is a session that was put whole, and is not.
+var errLost = errors.New("files have gone from the store")
 
 // errChanged is a session that something came for while it was about to be removed.
 var errChanged = errors.New("something came late")

@@ -112,12 +112,7 @@ func (s *state) claim(ctx context.Context, to objects.Store, root *os.Root, fold
 	if err := s.write(root); err != nil {
 		return err
 	}
-	content, err := json.Marshal(struct {
-		Mark string `json:"mark"`
-	}{s.Mark})
-	if err != nil {
-		return err
-	}
+	content := s.mark()
 	for n := 1; n <= mostNames; n++ {
 		s.Name = folder
 		if n > 1 {
@@ -139,6 +134,18 @@ func (s *state) claim(ctx context.Context, to objects.Store, root *os.Root, fold
 		return s.write(root)
 	}
 	return fmt.Errorf("claiming a name in the store: %d sessions have the name %s", mostNames, folder)
+}
+
+// mark is what the claim says.
+func (s *state) mark() []byte { return fmt.Appendf(nil, `{"mark":%q}`, s.Mark) }
+
+// claimed reports whether the store has the claim still, and it is ours.
+func (s *state) claimed(ctx context.Context, from objects.Store) (bool, error) {
+	content, err := read(ctx, from, s.Prefix+claimName, 4096)
+	if errors.Is(err, objects.ErrNotFound) {
+		return false, nil
+	}
+	return bytes.Equal(content, s.mark()), err
 }
 
 // read reads a small object.

@@ -281,17 +281,23 @@ func (u *Uploader) remove(ctx context.Context, folder, manifest string) error {
 	})
 }
 
-// Session puts one session that has ended, and returns when all of it is there.
-func Session(ctx context.Context, o Options, folder string) error {
+// Session puts one session that has ended, and returns when all of it is there; put is false if it was before.
+func Session(ctx context.Context, o Options, folder string) (put bool, err error) {
 	o.Settle = 1
-	left, err := New(o).session(ctx, folder)
+	u := New(o)
+	left, _, err := u.due(ctx, folder)
+	if err == nil && left == 0 {
+		if err = u.verify(ctx, folder); errors.Is(err, errLost) {
+			left, _, err = u.due(ctx, folder)
+		}
+	}
 	if err == nil && left > 0 {
 		err = fmt.Errorf("%d bytes that its manifest names are not in its folder", left)
 	}
 	if err != nil {
-		return fmt.Errorf("uploading the session %s: %w", folder, err)
+		return false, fmt.Errorf("uploading the session %s: %w", folder, err)
 	}
-	return nil
+	return u.Stats().Files > 0, nil
 }
 
 // patience bounds how long a deletion waits for uploads.

@@ -359,3 +359,39 @@ func TestDelete(t *testing.T) {
 		}
 	}
 }
+
+// A session that the store has lost is put again; if another one has its name by then, under another.
+func TestSessionAgain(t *testing.T) {
+	root, to := t.TempDir(), newMemory()
+	sessionIn(t, root, "a", 10)
+	session := func(root string) bool {
+		t.Helper()
+		put, err := Session(t.Context(), Options{Root: root, Store: to, Logger: slog.New(slog.DiscardHandler)}, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return put
+	}
+	if !session(root) || session(root) || to.visible(t) != 1 {
+		t.Fatal("it is not put once")
+	}
+	clear(to.files)
+	if !session(root) || session(root) || to.visible(t) != 1 {
+		t.Error("it is not put again")
+	}
+	clear(to.files)
+	other := t.TempDir()
+	sessionIn(t, other, "a", 20)
+	if !session(other) || !session(root) || session(other) || session(root) || to.visible(t) != 2 {
+		t.Error("two sessions have one name")
+	}
+	for key := range to.files {
+		if strings.HasSuffix(key, "/"+claimName) {
+			continue
+		}
+		delete(to.files, key)
+	}
+	if !session(root) || !session(other) || session(other) || session(root) || to.visible(t) != 2 {
+		t.Error("two sessions whose claims are left have one name")
+	}
+}

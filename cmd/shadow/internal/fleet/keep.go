@@ -30,8 +30,7 @@ func newAdd(env console.Env) *cobra.Command {
 		Short: "Put sessions that are there already into a fleet's store",
 		Long: `Rolls up sessions that have ended and puts the roll-ups into a store. --raw puts the
 sessions themselves there, too. A session counts once, however often it or a copy of it is
-added. The file rollup.json in its folder says what was put; delete it to put the session
-into a store again that has lost it.`,
+added. What the store has lost of a session that was added before is put again.`,
 		Example: `  shadow fleet add s3://traces/stackagent ./shadow-20260301-*
   shadow fleet add --raw /srv/fleet /var/lib/shadow/orders-1`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -50,14 +49,13 @@ into a store again that has lost it.`,
 			}
 			var failed error
 			for _, dir := range args[1:] {
-				before := rollup.RolledUp(st.objects, dir)
-				switch err := add(cmd.Context(), st.objects, dir, raw, ended); {
+				switch added, err := add(cmd.Context(), st.objects, dir, raw, ended); {
 				case err != nil:
 					failed = errors.Join(failed, err)
-				case before:
-					env.Note("%s was added to %s before", text.Cell(dir), st.objects)
-				default:
+				case added:
 					env.Note("added %s to %s", text.Cell(dir), st.objects)
+				default:
+					env.Note("%s was added to %s before, and is there", text.Cell(dir), st.objects)
 				}
 			}
 			return failed
@@ -68,17 +66,18 @@ into a store again that has lost it.`,
 	return cmd
 }
 
-func add(ctx context.Context, to objects.Store, dir string, raw, ended bool) error {
-	dir, err := filepath.Abs(dir)
+// add puts a session into a store; added is false if all of it is there.
+func add(ctx context.Context, to objects.Store, dir string, raw, ended bool) (added bool, err error) {
+	dir, err = filepath.Abs(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	m, err := sessions.ReadManifest(dir)
 	if err != nil {
-		return fmt.Errorf("adding a session to the fleet: %w", err)
+		return false, fmt.Errorf("adding a session to the fleet: %w", err)
 	}
 	if m.Ended == sessions.EndedRunning && !ended {
-		return fmt.Errorf("adding %s to the fleet: the session has not ended, or its shadow was killed; --ended says that nothing more comes", dir)
+		return false, fmt.Errorf("adding %s to the fleet: the session has not ended, or its shadow was killed; --ended says that nothing more comes", dir)
 	}
 	f, _, err := sessions.OpenSession(dir, false)
 	if err == nil {
@@ -86,16 +85,17 @@ func add(ctx context.Context, to objects.Store, dir string, raw, ended bool) err
 		f.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("adding a session to the fleet: %w; nothing of it was added: its sums would stay wrong", err)
+		return false, fmt.Errorf("adding a session to the fleet: %w; nothing of it was added: its sums would stay wrong", err)
 	}
 	name := m.Session
 	if raw {
-		if err := upload.Session(ctx, upload.Options{Root: filepath.Dir(dir), Store: to}, filepath.Base(dir)); err != nil {
-			return err
+		if added, err = upload.Session(ctx, upload.Options{Root: filepath.Dir(dir), Store: to}, filepath.Base(dir)); err != nil {
+			return false, err
 		}
 		name = filepath.Base(dir)
 	}
-	return rollup.RollUp(ctx, to, dir, name, true) // after an upload, what it left because the end is missing
+	rolled, err := rollup.Add(ctx, to, dir, name) // after an upload, what it left because the end is missing
+	return added || rolled, err
 }
 
 func newCompact(env console.Env) *cobra.Command {
