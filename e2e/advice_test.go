@@ -89,6 +89,7 @@ var defects = []defect{
 	{name: "slow-producer", quick: true},
 	{name: "explicit-collections", quick: true},
 	{name: "contended-lock", quick: true, vm: noDelay, fixedVM: noDelay},
+	{name: "contended-locks", unknown: true, advised: "contended-lock", vm: noDelay, fixedVM: noDelay},
 	{name: "waiting-tasks"},
 	{name: "coarse-grained"},
 	{name: "load-imbalance"},

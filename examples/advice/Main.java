@@ -32,7 +32,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * "fast-and-slow" one of tasks that are summarised and of others; "locked-waiting" and "monitor-waiting" are one-at-a-time,
  * where the owner of the lock waits (fixed, they get the advice that tasks which wait deserve); "stalled" is garbage-collection
  * with a concurrent collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one
- * thread that computes more than the tasks; "contended-lock" prints how long its requests waited for a permit;
+ * thread that computes more than the tasks; "contended-lock" prints how long its requests waited for a permit, which
+ * "contended-locks" could not use if it had more, as it also waits for a monitor;
  * "good", "client", "turns", "nested", "overlapped", "relayed" and "at-once" get no advice.
  */
 public class Main {
@@ -394,8 +395,11 @@ public class Main {
         workers.shutdown();
     }
 
-    /** Requests of a server wait for one of four permits, and for a monitor; fixed: there is a permit for each, and nobody sleeps in the monitor. */
-    static void contendedLock(boolean fixed) throws Exception {
+    /**
+     * Requests of a server wait for one of four permits, and sleep 10 ms with it, some of them in a monitor; fixed: there is a permit for each, and
+     * nobody sleeps in the monitor.
+     */
+    static void contendedLock(boolean fixed, int inMonitorMillis) throws Exception {
         int workers = 16;
         int each = 25;
         Semaphore permits = new Semaphore(fixed ? workers : 4);
@@ -409,10 +413,12 @@ public class Main {
             permits.acquireUninterruptibly();
             waited.add(System.nanoTime() - from);
             try {
-                synchronized (lock) {
-                    Thread.sleep(fixed ? 0 : 1);
+                if (inMonitorMillis > 0) {
+                    synchronized (lock) {
+                        Thread.sleep(fixed ? 0 : inMonitorMillis);
+                    }
                 }
-                Thread.sleep(9);
+                Thread.sleep(10 - inMonitorMillis);
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             } finally {
@@ -589,7 +595,8 @@ public class Main {
             case "fast-and-slow" -> fastAndSlow();
             case "locked-waiting" -> all(Executors.newFixedThreadPool(CPUS), fixed ? Collections.nCopies(20, new Waiter()) : Collections.nCopies(20, new LockedWaiter(false)));
             case "monitor-waiting" -> all(Executors.newFixedThreadPool(CPUS), fixed ? Collections.nCopies(20, new Waiter()) : Collections.nCopies(20, new LockedWaiter(true)));
-            case "contended-lock" -> contendedLock(fixed);
+            case "contended-lock" -> contendedLock(fixed, 0);
+            case "contended-locks" -> contendedLock(fixed, 3);
             case "nested" -> nested();
             case "overlapped" -> overlapped();
             case "at-once" -> atOnce();

@@ -75,6 +75,7 @@ func (o streamOptions) config(replicas int) jetstream.StreamConfig {
 		Name: Stream, Subjects: []string{Subjects}, Description: "batches of stackagent that are not stored yet",
 		Storage: jetstream.FileStorage, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
 		MaxBytes: o.MaxBytes, MaxAge: o.MaxAge, Duplicates: min(duplicateWindow, o.MaxAge), Replicas: replicas,
+		AllowDirect: true, // sessions in turns are read without consumers
 	}
 }
 
@@ -86,8 +87,15 @@ func (b *Bus) suits(ctx context.Context, c jetstream.StreamConfig, o streamOptio
 		return fmt.Errorf("bus: stream %s: %w: it wants retention workqueue, discard new, and the subject %s alone; remove it and let the shadow make it",
 			Stream, ErrForeignStream, Subjects)
 	case o.Replicas == 0 && o.MaxBytes == 0 && o.MaxAge == 0:
+		if !c.AllowDirect { // made by an earlier version, or by hand
+			c.AllowDirect = true
+			if _, err := b.js.UpdateStream(ctx, c); err != nil {
+				b.warning = fmt.Sprintf("the stream %s does not allow direct reading (allow_direct), and it cannot be changed (%v): more than a few hundred sessions take much more CPU time", Stream, err)
+			}
+		}
 		return nil
 	}
+	c.AllowDirect = true
 	if o.Replicas > 0 {
 		c.Replicas = o.Replicas
 	}

@@ -49,24 +49,35 @@ func (s *source) setConsumer(c jetstream.Consumer) {
 	s.mu.Unlock()
 }
 
-// begin makes the consumer and reads from it.
+// begin begins to read: through a consumer, or in turns directly.
 func (s *source) begin(ctx context.Context) (stop func(), err error) {
 	s.setConsumer(nil)
 	if err := s.lease.Check(); err != nil { // else we would take it from its new owner
 		return nil, err
 	}
-	c, err := s.makeConsumer(ctx)
-	if err != nil {
-		return nil, err
-	}
 	let := make(chan struct{}) // closed: messages that still come are let go
-	receive := func(m jetstream.Msg) {
+	receive := func(m message) {
 		select {
 		case s.msgs <- m:
 		case <-let:
 		}
 	}
-	reading, err := c.Consume(receive,
+	s.caught.Store(false)
+	if s.direct = s.in.turns() && s.in.direct && !s.noDirect.Load(); s.direct {
+		if len(s.lease.Elsewhere) > 0 && !s.cleared {
+			if err := s.clear(ctx); err != nil {
+				return nil, err
+			}
+			s.cleared = true
+		}
+		end := s.readDirectly(receive)
+		return func() { close(let); end() }, nil
+	}
+	c, err := s.makeConsumer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reading, err := c.Consume(func(m jetstream.Msg) { receive(m) },
 		jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(2*time.Second), jetstream.PullExpiry(10*time.Second),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 			s.in.log.Debug("ingest: reading from the bus", "session", s.name, "error", err)

@@ -62,6 +62,9 @@ func (in *Ingest) dispatch() {
 			for _, s := range in.sources {
 				s.poke()
 			}
+		case <-in.rests:
+			in.free++
+			in.grant()
 		case s := <-in.gone:
 			in.remove(s)
 			in.calm.disturb() // what came to it at the last moment waits for another source

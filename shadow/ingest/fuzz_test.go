@@ -143,15 +143,15 @@ func FuzzDamaged(f *testing.F) {
 	})
 }
 
-// message is what of a message says whose it is.
-type message struct {
+// envelope is what of a message says whose it is.
+type envelope struct {
 	jetstream.Msg
 	subject string
 	header  nats.Header
 }
 
-func (m message) Subject() string      { return m.subject }
-func (m message) Headers() nats.Header { return m.header }
+func (m envelope) Subject() string      { return m.subject }
+func (m envelope) Headers() nats.Header { return m.header }
 
 // FuzzSender: whatever the bus names, the folder is one in the store.
 func FuzzSender(f *testing.F) {
@@ -160,7 +160,7 @@ func FuzzSender(f *testing.F) {
 		f.Add(subject, "../x")
 	}
 	f.Fuzz(func(t *testing.T, subject, process string) {
-		from, err := senderOf(message{subject: subject, header: nats.Header{wire.ProcessHeader: {process}}})
+		from, err := senderOf(envelope{subject: subject, header: nats.Header{wire.ProcessHeader: {process}}})
 		if err != nil {
 			return
 		}

@@ -3,8 +3,6 @@ package ingest
 import (
 	"context"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"stackagent/internal/wire"
 )
 
@@ -13,41 +11,53 @@ type held struct {
 	batch   *wire.Batch
 	seq     uint64
 	rows    int
-	alone   bool     // becomes a part of its own, see source.storedBefore
-	replies []string // of its messages: several if it was published or delivered again meanwhile
+	alone   bool    // becomes a part of its own, see source.storedBefore
+	replies []reply // of its messages: several if it was published or delivered again meanwhile
 }
 
 func hold(b *wire.Batch) *held { return &held{batch: b, seq: b.Seq, rows: rowsOf(b)} }
 
-// ackBody is what a reply says.
+// reply is what takes a message out of the stream.
+type reply struct {
+	subject string
+	body    []byte
+}
+
 var ackBody = []byte("+ACK")
+
+func replyTo(m message) reply {
+	if k, ok := m.(*kept); ok {
+		return k.done()
+	}
+	return reply{m.Reply(), ackBody}
+}
 
 // ack acknowledges batches that are stored. Where the consumer may end at once, it waits for the server's answer to the
 // last: else the server could forget the acknowledgements with the consumer.
 func (w *worker) ack(list ...*held) {
 	conn := w.ingest.o.Bus.Conn()
 	var err error
-	last := ""
+	var last reply
 	for _, h := range list {
-		for _, reply := range h.replies {
-			if last != "" {
-				if bad := conn.Publish(last, ackBody); bad != nil {
+		for _, r := range h.replies {
+			if last.subject != "" {
+				if bad := conn.Publish(last.subject, last.body); bad != nil {
 					err = bad
 				}
 			}
-			last = reply
+			last = r
 		}
 	}
 	switch {
-	case last == "":
+	case last.subject == "":
 	case w.ingest.turns() || w.ingest.quotas != nil:
 		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 		defer cancel()
-		if _, bad := conn.RequestWithContext(ctx, last, ackBody); bad != nil {
+		if _, bad := conn.RequestWithContext(ctx, last.subject, last.body); bad != nil {
 			err = bad
 		}
 	default:
-		if bad := conn.Publish(last, ackBody); bad != nil {
+		if bad := conn.Publish(last.subject, last.body); bad != nil {
 			err = bad
 		}
 	}
@@ -58,10 +68,10 @@ func (w *worker) ack(list ...*held) {
 
 // keepReply adds where m is to be acknowledged. Of a message that comes again and again the latest replies count: those
 // of consumers that are gone lead nowhere.
-func (h *held) keepReply(m jetstream.Msg) {
+func (h *held) keepReply(m message) {
 	const most = 8
 	if len(h.replies) >= most {
 		h.replies = h.replies[1:]
 	}
-	h.replies = append(h.replies, m.Reply())
+	h.replies = append(h.replies, replyTo(m))
 }

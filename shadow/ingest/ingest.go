@@ -124,12 +124,14 @@ type Ingest struct {
 	names  jetstream.Stream // see names.go; nil: none are kept
 	home   *share.Home
 	member *share.Member
+	direct bool // the stream can be read without a consumer
 
 	stop    chan struct{} // closed by Close
 	killed  atomic.Bool   // end without storing what is in memory
 	flushes chan chan struct{}
 	looks   chan struct{} // asks for a look for new sessions
 	gone    chan *source  // sources that have ended by themselves
+	rests   chan struct{} // a turn is over
 	done    chan struct{} // the dispatcher has ended
 
 	settled map[string]time.Time // the dispatcher's, see endStale
@@ -138,6 +140,8 @@ type Ingest struct {
 	crowded bool          // sessions wait for room, and it is reported; the dispatcher's
 	calm    calm          // the dispatcher's
 	listing time.Duration // for which the bus listed what waits at the last look; the same
+	due     []*source     // wait for their turn since then; the same
+	free    int           // turns for them; the same
 
 	active   atomic.Int64 // open workers, to share the row budget
 	opened   atomic.Int64 // sources
@@ -181,7 +185,7 @@ func newIngest(o Options) *Ingest {
 	setDefaults(&o)
 	in := &Ingest{
 		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
-		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
+		gone: make(chan *source), rests: make(chan struct{}, mostTurns), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
 	}
 	in.foreign.in = in
 	in.quotas = newQuotas(o.Quotas)
@@ -195,6 +199,7 @@ func (in *Ingest) join(ctx context.Context) error {
 		if in.stream, err = in.o.Bus.JetStream().Stream(ctx, bus.Stream); err != nil {
 			return fmt.Errorf("ingest: the stream on the bus: %w", err)
 		}
+		in.direct = in.stream.CachedInfo().Config.AllowDirect
 		return in.retire(ctx, legacyConsumer)
 	})
 	if err != nil {
@@ -253,7 +258,7 @@ func setDefaults(o *Options) {
 }
 
 // refuse takes a message out of the stream that no retry could make good.
-func (in *Ingest) refuse(m jetstream.Msg, err error) {
+func (in *Ingest) refuse(m message, err error) {
 	in.bad.Add(1)
 	in.log.Warn("ingest: rejected a message", "subject", m.Subject(), "error", err)
 	in.tellRefused(m.Subject(), 1, err)
@@ -267,7 +272,7 @@ func (in *Ingest) refuse(m jetstream.Msg, err error) {
 type sender struct{ session, process string }
 
 // senderOf takes the sender from the envelope of a message.
-func senderOf(m jetstream.Msg) (sender, error) {
+func senderOf(m message) (sender, error) {
 	name, ok := strings.CutPrefix(m.Subject(), wire.Subject(""))
 	if !ok {
 		return sender{}, fmt.Errorf("subject %.80q is not of ours", m.Subject())

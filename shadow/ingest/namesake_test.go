@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -73,4 +74,21 @@ func TestForeignProcess(t *testing.T) {
 		t.Errorf("%d messages kept out, want 1", n)
 	}
 	checkRows(t, filepath.Join(root, "job"), batches)
+}
+
+// All names that a session's folder may get have the session's stem, so that one lock guards the choice.
+func TestStem(t *testing.T) {
+	for _, x := range []struct{ session, want string }{
+		{"job", "job"}, {"job-2", "job"}, {"job-999", "job"}, {"job-2-7", "job"}, {"job-0123456789abcde-3", "job"},
+		{"job-0", "job-0"}, {"job-1000", "job-1000"}, {"svc-000123", "svc-000123"}, {"pod-7d9f8b6c5-x2x4k", "pod-7d9f8b6c5-x2x4k"}, {"-2", ""},
+	} {
+		if got := stem(x.session); got != x.want {
+			t.Errorf("stem of %s: %q, want %q", x.session, got, x.want)
+		}
+		for _, folder := range []string{"", "-2", "-10", fmt.Sprintf("-%d", maxNamesakes-1), fmt.Sprintf("-%015x", uint64(0xfedcba987654321)), fmt.Sprintf("-%015x", 1)} {
+			if got := stem(x.session + folder); got != x.want {
+				t.Errorf("stem of %s: %q, want %q as of %s", x.session+folder, got, x.want, x.session)
+			}
+		}
+	}
 }

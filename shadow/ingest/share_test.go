@@ -159,8 +159,8 @@ func TestRestartDoesNotWait(t *testing.T) {
 	drain(t, in)
 	must(t, in.Close(store.EndedClosed))
 	checkRows(t, filepath.Join(root, "job"), all)
-	if entries, err := os.ReadDir(filepath.Join(root, ".shadows")); err != nil || len(entries) != 4 {
-		t.Errorf("%v %v: want one id, the store's, the folders' lock and the owners", entries, err)
+	if entries, err := os.ReadDir(filepath.Join(root, ".shadows")); err != nil || len(entries) != 5 {
+		t.Errorf("%v %v: want one id, the store's, the folders' lock, the owners and the stems", entries, err)
 	}
 }
 

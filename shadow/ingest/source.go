@@ -33,15 +33,16 @@ var ErrOnBus = errors.New("the last batches wait on the bus for the shadow that 
 // source brings the messages of one session name to its workers: one for each JVM that uses the name. It has
 // a consumer of its own, so that a session that cannot be stored holds up no other.
 type source struct {
-	in    *Ingest
-	name  string
-	lease *share.Lease
-	moved bool // to another shadow
-	over  bool // the sessions of its latest workers have ended
-	msgs  chan jetstream.Msg
-	pokes chan struct{} // asks whether the consumer is still there
-	wakes chan struct{} // it is its turn
-	done  chan struct{}
+	in       *Ingest
+	name     string
+	lease    *share.Lease
+	moved    bool // to another shadow
+	over     bool // the sessions of its latest workers have ended
+	msgs     chan message
+	pokes    chan struct{} // asks whether the consumer is still there
+	wakes    chan struct{} // it is its turn
+	caughtUp chan struct{} // read directly, nothing more waits at the moment
+	done     chan struct{}
 
 	// See turn.go.
 	asleep     atomic.Bool
@@ -52,6 +53,9 @@ type source struct {
 	latest     time.Time    // when a message came, or its turn began
 	more       uint64       // messages behind the latest
 	cleared    bool         // no earlier owner's consumer is left
+	direct     bool         // it reads without a consumer
+	noDirect   atomic.Bool  // it cannot
+	caught     atomic.Bool  // it has read directly in this turn what waited
 	service    string       // of the session, where there are quotas
 
 	mu       sync.Mutex
@@ -60,8 +64,8 @@ type source struct {
 }
 
 func newSource(in *Ingest, l *share.Lease) *source {
-	s := &source{in: in, name: l.Session, lease: l, msgs: make(chan jetstream.Msg), pokes: make(chan struct{}, 1),
-		wakes: make(chan struct{}, 1), done: make(chan struct{}), workers: map[string]*worker{}}
+	s := &source{in: in, name: l.Session, lease: l, msgs: make(chan message), pokes: make(chan struct{}, 1),
+		wakes: make(chan struct{}, 1), caughtUp: make(chan struct{}), done: make(chan struct{}), workers: map[string]*worker{}}
 	s.rested.Store(time.Now().UnixNano())
 	s.asleep.Store(in.turns())
 	return s
@@ -115,6 +119,13 @@ func (s *source) run() {
 				s.rest(stop)
 				stop = nil
 			}
+		case <-s.caughtUp:
+			s.more = 0
+			s.caught.Store(true)
+			if !s.asleep.Load() && s.turnOver(time.Now()) {
+				s.rest(stop)
+				stop = nil
+			}
 		case now := <-look.C:
 			if s.asleep.Load() {
 				continue // the next turn sets it
@@ -123,6 +134,9 @@ func (s *source) run() {
 				s.rest(stop)
 				stop = nil
 				continue
+			}
+			if s.direct && !s.in.turns() {
+				s.poke()
 			}
 			look.Reset(s.lookAgain())
 		case now := <-tick.C:
@@ -159,14 +173,14 @@ func (s *source) poke() {
 func (s *source) coming(ctx context.Context) bool {
 	c := s.current()
 	if c == nil {
-		return true
+		return !s.caught.Load()
 	}
 	info, err := c.Info(ctx)
 	return err != nil || info.NumPending > 0
 }
 
 // route hands a message to the worker of its JVM.
-func (s *source) route(m jetstream.Msg) {
+func (s *source) route(m message) {
 	s.in.routed.Add(1)
 	key, err := senderOf(m)
 	if err != nil {
@@ -215,7 +229,7 @@ func (s *source) add(key sender) *worker {
 	return w
 }
 
-func (in *Ingest) putBack(m jetstream.Msg, delay time.Duration) {
+func (in *Ingest) putBack(m message, delay time.Duration) {
 	if err := m.NakWithDelay(delay); err != nil {
 		in.log.Warn("ingest: putting a message back", "error", err)
 	}
@@ -263,7 +277,7 @@ func (s *source) endWorkers() {
 // storedBefore reports whether the owner before, in a store that we do not see, may have stored the batch in m
 // and not acknowledged it. Such a batch becomes a part of its own, so that who joins the pieces of the session
 // can see by the names of the parts what is there twice.
-func (s *source) storedBefore(m jetstream.Msg) bool {
+func (s *source) storedBefore(m message) bool {
 	if s.lease.Apart() == 0 {
 		return false
 	}

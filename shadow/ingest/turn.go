@@ -34,7 +34,7 @@ func (in *Ingest) dueAfter() time.Duration {
 	return time.Duration(5 * in.stretch() * float64(in.o.PartInterval))
 }
 
-// wake gives turns to sessions for which messages wait; waiting counts them.
+// wake looks which sessions are due, as messages wait for them, and gives turns; waiting counts the messages.
 func (in *Ingest) wake(waiting map[string]uint64) {
 	now, awake := time.Now(), 0
 	var due []*source
@@ -56,26 +56,34 @@ func (in *Ingest) wake(waiting map[string]uint64) {
 		}
 	}
 	slices.SortFunc(due, func(a, b *source) int { return cmp.Compare(a.rested.Load(), b.rested.Load()) })
-	free := max(0, min(mostTurns, int(in.limit.Load()))-awake)
-	if !in.turns() {
-		free = len(due)
+	in.due, in.free = due, min(mostTurns, int(in.limit.Load()))-awake
+	in.grant()
+}
+
+// grant gives the free turns to those that are due, in their order.
+func (in *Ingest) grant() {
+	n := len(in.due)
+	if in.turns() {
+		n = min(n, max(in.free, 0))
 	}
-	in.queueing.Store(len(due) > free)
-	for _, s := range due[:min(len(due), free)] {
+	for _, s := range in.due[:n] {
+		in.free--
 		s.asleep.Store(false)
 		select {
 		case s.wakes <- struct{}{}:
 		default:
 		}
 	}
+	in.due = in.due[n:]
+	in.queueing.Store(len(in.due) > 0)
 }
 
 // over reports whether the source's turn is over, and ends it by storing what its workers hold.
 func (s *source) turnOver(now time.Time) bool {
-	if !s.in.turns() || s.current() == nil {
+	if !s.in.turns() || s.current() == nil && !s.direct {
 		return false
 	}
-	drained := s.more == 0 && now.Sub(s.latest) >= turnSettle || now.Sub(s.latest) >= turnEmpty
+	drained := s.more == 0 && (s.direct || now.Sub(s.latest) >= turnSettle) || now.Sub(s.latest) >= turnEmpty
 	long := now.Sub(s.turn) >= longTurn && s.in.queueing.Load()
 	return (drained || long) && (s.settled() || long)
 }
@@ -132,7 +140,13 @@ func (s *source) rest(stop func()) {
 	}
 	s.retireConsumer()
 	s.setConsumer(nil)
+	s.direct = false
+	s.caught.Store(false)
 	s.rested.Store(time.Now().UnixNano())
 	s.began.Store(true)
 	s.asleep.Store(true)
+	select {
+	case s.in.rests <- struct{}{}:
+	default: // the next look counts
+	}
 }

@@ -8,12 +8,39 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
+	"stackagent/internal/wire"
+	"stackagent/shadow/bus"
 	"stackagent/shadow/store"
 )
 
-// Many sessions take turns with few consumers; each batch is stored once, and a quiet session needs little memory.
+// Many sessions take turns with few consumers or none; each batch is stored once, and a quiet session needs little memory.
 func TestTurns(t *testing.T) {
-	b, root := startBus(t), t.TempDir()
+	t.Run("direct", func(t *testing.T) { testTurns(t, startBus(t)) })
+	t.Run("consumers", func(t *testing.T) {
+		b := startBus(t)
+		noDirect(t, b)
+		testTurns(t, b)
+	})
+}
+
+// noDirect makes the stream one that only consumers can read.
+func noDirect(t *testing.T, b *bus.Bus) {
+	t.Helper()
+	s, err := b.JetStream().Stream(t.Context(), bus.Stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.CachedInfo().Config
+	c.AllowDirect = false
+	if _, err := b.JetStream().UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testTurns(t *testing.T, b *bus.Bus) {
+	root := t.TempDir()
 	const sessions, batches, limit = 60, 6, 8
 	names, want := make([]string, sessions), fakeBatches("x", batches, 0)
 	for i := range names {
@@ -46,8 +73,14 @@ func TestTurns(t *testing.T) {
 	if each := (heap() - before) / sessions; each > 48<<10 {
 		t.Errorf("a session at rest holds %d bytes", each)
 	}
+	if in.direct {
+		most = 0 // those of the beginning, when the sessions were few
+	}
 	send(2, 4)
 	waitFor(t, resting)
+	if in.direct && most > 0 {
+		t.Errorf("%d consumers, want none", most)
+	}
 	if most > 2*limit { // as long as they are few, each has a consumer; then they end
 		t.Errorf("%d consumers at a time, want about %d", most, limit)
 	}
@@ -98,5 +131,41 @@ func TestTurnsAndKill(t *testing.T) {
 	must(t, in.Close(store.EndedClosed))
 	for i := range s.all {
 		checkRows(t, filepath.Join(root, fmt.Sprintf("s%02d", i)), fakeBatches("x", 12, 0))
+	}
+}
+
+// Who may publish can give a message any headers, also those that the server adds when it is read directly. They delete no
+// message of another session, and keep back none of their own.
+func TestForgedPlaces(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	const sessions = 6
+	var all [][]*wire.Batch
+	for i := range sessions {
+		all = append(all, asProcess("p", fakeBatches(fmt.Sprintf("s%d", i), 4, i+1)))
+		publishAll(t, b, all[i][:2]...)
+	}
+	forged := []nats.Header{
+		{"Nats-Sequence": {"1"}, "Nats-Subject": {wire.Subject("s0")}, "Nats-Num-Pending": {"0"}},
+		{"Nats-Sequence": {"x"}, "Status": {"204"}, "Description": {"EOB"}},
+		{"Status": {"404"}}, {"Status": {"503"}},
+	}
+	for i, h := range forged {
+		h.Set(wire.ProcessHeader, "p")
+		must(t, b.Conn().PublishMsg(&nats.Msg{Subject: wire.Subject(fmt.Sprintf("s%d", i+1)), Header: h}))
+	}
+	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, dense: 1})
+	for i := range sessions {
+		publishAll(t, b, all[i][2:]...)
+	}
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+	for i := range sessions {
+		s := checkRows(t, filepath.Join(root, fmt.Sprintf("s%d", i)), fakeBatches("x", 4, 0))
+		if s.Manifest.Lost.Batches != 0 {
+			t.Errorf("s%d lost %+v", i, s.Manifest.Lost)
+		}
+	}
+	if n := in.BadMessages(); n != uint64(len(forged)) {
+		t.Errorf("%d messages refused, want %d", n, len(forged))
 	}
 }

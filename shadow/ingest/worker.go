@@ -5,10 +5,9 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/beat"
 	"stackagent/internal/wire"
@@ -48,7 +47,7 @@ type worker struct {
 	fence  *share.Fence // of the folder
 	name   string       // of the session
 	from   sender
-	in     chan jetstream.Msg
+	in     chan message
 	flush  chan struct{}
 	asks   chan func() // run by the worker; see Ingest.ask
 	done   chan struct{}
@@ -93,7 +92,7 @@ const publishInterval = time.Second
 func newWorker(s *source, from sender) *worker {
 	w := &worker{
 		ingest: s.in, source: s, name: from.session, from: from,
-		in: make(chan jetstream.Msg, queueLength), flush: make(chan struct{}), asks: make(chan func()), done: make(chan struct{}),
+		in: make(chan message, queueLength), flush: make(chan struct{}), asks: make(chan func()), done: make(chan struct{}),
 		pending: map[uint64]*held{}, waiting: map[uint64]*held{},
 	}
 	w.lastBatch.Store(time.Now().UnixNano())
@@ -213,7 +212,7 @@ func (w *worker) interval(now time.Time) time.Duration {
 }
 
 // take decodes a message and puts its batch in its place.
-func (w *worker) take(m jetstream.Msg) {
+func (w *worker) take(m message) {
 	b, err := wire.Decode(m.Data(), wire.DefaultLimits())
 	if err == nil {
 		err = check(b, w.from)
@@ -255,7 +254,7 @@ func (w *worker) take(m jetstream.Msg) {
 	w.place(h)
 }
 
-func (w *worker) refuse(m jetstream.Msg, err error) {
+func (w *worker) refuse(m message, err error) {
 	w.ingest.refuse(m, err)
 	if w.out != nil {
 		w.out.Manifest.BadMessages++
@@ -293,7 +292,7 @@ func (w *worker) open(b *wire.Batch) error {
 // beginning: whatever happens, it says whose it is, also to a worker that
 // looks for a folder of the same name for another JVM.
 func (w *worker) claimFolder(b *wire.Batch) (*store.Writer, string, error) {
-	unlock, err := w.ingest.home.LockFolders()
+	unlock, err := w.ingest.home.LockFoldersOf(stem(w.name))
 	if err != nil {
 		return nil, "", err
 	}
@@ -366,6 +365,13 @@ func (w *worker) chooseFolder(b *wire.Batch) string {
 	h.Write([]byte(b.Process))
 	return fmt.Sprintf("%s-%015x", w.name, h.Sum64()>>4) // as long as a folder's name may be beyond its session's
 }
+
+// numbered is what chooseFolder adds to a session's name.
+var numbered = regexp.MustCompile(`(-[1-9][0-9]{0,2}|-[0-9a-f]{15})+$`)
+
+// stem is what the names of all folders have in common that chooseFolder may choose for a session, and of the sessions
+// that may choose the same ones: NAME-2 is a folder of NAME's, and may be another session's name.
+func stem(session string) string { return numbered.ReplaceAllString(session, "") }
 
 // taken says that a name without a readable manifest is not free: it holds one that is damaged, or is no
 // folder, as the token's file beside the sessions or a link that somebody laid there.

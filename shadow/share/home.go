@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -24,7 +25,9 @@ const (
 	slotPrefix  = "shadow-"
 	foldersLock = "folders.lock"
 	fenceFolder = "owners"
-	maxSlots    = 64 // shadows that use one store at once
+	stemFolder  = "stems" // of the locks of LockFoldersOf
+	stemLocks   = 64      // the stems share them
+	maxSlots    = 64      // shadows that use one store at once
 	idBytes     = 8
 )
 
@@ -44,10 +47,12 @@ type Home struct {
 // OpenHome takes a free id in the store at root, or makes one.
 func OpenHome(root string) (*Home, error) {
 	h := &Home{dir: filepath.Join(root, HomeName)}
-	if err := os.MkdirAll(filepath.Join(h.dir, fenceFolder), 0o700); err != nil {
-		return nil, fmt.Errorf("share: making the shadows' folder of the store: %w", err)
+	for _, folder := range []string{fenceFolder, stemFolder} {
+		if err := os.MkdirAll(filepath.Join(h.dir, folder), 0o700); err != nil {
+			return nil, fmt.Errorf("share: making the shadows' folder of the store: %w", err)
+		}
 	}
-	unlock, err := lockFile(filepath.Join(h.dir, foldersLock), true)
+	unlock, err := lockFile(filepath.Join(h.dir, foldersLock), unix.LOCK_EX)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +114,26 @@ func (h *Home) takeSlot(path string) (bool, error) {
 	return true, nil
 }
 
-// LockFolders keeps other shadows of the store from choosing a session's folder meanwhile.
+// LockFolders keeps all shadows of the store from choosing a session's folder meanwhile.
 func (h *Home) LockFolders() (unlock func(), err error) {
-	return lockFile(filepath.Join(h.dir, foldersLock), true)
+	return lockFile(filepath.Join(h.dir, foldersLock), unix.LOCK_EX)
+}
+
+// LockFoldersOf keeps all shadows of the store from choosing folders meanwhile for sessions of the same stem. Those of other
+// stems do not wait, so that thousands of sessions that begin at once do not wait for the disk one after another.
+func (h *Home) LockFoldersOf(stem string) (unlock func(), err error) {
+	all, err := lockFile(filepath.Join(h.dir, foldersLock), unix.LOCK_SH)
+	if err != nil {
+		return nil, err
+	}
+	hash := fnv.New32a()
+	hash.Write([]byte(stem))
+	own, err := lockFile(filepath.Join(h.dir, stemFolder, strconv.Itoa(int(hash.Sum32()%stemLocks))), unix.LOCK_EX)
+	if err != nil {
+		all()
+		return nil, err
+	}
+	return func() { own(); all() }, nil
 }
 
 func newID() string {
@@ -137,15 +159,11 @@ func readID(path string) (string, error) {
 	return id, nil
 }
 
-// lockFile locks path, waiting for it or not.
-func lockFile(path string, wait bool) (unlock func(), err error) {
+// lockFile locks path as flock's how says.
+func lockFile(path string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("share: lock: %w", err)
-	}
-	how := unix.LOCK_EX
-	if !wait {
-		how |= unix.LOCK_NB
 	}
 	if err := flock(f, how); err != nil {
 		f.Close()
@@ -171,7 +189,7 @@ func Remove(root string) error {
 		return fmt.Errorf("share: %w", err)
 	}
 	for _, path := range slots {
-		unlock, err := lockFile(path, false)
+		unlock, err := lockFile(path, unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil
 		}

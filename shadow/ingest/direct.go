@@ -1,0 +1,182 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/shadow/bus"
+)
+
+// In its turn a session reads its messages where the stream keeps them, and deletes what it has stored. That costs a
+// tenth of a consumer, which the server would have to make, compare with each acknowledgement, and remove again.
+const (
+	directGet = jetstream.DefaultAPIPrefix + "DIRECT.GET." + bus.Stream
+	deleteMsg = jetstream.DefaultAPIPrefix + "STREAM.MSG.DELETE." + bus.Stream
+	getPause  = 200 * time.Millisecond // until it is asked again, in a turn that goes on
+)
+
+// message is what comes from the bus, through a consumer or directly.
+type message interface {
+	Data() []byte
+	Headers() nats.Header
+	Subject() string
+	Metadata() (*jetstream.MsgMetadata, error)
+	Reply() string
+	NakWithDelay(delay time.Duration) error
+	TermWithReason(reason string) error
+}
+
+// kept is a message that the stream keeps until it is deleted.
+type kept struct {
+	*nats.Msg
+	conn        *nats.Conn
+	subject     string
+	seq, behind uint64
+}
+
+// errNoDirect is returned where the stream cannot be read without a consumer.
+var errNoDirect = errors.New("the stream does not allow direct reading")
+
+// newKept makes a message of an answer. The server adds its headers behind those with which the message was published,
+// which nobody has checked: the last of a name counts.
+func newKept(conn *nats.Conn, m *nats.Msg) (*kept, error) {
+	k := &kept{Msg: m, conn: conn, subject: lastHeader(m, jetstream.SubjectHeader)}
+	var errs [2]error
+	k.seq, errs[0] = strconv.ParseUint(lastHeader(m, jetstream.SequenceHeader), 10, 64)
+	k.behind, errs[1] = strconv.ParseUint(lastHeader(m, "Nats-Num-Pending"), 10, 64)
+	return k, errors.Join(errs[:]...)
+}
+
+func lastHeader(m *nats.Msg, name string) string {
+	if list := m.Header[name]; len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return ""
+}
+
+func (k *kept) Data() []byte         { return k.Msg.Data }
+func (k *kept) Headers() nats.Header { return k.Header }
+func (k *kept) Subject() string      { return k.subject }
+func (k *kept) Reply() string        { return "" }
+
+func (k *kept) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Stream: k.seq}, NumPending: k.behind}, nil
+}
+
+// NakWithDelay leaves it for the next turn.
+func (k *kept) NakWithDelay(time.Duration) error { return nil }
+
+// TermWithReason deletes it.
+func (k *kept) TermWithReason(string) error {
+	r := k.done()
+	return k.conn.Publish(r.subject, r.body)
+}
+
+// done is what deletes it.
+func (k *kept) done() reply {
+	return reply{subject: deleteMsg, body: fmt.Appendf(nil, `{"seq":%d,"no_erase":true}`, k.seq)}
+}
+
+// readDirectly begins to bring what waits; stop ends that.
+func (s *source) readDirectly(receive func(message)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for next := uint64(1); ctx.Err() == nil; {
+			last, more, err := s.get(ctx, next, receive)
+			next = max(next, last+1)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				if errors.Is(err, errNoDirect) {
+					s.noDirect.Store(true)
+				}
+				s.in.log.Debug("ingest: reading from the bus", "session", s.name, "error", err)
+				time.AfterFunc(retryPause, s.poke) // begins anew
+				return
+			case more:
+				continue
+			}
+			select {
+			case s.caughtUp <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-time.After(getPause):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// get receives some of what waits, from a place in the stream on, and reports the last place and whether there is more.
+func (s *source) get(ctx context.Context, from uint64, receive func(message)) (last uint64, more bool, err error) {
+	conn := s.in.o.Bus.Conn()
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	ask, err := json.Marshal(struct {
+		Seq      uint64 `json:"seq"`
+		Subject  string `json:"next_by_subj"`
+		Batch    int    `json:"batch"`
+		MaxBytes int    `json:"max_bytes"`
+	}{from, subjectOf(s.name), pullMessages, pullBytes})
+	if err != nil {
+		return 0, false, err
+	}
+	inbox := conn.NewRespInbox()
+	answers := make(chan *nats.Msg, pullMessages+1) // through a channel the client does not read the headers itself
+	sub, err := conn.ChanSubscribe(inbox, answers)
+	if err != nil {
+		return 0, false, fmt.Errorf("ingest: asking for messages: %w", err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := conn.PublishRequest(directGet, inbox, ask); err != nil {
+		return 0, false, fmt.Errorf("ingest: asking for messages: %w", err)
+	}
+	for {
+		var m *nats.Msg
+		select {
+		case m = <-answers:
+		case <-ctx.Done():
+			return last, false, fmt.Errorf("ingest: receiving messages: %w", ctx.Err())
+		}
+		if lastHeader(m, jetstream.SubjectHeader) == "" { // only the server's own words have none
+			return last, more, endOf(m)
+		}
+		k, err := newKept(conn, m)
+		if err != nil {
+			return last, false, fmt.Errorf("ingest: a message of the bus: %w", err)
+		}
+		receive(k)
+		last, more = k.seq, k.behind > 0
+	}
+}
+
+// endOf is the error in the server's words at the end of an answer.
+func endOf(m *nats.Msg) error {
+	switch status := m.Header.Get("Status"); status {
+	case "204", "404": // the end, nothing
+		return nil
+	case "503":
+		return errNoDirect
+	default:
+		return fmt.Errorf("ingest: the bus answers %s %s", status, m.Header.Get("Description"))
+	}
+}
