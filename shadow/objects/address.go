@@ -102,15 +102,36 @@ var options = map[string]func(p *place, value string) error{
 	"sse-kms-key-id": nil,
 }
 
+func withoutScheme(address string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(address, scheme), scheme1)
+}
+
+// CheckAddress refuses what would be another place than it seems: path elements that cleaning removes, and what URLs
+// have behind a #.
+func CheckAddress(address string) error {
+	where, _, _ := strings.Cut(withoutScheme(address), "?")
+	if strings.Contains(address, "#") {
+		return errors.New("the address of the object store has a #, which means nothing there; options follow a ?, as in s3://BUCKET/PREFIX?region=NAME")
+	}
+	for i, name := range strings.Split(strings.TrimSuffix(where, "/"), "/") {
+		if i > 0 && (name == "" || name == "." || name == "..") {
+			return fmt.Errorf("the address of the object store has %q in its path; no key of ours has that. Give s3://BUCKET/PREFIX with single slashes", "/"+name+"/")
+		}
+	}
+	return nil
+}
+
 // parse reads an address. What it does not give comes from the environment and the AWS configuration file.
 func parse(address string) (place, error) {
 	p := place{silence: defaultSilence, attempts: defaultAttempts}
-	rest, query, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(address, scheme), scheme1), "?")
-	p.bucket, p.prefix, _ = strings.Cut(rest, "/")
+	if err := CheckAddress(address); err != nil {
+		return place{}, err
+	}
+	rest, query, _ := strings.Cut(withoutScheme(address), "?")
+	p.bucket, p.prefix, _ = strings.Cut(strings.TrimSuffix(rest, "/"), "/")
 	if strings.ContainsAny(p.bucket, "@:") { // keys that somebody took for a part of an address must not show up in messages
 		return place{}, errors.New("the name of the bucket has an @ or a colon; give credentials by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never in the address")
 	}
-	p.prefix = strings.Trim(p.prefix, "/")
 	if err := s3utils.CheckValidBucketName(p.bucket); err != nil {
 		return place{}, fmt.Errorf("bucket %.80q: %w", p.bucket, err)
 	}
@@ -121,7 +142,7 @@ func parse(address string) (place, error) {
 	if err != nil {
 		return place{}, errors.New("the options after ? of an address are not of the form name=value&name=value")
 	}
-	for name := range values {
+	for name, given := range values {
 		set, known := options[name]
 		if !known {
 			names := make([]string, 0, len(options))
@@ -130,10 +151,13 @@ func parse(address string) (place, error) {
 			}
 			return place{}, fmt.Errorf("unknown option %.40q of an object store%s", name, text.DidYouMean(name, names))
 		}
+		if len(given) > 1 || given[0] == "" {
+			return place{}, fmt.Errorf("option %s of the object store: give it once, with a value", name)
+		}
 		if set == nil {
 			continue
 		}
-		if err := set(&p, values.Get(name)); err != nil {
+		if err := set(&p, given[0]); err != nil {
 			return place{}, fmt.Errorf("option %s of the object store: %w", name, err)
 		}
 	}

@@ -60,7 +60,8 @@ func TestAddress(t *testing.T) {
 		"s3://", "s3://a", "s3://bucket/../x", "s3://bucket/a//b", "s3://bucket?regoin=x", "s3://bucket?attempts=0", "s3://bucket?attempts=1000",
 		"s3://bucket?timeout=0s", "s3://bucket?timeout=9999h", "s3://bucket?endpoint=ftp://h", "s3://bucket?endpoint=http://user:hidden@h", "s3://bucket?endpoint=http://h/path",
 		"s3://bucket?endpoint=http://h?token=hidden", "s3://bucket?sse=rot13", "s3://bucket?sse-kms-key-id=k", "s3://bucket?path-style=maybe", "s3://bucket?%zz=hidden",
-		"s3://bucket?a;b=hidden",
+		"s3://bucket?a;b=hidden", "s3://bucket//x", "s3://bucket/x//", "s3://bucket/x/./y", "s3://bucket/x#hidden", "s3://bucket/x?y", "s3://bucket/x?region", "s3://bucket/x?region=a#hidden",
+		"s3://bucket/x?region=a&region=b", "s3://bucket//",
 	} {
 		if _, err := parse(address); err == nil || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: %v", address, err)

@@ -34,6 +34,9 @@ func open(ctx context.Context, address string) (string, *objects.Counting, error
 	if !objects.Remote(address) {
 		return address, nil, nil
 	}
+	if err := objects.CheckAddress(address); err != nil {
+		return "", nil, err
+	}
 	where, options, _ := strings.Cut(address, "?")
 	dir := filepath.Clean(where)
 	bucket, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(dir, "s3:"), "/"), "/")

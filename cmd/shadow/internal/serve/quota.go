@@ -30,7 +30,7 @@ func (f *quotaFlags) check() error {
 	for _, s := range f.list {
 		q, problem := parseQuota(s)
 		if problem == "" && seen[q.Service] {
-			problem = "the service has a quota already"
+			problem = "the service has a quota already; put all its limits into one --quota"
 		}
 		if problem != "" {
 			return console.Usagef("--quota %s: %s; want SERVICE:open=N,new=N,mib=N", s, problem)
@@ -53,8 +53,13 @@ func parseQuota(s string) (q ingest.Quota, problem string) {
 	if problem := label.CheckValue(q.Service); problem != "" {
 		return q, "the service " + problem
 	}
+	seen := map[string]bool{}
 	for part := range strings.SplitSeq(s[i+1:], ",") {
 		key, value, _ := strings.Cut(part, "=")
+		if seen[key] {
+			return q, key + " is given twice"
+		}
+		seen[key] = true
 		v, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(v > 0 && v <= maxQuota) {
 			return q, key + "=" + value + " is no number above 0"

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"strings"
 	"testing"
 
 	"stackagent/shadow/ingest"
@@ -16,13 +17,15 @@ func TestParseQuota(t *testing.T) {
 			t.Errorf("%s: %+v %s, want %+v", s, got, problem, want)
 		}
 	}
-	for _, s := range []string{"", "a", ":open=1", "a:", "a:open", "a:open=0", "a:open=-1", "a:open=1.5", "a:new=NaN", "a:mib=1e99", "a:rows=3", "a\x1b:open=1"} {
+	for _, s := range []string{"", "a", ":open=1", "a:", "a:open", "a:open=0", "a:open=-1", "a:open=1.5", "a:new=NaN", "a:mib=1e99", "a:rows=3", "a\x1b:open=1", "a:open=1,open=2", "a:open=1,open=1"} {
 		if got, problem := parseQuota(s); problem == "" {
 			t.Errorf("%q is taken: %+v", s, got)
 		}
 	}
-	f := quotaFlags{list: []string{"a:open=1", "a:new=1"}}
-	if f.check() == nil {
-		t.Error("a service has two quotas")
+	for _, list := range [][]string{{"a:open=1", "a:new=1"}, {"*:open=1", "a:open=1", "*:open=2"}} {
+		f := quotaFlags{list: list}
+		if err := f.check(); err == nil || !strings.Contains(err.Error(), "one --quota") {
+			t.Errorf("a service has two quotas: %v", err)
+		}
 	}
 }
