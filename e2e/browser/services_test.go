@@ -1,9 +1,12 @@
 package browser_test
 
 import (
+	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,8 +31,14 @@ func servesFleet(t *testing.T, f fleettest.Fleet) string {
 	if out, err := exec.Command(testjvm.Shadow(t), add...).CombinedOutput(); err != nil {
 		t.Fatalf("shadow fleet add: %v\n%s", err, out)
 	}
+	return servesStore(t, address, filepath.Join(dir, "work"))
+}
+
+// servesStore runs `shadow serve` on a bucket, and gives the page's address.
+func servesStore(t *testing.T, address, work string) string {
+	t.Helper()
 	page := free(t)
-	run(t, testjvm.Shadow(t), "serve", "--listen", free(t), "--http", page, "--store", address, "--work", filepath.Join(dir, "work"))
+	run(t, testjvm.Shadow(t), "serve", "--listen", free(t), "--http", page, "--store", address, "--work", work)
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		if answer, err := http.Get("http://" + page + "/healthz"); err == nil {
 			answer.Body.Close()
@@ -100,4 +109,38 @@ func TestServices(t *testing.T) {
 		t.Errorf("%s is not the report of %s", path, session)
 	}
 	b.shoot("services-report")
+}
+
+// The page says that the object store fails, and no longer when it works again.
+func TestStoreFails(t *testing.T) {
+	testjvm.Alone(t, "the address of the object store is in the environment")
+	work := t.TempDir()
+	f := fleettest.Fleet{Sessions: 2, Services: 1, Days: 1, Executions: 300, From: time.Now().AddDate(0, 0, -3), Seed: 7}
+	list, err := f.Generate(work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list { // nothing more comes of them
+		past := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(x.Dir, "manifest.json"), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bucket := testobjects.Start(t)
+	bucket.Fail(testobjects.Always(testobjects.Answer(http.StatusForbidden, "AccessDenied")))
+	b := open(t, servesStore(t, bucket.Address("traces", "&attempts=1"), work)+"/", laptop)
+	const faults = `document.querySelector("#faults").innerText`
+	b.until(faults + `.includes("AccessDenied")`)
+	if said := eval[string](b, faults); !strings.Contains(said, "The object store has failed for") || !strings.Contains(said, work) {
+		t.Errorf("the page says %q", said)
+	}
+	b.accessible("store fails")
+	for _, size := range [][2]int{phone, laptop} {
+		b.must(b.Resize(size[0], size[1]))
+		b.shoot(fmt.Sprint("store-fails-", size[0]))
+		b.fits()
+	}
+	b.shoot("store-fails")
+	bucket.Fail(nil)
+	b.until(faults + ` === ""`)
 }

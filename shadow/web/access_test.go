@@ -298,3 +298,36 @@ func TestStreamsByRights(t *testing.T) {
 		t.Errorf("one's own: %d", w.Code)
 	}
 }
+
+// What does not work is in state.json, for who may know it: of the store in full for who sees all, of quotas to those who see
+// the service.
+func TestTroubles(t *testing.T) {
+	s, _ := teams(t, policy)
+	troubles := func(user, groups string) string {
+		t.Helper()
+		var state struct{ Troubles []string }
+		if err := json.Unmarshal(as(s, user, groups, "GET", "/state.json").Body.Bytes(), &state); err != nil || state.Troubles == nil {
+			t.Fatal(state, err)
+		}
+		return strings.Join(state.Troubles, "|")
+	}
+	if got := troubles("root", ""); got != "" {
+		t.Errorf("all is well: %s", got)
+	}
+	s.o.Troubles = func() []string { return []string{"The object store fails:\nbank2 \x1b[31m" + strings.Repeat("x", 9999)} }
+	s.o.Quotas = func() []ingest.QuotaState {
+		return []ingest.QuotaState{{Service: ingest.AnyService, Waiting: 7}, {Service: "bank", Waiting: 1}, {Service: "shop-web", Waiting: 3}, {Service: "shop-db", Open: 4}}
+	}
+	all := troubles("root", "")
+	for _, want := range []string{"fails:; bank2 ?[31mx", "Services without a quota of their own: 7 sessions wait", "bank: 1 session waits", "shop-web: 3 sessions wait"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is missing: %s", want, all)
+		}
+	}
+	if len(all) > 1000 || strings.Contains(all, "shop-db") {
+		t.Error(all)
+	}
+	if got := troubles("ann", "shop"); !strings.Contains(got, "store fails") || !strings.Contains(got, "shop-web: 3 sessions wait") || strings.Contains(got, "bank") || strings.Contains(got, "7 sessions") {
+		t.Errorf("ann sees %s", got)
+	}
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"stackagent/internal/label"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/access"
 	"stackagent/shadow/catalog"
@@ -232,19 +234,51 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (Row, bool) {
 	return row, true
 }
 
+// mostTrouble bounds a sentence of troubles, in characters: it may have what an object store answered, for many sessions.
+const mostTrouble = 400
+
+// troubles are what does not work though sessions are stored, for who may know it.
+func (s *Server) troubles(rights access.Rights) []string {
+	list := []string{}
+	if s.o.Troubles != nil {
+		for _, t := range s.o.Troubles() {
+			if !rights.All() { // it may name what others do
+				list = append(list, "A part of the shadow's store fails; who runs it sees more.")
+				break
+			}
+			list = append(list, text.Cut(text.OneLine(t), mostTrouble))
+		}
+	}
+	if s.o.Quotas == nil {
+		return list
+	}
+	for _, q := range s.o.Quotas() {
+		if q.Waiting == 0 || !rights.All() && (q.Service == ingest.AnyService || !rights.Sees(q.Service)) {
+			continue
+		}
+		of := text.OneLine(q.Service)
+		if q.Service == ingest.AnyService {
+			of = "Services without a quota of their own"
+		}
+		list = append(list, fmt.Sprintf("%s: %s because of the quota (--quota); what they send waits on the bus.", of, text.PluralExact(q.Waiting, "session waits", "sessions wait")))
+	}
+	return list
+}
+
 // state has what the page shows beside the sessions, and the token that a request needs to change something.
 func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 	rights := rightsOf(r)
 	answer := struct {
-		Store   string `json:"store"`
-		Bus     string `json:"bus"`
-		Fault   string `json:"fault"`   // why nothing is stored; "": all is well
-		Running uint64 `json:"running"` // sessions
-		CSRF    string `json:"csrf"`    // for the header X-CSRF-Token
-		User    string `json:"user"`    // who asks; "": it has no name
-		Role    string `json:"role"`    // admin: may delete and label sessions; viewer
-		Fleet   bool   `json:"fleet"`   // there is a page /services
-	}{CSRF: s.csrf, Role: rights.Role(), Fleet: s.o.Fleet != nil}
+		Store    string   `json:"store"`
+		Bus      string   `json:"bus"`
+		Fault    string   `json:"fault"`    // why nothing is stored; "": all is well
+		Troubles []string `json:"troubles"` // sentences on what else does not work
+		Running  uint64   `json:"running"`  // sessions
+		CSRF     string   `json:"csrf"`     // for the header X-CSRF-Token
+		User     string   `json:"user"`     // who asks; "": it has no name
+		Role     string   `json:"role"`     // admin: may delete and label sessions; viewer
+		Fleet    bool     `json:"fleet"`    // there is a page /services
+	}{CSRF: s.csrf, Role: rights.Role(), Fleet: s.o.Fleet != nil, Troubles: s.troubles(rights)}
 	if s.o.Access != nil {
 		answer.User = rights.Who
 	}

@@ -52,6 +52,8 @@ type Options struct {
 	Pushed   func() []*live.Family      // metrics of pushing metrics elsewhere; nil: that is not done
 	// Healthy returns what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
+	// Troubles are sentences on what does not work though sessions are stored; nil: nothing is looked at.
+	Troubles func() []string
 	// Data writes what the page shows of a session, File the page as one file. nil: there are no reports.
 	Data, File Maker
 	Version    string // of Data and File: other versions' are made again

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -33,6 +34,9 @@ type compactor struct {
 
 	stop context.CancelFunc
 	done sync.WaitGroup
+
+	mu   sync.Mutex
+	last error // of the last pass
 }
 
 func (c *compactor) start() {
@@ -49,11 +53,29 @@ func (c *compactor) start() {
 			case <-wait.C:
 				wait.Stop()
 			}
-			if err := c.pass(ctx); err != nil && ctx.Err() == nil {
-				c.note("compacting the roll-ups of %s: %s; it is tried again", c.store, text.OneLine(err.Error()))
+			err := c.pass(ctx)
+			if ctx.Err() != nil {
+				return
 			}
+			if err != nil {
+				c.note("%s", c.trouble(err))
+			}
+			c.mu.Lock()
+			c.last = err
+			c.mu.Unlock()
 		}
 	})
+}
+
+// failed is why the last pass failed; nil: it did not.
+func (c *compactor) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+func (c *compactor) trouble(err error) string {
+	return fmt.Sprintf("compacting the roll-ups of %s: %s; it is tried again", c.store, text.OneLine(err.Error()))
 }
 
 func (c *compactor) close() {

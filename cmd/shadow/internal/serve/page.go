@@ -97,6 +97,7 @@ func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, 
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
 	p.options.Pushed = live.own(env.Now)
+	p.options.Troubles = func() []string { return live.troubles(env.Now()) }
 	if f.cert == "" {
 		if !loopbackAddress(f.http) {
 			env.Note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
@@ -135,6 +136,7 @@ type serveLive struct {
 	figures  *live.Live       // the live view
 	pusher   *otlp.Pusher     // of metrics; nil: none is wanted
 	uploader *upload.Uploader // nil: the store is a folder
+	compacts *compactor       // nil: the store is a folder
 
 	mu       sync.Mutex
 	problems map[string]error // by session that cannot be stored now
@@ -174,6 +176,21 @@ func (s *serveLive) own(now func() time.Time) func() []*live.Family {
 		list = append(list, func() []*live.Family { return uploadMetrics(s.uploader.Stats(), now()) })
 	}
 	return families(list...)
+}
+
+// troubles are what fails in an object store.
+func (s *serveLive) troubles(now time.Time) (list []string) {
+	if s.uploader != nil {
+		if x := s.uploader.Stats(); !x.Since.IsZero() {
+			list = append(list, uploadTrouble(x, s.root, now))
+		}
+	}
+	if s.compacts != nil {
+		if err := s.compacts.failed(); err != nil {
+			list = append(list, s.compacts.trouble(err))
+		}
+	}
+	return list
 }
 
 // labels are what the user calls a session.

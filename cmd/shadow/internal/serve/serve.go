@@ -222,9 +222,9 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if fleet != nil {
 		live.uploader = f.startUploads(env, fleet, in)
 		defer endUploads(ctx, env, live.uploader, fleet, f.store)
-		c := &compactor{store: fleet, bus: b, policy: f.policy, audit: f.auditLog, log: env.Logger(), note: noteLines(env), now: env.Now}
-		c.start()
-		defer c.close()
+		live.compacts = &compactor{store: fleet, bus: b, policy: f.policy, audit: f.auditLog, log: env.Logger(), note: noteLines(env), now: env.Now}
+		live.compacts.start()
+		defer live.compacts.close()
 	}
 	go live.figures.Run(ctx)
 	if f.client != nil {

@@ -12,6 +12,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/internal/text"
+	"stackagent/internal/units"
 	"stackagent/shadow/catalog"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/live"
@@ -141,6 +142,16 @@ func endUploads(ctx context.Context, env console.Env, up *upload.Uploader, to ob
 		return
 	}
 	env.Note("all that was stored is in %s, too", to)
+}
+
+// uploadTrouble says that the object store fails, and for how long.
+func uploadTrouble(s upload.Stats, work string, now time.Time) string {
+	waiting := ""
+	if s.WaitingBytes > 0 {
+		waiting = " (" + units.FormatBytes(s.WaitingBytes) + ")"
+	}
+	return fmt.Sprintf("The object store has failed for %s. What it does not take stays in %s%s, and the shadow tries again. The last error: %s",
+		units.FormatNs(units.Ns(now.Sub(s.Since))), work, waiting, text.OneLine(s.Problem))
 }
 
 // uploadMetrics are those of the uploads.

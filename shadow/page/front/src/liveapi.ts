@@ -32,6 +32,7 @@ export interface ShadowState {
   store: string;
   bus: string;
   fault: string;
+  troubles: string[];
   running: number;
   csrf: string;
   fleet: boolean;

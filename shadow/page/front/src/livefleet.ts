@@ -41,7 +41,8 @@ const columns: LiveColumn<Row>[] = [
 export function fleetPage(main: HTMLElement): void {
   const services = h("a", { class: "home", id: "services-link", href: "/services", hidden: true }, "Services");
   const head = new LiveHead(h("span", { class: "places" }, h("a", { class: "brand", href: "/", "aria-current": "page" }, "shadow"), services));
-  const fault = h("p", { class: "fault", role: "alert", hidden: true });
+  const faults = h("div", { id: "faults", role: "alert" });
+  let said = "";
   const count = h("span", { class: "quiet" });
   const table = new LiveTable<Row>({
     id: "fleet", label: "JVMs that are recorded now", columns, keyOf: (r) => r.folder, empty: "Waiting for the shadow…",
@@ -54,7 +55,7 @@ export function fleetPage(main: HTMLElement): void {
   const more = h("p", { class: "note", hidden: true });
   const stored = new StoredSessions();
   document.body.prepend(head.el);
-  replace(main, h("h1", { class: "out" }, "shadow: JVMs and sessions"), fault,
+  replace(main, h("h1", { class: "out" }, "shadow: JVMs and sessions"), faults,
     h("section", { class: "panel live", "aria-labelledby": "fleet-title" },
       h("div", { class: "panel-head" }, h("h2", { id: "fleet-title" }, "Running"), count), table.el, hint, more),
     stored.el);
@@ -79,8 +80,9 @@ export function fleetPage(main: HTMLElement): void {
     try {
       const s = await shadowState();
       services.hidden = !s.fleet;
-      fault.hidden = !s.fault;
-      setText(fault, s.fault ? "Nothing is stored: " + s.fault : "");
+      const now = [...(s.fault ? ["Nothing is stored: " + s.fault] : []), ...s.troubles];
+      if (now.join("\n") !== said) replace(faults, ...now.map((x) => h("p", { class: "fault" }, x)));
+      said = now.join("\n");
       setText(hint, `Start one with java -agentpath:/path/libstackagent.so=bus=${s.bus},… : the shadow prints the whole line when it starts. Or attach: shadow attach PID --bus ${s.bus}`);
     } catch {
       // The connection's state says that the shadow is away.

@@ -10,6 +10,7 @@
 //   #task                        the task that is shown in its lane
 //   #waits #virtual #bottle #stack #contexts #gc #compare   the other views
 //   [data-missing]               why something is not available
+//   #faults                      what does not work in the shadow
 //   #making                      while the shadow makes the report; #failed: it cannot be shown
 //   #search #search-results #theme #help #open-help
 import "./page.css";
