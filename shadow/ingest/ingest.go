@@ -30,7 +30,7 @@ const (
 	DefaultPartRows     = 256 << 10
 	DefaultPartInterval = 2 * time.Second
 	DefaultLostContact  = time.Minute
-	DefaultMaxSessions  = 1024
+	DefaultMaxSessions  = 10_000
 	DefaultKeepEnded    = 1024
 )
 

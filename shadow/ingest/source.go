@@ -53,6 +53,7 @@ type source struct {
 	latest     time.Time    // when a message came, or its turn began
 	more       uint64       // messages behind the latest
 	cleared    bool         // no earlier owner's consumer is left
+	held       int          // messages read directly since its workers stored what they had
 	direct     bool         // it reads without a consumer
 	noDirect   atomic.Bool  // it cannot
 	caught     atomic.Bool  // it has read directly in this turn what waited
@@ -100,7 +101,7 @@ func (s *source) run() {
 			return
 		case <-s.wakes:
 			now := time.Now()
-			s.turn, s.latest, s.more = now, now, 1
+			s.turn, s.latest, s.more, s.held = now, now, 1, 0
 			look.Reset(turnLook)
 			s.poke()
 		case <-s.pokes:
@@ -114,6 +115,10 @@ func (s *source) run() {
 			s.route(m)
 			idle = time.Now()
 			s.latest = idle
+			if s.held++; s.direct && s.held >= maxAckPending { // of a consumer's messages the server holds the others back
+				s.settled()
+				s.held = 0
+			}
 			if s.in.quotas.took(s.service, len(m.Data())) {
 				s.settled()
 				s.rest(stop)

@@ -36,6 +36,9 @@ func (in *Ingest) dueAfter() time.Duration {
 
 // wake looks which sessions are due, as messages wait for them, and gives turns; waiting counts the messages.
 func (in *Ingest) wake(waiting map[string]uint64) {
+	for len(in.rests) > 0 { // they are counted below
+		<-in.rests
+	}
 	now, awake := time.Now(), 0
 	var due []*source
 	for _, s := range in.sources {
@@ -117,12 +120,18 @@ func (s *source) settled() bool {
 	return true
 }
 
-// settle stores the part, unless the rate of the agent's clock is not known yet, and reports whether anything is held.
+// settle takes what has come and stores the part, unless the rate of the agent's clock is not known yet. It reports whether
+// anything is held.
 func (w *worker) settle() (holds bool) {
-	if w.out != nil && len(w.in) == 0 && len(w.part) > 0 && w.convertible() {
+	for len(w.in) > 0 && !w.dropped() {
+		if m, ok := <-w.in; ok {
+			w.take(m)
+		}
+	}
+	if w.out != nil && len(w.part) > 0 && w.convertible() {
 		w.store()
 	}
-	return len(w.pending) > 0 || len(w.in) > 0
+	return len(w.pending) > 0
 }
 
 // lookAgain is when to look next whether the turn is over. While there are no turns that has time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -169,3 +170,39 @@ func TestForgedPlaces(t *testing.T) {
 		t.Errorf("%d messages refused, want %d", n, len(forged))
 	}
 }
+
+// A session that was silent for long may have more waiting than fits into memory: of what is read directly, no more is held
+// than of what a consumer brings.
+func TestTurnOfManyMessages(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	const batches = 3 * maxAckPending
+	publishAll(t, b, asProcess("p", fakeBatches("long", batches, 1))...)
+	publishAll(t, b, asProcess("p", fakeBatches("other", 2, 2))...)
+	seen := &steps{stored: map[uint64]bool{}}
+	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: time.Hour, PartRows: 1 << 30, dense: 1, Live: seen})
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+	s := checkRows(t, filepath.Join(root, "long"), fakeBatches("x", batches, 0))
+	if s.Manifest.Lost.Batches != 0 {
+		t.Errorf("lost %+v", s.Manifest.Lost)
+	}
+	if n := len(seen.stored); n < batches/maxAckPending {
+		t.Errorf("stored in %d steps, want %d at least", n, batches/maxAckPending)
+	}
+}
+
+// steps notes the sums of executions at which a session named long was stored.
+type steps struct {
+	mu     sync.Mutex
+	stored map[uint64]bool
+}
+
+func (s *steps) Progress(p Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := p.Stored.Executions; p.Session == "long" && n > 0 {
+		s.stored[n] = true
+	}
+}
+
+func (s *steps) Problem(string, error) {}
