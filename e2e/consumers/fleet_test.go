@@ -222,6 +222,10 @@ func engineLibrary(t *testing.T, engine string) string {
 		"duckdb": {"duckdb==1.5.5", "duckdb-extension-httpfs==1.5.5"},
 		"chdb":   {"chdb==4.4.0"},
 		"spark":  {"pyspark==4.3.0"},
+
+		"spark-iceberg":  {"pyspark==4.1.4"}, // the newest that Iceberg is made for
+		"pyiceberg":      {"pyiceberg[pyarrow]==0.12.0"},
+		"duckdb-iceberg": {"duckdb-extension-iceberg==1.5.5", "duckdb-extension-avro==1.5.5", "duckdb-extension-httpfs==1.5.5", "duckdb==1.5.5"},
 	}[engine]
 	lib := cache(t, "engine-"+strings.ReplaceAll(packages[0], "==", "-"))
 	done := filepath.Join(lib, ".done")
