@@ -34,10 +34,28 @@ func (in *Ingest) dueAfter() time.Duration {
 	return time.Duration(5 * in.stretch() * float64(in.o.PartInterval))
 }
 
+// late is how late what comes of a session may be because it waits for its turn; 0: sessions do not take turns.
+func (in *Ingest) late() time.Duration {
+	if !in.turns() {
+		return 0
+	}
+	return in.dueAfter() + longTurn
+}
+
+// Watcher is a Follower that is told from time to time how late batches may be because sessions take turns, and says which
+// sessions somebody looks at: they do not wait.
+type Watcher interface {
+	Turns(late time.Duration) (watched map[string]bool)
+}
+
 // wake looks which sessions are due, as messages wait for them, and gives turns; waiting counts the messages.
 func (in *Ingest) wake(waiting map[string]uint64) {
 	for len(in.rests) > 0 { // they are counted below
 		<-in.rests
+	}
+	var watched map[string]bool
+	if f, ok := in.o.Follower.(Watcher); ok {
+		watched = f.Turns(in.late())
 	}
 	now, awake := time.Now(), 0
 	var due []*source
@@ -54,7 +72,7 @@ func (in *Ingest) wake(waiting map[string]uint64) {
 		if !in.quotas.mayRead(s.service) {
 			continue
 		}
-		if !in.turns() || n > 0 && (rested >= in.dueAfter() || n >= turnBacklog || !s.began.Load() || in.draining.Load() > 0) {
+		if !in.turns() || n > 0 && (rested >= in.dueAfter() || n >= turnBacklog || !s.began.Load() || watched[s.name] || in.draining.Load() > 0) {
 			due = append(due, s)
 		}
 	}

@@ -206,3 +206,51 @@ func (s *steps) Progress(p Progress) {
 }
 
 func (s *steps) Problem(string, error) {}
+
+// A session that somebody looks at does not wait for its turn.
+func TestWatchedSession(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	names, watched := []string{"a", "b", "c", "d"}, "c"
+	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: time.Hour, dense: 1, Follower: looker(watched)})
+	at := func(batches uint64) func() bool {
+		return func() bool {
+			n := 0
+			for _, p := range in.Sessions() {
+				if p.Batches == batches {
+					n++
+				}
+			}
+			return n == len(names)
+		}
+	}
+	batches := map[string][]*wire.Batch{}
+	for _, name := range names {
+		batches[name] = asProcess("p", fakeBatches(name, 6, 1))
+		publishAll(t, b, batches[name][:2]...)
+	}
+	waitFor(t, at(2))
+	waitFor(t, func() bool { return in.Totals().Resting == uint64(len(names)) })
+	for _, name := range names {
+		publishAll(t, b, batches[name][2:4]...)
+	}
+	waitFor(t, func() bool {
+		for _, p := range in.Sessions() {
+			if p.Session == watched {
+				return p.Batches == 4
+			}
+		}
+		return false
+	})
+	for _, p := range in.Sessions() {
+		if p.Session != watched && p.Batches != 2 {
+			t.Errorf("%s: %d batches, want 2: its turn is in hours", p.Session, p.Batches)
+		}
+	}
+}
+
+// looker looks at one session all the time.
+type looker string
+
+func (l looker) Begin(string, *store.Manifest, *store.Folder) {}
+func (l looker) Batch(string, *wire.Batch, bool)              {}
+func (l looker) Turns(time.Duration) map[string]bool          { return map[string]bool{string(l): true} }

@@ -189,6 +189,32 @@ func TestSilentJVM(t *testing.T) {
 	}
 }
 
+// While sessions take turns, batches are late: a JVM of which nothing comes for no longer than that is not silent.
+func TestNotSilentInTurns(t *testing.T) {
+	p, _ := scenario(t, 10, func(p *program, at float64) { busy(p, at, 10, 0.3, false) })
+	p.live.Turns(50 * time.Second)
+	for after := range 90 {
+		p.now = p.now.Add(time.Second)
+		p.live.Evaluate()
+		if list := p.view().Findings; after == 55 && len(list) != 0 || after == 89 && rulesOf(list) != "silent" {
+			t.Errorf("findings after %d s: %+v", after, list)
+		}
+	}
+}
+
+// Somebody looks at a JVM as long as what its page shows is asked for.
+func TestWatched(t *testing.T) {
+	p, _ := scenario(t, 10, func(p *program, at float64) { busy(p, at, 10, 0.3, false) })
+	session := p.view().Row.Session
+	if watched := p.live.Turns(0); len(watched) != 1 || !watched[session] {
+		t.Errorf("%v, want %s", watched, session)
+	}
+	p.now = p.now.Add(watchedFor + time.Second)
+	if watched := p.live.Turns(0); len(watched) != 0 {
+		t.Errorf("%v, want none: nobody asks any more", watched)
+	}
+}
+
 // Rules of reports, on the window: a pool with one thread for which tasks wait while processors idle.
 func TestSmallPool(t *testing.T) {
 	p := newProgram(t)

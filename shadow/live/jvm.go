@@ -32,8 +32,10 @@ type bucket struct {
 // jvm is what is known of a JVM. mu guards all of it: the goroutine that stores its session
 // holds it for each batch, who looks for as long as a snapshot takes.
 type jvm struct {
-	live   *Live
-	folder string
+	live    *Live
+	folder  string
+	session string
+	watched atomic.Int64 // when somebody looked at it last, Unix nanoseconds
 
 	mu       sync.Mutex
 	progress ingest.Progress

@@ -33,6 +33,7 @@ type Live struct {
 	mu   sync.RWMutex
 	jvms map[string]*jvm // by folder
 	more atomic.Uint64   // sessions that found no room
+	late atomic.Int64    // how late batches may be because sessions take turns, ns
 }
 
 const (
@@ -43,6 +44,8 @@ const (
 	// silentAfter is the time without a batch from which a JVM is silent: an agent that has
 	// nothing to report sends one every four seconds.
 	silentAfter = 10 * time.Second
+	// watchedFor is how long somebody looks at a JVM after asking for what its page shows, which a page does each second.
+	watchedFor = 5 * time.Second
 )
 
 // New makes a live view of nothing.
@@ -72,7 +75,7 @@ func (l *Live) Begin(folder string, m *store.Manifest, f *store.Folder) {
 		return
 	}
 	j := newJVM(l, folder)
-	j.start, j.wallUnix = m.StartNs, m.WallUnixNs
+	j.session, j.start, j.wallUnix = m.Session, m.StartNs, m.WallUnixNs
 	j.born = l.o.Now()
 	j.came = j.born
 	if f != nil {
@@ -131,6 +134,21 @@ func (l *Live) sweep(now time.Time) {
 			delete(l.jvms, folder)
 		}
 	}
+}
+
+// Turns implements ingest.Watcher.
+func (l *Live) Turns(late time.Duration) (watched map[string]bool) {
+	l.late.Store(int64(late))
+	watched = map[string]bool{}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	since := l.o.Now().Add(-watchedFor).UnixNano()
+	for _, j := range l.jvms {
+		if j.watched.Load() >= since {
+			watched[j.session] = true
+		}
+	}
+	return watched
 }
 
 func (l *Live) jvm(folder string) *jvm {

@@ -42,6 +42,7 @@ func (l *Live) JVM(folder string) *JVM {
 	if j == nil {
 		return nil
 	}
+	j.watched.Store(l.o.Now().UnixNano())
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.show()
@@ -58,7 +59,7 @@ func (j *jvm) state() string {
 		return "ended"
 	case j.seq == 0:
 		return "starting"
-	case j.live.o.Now().Sub(j.came) > silentAfter:
+	case j.live.o.Now().Sub(j.came) > silentAfter+time.Duration(j.live.late.Load()):
 		return "silent"
 	}
 	return "running"

@@ -314,7 +314,9 @@ func TestTroubles(t *testing.T) {
 	if got := troubles("root", ""); got != "" {
 		t.Errorf("all is well: %s", got)
 	}
-	s.o.Troubles = func() []string { return []string{"The object store fails:\nbank2 \x1b[31m" + strings.Repeat("x", 9999)} }
+	s.o.Troubles = func() []string {
+		return []string{"The object store fails:\nbank2 \x1b[31m" + strings.Repeat("x", 9999)}
+	}
 	s.o.Quotas = func() []ingest.QuotaState {
 		return []ingest.QuotaState{{Service: ingest.AnyService, Waiting: 7}, {Service: "bank", Waiting: 1}, {Service: "shop-web", Waiting: 3}, {Service: "shop-db", Open: 4}}
 	}
