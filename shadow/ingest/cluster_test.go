@@ -90,9 +90,18 @@ func (s shares) wholeIn(t *testing.T, root string, patience time.Duration) {
 }
 
 // A cluster of three nodes under load: a node is killed, then the leader of
-// the stream, and both come back. Nothing is lost, nothing is there twice.
+// the stream, and both come back. Nothing is lost, nothing is there twice, whether
+// sessions have consumers or take turns, in which any node may answer what they read.
 func TestClusterLosesNodes(t *testing.T) {
-	t.Parallel()
+	for name, dense := range map[string]int{"consumers": 0, "turns": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testClusterLosesNodes(t, dense)
+		})
+	}
+}
+
+func testClusterLosesNodes(t *testing.T, dense int) {
 	sessions, batches, rounds := 4, 60, 1
 	if os.Getenv("STACKAGENT_E2E") == "full" {
 		sessions, batches, rounds = 20, 300, 4
@@ -100,7 +109,7 @@ func TestClusterLosesNodes(t *testing.T) {
 	c := testnats.Start(t, testnats.Options{Nodes: 3})
 	c.Ready(t)
 	root := t.TempDir()
-	o := Options{Root: root, PartInterval: 50 * time.Millisecond}
+	o := Options{Root: root, PartInterval: 50 * time.Millisecond, dense: dense}
 	for range 2 {
 		o.Bus = joinBus(t, c.URL())
 		startIngest(t, o)
