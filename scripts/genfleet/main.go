@@ -7,9 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
-	"sync"
 	"time"
 
 	"stackagent/shadow/fleet/fleettest"
@@ -48,40 +45,10 @@ func fill(f *fleettest.Fleet, address string, compact bool) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.MkdirTemp("", "genfleet-")
-	if err != nil {
+	began := time.Now()
+	if err := f.Fill(ctx, to); err != nil {
 		return err
 	}
-	defer os.RemoveAll(root)
-	began := time.Now()
-	var next, failed = make(chan int), make(chan error, runtime.GOMAXPROCS(0))
-	var group sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for i := range next {
-				x, err := f.Make(root, i)
-				if err == nil {
-					err = rollup.RollUp(ctx, to, x.Dir, x.Name, true)
-				}
-				if err == nil {
-					err = os.RemoveAll(filepath.Join(root, x.Name))
-				}
-				if err != nil {
-					failed <- err
-					return
-				}
-			}
-		})
-	}
-	for i := range f.Sessions {
-		select {
-		case next <- i:
-		case err := <-failed:
-			return err
-		}
-	}
-	close(next)
-	group.Wait()
 	fmt.Printf("%d sessions rolled up in %v\n", f.Sessions, time.Since(began).Round(time.Millisecond))
 	if !compact {
 		return nil

@@ -2,12 +2,20 @@
 package fleettest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"stackagent/internal/label"
+	"stackagent/shadow/objects"
+	"stackagent/shadow/rollup"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary/summarytest"
 )
@@ -41,6 +49,27 @@ func (f *Fleet) Generate(root string) ([]Session, error) {
 		}
 	}
 	return list, nil
+}
+
+// Fill puts the roll-ups of all sessions into a store.
+func (f *Fleet) Fill(ctx context.Context, to objects.Store) error {
+	root, err := os.MkdirTemp("", "fleettest-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range f.Sessions {
+		group.Go(func() error {
+			x, err := f.Make(root, i)
+			if err == nil {
+				err = rollup.RollUp(ctx, to, x.Dir, x.Name, true)
+			}
+			return errors.Join(err, os.RemoveAll(filepath.Join(root, x.Name)))
+		})
+	}
+	return group.Wait()
 }
 
 // Make writes session i: of one of the services, of one of its instances, which change their version in the middle of the
