@@ -76,7 +76,14 @@ func (in *Ingest) wake(waiting map[string]uint64) {
 			due = append(due, s)
 		}
 	}
-	slices.SortFunc(due, func(a, b *source) int { return cmp.Compare(a.rested.Load(), b.rested.Load()) })
+	since := func(s *source) int64 { // when it became due
+		at := s.rested.Load()
+		if s.began.Load() {
+			at += int64(in.dueAfter())
+		}
+		return at
+	}
+	slices.SortFunc(due, func(a, b *source) int { return cmp.Compare(since(a), since(b)) })
 	in.due, in.free = due, min(mostTurns, int(in.limit.Load()))-awake
 	in.grant()
 }
