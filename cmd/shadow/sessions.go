@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,8 +62,9 @@ func newSessionsList(env console.Env) *cobra.Command {
 		Use:   "ls [STORE...]",
 		Short: "List sessions, the newest first",
 		Long: `Lists the sessions of stores, the newest first. A store is a folder with sessions, as
-shadow serve keeps them, or an address in an object store, s3://bucket/prefix: then it lists
-the sessions at the address and below that have a manifest.
+shadow serve keeps them; the folder of a fleet, with those of all days and services; or an
+address in an object store, s3://bucket/prefix: then it lists the sessions at the address
+and below that have a manifest.
 
 ` + defaultPlace,
 		Example: "  shadow sessions ls\n  shadow sessions ls /var/lib/shadow --format csv\n  shadow sessions ls /var/lib/shadow --service 'shop-*' --label team=a",
@@ -103,15 +105,15 @@ func sessionsIn(dirs []string) ([]catalog.Found, error) {
 
 // listedIn lists the sessions of folders and of object stores, the newest first.
 func listedIn(dirs ...string) ([]catalog.Found, error) {
-	all, err := catalog.In(slices.DeleteFunc(slices.Clone(dirs), objects.Remote)...)
-	if err != nil {
-		return nil, err
-	}
+	var all []catalog.Found
 	for _, dir := range dirs {
-		if !objects.Remote(dir) {
-			continue
+		var found []catalog.Found
+		var err error
+		if objects.Remote(dir) {
+			found, err = remote.List(context.Background(), dir)
+		} else {
+			found, err = catalog.In(append(fleetFolders(dir), dir)...)
 		}
-		found, err := remote.List(context.Background(), dir)
 		if err != nil {
 			return nil, err
 		}
@@ -119,6 +121,34 @@ func listedIn(dirs ...string) ([]catalog.Found, error) {
 	}
 	catalog.Sort(all)
 	return all, nil
+}
+
+// fleetFolders are the folders that hold the sessions of a fleet's store in a folder, or of a day of it.
+func fleetFolders(dir string) []string {
+	partition := []string{"date=*", "service=*"}
+	for _, names := range [][]string{{strings.TrimSuffix(objects.SessionsPrefix, "/"), partition[0], partition[1]}, partition, partition[1:]} {
+		if found := foldersBelow(dir, names); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// foldersBelow are the folders whose path below dir matches names. It follows no links: they could lead out of the store.
+func foldersBelow(dir string, names []string) (found []string) {
+	if len(names) == 0 {
+		return []string{dir}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // what cannot be read at all is reported when dir itself is listed
+	}
+	for _, e := range entries {
+		if ok, _ := path.Match(names[0], e.Name()); ok && e.IsDir() {
+			found = append(found, foldersBelow(filepath.Join(dir, e.Name()), names[1:])...)
+		}
+	}
+	return found
 }
 
 func newSessionsRemove(env console.Env) *cobra.Command {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,42 @@ func TestSessionsList(t *testing.T) {
 		if len([]rune(line)) > 81 {
 			t.Errorf("%d columns: %s", len([]rune(line)), line)
 		}
+	}
+}
+
+// The folder of a fleet lists the sessions of all its days and services, and no others.
+func TestSessionsOfFleet(t *testing.T) {
+	t.Chdir(t.TempDir())
+	day := time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+	const a, b, c = "fleet/sessions/date=2024-03-01/service=orders/session=a", "fleet/sessions/date=2024-03-02/service=orders/session=b", "fleet/sessions/date=2024-03-01/service=stock/session=c"
+	for i, dir := range []string{a, b, c, "outside/date=2024-03-01/service=orders/session=d"} {
+		began(t, "made", day.Add(-time.Duration(i)*time.Hour))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o700), os.Rename("made", dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../../outside/date=2024-03-01", "fleet/sessions/date=2024-03-03"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("fleet/rollups/fresh/date=2024-03-01/service=orders", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		"fleet":                          a + " " + b + " " + c,
+		"fleet/sessions":                 a + " " + b + " " + c,
+		"fleet/sessions/date=2024-03-01": a + " " + c,
+		"fleet/sessions/date=2024-03-01/service=stock": c,
+		a: a,
+	} {
+		if got := folders(t, dir); got != want {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
+	if code, _, errs := shadow(t, nil, "sessions", "rm", "--older-than", "1h", "--yes", "fleet"); code != 0 || !strings.Contains(errs, "deleted 3 sessions") {
+		t.Errorf("rm: %d %s", code, errs)
+	}
+	if got := folders(t, "outside/date=2024-03-01"); !strings.HasSuffix(got, "session=d") {
+		t.Errorf("outside: %q", got)
 	}
 }
 
