@@ -41,8 +41,8 @@ type kept struct {
 	seq, behind uint64
 }
 
-// errNoDirect is returned where the stream cannot be read without a consumer.
-var errNoDirect = errors.New("the stream does not allow direct reading")
+// errNoDirect is returned where the stream, or a message of the session, cannot be read without a consumer.
+var errNoDirect = errors.New("direct reading is not possible")
 
 // newKept makes a message of an answer. The server adds its headers behind those with which the message was published,
 // which nobody has checked: the last of a name counts.
@@ -96,10 +96,11 @@ func (s *source) readDirectly(receive func(message)) (stop func()) {
 			switch {
 			case ctx.Err() != nil:
 				return
+			case errors.Is(err, errNoDirect):
+				s.noDirect.Store(true)
+				s.poke() // goes on with a consumer
+				return
 			case err != nil:
-				if errors.Is(err, errNoDirect) {
-					s.noDirect.Store(true)
-				}
 				s.in.log.Debug("ingest: reading from the bus", "session", s.name, "error", err)
 				time.AfterFunc(retryPause, s.poke) // begins anew
 				return
@@ -140,7 +141,7 @@ func (s *source) get(ctx context.Context, from uint64, receive func(message)) (l
 	if err != nil {
 		return 0, false, err
 	}
-	inbox := conn.NewRespInbox()
+	inbox := conn.NewInbox()                        // of its own: what comes to one of NewRespInbox comes to all that wait for answers, too
 	answers := make(chan *nats.Msg, pullMessages+1) // through a channel the client does not read the headers itself
 	sub, err := conn.ChanSubscribe(inbox, answers)
 	if err != nil {
@@ -156,6 +157,9 @@ func (s *source) get(ctx context.Context, from uint64, receive func(message)) (l
 		case m = <-answers:
 		case <-ctx.Done():
 			return last, false, fmt.Errorf("ingest: receiving messages: %w", ctx.Err())
+		}
+		if len(m.Header) == 0 { // of a message that was published with headers that nobody can read: a consumer knows its place
+			return last, false, errNoDirect
 		}
 		if lastHeader(m, jetstream.SubjectHeader) == "" { // only the server's own words have none
 			return last, more, endOf(m)

@@ -55,7 +55,7 @@ type source struct {
 	cleared    bool         // no earlier owner's consumer is left
 	held       int          // messages read directly since its workers stored what they had
 	direct     bool         // it reads without a consumer
-	noDirect   atomic.Bool  // it cannot
+	noDirect   atomic.Bool  // it cannot in this turn
 	caught     atomic.Bool  // it has read directly in this turn what waited
 	service    string       // of the session, where there are quotas
 
@@ -219,7 +219,11 @@ func (s *source) route(m message) {
 			return
 		case <-s.lease.Lost():
 			return
-		case <-time.After(stuckDelay):
+		case now := <-time.After(stuckDelay):
+			if s.long(now) { // its folder takes nothing: it must not hold up other sessions
+				s.in.putBack(m, stuckDelay)
+				return
+			}
 		}
 	}
 }

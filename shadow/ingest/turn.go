@@ -112,18 +112,24 @@ func (s *source) turnOver(now time.Time) bool {
 		return false
 	}
 	drained := s.more == 0 && (s.direct || now.Sub(s.latest) >= turnSettle) || now.Sub(s.latest) >= turnEmpty
-	long := now.Sub(s.turn) >= longTurn && s.in.queueing.Load()
+	long := s.long(now)
 	return (drained || long) && (s.settled() || long)
+}
+
+// long reports whether the turn has lasted so long that others must have theirs.
+func (s *source) long(now time.Time) bool {
+	return s.in.turns() && now.Sub(s.turn) >= longTurn && s.in.queueing.Load()
 }
 
 // settled has the workers store what they hold, and reports whether they hold nothing any more.
 func (s *source) settled() bool {
+	all := s.more == 0 && s.in.draining.Load() > 0
 	patience := time.NewTimer(turnPatience)
 	defer patience.Stop()
 	for _, w := range s.workers {
 		holds := make(chan bool, 1)
 		select {
-		case w.asks <- func() { holds <- w.settle() }:
+		case w.asks <- func() { holds <- w.settle(all) }:
 		case <-w.done:
 			continue
 		case <-patience.C:
@@ -145,15 +151,18 @@ func (s *source) settled() bool {
 	return true
 }
 
-// settle takes what has come and stores the part, unless the rate of the agent's clock is not known yet. It reports whether
-// anything is held.
-func (w *worker) settle() (holds bool) {
+// settle takes what has come and stores the part, unless the rate of the agent's clock is not known yet; all: in any case,
+// and what is behind gaps, too. It reports whether anything is held.
+func (w *worker) settle(all bool) (holds bool) {
 	for len(w.in) > 0 && !w.dropped() {
 		if m, ok := <-w.in; ok {
 			w.take(m)
 		}
 	}
-	if w.out != nil && len(w.part) > 0 && w.convertible() {
+	if all {
+		w.skipGaps(true)
+	}
+	if w.out != nil && len(w.part) > 0 && (all || w.convertible()) {
 		w.store()
 	}
 	return len(w.pending) > 0
@@ -175,6 +184,7 @@ func (s *source) rest(stop func()) {
 	s.retireConsumer()
 	s.setConsumer(nil)
 	s.direct = false
+	s.noDirect.Store(false)
 	s.caught.Store(false)
 	s.rested.Store(time.Now().UnixNano())
 	s.began.Store(true)
