@@ -69,14 +69,13 @@ func (w *worker) keepNames() {
 		if b.Last {
 			return
 		}
-		rest := wire.Batch{Version: b.Version, Session: b.Session, Process: b.Process, Seq: b.Seq, Clock: b.Clock, Totals: b.Totals}
-		rest.Totals.LostByThread = nil
+		rest := wire.Batch{Version: b.Version, Session: b.Session, Process: b.Process, Seq: b.Seq}
 		threads := rest
-		threads.Threads = slices.DeleteFunc(slices.Clone(b.Threads), func(t wire.Thread) bool { return t.Virtual })
+		addNames(&rest, b)
+		rest.Totals.LostByThread = nil
+		threads.Clock, threads.Totals = rest.Clock, rest.Totals
+		threads.Threads, rest.Threads = slices.DeleteFunc(rest.Threads, func(t wire.Thread) bool { return t.Virtual }), nil
 		w.keepThreadNames(&threads)
-		rest.Hello, rest.Classes, rest.Executors, rest.Sites = b.Hello, b.Classes, b.Executors, b.Sites
-		rest.Blockers, rest.InsideMonitors = b.Blockers, b.InsideMonitors
-		rest.Contexts = wire.Contexts{Frames: b.Contexts.Frames, Contexts: b.Contexts.Contexts}
 		if rest.Hello != nil || rowsOf(&rest) > 0 {
 			w.publishNames(namesOfRest, &rest)
 		}
@@ -117,23 +116,24 @@ func (w *worker) forgetNames(kind string) {
 	}
 }
 
-// recall reads what the JVM said to the shadows that had the session before, in stores of their own.
-func (w *worker) recall(out *store.Writer) {
+// recall reads what the JVM said to the shadows that had the session before, in stores of their own. first is the batch with
+// which ours begins.
+func (w *worker) recall(out *store.Writer, first uint64) {
 	w.said = nil
 	if w.ingest.names == nil || w.from.process == "" || len(w.source.lease.Elsewhere) == 0 || len(out.Manifest.Sequences) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	rows := 0
+	all, rows := wire.Batch{Session: w.from.session, Process: w.from.process, Seq: first - 1}, 0
 	for next := uint64(1); rows < mostNames; {
 		m, err := w.ingest.names.GetMsg(ctx, next, jetstream.WithGetMsgSubject(w.from.names("*")))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return
+			break
 		}
 		if err != nil {
 			w.ingest.log.Warn("ingest: reading the names of a session that another shadow had; some of its classes may be unknown", "session", w.name, "error", err)
-			return
+			break
 		}
 		next = m.Sequence + 1
 		b, err := wire.Decode(m.Data, wire.DefaultLimits())
@@ -144,11 +144,31 @@ func (w *worker) recall(out *store.Writer) {
 			w.ingest.log.Warn("ingest: names on the bus that no shadow put there", "session", w.name, "error", err)
 			continue
 		}
-		w.ingest.o.checkService(b.Hello)
-		if b.Hello != nil && out.Manifest.JVM.PID == 0 {
-			describeJVM(&out.Manifest, b.Hello)
-		}
 		rows += rowsOf(b)
-		w.said = append(w.said, b)
+		addNames(&all, b)
 	}
+	if rows == 0 && all.Hello == nil {
+		return
+	}
+	w.ingest.o.checkService(all.Hello)
+	if all.Hello != nil && out.Manifest.JVM.PID == 0 {
+		describeJVM(&out.Manifest, all.Hello)
+	}
+	w.said = &all
+}
+
+// addNames adds what b says of the JVM.
+func addNames(all, b *wire.Batch) {
+	all.Clock, all.Totals = b.Clock, b.Totals
+	if b.Hello != nil {
+		all.Hello = b.Hello
+	}
+	all.Classes = append(all.Classes, b.Classes...)
+	all.Threads = append(all.Threads, b.Threads...)
+	all.Executors = append(all.Executors, b.Executors...)
+	all.Sites = append(all.Sites, b.Sites...)
+	all.Blockers = append(all.Blockers, b.Blockers...)
+	all.InsideMonitors = append(all.InsideMonitors, b.InsideMonitors...)
+	all.Contexts.Frames = append(all.Contexts.Frames, b.Contexts.Frames...)
+	all.Contexts.Contexts = append(all.Contexts.Contexts, b.Contexts.Contexts...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,8 +27,9 @@ func TestNamesOfPieces(t *testing.T) {
 	c := testnats.Start(t, testnats.Options{Nodes: 1})
 	c.Ready(t)
 	roots := []string{t.TempDir(), t.TempDir()}
+	heard := &heard{}
 	shadow := func(root string) *Ingest {
-		return startIngest(t, Options{Bus: joinBus(t, c.URL()), Root: root, PartInterval: 5 * time.Millisecond, TTL: testTTL, LostContact: testTTL})
+		return startIngest(t, Options{Follower: heard, Bus: joinBus(t, c.URL()), Root: root, PartInterval: 5 * time.Millisecond, TTL: testTTL, LostContact: testTTL})
 	}
 	all := asProcess("1-a", fakeBatches("job", 12, 1))
 	all[0].Hello.Labels, all[0].Hello.WallUnixNs = label.Labels{Service: "orders"}, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano()
@@ -64,6 +66,10 @@ func TestNamesOfPieces(t *testing.T) {
 	}
 	if e, site := s.ExecutorByID(1), s.SiteByID(7); e == nil || site == nil || site.Line != 42 {
 		t.Errorf("executor %+v, site %+v", e, site)
+	}
+	names, batch := "6: 1 classes, 3 threads", "%d: 0 classes, 0 threads"
+	if got := heard.of(); !slices.Equal(got, []string{"begins with orders", names, fmt.Sprintf(batch, 7), fmt.Sprintf(batch, 8), fmt.Sprintf(batch, 9)}) {
+		t.Errorf("the live view heard %q", got)
 	}
 	begins := s.Begins()
 	s.Close()
@@ -112,6 +118,30 @@ func TestNamesOfPieces(t *testing.T) {
 		t.Errorf("the whole: lost %+v, ended %q", whole.Lost, whole.Ended)
 	}
 	checkRows(t, out, all)
+}
+
+// heard is a Follower that notes what it hears of the newest shadow.
+type heard struct {
+	mu  sync.Mutex
+	got []string
+}
+
+func (h *heard) Begin(_ string, m *store.Manifest, _ *store.Folder) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.got = []string{"begins with " + m.Labels.Service}
+}
+
+func (h *heard) Batch(_ string, b *wire.Batch, _ bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.got = append(h.got, fmt.Sprintf("%d: %d classes, %d threads", b.Seq, len(b.Classes), len(b.Threads)))
+}
+
+func (h *heard) of() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.got)
 }
 
 // A JVM that starts threads all the time fills no bus: beyond the bound none of its threads is kept.

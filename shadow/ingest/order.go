@@ -172,8 +172,8 @@ func (w *worker) convert() {
 	p.From, p.To = w.part[0].seq, w.part[len(w.part)-1].seq
 	reserve(p, w.part)
 	p.Extra = m.ExtraColumns()
-	for _, b := range w.said {
-		appendBatch(p, b, &w.clock)
+	if w.said != nil {
+		appendBatch(p, w.said, &w.clock)
 	}
 	for _, h := range w.part {
 		describe(m, h.batch, h.batch.Seq > newest)

@@ -76,8 +76,8 @@ type worker struct {
 	ahead      wire.ClockPair   // of the batch behind the part, if it has come
 	next       uint64           // the sequence number expected
 
-	said        []*wire.Batch // names from before the session was taken over; they go into the first part
-	threadNames int           // descriptions of threads that were kept on the bus
+	said        *wire.Batch // names from before the session was taken over, for the first part; nil: none
+	threadNames int         // descriptions of threads that were kept on the bus
 
 	p         store.Part // its slices are used again
 	roomy     int        // parts in a row that left most of it unused
@@ -282,7 +282,7 @@ func (w *worker) open(b *wire.Batch) error {
 	if err != nil {
 		return err
 	}
-	w.recall(out)
+	w.recall(out, b.Seq)
 	w.begin(out, folder)
 	w.publish()
 	return nil
@@ -407,10 +407,8 @@ func (w *worker) begin(out *store.Writer, folder string) {
 	if f != nil {
 		f.Close()
 	}
-	if w.ingest.o.Follower != nil {
-		for _, b := range w.said {
-			w.ingest.o.Follower.Batch(folder, b, false)
-		}
+	if w.ingest.o.Follower != nil && w.said != nil {
+		w.ingest.o.Follower.Batch(folder, w.said, false)
 	}
 	w.next = out.Manifest.Sequences.Max() + 1
 	w.pro = Progress{Session: w.name, Process: out.Manifest.Process, Folder: folder, Received: out.Manifest.Stored}
