@@ -44,6 +44,32 @@ type kept struct {
 // errNoDirect is returned where the stream, or a message of the session, cannot be read without a consumer.
 var errNoDirect = errors.New("direct reading is not possible")
 
+// mayReadDirectly reports whether the stream can be read without a consumer, and what is stored deleted. Of a bus that was joined
+// the user may have no right to one of both: the server does not answer then.
+func (in *Ingest) mayReadDirectly(ctx context.Context) bool {
+	c := in.stream.CachedInfo().Config
+	if !c.AllowDirect || c.DenyDelete {
+		return false
+	}
+	if !in.o.Bus.Joined() {
+		return true
+	}
+	for subject, question := range map[string]string{directGet: `{"last_by_subj":"` + bus.Subjects + `"}`, deleteMsg: `{"seq":0}`} {
+		err := bus.Patiently(func() error {
+			ctx, cancel := context.WithTimeout(ctx, askTimeout)
+			defer cancel()
+			_, err := in.o.Bus.Conn().RequestWithContext(ctx, subject, []byte(question))
+			return err
+		})
+		if err != nil {
+			in.log.Warn("ingest: the bus does not answer a question that the shadow may ask if its user has the right to the subject; without it more than a few hundred sessions take much more CPU time",
+				"subject", subject, "error", err)
+			return false
+		}
+	}
+	return true
+}
+
 // newKept makes a message of an answer. The server adds its headers behind those with which the message was published,
 // which nobody has checked: the last of a name counts.
 func newKept(conn *nats.Conn, m *nats.Msg) (*kept, error) {

@@ -199,12 +199,12 @@ func (in *Ingest) join(ctx context.Context) error {
 		if in.stream, err = in.o.Bus.JetStream().Stream(ctx, bus.Stream); err != nil {
 			return fmt.Errorf("ingest: the stream on the bus: %w", err)
 		}
-		in.direct = in.stream.CachedInfo().Config.AllowDirect
 		return in.retire(ctx, legacyConsumer)
 	})
 	if err != nil {
 		return err
 	}
+	in.direct = in.mayReadDirectly(ctx)
 	in.openNames(ctx)
 	if in.home, err = share.OpenHome(in.o.Root); err != nil {
 		return fmt.Errorf("ingest: %w", err)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"stackagent/internal/busauth"
+	"stackagent/internal/testnats"
 	"stackagent/internal/wire"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/store"
@@ -120,5 +123,44 @@ func TestStuckSessionEndsItsTurn(t *testing.T) {
 		if m := checkRows(t, filepath.Join(root, name), all[name]).Manifest; m.Lost.Batches != 0 {
 			t.Errorf("%s lost %+v", name, m.Lost)
 		}
+	}
+}
+
+// On a joined bus the shadow's user may have no right to read or delete messages directly, and the stream may allow neither:
+// sessions in turns have consumers then.
+func TestTurnsWithoutRights(t *testing.T) {
+	for name, c := range map[string]struct {
+		denied string
+		keeps  bool
+	}{"reading": {denied: directGet}, "deleting": {denied: deleteMsg}, "stream": {keeps: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const user, password = "shadow", "of the test"
+			cluster := testnats.Start(t, testnats.Options{Nodes: 1, Config: fmt.Sprintf(
+				`authorization { users = [ { user: %s, password: %q, permissions: { publish: { deny: [ "%s" ] } } } ] }`, user, password, cmp.Or(c.denied, "none"))})
+			cluster.Ready(t, nats.UserInfo(user, password))
+			b, err := bus.Join(bus.JoinOptions{URL: cluster.URL(), Auth: busauth.Auth{User: user, Password: password}})
+			must(t, err)
+			t.Cleanup(b.Close)
+			if c.keeps {
+				s, err := b.JetStream().Stream(t.Context(), bus.Stream)
+				must(t, err)
+				config := s.CachedInfo().Config
+				config.DenyDelete = true
+				_, err = b.JetStream().UpdateStream(t.Context(), config)
+				must(t, err)
+			}
+			root := t.TempDir()
+			const sessions = 4
+			for i := range sessions {
+				publishAll(t, b, asProcess("p", fakeBatches(fmt.Sprintf("s%d", i), 4, i+1))...)
+			}
+			in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, dense: 1})
+			drain(t, in)
+			must(t, in.Close(store.EndedClosed))
+			for i := range sessions {
+				checkRows(t, filepath.Join(root, fmt.Sprintf("s%d", i)), fakeBatches("x", 4, 0))
+			}
+		})
 	}
 }
