@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/beat"
+	"stackagent/internal/text"
 	"stackagent/internal/wire"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/share"
@@ -197,10 +198,31 @@ func (in *Ingest) fail(session string, err error) {
 	defer in.mu.Unlock()
 	err = fmt.Errorf("session %s: %w", session, err)
 	if errors.Is(err, share.ErrUncertain) {
-		in.onBus = errors.Join(in.onBus, err)
+		in.onBus.add(err)
 		return
 	}
-	in.err = errors.Join(in.err, err)
+	in.err.add(err)
+}
+
+// failures are errors of thousands of sessions.
+type failures struct {
+	n    int
+	list []error // the first
+}
+
+func (f *failures) add(err error) {
+	const most = 10
+	if f.n++; f.n <= most {
+		f.list = append(f.list, err)
+	}
+}
+
+func (f *failures) err() error {
+	err := errors.Join(f.list...)
+	if more := f.n - len(f.list); more > 0 {
+		return fmt.Errorf("%w\nand %s more", err, text.Plural(uint64(more), "session", "sessions"))
+	}
+	return err
 }
 
 // endStale closes the sessions in our store that a shadow left open when it

@@ -7,8 +7,18 @@ import (
 	"stackagent/shadow/store"
 )
 
+// A shadow that ends has all its sessions to close. More than mostEnds at a time would keep its heartbeats from the bus, and
+// the sessions would no longer be certainly ours. closePatience bounds how long sessions are closed that hold nothing: the
+// rest stay open for the next shadow, as after a crash.
+const (
+	mostEnds      = 32
+	closePatience = 20 * time.Second
+)
+
 // end stores what is held and says in the manifest how the session ended.
 func (w *worker) end() {
+	w.ingest.ends <- struct{}{}
+	defer func() { <-w.ingest.ends }()
 	defer w.finishMerge()
 	if w.out == nil && w.stuck.Load() && !w.stopping() && w.ingest.o.Live != nil {
 		w.ingest.o.Live.Problem(w.name, ErrGivenUp)
@@ -18,6 +28,10 @@ func (w *worker) end() {
 	}
 	w.skipGaps(true)
 	if !w.store() {
+		return
+	}
+	if w.stopping() && time.Since(time.Unix(0, w.ingest.shutAt.Load())) > w.ingest.o.closePatience {
+		w.ingest.leftOpen.Add(1)
 		return
 	}
 	if w.out.Manifest.Ended == store.EndedRunning {

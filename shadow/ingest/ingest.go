@@ -75,7 +75,8 @@ type Options struct {
 	Follower Follower     // may be nil
 	Logger   *slog.Logger // nil: slog.Default()
 
-	dense int // from as many sessions on they take turns
+	dense         int           // from as many sessions on they take turns
+	closePatience time.Duration // see Ingest.LeftOpen
 }
 
 // Progress is where a session stands.
@@ -128,6 +129,8 @@ type Ingest struct {
 
 	stop    chan struct{} // closed by Close
 	killed  atomic.Bool   // end without storing what is in memory
+	shutAt  atomic.Int64  // when stop was closed, Unix nanoseconds
+	ends    chan struct{} // holds one for each session that is being closed
 	flushes chan chan struct{}
 	looks   chan struct{} // asks for a look for new sessions
 	gone    chan *source  // sources that have ended by themselves
@@ -148,6 +151,7 @@ type Ingest struct {
 	limit    atomic.Int64 // from more sources on they take turns
 	queueing atomic.Bool  // sessions wait for their turn
 	draining atomic.Int64 // calls of Drain
+	leftOpen atomic.Int64 // sessions for whose closing there was no time
 	bad      atomic.Uint64
 	refusals refusals
 	routed   atomic.Int64 // messages taken from the bus
@@ -158,9 +162,9 @@ type Ingest struct {
 	mu      sync.Mutex
 	sources map[string]*source // by session; written by the dispatcher only
 	known   known
-	ended   string // how Close was called
-	err     error  // of the last parts, of sessions whose folders take nothing
-	onBus   error  // the same, of sessions that may be another shadow's by now
+	ended   string   // how Close was called
+	err     failures // of the last parts, of sessions whose folders take nothing
+	onBus   failures // the same, of sessions that may be another shadow's by now
 }
 
 // Start begins to consume; ctx bounds the starting only. It takes over where an earlier shadow of the same
@@ -185,7 +189,7 @@ func newIngest(o Options) *Ingest {
 	setDefaults(&o)
 	in := &Ingest{
 		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
-		gone: make(chan *source), rests: make(chan struct{}, mostTurns), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
+		gone: make(chan *source), rests: make(chan struct{}, mostTurns), ends: make(chan struct{}, mostEnds), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
 	}
 	in.foreign.in = in
 	in.quotas = newQuotas(o.Quotas)
@@ -251,6 +255,9 @@ func setDefaults(o *Options) {
 	}
 	if o.dense <= 0 {
 		o.dense = denseSessions
+	}
+	if o.closePatience <= 0 {
+		o.closePatience = closePatience
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -413,11 +420,15 @@ func (in *Ingest) Close(ended string) error {
 	in.shut()
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.err == nil && in.onBus != nil {
-		return fmt.Errorf("%w: %w", ErrOnBus, in.onBus)
+	if in.err.n == 0 && in.onBus.n > 0 {
+		return fmt.Errorf("%w: %w", ErrOnBus, in.onBus.err())
 	}
-	return errors.Join(in.err, in.onBus)
+	return errors.Join(in.err.err(), in.onBus.err())
 }
+
+// LeftOpen counts the sessions for whose closing Close had no time. All that came of them is stored, and the next shadow of
+// the store goes on with them.
+func (in *Ingest) LeftOpen() int64 { return in.leftOpen.Load() }
 
 // Kill ends like a crash: nothing more is stored, nothing is acknowledged.
 func (in *Ingest) Kill() {
@@ -430,6 +441,7 @@ func (in *Ingest) shut() {
 	select {
 	case <-in.stop:
 	default:
+		in.shutAt.Store(time.Now().UnixNano())
 		close(in.stop)
 	}
 	in.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -206,6 +207,51 @@ func (s *steps) Progress(p Progress) {
 }
 
 func (s *steps) Problem(string, error) {}
+
+// A shadow that has no time to close its sessions leaves them open, with all that came, and the next one goes on with them.
+func TestNoTimeToClose(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	const sessions = 40
+	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, closePatience: 1}
+	in := startIngest(t, o)
+	s := newShares(sessions, 6)
+	for _, x := range s.all {
+		publishAll(t, b, x[:3]...)
+	}
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+	if n := in.LeftOpen(); n != sessions {
+		t.Errorf("%d sessions left open, want %d", n, sessions)
+	}
+	for i := range s.all {
+		if m, err := store.ReadManifest(filepath.Join(root, fmt.Sprintf("s%02d", i))); err != nil || m.Ended != store.EndedRunning || m.Sequences.Count() != 3 {
+			t.Fatalf("s%02d: %v, %+v", i, err, m)
+		}
+	}
+	o.closePatience = 0
+	in = startIngest(t, o)
+	for _, x := range s.all {
+		publishAll(t, b, x[3:]...)
+	}
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+	for i := range s.all {
+		if m := checkRows(t, filepath.Join(root, fmt.Sprintf("s%02d", i)), fakeBatches("x", 6, 0)).Manifest; m.Ended != store.EndedExit || in.LeftOpen() != 0 {
+			t.Errorf("s%02d ended %q", i, m.Ended)
+		}
+	}
+}
+
+// Of thousands of failures only the first are named.
+func TestFailures(t *testing.T) {
+	var f failures
+	for i := range 12 {
+		f.add(fmt.Errorf("session %d: no", i))
+	}
+	if text := f.err().Error(); strings.Count(text, "\n") != 10 || !strings.HasSuffix(text, "and 2 sessions more") {
+		t.Errorf("%s", text)
+	}
+}
 
 // A session that somebody looks at does not wait for its turn.
 func TestWatchedSession(t *testing.T) {

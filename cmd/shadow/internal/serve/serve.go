@@ -243,6 +243,9 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	case err != nil:
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
 	}
+	if n := in.LeftOpen(); n > 0 {
+		env.Note("%s not closed, as there was no time: all that came of them is stored, and the next shadow with this store goes on with them", text.Plural(uint64(n), "session is", "sessions are"))
+	}
 	if pageErr == nil {
 		env.Note("ended; sessions are in %s", f.store)
 	}
