@@ -187,7 +187,7 @@ func (s *source) get(ctx context.Context, from uint64, receive func(message)) (l
 		if len(m.Header) == 0 { // of a message that was published with headers that nobody can read: a consumer knows its place
 			return last, false, errNoDirect
 		}
-		if lastHeader(m, jetstream.SubjectHeader) == "" { // only the server's own words have none
+		if lastHeader(m, jetstream.SequenceHeader) == "" { // only the server's own words have none; a 503 has a subject
 			return last, more, endOf(m)
 		}
 		k, err := newKept(conn, m)

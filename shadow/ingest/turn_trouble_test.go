@@ -164,3 +164,22 @@ func TestTurnsWithoutRights(t *testing.T) {
 		})
 	}
 }
+
+// A stream that no longer allows direct reading is read by consumers, in turns.
+func TestDirectReadingEnds(t *testing.T) {
+	t.Parallel()
+	b, root := startBus(t), t.TempDir()
+	const batches = 4
+	s := newShares(4, batches)
+	send := func(x ...*wire.Batch) { publishAll(t, b, x...) }
+	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, dense: 2})
+	s.publish(t, send, 0, 2)
+	drain(t, in)
+	noDirect(t, b)
+	s.publish(t, send, 2, batches)
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+	for i := range s.all {
+		checkRows(t, filepath.Join(root, fmt.Sprintf("s%02d", i)), fakeBatches("x", batches, 0))
+	}
+}
