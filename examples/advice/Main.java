@@ -396,8 +396,8 @@ public class Main {
     }
 
     /**
-     * Requests of a server wait for one of four permits, and sleep 10 ms with it, some of them in a monitor; fixed: there is a permit for each, and
-     * nobody sleeps in the monitor.
+     * Requests of a server wait for one of four permits, and sleep 10 ms with it, part of that in a monitor; fixed: there is a permit for each, and
+     * no monitor.
      */
     static void contendedLock(boolean fixed, int inMonitorMillis) throws Exception {
         int workers = 16;
@@ -413,9 +413,9 @@ public class Main {
             permits.acquireUninterruptibly();
             waited.add(System.nanoTime() - from);
             try {
-                if (inMonitorMillis > 0) {
+                if (inMonitorMillis > 0 && !fixed) {
                     synchronized (lock) {
-                        Thread.sleep(fixed ? 0 : inMonitorMillis);
+                        Thread.sleep(inMonitorMillis);
                     }
                 }
                 Thread.sleep(10 - inMonitorMillis);

@@ -162,7 +162,7 @@ func (s *source) clear(ctx context.Context) error {
 	if len(s.lease.Elsewhere) == 0 {
 		return nil
 	}
-	if !found { // it may have had all that is there
+	if !found || s.in.turns() { // it may have had all that is there; in turns it needed no consumer
 		info, err := s.in.stream.Info(ctx)
 		if err != nil {
 			return fmt.Errorf("ingest: asking the bus what the owner before had: %w", err)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 
 	"stackagent/internal/wire"
@@ -32,34 +33,30 @@ func replyTo(m message) reply {
 	return reply{m.Reply(), ackBody}
 }
 
-// ack acknowledges batches that are stored. Where the consumer may end at once, it waits for the server's answer to the
-// last: else the server could forget the acknowledgements with the consumer.
+// mostUnanswered is how many acknowledgements follow one another without an answer: a server drops the requests that wait if
+// there are 10,000.
+const mostUnanswered = 128
+
+// ack acknowledges batches that are stored. In turns, and where the consumer may end at once, it waits for the server's answer
+// to the last: else the server could forget the acknowledgements with the consumer.
 func (w *worker) ack(list ...*held) {
 	conn := w.ingest.o.Bus.Conn()
-	var err error
-	var last reply
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	var replies []reply
 	for _, h := range list {
-		for _, r := range h.replies {
-			if last.subject != "" {
-				if bad := conn.Publish(last.subject, last.body); bad != nil {
-					err = bad
-				}
-			}
-			last = r
-		}
+		replies = append(replies, h.replies...)
 	}
-	switch {
-	case last.subject == "":
-	case w.ingest.turns() || w.ingest.quotas != nil:
-		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
-		defer cancel()
-		if _, bad := conn.RequestWithContext(ctx, last.subject, last.body); bad != nil {
-			err = bad
+	wait := w.ingest.turns() || w.ingest.quotas != nil
+	var err error
+	for i, r := range replies {
+		var bad error
+		if wait && (i == len(replies)-1 || i%mostUnanswered == mostUnanswered-1) {
+			_, bad = conn.RequestWithContext(ctx, r.subject, r.body)
+		} else {
+			bad = conn.Publish(r.subject, r.body)
 		}
-	default:
-		if bad := conn.Publish(last.subject, last.body); bad != nil {
-			err = bad
-		}
+		err = cmp.Or(err, bad)
 	}
 	if err != nil {
 		w.ingest.log.Warn("ingest: acknowledging batches; they will come again", "session", w.name, "error", err)
