@@ -14,8 +14,8 @@ import (
 	"stackagent/shadow/bus"
 )
 
-// In its turn a session reads its messages where the stream keeps them, and deletes what it has stored. That costs a
-// tenth of a consumer, which the server would have to make, compare with each acknowledgement, and remove again.
+// In its turn a session reads its messages where the stream keeps them, and deletes what it has stored. Consumers would cost
+// twice as much CPU time: the server would have to make one, compare it with each acknowledgement, and remove it again.
 const (
 	directGet = jetstream.DefaultAPIPrefix + "DIRECT.GET." + bus.Stream
 	deleteMsg = jetstream.DefaultAPIPrefix + "STREAM.MSG.DELETE." + bus.Stream

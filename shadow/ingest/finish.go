@@ -17,8 +17,10 @@ const (
 
 // end stores what is held and says in the manifest how the session ended.
 func (w *worker) end() {
-	w.ingest.ends <- struct{}{}
-	defer func() { <-w.ingest.ends }()
+	if w.stopping() { // else a folder that takes nothing would hold up others
+		w.ingest.ends <- struct{}{}
+		defer func() { <-w.ingest.ends }()
+	}
 	defer w.finishMerge()
 	if w.out == nil && w.stuck.Load() && !w.stopping() && w.ingest.o.Live != nil {
 		w.ingest.o.Live.Problem(w.name, ErrGivenUp)
@@ -30,7 +32,7 @@ func (w *worker) end() {
 	if !w.store() {
 		return
 	}
-	if w.stopping() && time.Since(time.Unix(0, w.ingest.shutAt.Load())) > w.ingest.o.closePatience {
+	if w.stopping() && w.ingest.sinceShut() > w.ingest.o.closePatience {
 		w.ingest.leftOpen.Add(1)
 		return
 	}

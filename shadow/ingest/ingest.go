@@ -426,6 +426,9 @@ func (in *Ingest) Close(ended string) error {
 	return errors.Join(in.err.err(), in.onBus.err())
 }
 
+// sinceShut is how long the shadow has been ending.
+func (in *Ingest) sinceShut() time.Duration { return time.Since(time.Unix(0, in.shutAt.Load())) }
+
 // LeftOpen counts the sessions for whose closing Close had no time. All that came of them is stored, and the next shadow of
 // the store goes on with them.
 func (in *Ingest) LeftOpen() int64 { return in.leftOpen.Load() }

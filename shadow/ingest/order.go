@@ -153,11 +153,8 @@ func (w *worker) lastTry(err error) bool {
 	if !errors.Is(err, share.ErrUncertain) {
 		return false
 	}
-	if w.shutting.IsZero() {
-		w.shutting = time.Now()
-	}
 	time.Sleep(endPause)
-	return time.Since(w.shutting) < endPatience
+	return w.ingest.sinceShut() < endPatience
 }
 
 // convert puts the part's batches on the session's clock.

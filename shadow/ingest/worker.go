@@ -69,7 +69,6 @@ type worker struct {
 	merging    *store.Merging   // on its way; nil: none is
 	merged     chan struct{}    // closed when its parts are written; nil: none is on its way
 	ended      time.Time        // when the last part of a session that has ended was stored; zero: its account is drawn up, or it has not ended
-	shutting   time.Time        // when storing failed first after the shadow's end had begun
 	since      time.Time        // when part's first batch came
 	rows       int              // in part
 	behind     int              // rows in waiting
