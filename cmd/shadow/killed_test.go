@@ -76,7 +76,7 @@ func killed(t *testing.T, server *testobjects.Server, m moment, args ...string) 
 	return wasNotKilled(t, cmd, errs)
 }
 
-// endServing tells a shadow that serves to end. What waits on its disk is uploaded then.
+// endServing ends a serving shadow, which then uploads what waits on its disk.
 func endServing(cmd *exec.Cmd, errs *safeBuffer) {
 	for range 1000 {
 		if strings.Contains(errs.String(), "bus nats://") {

@@ -42,8 +42,8 @@ func (in *Ingest) late() time.Duration {
 	return in.dueAfter() + longTurn
 }
 
-// Watcher is a Follower that is told from time to time how late batches may be because sessions take turns, and says which
-// sessions somebody looks at: they do not wait.
+// Watcher is a Follower that learns at each look how late batches may be because sessions take turns. It reports which
+// sessions somebody is looking at: they do not wait.
 type Watcher interface {
 	Turns(late time.Duration) (watched map[string]bool)
 }
@@ -106,7 +106,7 @@ func (in *Ingest) grant() {
 	in.queueing.Store(len(in.due) > 0)
 }
 
-// over reports whether the source's turn is over, and ends it by storing what its workers hold.
+// turnOver reports whether the source's turn is over, and has its workers store what they hold.
 func (s *source) turnOver(now time.Time) bool {
 	if !s.in.turns() || s.current() == nil && !s.direct {
 		return false

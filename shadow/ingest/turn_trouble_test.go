@@ -65,7 +65,7 @@ func TestUnreadableHeaders(t *testing.T) {
 	}
 }
 
-// A session of which one batch has come, and not the first, holds it until another tells the rate of its clock. Drain waits
+// A session of which one batch has come, and not the first, holds it until another gives the rate of its clock. Drain waits
 // for none of them, although they have no turn at the same time.
 func TestDrainOfLoneBatches(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ type LiveFile struct {
 	Key         string
 	Bytes, Rows int64
 	Day         time.Time // of all its rows
-	Service     string    // likewise; "": they name none
+	Service     string    // of all rows; "": they name none
 }
 
 // LiveFiles lists the files of a level that count, by key, and the rows that their footers promise. On levels of days, files of

@@ -17,12 +17,13 @@ func newIceberg(env console.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "iceberg STORE",
 		Short: "Describe the roll-ups as tables of Apache Iceberg",
-		Long: `Writes metadata of Apache Iceberg beside the roll-ups of a store, so that Spark, DuckDB
-or PyIceberg read them as tables, with or without a catalogue. The files stay where they are. A table is what counts at the moment: compaction deletes files an hour after it
-has merged them, so run this after each compaction, or hourly.
+		Long: `Writes Apache Iceberg metadata beside the roll-ups of a store, so that Spark, DuckDB and
+PyIceberg can read them as tables, with or without a catalogue. No roll-up is copied or
+moved. A table lists the files that count when it is written, and compaction deletes
+files an hour after merging them, so run this after each compaction, or hourly.
 
-  rollups         five minutes a row of each instance, class, executor and call site
-  rollups_by_day  rows of days; of what is not compacted yet, rows of five minutes
+  rollups         a row for each five minutes, instance, class, executor and call site
+  rollups_by_day  a row for each day; rows of five minutes for what is not compacted yet
 
 Prints where the metadata of each table is.`,
 		Example: `  shadow fleet iceberg s3://traces/stackagent

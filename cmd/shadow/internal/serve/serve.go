@@ -244,7 +244,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
 	}
 	if n := in.LeftOpen(); n > 0 {
-		env.Note("%s not closed, as there was no time: all that came of them is stored, and the next shadow with this store goes on with them", text.Plural(uint64(n), "session is", "sessions are"))
+		env.Note("%s not closed for lack of time: what was received is stored or waits on the bus, and the next shadow with this store goes on with them", text.Plural(uint64(n), "session is", "sessions are"))
 	}
 	if pageErr == nil {
 		env.Note("ended; sessions are in %s", f.store)
