@@ -46,8 +46,8 @@ runs() { echo "$out"/scale/*"$2"*"program-$1"*/run-*; }
     # Lower-bound overheads (Rethinking Java Performance Analysis, figures 1 and 5), with the smallest heaps.
     step lbo "$shadow" lbo --suite "$suite" --programs "$programs" $small --collectors "$collectors" --heaps "$heaps" --repeat "$lbo_runs" --iteration last -o "$out/lbo"
 
-    # Speedup stacks over threads, collector threads and collectors (Speedup Stacks for Managed Languages), with the collector's
-    # work and time (Bottle Graphs, figures 5 to 9, 15 and 16).
+    # Speedup stacks over threads, collector threads and collectors (Analyzing the Scalability of Managed Language Applications
+    # with Speedup Stacks), with the collector's work and time (Bottle Graphs, figures 5 to 9, 15 and 16).
     step scale "$shadow" scale --suite "$suite" --programs "$stacks" $small --threads "$threads" --gc-threads "$gc_threads" --collector Parallel --repeat "$scale_runs" --iteration last -o "$out/scale"
 
     # Bottle graphs side by side (Bottle Graphs, figures 3, 4, 10 and 11).

@@ -5,10 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/units"
 )
 
 // pages returns the text of every page of the documentation by its path.
@@ -68,6 +71,109 @@ func TestDocumentedCommands(t *testing.T) {
 		t.Errorf("only %d commands with %d flags found in %d files: is the pattern right?", commands, flags, len(texts))
 	}
 	t.Logf("%d commands, %d flags", commands, flags)
+}
+
+// TestShownCommands: what the page and messages of the program tell the user to type can be typed. Only the words before
+// the first flag are compared: what is between a verb and its flags there is prose.
+func TestShownCommands(t *testing.T) {
+	shown := regexp.MustCompile(`\bshadow ((?:[a-z]+ ){1,2})--([a-z][a-z-]*)`)
+	commands := 0
+	for file, text := range sourceTexts(t, filepath.Join("..", "..", "shadow"), ".ts", ".go") {
+		for _, m := range shown.FindAllStringSubmatch(text, -1) {
+			root := newRoot(console.System())
+			cmd, rest, err := root.Find(strings.Fields(m[1]))
+			if err != nil || cmd == root || len(rest) > 0 {
+				continue // "shadow heap and --metric alloc"
+			}
+			commands++
+			if cmd.Flags().Lookup(m[2]) == nil {
+				t.Errorf("%s: %s has no flag --%s (%s)", file, cmd.CommandPath(), m[2], m[0])
+			}
+		}
+	}
+	if commands < 30 {
+		t.Errorf("only %d commands found: is the pattern right?", commands)
+	}
+}
+
+// sourceTexts returns the texts of the files below root with one of these extensions, tests left out.
+func sourceTexts(t *testing.T, root string, extensions ...string) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata"):
+			return fs.SkipDir
+		case !slices.Contains(extensions, filepath.Ext(path)) || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		texts[path] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// TestDocumentedLimits: numbers that pages give are those of the code. A row has a file of the code, a pattern of a
+// number in it, a page, and the words around the number there.
+func TestDocumentedLimits(t *testing.T) {
+	const bits = "2^" // the number is an exponent
+	for _, x := range []struct{ file, number, page, words string }{
+		{"jvmti/state_cells.h", `SA_FAST_PER_SECOND = (\d+)`, "docs/guide.md", "until a class exceeds % executions or creations a second"},
+		{"jvmti/state_cells.h", `SA_OUTLIER_MEANS = (\d+)`, "docs/guide.md", "Outliers, % times the mean"},
+		{"jvmti/state_cells.h", `SA_OUTLIERS = (\d+)`, "docs/guide.md", "at most % a second per class"},
+		{"jvmti/state_sample.h", bits + `SA_SAMPLE_BITS = (\d+)`, "docs/guide.md", "times a random one in %."},
+		{"jvmti/state_sample.h", bits + `SA_SAMPLE_BITS = (\d+)`, "docs/faq.md", "a random one in % executions"},
+		{"agent/publish/publisher.go", `DefaultMaxBytes = (\d+) << 20`, "docs/guide.md", "Batches wait in % MiB of memory"},
+		{"agent/publish/spooler.go", `DefaultSpoolBytes = (\d+) << 20`, "docs/guide.md", "at most\n% MiB"},
+		{"jvmti/life.h", `SA_GO_THREADS = (\d+)`, "docs/attach.md", "its % idle threads"},
+		{"jvmti/state_contexts.h", bits + `SA_MAX_CONTEXTS = 1 << (\d+)`, "docs/contexts.md", "A session holds % contexts"},
+		{"jvmti/probe_waits.c", `MOST_SHORT = (\d+)`, "docs/waits.md", "more than % waits below 1 ms"},
+		{"jvmti/probe_waits.c", `MOST_LONG = (\d+)`, "docs/waits.md", "or more than % longer"},
+		{"shadow/summary/sums.go", `sumsAbove = ([\d_]+)_000_000`, "docs/faq.md", "more than % million recorded executions"},
+		{"shadow/summary/session.go", `adviceLimit = ([\d_]+)_000_000`, "docs/advice.md", "advice above % million recorded executions"},
+		{"shadow/summary/session.go", `unitsLimit  = ([\d_]+)_000_000`, "docs/advice.md", "`report` above % million"},
+		{"granularity/predict/predict.go", `MaxUnits  = ([\d_]+)`, "docs/advice.md", "more than % of a pool"},
+		{"shadow/page/build.go", `slots   = (\d+)`, "docs/report.md", "a %th of the session"},
+		{"shadow/page/slices.go", `allSlices   = ([\d_]+)`, "docs/report.md", "all of up to %,"},
+		{"shadow/live/live.go", `maxJVMs = (\d+)`, "docs/live.md", "| JVMs | | % |"},
+		{"shadow/live/prometheus.go", `metricJVMs      = (\d+)`, "docs/operations.md", "At most % JVMs have metrics"},
+		{"shadow/ingest/ingest.go", `DefaultMaxSessions  = ([\d_]+)`, "docs/operations.md", "`--max-sessions`, default % open"},
+		{"shadow/ingest/dense.go", `denseSessions = (\d+)`, "docs/fleet-plan.md", "Up to % sessions, each has a consumer"},
+		{"shadow/web/web.go", `maxConnections = (\d+)`, "docs/operations.md", "The page has % connections"},
+		{"cmd/shadow/internal/mcpserver/answer.go", `mostBytes   = (\d+) << 10`, "docs/scripts.md", "at most % KiB"},
+	} {
+		root := filepath.Join("..", "..")
+		b, err := os.ReadFile(filepath.Join(root, x.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pattern, exponent := strings.CutPrefix(x.number, bits)
+		m := regexp.MustCompile(pattern).FindSubmatch(b)
+		if m == nil {
+			t.Errorf("%s: %s is not found", x.file, x.number)
+			continue
+		}
+		n, err := strconv.ParseInt(strings.ReplaceAll(string(m[1]), "_", ""), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if exponent {
+			n = 1 << n
+		}
+		b, err = os.ReadFile(filepath.Join(root, x.page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if words := strings.Replace(x.words, "%", units.FormatExact(n), 1); !strings.Contains(string(b), words) {
+			t.Errorf("%s does not say %q, as %s has it", x.page, words, x.file)
+		}
+	}
 }
 
 // TestDocumentedLinks: every link of the documentation leads to a file of the

@@ -19,8 +19,11 @@ import (
 // iterationFlags choose iterations of a session.
 type iterationFlags struct{ iteration, iterationsOf string }
 
+// numberedIterations is the help of --iteration where warm is refused, see notWarm.
+const numberedIterations = "only these iterations: `K` | K,L,... | last | last:N"
+
 func (i *iterationFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&i.iteration, "iteration", "", "only these iterations: `K` | K,L,... | last | last:N | warm")
+	cmd.Flags().StringVar(&i.iteration, "iteration", "", numberedIterations+" | warm")
 	i.addClass(cmd)
 }
 

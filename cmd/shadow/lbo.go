@@ -80,6 +80,7 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 	f.plural = "s"
 	f.factorFlags.addMore(flags)
 	f.iterationFlags.addTo(cmd)
+	cmd.Flags().Lookup("iteration").Usage = numberedIterations
 	f.run.marker.addTo(flags)
 	flags.StringArrayVar(&f.tasks, "task", nil, "`CLASS#METHOD`, whose executions are the iterations; repeatable")
 	record.AddSwitches(flags, &f.run.switches)

@@ -73,6 +73,7 @@ run that choose what to record apply to every run.`,
 	flags.IntVar(&f.repeat, "repeat", 1, "runs with each number")
 	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
 	flags.Lookup("output").Usage = "folder for what is written (default ./shadow-scale-<time>)"
+	flags.Lookup("iteration").Usage = numberedIterations
 	f.factorFlags.addTo(flags)
 	f.programFlags.addTo(flags)
 	f.experimentFlags.addTo(flags)

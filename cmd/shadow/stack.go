@@ -44,7 +44,7 @@ func newStack(env console.Env) *cobra.Command {
 		Short: "Speedup stacks: why N threads are not N times as fast as one",
 		Long: `Compares runs with BASE_DIR, the run with one application thread. For each run, shows
 the measured speedup and what keeps it below the number of threads: garbage
-collection, the main thread's sequential part, waiting for each other, threads that
+collection, the sequential part (mostly the main thread's), waiting for each other, threads that
 end early, I/O, and too few CPUs. The rest is more work for the same result, and what
 is listed under it. All components add up to the number of threads; a negative one is
 a gain.

@@ -8,8 +8,8 @@ import (
 	"stackagent/granularity/gc"
 )
 
-// Compared is a quantity of runs over that of the runs with one thread: a cell of the hardware table (Eyerman and others,
-// speedup stacks for managed languages, figure 4).
+// Compared is a quantity of runs over that of the runs with one thread: a cell of the hardware table (Sartor and others,
+// Analyzing the Scalability of Managed Language Applications with Speedup Stacks, figure 4).
 type Compared struct {
 	Group       Group
 	Name        string            // of an event, or of a gc.Quantity

@@ -56,7 +56,7 @@ type Answer struct {
 	Missing  []MissingPart   `json:"missing"`  // what could not be read; the first ones
 	Lacking  int             `json:"lacking"`  // how many could not
 	Total    int             `json:"total"`    // rows; those that are not here are the least
-	Rows     json.RawMessage `json:"rows"`     // as of shadow fleet --format json; of versions, the comparison
+	Rows     json.RawMessage `json:"rows"`     // as the verbs of shadow fleet print them in JSON; of versions, the comparison
 }
 
 // MissingPart is something that should have been read.

@@ -26,7 +26,7 @@ func newTop(env console.Env) *cobra.Command {
 site, what was waited for, instance, version, environment, service, session or day. It
 reads no sessions, so it answers about a year of them.
 
-Counts, sums and extremes are exact; percentiles are within 0.8 %.`,
+Counts, sums and extremes are those of shadow stats; percentiles are within 0.8 %.`,
 		Example: `  shadow fleet top s3://traces/stackagent
   shadow fleet top s3://traces/stackagent --service orders --by executor --sort queue --last 24h
   shadow fleet top /srv/fleet --by instance --service 'pay*' --version 1.4.2

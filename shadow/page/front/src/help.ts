@@ -23,7 +23,7 @@ const mouse: [string, string][] = [
 
 const words: [string, string][] = [
   ["Window", "The stretch of time that tables and figures are about. A task belongs to the window in which it ended."],
-  ["~", "The figure is from a histogram, within 3 % of the exact one. Figures without it are exact."],
+  ["~", "The figure is an estimate: from a histogram, within 3 % of the exact one, or from a random part of the tasks if they were too fast to time each."],
   ["Work", "What tasks are compared by, without the tasks nested in them: the first measure in the list."],
 ];
 

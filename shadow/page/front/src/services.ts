@@ -264,7 +264,7 @@ class Services {
       mark: (tr, r) => { setAttribute(tr, "data-service", r.service); setAttribute(tr, "data-name", r.name); },
     });
     table.setRows(a.rows, "There are no roll-ups of this in that time.");
-    return [table.el, ...(a.total > a.rows.length ? [note(`${formatCount(a.total - a.rows.length)} more, which are less, are not shown; shadow fleet top --all lists them.`)] : [])];
+    return [table.el, ...(a.total > a.rows.length ? [note(`${formatCount(a.total - a.rows.length)} more, which are less, are not shown; shadow fleet top --format csv lists them.`)] : [])];
   }
 
   // down is where a row leads: from a service to its classes, from an instance or a version to the sessions, from a session to its report.
