@@ -175,7 +175,7 @@ func printHotspots(l *listing.Flags, rows []granularity.Hotspot, s *summary.Summ
 		l.Env.Note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
 	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions, s.Metrics[granularity.Wall]); text != "" {
-		l.Env.Note("%s (~)", text)
+		l.Env.Note("%s", text)
 	}
 	return nil
 }

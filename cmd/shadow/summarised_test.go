@@ -49,7 +49,7 @@ func TestSummarisedIsMarked(t *testing.T) {
 		want []string
 	}{
 		{[]string{"stats", dir}, []string{"summarised     99 % of the executions summarised", "~1.00 ms", "1,008 of 4 classes", "tasks created  1,007"}},
-		{[]string{"hotspots", dir, "--app"}, []string{"1,005", "~1.00 ms", "shadow: ", "(~)"}},
+		{[]string{"hotspots", dir, "--app"}, []string{"1,005", "~1.00 ms", "shadow: ", " 0.8 % (~)\n"}},
 		{[]string{"hotspots", dir, "--by", "thread"}, []string{"1,006", "~1.00 ms"}},
 		{[]string{"tasks", dir, "--format", "csv"}, []string{"1,000 executions and 1,000 creations have no row", "of com.acme.Job;"}},
 		{[]string{"threads", dir}, []string{"1,006     1\n"}},
