@@ -65,7 +65,7 @@ type Hello struct {
 	Metrics      []string          // metrics measured: "wall", "cpu", then those of Extra
 	Extra        []Extra           // at most MaxExtra
 	NotAvailable map[string]string // metric -> why
-	Detail       string            // option detail: "all", "auto", "summary"; "" where the agent does not say
+	Detail       string            // option detail: "all", "timed", "auto", "summary"; "" where the agent does not say
 	Tasks        []string          // option task, as the user gave its values; empty also where the agent does not say
 	WaitLimit    units.Ns          // option wait: shorter waits are only summed up; 0: no waits are recorded
 	WaitSources  []string          // the kinds of waits that are recorded; of others NotAvailable has "waits: KIND"

@@ -103,7 +103,7 @@ type Manifest struct {
 
 	Metrics      []string          `json:"metrics"`
 	NotAvailable map[string]string `json:"not_available"`    // metric -> why
-	Detail       string            `json:"detail,omitempty"` // the agent's option: "all", "auto" or "summary"; empty: not known
+	Detail       string            `json:"detail,omitempty"` // the agent's option: "all", "timed", "auto" or "summary"; empty: not known
 	Tasks        []string          `json:"tasks,omitempty"`  // the agent's option task: definitions and presets; empty: none, or not known
 
 	Produced Counts `json:"produced"` // by the agent's own count
