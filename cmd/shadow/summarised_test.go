@@ -2,8 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/pprof/profile"
 
 	"stackagent/internal/loglinear"
 	"stackagent/shadow/store"
@@ -14,6 +18,12 @@ import (
 // reports what it lost.
 func makeSummarised(t *testing.T, root string) string {
 	t.Helper()
+	return makeTimed(t, root, 0)
+}
+
+// makeTimed is makeSummarised where so many of the summarised executions were timed; 0: all.
+func makeTimed(t *testing.T, root string, timed uint64) string {
+	t.Helper()
 	dir := makeSession(t, root)
 	w, err := store.OpenWriter(root, "s1", "s1")
 	if err != nil {
@@ -22,7 +32,7 @@ func makeSummarised(t *testing.T, root string) string {
 	const from, id = int64(1_040 * ms), 77
 	produced, made, lost := int64(1_006), int64(1_000), int64(1)
 	p := &store.Part{Range: store.Range{From: 2, To: 2}, Summaries: []store.Summary{
-		{ID: id, Class: 1, Thread: 2, FromNs: from, ToNs: from + 20*ms, Executions: 1000, First: 1000, Creations: 1000},
+		{ID: id, Class: 1, Thread: 2, FromNs: from, ToNs: from + 20*ms, Executions: 1000, First: 1000, Creations: 1000, Timed: timed},
 	}, Threads: []store.Thread{{ID: 2, JavaID: 31, OSID: 101, Name: "pool-1-thread-1", Group: "main", Class: "java.lang.Thread",
 		Executions: &produced, Creations: &made, Lost: &lost}}}
 	for _, metric := range []string{"wall", "self_wall", "cpu", "self_cpu"} {
@@ -65,6 +75,27 @@ func TestSummarisedIsMarked(t *testing.T) {
 	}
 	if _, _, errs := shadow(t, nil, "tasks", dir, "--class", "*Worker"); strings.Contains(errs, "no row") {
 		t.Errorf("a note about classes that were not asked for: %s", errs)
+	}
+}
+
+// TestTimedAtRandomInProfile: a profile whose times rest on a random part of the executions says so.
+func TestTimedAtRandomInProfile(t *testing.T) {
+	for timed, want := range map[uint64]string{0: "not sampled", 100: "ESTIMATES"} {
+		file := filepath.Join(t.TempDir(), "tasks.pb.gz")
+		if code, _, errs := shadow(t, nil, "hotspots", makeTimed(t, t.TempDir(), timed), "--format", "pprof", "-o", file); code != 0 {
+			t.Fatal(errs)
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.ParseData(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if how := p.Comments[1]; !strings.Contains(how, want) {
+			t.Errorf("%d timed: the profile says %q, want %q in it", timed, how, want)
+		}
 	}
 }
 

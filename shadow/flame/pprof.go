@@ -28,7 +28,11 @@ type pprofBuilder struct {
 // Pprof writes a pprof profile: for each stack the number of executions, self CPU time,
 // self wall time and queue time.
 func Pprof(w io.Writer, s *session.Session, stacks []summary.Stack) error {
-	b := newPprof(s, "work of tasks by executor, call site and class; not sampled", "executions")
+	how := "not sampled"
+	if slices.ContainsFunc(s.Warnings, session.IsEstimate) {
+		how = "times of the fastest classes are ESTIMATES: a random part of their executions was timed"
+	}
+	b := newPprof(s, "work of tasks by executor, call site and class; "+how, "executions")
 	b.p.SampleType = append(append(b.p.SampleType, &profile.ValueType{Type: "queue", Unit: "nanoseconds"}), timeTypes...)
 	b.setDefault(hasCPU(stacks))
 	for i := range stacks {
