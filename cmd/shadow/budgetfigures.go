@@ -37,11 +37,11 @@ func chosenTree(env console.Env, s *session.Session, x budget.Selector) (*summar
 	if err != nil {
 		return nil, nil, err
 	}
-	if x.Glob != "" && len(sum.Rows) == 0 {
-		return sum, budget.Missing("no class of the session matches " + x.Glob), nil
-	}
 	sum.Findings = nil // sentences, no figures
 	tree, err := budget.TreeOf(sum)
+	if err == nil && x.Glob != "" && len(sum.Rows) == 0 {
+		tree.Empty("no class of the session matches " + x.Glob)
+	}
 	for name, d := range sum.Doubts() {
 		tree.Doubt(name, d.Why, d.Below, d.Above)
 	}
@@ -56,7 +56,14 @@ func rowTree(s *session.Session, x budget.Selector) (*summary.Summary, budget.Tr
 	sum, err := summary.BuildByOrigin(s, summary.Options{}, x.Kind)
 	if errors.Is(err, summary.ErrNoSubmissions) {
 		sum, err := summary.Build(s, summary.Options{Brief: true}) // says what the program was
-		return sum, budget.Missing(summary.ErrNoSubmissions.Error()), err
+		if err != nil {
+			return nil, nil, err
+		}
+		tree, err := budget.TreeOf(&granularity.Hotspot{})
+		if err == nil {
+			tree.Missing(summary.ErrNoSubmissions.Error())
+		}
+		return sum, tree, err
 	}
 	if err != nil {
 		return nil, nil, err
@@ -82,6 +89,9 @@ func rowTree(s *session.Session, x budget.Selector) (*summary.Summary, budget.Tr
 	tree, err := budget.TreeOf(found[0])
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", text.OneLine(x.String()), err)
+	}
+	if len(labels) == 0 {
+		tree.Empty("no " + x.Kind + " of the session matches " + x.Glob)
 	}
 	for name, d := range sum.RowDoubts() {
 		tree.Doubt(name, d.Why, d.Below, d.Above)

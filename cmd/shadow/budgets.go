@@ -23,13 +23,13 @@ import (
 // checkFlags are the flags of shadow check.
 type checkFlags struct {
 	listing.Flags
-	failIf   []string
-	files    []string
-	baseline string
-	write    string
-	output   string
-	strict   bool
-	each     bool
+	failIf     []string
+	files      []string
+	baseline   string
+	write      string
+	output     string
+	allowEmpty bool
+	each       bool
 }
 
 func newCheck(env console.Env) *cobra.Command {
@@ -50,8 +50,9 @@ units of work; units.queue_ns.p99 is of all units of work. Times and sizes have 
 within(cpu_ns.sum, 10%) holds if it changed by no more than that; it is not available
 where the runs vary too much to tell.
 
-A figure that a session does not have breaks no budget and keeps none: the result says
-that it is not available. --strict fails on that, too.`,
+A name that no session has is wrong usage. A selector that matches nothing, and a figure
+that a session does not have, neither keep nor break a budget: the result says that it is
+not available, and the check fails with 3. --allow-empty reports it and lets it pass.`,
 		Example: `  shadow check /tmp/s --fail-if 'queue_ns.p99 > 50ms'
   shadow check /tmp/s --fail-if 'class("com.acme.*").cpu_ns.max > 1ms' --fail-if 'tasks.threw > 0'
   shadow check runs --budget budgets.yaml --write-baseline baseline.yaml
@@ -71,7 +72,7 @@ that it is not available. --strict fails on that, too.`,
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "file of figures to compare with")
 	cmd.Flags().StringVar(&f.write, "write-baseline", "", "write the figures that the budgets name, of each run, to this file")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail on figures that are not available, too")
+	cmd.Flags().BoolVar(&f.allowEmpty, "allow-empty", false, "let budgets pass of which a selector matches nothing, or a figure is not available")
 	cmd.Flags().BoolVar(&f.each, "each", false, "check each session on its own, not the mean of all")
 	return cmd
 }
@@ -99,8 +100,8 @@ func (f *checkFlags) budgets() ([]*budget.Budget, error) {
 	if f.each && (f.baseline != "" || f.write != "") {
 		return nil, console.Usagef("--each and baselines exclude each other: a baseline is compared with all runs together")
 	}
-	if f.write != "" && (f.baseline != "" || f.output != "" || f.strict) {
-		return nil, console.Usagef("--write-baseline checks nothing: use it without --baseline, --strict and -o")
+	if f.write != "" && (f.baseline != "" || f.output != "" || f.allowEmpty) {
+		return nil, console.Usagef("--write-baseline checks nothing: use it without --baseline, --allow-empty and -o")
 	}
 	return all, nil
 }
@@ -163,7 +164,7 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	report := &budget.Report{Strict: f.strict, Sessions: runs.sessions, Notes: append(copies, runs.notes...)}
+	report := &budget.Report{AllowEmpty: f.allowEmpty, Sessions: runs.sessions, Notes: append(copies, runs.notes...)}
 	if f.write != "" {
 		return f.writeBaseline(env, runs, names)
 	}
@@ -211,6 +212,7 @@ func checkBudgets(report *budget.Report, all []*budget.Budget, runs *figureRuns,
 		}
 		report.Results = append(report.Results, budget.Check(all, figures, of)...)
 	}
+	budget.Excuse(report.Results)
 	return nil
 }
 

@@ -27,6 +27,8 @@ type Result struct {
 	Why     string // not available
 	Of      string // the session, if each is checked on its own
 	Figures []Shown
+	empty   bool // the sessions have nothing that a figure is of
+	excused bool // another session that is checked on its own has it
 }
 
 // Shown is a figure of a result.
@@ -75,9 +77,21 @@ func (r *Result) Text() string {
 	return strings.Join(parts, "; ")
 }
 
-// Fails reports whether the result fails the check; strict: what is not available does.
-func (r *Result) Fails(strict bool) bool {
-	return r.Severity == SeverityError && (r.State == Broken || strict && r.State == NotAvailable)
+// Fails reports whether the result fails the check: a gate that nobody can decide is not passed. allowEmpty lets it pass.
+func (r *Result) Fails(allowEmpty bool) bool {
+	return r.Severity == SeverityError && (r.State == Broken || r.State == NotAvailable && !allowEmpty && !r.excused)
+}
+
+// Excuse lets sessions that are checked each on its own have nothing of what another of them has: of the JVMs of a build, most
+// do not run what a budget is of.
+func Excuse(results []*Result) {
+	found := map[*Budget]bool{}
+	for _, r := range results {
+		found[r.Budget] = found[r.Budget] || !r.empty
+	}
+	for _, r := range results {
+		r.excused = r.empty && found[r.Budget]
+	}
 }
 
 // Check evaluates budgets over figures; of names the session, if each is checked on its own.
@@ -87,6 +101,7 @@ func Check(budgets []*Budget, f *Figures, of string) []*Result {
 		x := b.Expr()
 		v := x.root.eval(f)
 		r := &Result{Budget: b, State: Kept, Of: of, Figures: shown(x, f)}
+		r.empty = slices.ContainsFunc(x.Names, func(n Name) bool { return f.Sample(n).Empty })
 		switch {
 		case v.why != "":
 			r.State, r.Why = NotAvailable, v.why

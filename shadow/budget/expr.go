@@ -272,7 +272,7 @@ func (c *compiler) selector(n *ast.CallNode) (s Selector, baseline bool, err err
 		return s, false, errorAt(column(n), `unknown function %s: there are class, unit, executor and site, as in class("com.acme.*").cpu_ns.max, and within(figure, 10%%)`, text.OneLine(text.Cut(kind, 40)))
 	}
 	if len(n.Arguments) == 1 {
-		if glob, ok := n.Arguments[0].(*ast.StringNode); ok {
+		if glob, ok := n.Arguments[0].(*ast.StringNode); ok && glob.Value != "" {
 			return Selector{kind, glob.Value}, baseline, nil
 		}
 	}

@@ -16,11 +16,20 @@ import (
 // Tree is the JSON of `shadow stats`, decoded with json.Number.
 type Tree map[string]any
 
-// missing is the key of a tree without figures.
-const missing = "missing"
+// Keys of a tree without figures: why a session cannot have any of it, or that the selector matches nothing.
+const (
+	missing = "missing"
+	empty   = "empty"
+)
 
-// Missing is the tree of what a session cannot have, for the same reason all of it.
-func Missing(why string) Tree { return Tree{missing: text.OneLine(why)} }
+// Missing says that the session cannot have what the tree is of, for the same reason all of it.
+func (t Tree) Missing(why string) { t[missing] = text.OneLine(why) }
+
+// Empty says that the selector of the tree matches nothing.
+func (t Tree) Empty(why string) {
+	t.Missing(why)
+	t[empty] = true
+}
 
 // wholeRun is the key of the names in a tree that are of the whole run, whatever the selector.
 const wholeRun = "whole_run"
@@ -45,6 +54,9 @@ func TreeOf(v any) (Tree, error) {
 			t[key] = nil
 		}
 	}
+	if of := written(reflect.TypeOf(v)); of.Kind() == reflect.Struct {
+		t[shape] = of
+	}
 	return t, nil
 }
 
@@ -55,7 +67,7 @@ func Keys(v any) (keys []string) {
 		return nil
 	}
 	for i := range of.NumField() {
-		if key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); key != "" && key != "-" {
+		if key := keyOf(of.Field(i)); key != "" {
 			keys = append(keys, key)
 		}
 	}
@@ -66,6 +78,7 @@ func Keys(v any) (keys []string) {
 type Sample struct {
 	Values []float64
 	Why    string // not available
+	Empty  bool   // a run has nothing that it is of
 	margin        // of the mean
 }
 
@@ -115,6 +128,7 @@ func Gather(names []Name, runs []map[Selector]Tree) (*Figures, error) {
 					s.Why = fmt.Sprintf("run %d: %s", i+1, why)
 				}
 			}
+			s.Empty = s.Empty || trees[n.Selector][empty] != nil || why != "" && why == trees[n.Selector].noMetric(n)
 			s.Values = append(s.Values, v)
 			s.margin = s.margin.plus(m.over(float64(len(runs))))
 		}
@@ -166,6 +180,9 @@ func (t Tree) look(n Name) (v float64, m margin, why string, err error) {
 	if _, ok := t["tasks"]; !ok && parts[0] == "tasks" && len(parts) > 1 {
 		parts = parts[1:] // a row of a listing has them itself
 	}
+	if !t.known(parts) {
+		return 0, m, "", t.unknown(n)
+	}
 	if why, ok := t[missing].(string); ok {
 		return 0, m, why, nil
 	}
@@ -175,7 +192,7 @@ func (t Tree) look(n Name) (v float64, m margin, why string, err error) {
 		}
 	}
 	of, in := map[string]any(t), ""
-	if metrics, ok := t["metrics"].(map[string]any); ok && of[parts[0]] == nil {
+	if metrics, _ := t["metrics"].(map[string]any); of[parts[0]] == nil {
 		d, ok := metrics[parts[0]].(map[string]any)
 		switch {
 		case !ok && isMetric(parts[0]):
@@ -244,12 +261,6 @@ func (t Tree) walk(n Name, of map[string]any, parts []string) (float64, string, 
 	return 0, "", t.unknown(n)
 }
 
-// isMetric reports whether a name is one of a metric, which a session may lack.
-func isMetric(word string) bool {
-	word = strings.TrimPrefix(word, "self_")
-	return unitOf(word) != "" || slices.Contains([]string{"bytecodes", "instructions", "cycles", "ref_cycles"}, word)
-}
-
 func isZero(x any) bool { return x == json.Number("0") }
 
 // noMetric says why a metric has no value.
@@ -263,8 +274,13 @@ func (t Tree) noMetric(n Name) string {
 
 // unknown is the error of a name that no session has.
 func (t Tree) unknown(n Name) error {
-	message := "no figure is called " + n.Path
-	if near := text.DidYouMean(n.Path, t.Names()); near != "" {
+	message, names := "no figure is called "+n.Path, t.Names()
+	for _, metric := range measured {
+		for _, field := range t.ofMetrics() {
+			names = append(names, metric+"."+field, "self_"+metric+"."+field)
+		}
+	}
+	if near := text.DidYouMean(n.Path, names); near != "" {
 		message += near
 	} else {
 		message += ": names are those of shadow stats --format json, as cpu_ns.max or tasks.executions"

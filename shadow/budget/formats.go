@@ -13,9 +13,10 @@ import (
 // Report is the results of a check.
 type Report struct {
 	Sessions []string
-	Strict   bool
-	Notes    []string // what may keep figures from being compared
-	Results  []*Result
+	// AllowEmpty: what is not available does not fail.
+	AllowEmpty bool
+	Notes      []string // what may keep figures from being compared
+	Results    []*Result
 }
 
 // Count is the number of results in a state.
@@ -30,14 +31,14 @@ func (r *Report) Count(s State) (n int) {
 
 // Failed reports whether a budget fails the check.
 func (r *Report) Failed() bool {
-	return slices.ContainsFunc(r.Results, func(x *Result) bool { return x.Fails(r.Strict) })
+	return slices.ContainsFunc(r.Results, func(x *Result) bool { return x.Fails(r.AllowEmpty) })
 }
 
 // Text sums the results up.
 func (r *Report) Text() string {
 	line := fmt.Sprintf("%s: %d kept, %d broken, %d not available", text.Plural(len(r.Results), "budget", "budgets"), r.Count(Kept), r.Count(Broken), r.Count(NotAvailable))
-	if n := r.Count(NotAvailable); n > 0 && !r.Strict {
-		line += " (--strict fails on these)"
+	if slices.ContainsFunc(r.Results, func(x *Result) bool { return x.State == NotAvailable && x.Fails(r.AllowEmpty) }) {
+		line += ", which fails (--allow-empty lets it pass)"
 	}
 	return line
 }
@@ -61,8 +62,8 @@ type resultJSON struct {
 
 // reportJSON is a Report in JSON.
 type reportJSON struct {
-	Failed       bool         `json:"failed"` // whether the check fails: exit code 3
-	Strict       bool         `json:"strict"` // what is not available fails, too
+	Failed       bool         `json:"failed"`      // whether the check fails: exit code 3
+	AllowEmpty   bool         `json:"allow_empty"` // what is not available does not fail
 	Sessions     []string     `json:"sessions"`
 	Kept         int          `json:"kept"`          // budgets that hold
 	Broken       int          `json:"broken"`        // budgets that do not
@@ -78,7 +79,7 @@ func (*Report) JSONSchemaAlias() any { return reportJSON{} }
 func (r *Report) JSON() any {
 	rows := make([]resultJSON, 0, len(r.Results))
 	for _, x := range r.Results {
-		j := resultJSON{Name: x.Name, State: x.State, Severity: x.Severity, Fails: x.Fails(r.Strict), Session: x.Of, Expr: x.Expr().Text, Must: "hold",
+		j := resultJSON{Name: x.Name, State: x.State, Severity: x.Severity, Fails: x.Fails(r.AllowEmpty), Session: x.Of, Expr: x.Expr().Text, Must: "hold",
 			Why: x.Budget.Why, Missing: x.Why, Text: x.Text(), File: x.File, Line: x.Line, Figures: x.Figures}
 		if x.Budget.Fails != nil {
 			j.Must = "not hold"
@@ -88,7 +89,7 @@ func (r *Report) JSON() any {
 		}
 		rows = append(rows, j)
 	}
-	return reportJSON{r.Failed(), r.Strict, r.Sessions, r.Count(Kept), r.Count(Broken), r.Count(NotAvailable), r.Notes, rows}
+	return reportJSON{r.Failed(), r.AllowEmpty, r.Sessions, r.Count(Kept), r.Count(Broken), r.Count(NotAvailable), r.Notes, rows}
 }
 
 type junitSuite struct {
@@ -136,7 +137,7 @@ func (r *Report) JUnit(w io.Writer) error {
 			long += "\n" + clean(x.Budget.Why)
 		}
 		switch {
-		case x.Fails(r.Strict):
+		case x.Fails(r.AllowEmpty):
 			s.Failures++
 			c.Failure = &junitText{Message: line, Type: string(x.State), Text: long}
 		case x.State == NotAvailable:
@@ -185,7 +186,7 @@ func (r *Report) GitHub(w io.Writer) error {
 		switch {
 		case x.State == Kept:
 			continue
-		case x.Fails(r.Strict):
+		case x.Fails(r.AllowEmpty):
 			level = "error"
 		case x.State == Broken:
 			level = "warning"
@@ -210,7 +211,10 @@ func (r *Report) GitHub(w io.Writer) error {
 func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	heading := "kept"
-	if r.Failed() {
+	switch {
+	case r.Failed() && r.Count(Broken) == 0:
+		heading = "not available"
+	case r.Failed():
 		heading = "broken"
 	}
 	fmt.Fprintf(&b, "### Budgets: %s\n\n%s.\n", heading, r.Text())
@@ -225,6 +229,8 @@ func (r *Report) Markdown(w io.Writer) error {
 			state = "broken (warning)"
 		case x.State == Broken:
 			state = "**broken**"
+		case x.Fails(r.AllowEmpty):
+			state = "**not available**"
 		case x.State == NotAvailable:
 			state = "not available"
 		}

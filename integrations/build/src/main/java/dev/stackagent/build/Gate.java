@@ -11,14 +11,14 @@ import java.util.stream.Stream;
 
 /** Checks the budgets of recorded test JVMs with {@code shadow check}. */
 public final class Gate {
-    /** Exit code of {@code shadow check} if a budget is broken. */
+    /** Exit code of {@code shadow check} if a budget is broken or cannot be decided. */
     private static final int BROKEN = 3;
 
     private final Shadow shadow;
     private final Path folder;
     private final Path budgets;
     private final Path baseline;
-    private final boolean strict;
+    private final boolean allowEmpty;
 
     /**
      * A gate for what the {@code java} in a folder recorded.
@@ -27,14 +27,14 @@ public final class Gate {
      * @param folder the folder given to {@link Jvm#write}
      * @param budgets a file of budgets that every session has to keep, or null
      * @param baseline a file of figures to compare with, or null
-     * @param strict figures that are not available break a budget
+     * @param allowEmpty budgets pass of which a selector matches nothing, or a figure is not available
      */
-    public Gate(Shadow shadow, Path folder, Path budgets, Path baseline, boolean strict) {
+    public Gate(Shadow shadow, Path folder, Path budgets, Path baseline, boolean allowEmpty) {
         this.shadow = shadow;
         this.folder = folder;
         this.budgets = budgets;
         this.baseline = baseline;
-        this.strict = strict;
+        this.allowEmpty = allowEmpty;
     }
 
     /** What a check said. */
@@ -84,8 +84,8 @@ public final class Gate {
             if (baseline != null) {
                 words.addAll(List.of("--baseline", baseline.toString()));
             }
-            if (strict) {
-                words.add("--strict");
+            if (allowEmpty) {
+                words.add("--allow-empty");
             }
             String junit = reports.resolve("TEST-stackagent-" + session.getFileName() + ".xml").toString();
             broken |= one(words, "--format", "junit", "-o", junit).code == BROKEN;

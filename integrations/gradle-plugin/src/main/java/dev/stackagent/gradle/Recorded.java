@@ -38,7 +38,7 @@ final class Recorded {
         // What changes the verdict makes the tests run again.
         test.getInputs().files((Callable<Object>) () -> settings.getBudgets() == null ? List.of() : settings.getBudgets());
         test.getInputs().files((Callable<Object>) () -> settings.getBaseline() == null ? List.of() : settings.getBaseline());
-        test.getInputs().property("stackagent", (Callable<Object>) () -> settings.isEnabled() + " " + settings.isStrict() + " " + settings.getOptions());
+        test.getInputs().property("stackagent", (Callable<Object>) () -> settings.isEnabled() + " " + settings.isAllowEmpty() + " " + settings.getOptions());
         // Anonymous classes, not lambdas: Gradle cannot tell whether a task that runs a lambda is up to date.
         test.doFirst(new Action<Task>() {
             @Override
@@ -82,7 +82,7 @@ final class Recorded {
         Path markdown = folder.resolve("summary.md");
         Gate.Verdict v;
         try {
-            v = new Gate(Shadow.find(settings.getHome()), folder, path(settings.getBudgets()), path(settings.getBaseline()), settings.isStrict())
+            v = new Gate(Shadow.find(settings.getHome()), folder, path(settings.getBudgets()), path(settings.getBaseline()), settings.isAllowEmpty())
                     .check(reports, markdown);
         } catch (IOException e) {
             throw new GradleException("stackagent: " + e.getMessage(), e);

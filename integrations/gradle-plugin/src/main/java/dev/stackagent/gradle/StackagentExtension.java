@@ -9,7 +9,7 @@ public class StackagentExtension {
     private String home;
     private File budgets;
     private File baseline;
-    private boolean strict;
+    private boolean allowEmpty;
     private boolean enabled = true;
     private List<String> options = new ArrayList<>();
 
@@ -46,14 +46,14 @@ public class StackagentExtension {
         this.baseline = baseline;
     }
 
-    /** Whether figures that are not available break a budget. */
-    public boolean isStrict() {
-        return strict;
+    /** Whether budgets pass that cannot be decided: a selector matches nothing, or a figure is not available. */
+    public boolean isAllowEmpty() {
+        return allowEmpty;
     }
 
-    /** Sets whether figures that are not available break a budget. */
-    public void setStrict(boolean strict) {
-        this.strict = strict;
+    /** Sets whether budgets pass that cannot be decided. */
+    public void setAllowEmpty(boolean allowEmpty) {
+        this.allowEmpty = allowEmpty;
     }
 
     /** Whether tests are recorded. */

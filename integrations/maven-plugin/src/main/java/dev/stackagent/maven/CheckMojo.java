@@ -21,9 +21,9 @@ public final class CheckMojo extends Settings {
     @Parameter(property = "stackagent.baseline")
     private File baseline;
 
-    /** Whether figures that are not available break a budget. */
-    @Parameter(property = "stackagent.strict", defaultValue = "false")
-    private boolean strict;
+    /** Whether budgets pass that cannot be decided: a selector matches nothing, or a figure is not available. */
+    @Parameter(property = "stackagent.allowEmpty", defaultValue = "false")
+    private boolean allowEmpty;
 
     /** Whether a broken budget fails the build. */
     @Parameter(property = "stackagent.failOnBroken", defaultValue = "true")
@@ -44,7 +44,7 @@ public final class CheckMojo extends Settings {
         Path markdown = folder().resolve("summary.md");
         Gate.Verdict v;
         try {
-            v = new Gate(shadow(), folder(), path(budgets), path(baseline), strict).check(reports.toPath(), markdown);
+            v = new Gate(shadow(), folder(), path(budgets), path(baseline), allowEmpty).check(reports.toPath(), markdown);
         } catch (IOException e) {
             throw new MojoExecutionException("stackagent: " + e.getMessage(), e);
         }
