@@ -37,10 +37,14 @@ whole, then each class, or what else --by names: executors, call sites, kinds of
 threads, what was waited for, classes on the critical path. A folder stands for all
 sessions in it.
 
+The first line says which side is better in what: throughput (units of work a second),
+response time, queue time, then CPU time per unit. If one side did more units, times and
+sizes are compared per unit of work, and totals follow from the units.
+
 With two or more runs on each side, each change has a 95 % interval, an effect size
 (Hedges' g), and a verdict. "different" is corrected for all figures that were judged
-(Holm): for two sets of runs of the same program, the chance that anything is called
-different is at most 5 %. Rows below 0.5 % of the whole are not judged. With one run on
+(Holm; throughput and times first, the JDK's classes apart): for two sets of runs of the
+same program, the chance that anything is called different is at most 5 %. Rows below 0.5 % of the whole are not judged. With one run on
 a side there is no interval and no verdict.
 
 Classes and call sites are matched by name, without line numbers. If only the number
@@ -175,6 +179,9 @@ func (f *diffFlags) print(env console.Env, d *diff.Diff) error {
 				rows = d.Top(listing.DefaultTop)
 			}
 			return d.Markdown(w, rows)
+		}
+		if _, err := fmt.Fprintf(w, "%s\n\n", table.Clean(d.Sentence)); err != nil {
+			return err
 		}
 		if err := listing.Table(w, f.TableOptions(f.output != ""), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
 			return err

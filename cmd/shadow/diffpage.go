@@ -68,7 +68,7 @@ func (f *reportFlags) compare(env console.Env, to *page.Data, dirs []string) err
 }
 
 func comparedOf(d *diff.Diff, rows []*diff.Row) *page.Compared {
-	c := &page.Compared{Sentence: d.Text(), Cautions: d.Cautions, A: strings.Join(d.A.Sessions, ", "), B: strings.Join(d.B.Sessions, ", ")}
+	c := &page.Compared{Sentence: d.Summary(), Cautions: d.Cautions, A: strings.Join(d.A.Sessions, ", "), B: strings.Join(d.B.Sessions, ", ")}
 	for _, l := range diff.Lines(rows, true) {
 		row := page.ComparedRow{By: string(l.By), Figure: l.Title, A: l.TextA(), B: l.TextB(), Change: units.FormatChange(l.Change.Mean), Interval: l.IntervalText(),
 			Effect: l.EffectText(), Verdict: l.VerdictText(), Different: l.Verdict == diff.Different}

@@ -104,7 +104,7 @@ var rules = []rule{
 	{"shadow/wait", []string{"internal/sessionfs", "shadow/origin", "shadow/unit", "shadow/session", "shadow/store", "hpc/sched", "granularity/...", "internal/text", "internal/units", "internal/wire"}},
 	{"shadow/summary", []string{"internal/label", "shadow/advice/...", "shadow/origin", "shadow/unit", "shadow/virtual", "shadow/wait", "shadow/session", "shadow/store", "hpc", "granularity/...", "internal/byid", "internal/taskdef", "internal/text", "internal/wire", "internal/units"}},
 	{"shadow/budget", []string{"granularity/estimate", "internal/text", "internal/units", "github.com/expr-lang/expr/...", "go.yaml.in/yaml/v3"}},
-	{"shadow/diff", []string{"shadow/graph", "shadow/session", "shadow/store", "shadow/summary", "shadow/view", "shadow/wait", "granularity/...", "internal/text", "internal/units"}},
+	{"shadow/diff", []string{"shadow/graph", "shadow/session", "shadow/store", "shadow/summary", "shadow/unit", "shadow/view", "shadow/wait", "granularity/...", "internal/text", "internal/units"}},
 	{"shadow/check", []string{"shadow/session", "shadow/store", "shadow/summary", "shadow/unit", "hpc", "internal/perfevent", "internal/units"}},
 	{"shadow/experiment", []string{"hpc", "internal/proc", "internal/text", "internal/units", "shadow/view", "golang.org/x/sys/unix"}},
 	{"shadow/suite", []string{"internal/taskdef", "internal/text", "go.yaml.in/yaml/v3"}},

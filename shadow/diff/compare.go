@@ -20,7 +20,7 @@ func Compare(a, b []*Run, by []By) (*Diff, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return nil, ErrNoRuns
 	}
-	d := &Diff{A: sideOf(a), B: sideOf(b), Confidence: estimate.Confidence, Correction: "holm", Missing: map[string]string{}, Rows: []*Row{}}
+	d := &Diff{A: sideOf(a), B: sideOf(b), Confidence: estimate.Confidence, Correction: "holm", Missing: map[string]string{}, Rows: []*Row{}, jdk: map[string]bool{}}
 	d.Note, d.Cautions = noteOf(len(a), len(b)), slices.Concat(cautionsOf(&d.A, &d.B), cautionsOfBoth(a, b), cautionsOfRuns("A", a), cautionsOfRuns("B", b))
 	for _, r := range slices.Concat(a, b) {
 		d.Cautions = append(d.Cautions, r.Gaps...)
@@ -35,7 +35,12 @@ func Compare(a, b []*Run, by []By) (*Diff, error) {
 		}
 		d.Rows = append(d.Rows, rowsOf(a, b, g)...)
 	}
-	d.judge()
+	for _, r := range slices.Concat(a, b) {
+		maps.Copy(d.jdk, r.jdk)
+	}
+	d.countAlone()
+	d.judge(a, b)
+	d.Sentence = d.sentence()
 	return d, nil
 }
 
@@ -160,6 +165,7 @@ func rowOf(a, b []*Run, by By, p pair, shares *shares) *Row {
 		r.Was = p.a
 	}
 	ka, kb := Key{by, p.a}, Key{by, p.b}
+	r.a, r.b = ka, kb
 	if r.In != "b" {
 		r.RunsA = occurs(a, ka)
 	}
@@ -222,7 +228,7 @@ func (r *Run) measured(by By, name string) bool {
 }
 
 func compare(f figure, a, b []float64) Figure {
-	x := Figure{Name: f.name, Title: f.title, Unit: f.unit, A: estimate.Mean(a), B: estimate.Mean(b), Change: estimate.Ratio(b, a), Verdict: NoInterval}
+	x := Figure{Name: f.name, Title: f.title, Unit: f.unit, A: estimate.Mean(a), B: estimate.Mean(b), Change: estimate.Ratio(b, a), Verdict: NoInterval, aim: f.aim, want: f.want}
 	x.Change.Mean, x.Change.Low, x.Change.High = x.Change.Mean-1, x.Change.Low-1, x.Change.High-1
 	if len(a) < 2 || len(b) < 2 {
 		return x
@@ -275,34 +281,16 @@ func (s *shares) of(runs []*Run, k Key) float64 {
 	return largest
 }
 
-// judge corrects the p of all rows that are large enough, and says what is different.
-func (d *Diff) judge() {
-	var tested []*Figure
-	var p []float64
+// countAlone counts the rows that are new or gone.
+func (d *Diff) countAlone() {
 	for _, r := range d.Rows {
-		alone := d.alone(r)
-		for i := range r.Figures {
-			f := &r.Figures[i]
-			switch {
-			case f.Verdict == NotKnown:
-			case alone != "":
-				f.Verdict = alone
-			case f.P == nil:
-			case r.Share < leastShare:
-				f.Verdict = Small
-			default:
-				tested, p = append(tested, f), append(p, *f.P)
-			}
+		switch d.alone(r) {
+		case Gone:
+			d.Gone++
+		case New:
+			d.New++
 		}
 	}
-	for i, q := range estimate.Holm(p) {
-		tested[i].Holm, tested[i].Verdict = &q, NoDifference
-		if q < 1-estimate.Confidence {
-			tested[i].Verdict = Different
-			d.Different++
-		}
-	}
-	d.Judged = len(tested)
 }
 
 // alone says of a row that occurs on one side only whether it does in all runs there.
@@ -310,10 +298,8 @@ func (d *Diff) alone(r *Row) Verdict {
 	switch {
 	case slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Verdict == NotKnown }): // the part that is missing may have it
 	case r.In == "a" && r.RunsA == d.A.Runs:
-		d.Gone++
 		return Gone
 	case r.In == "b" && r.RunsB == d.B.Runs:
-		d.New++
 		return New
 	case r.In != "both":
 		return Sometimes
@@ -321,7 +307,10 @@ func (d *Diff) alone(r *Row) Verdict {
 	return ""
 }
 
-// Text sums the comparison up in a sentence or two.
+// Summary is the sentence and the text.
+func (d *Diff) Summary() string { return strings.TrimPrefix(d.Sentence+" "+d.Text(), " ") }
+
+// Text says how much was judged, and how surely.
 func (d *Diff) Text() string {
 	var parts []string
 	if d.A.Runs == 1 || d.B.Runs == 1 {

@@ -2,8 +2,8 @@
 // of thread did, waited for, and had on the critical path.
 //
 // Gather reads the figures of one session; Compare is pure. A figure of repeated runs has intervals, an effect size, and a p
-// that is corrected for all figures that were judged (Holm): of two sets of runs of one program, the chance that anything at
-// all is called different is at most 5 %. Of one run each, nothing is called different.
+// that is corrected for all figures that were judged (Holm, in families that share the 5 %): of two sets of runs of one
+// program, the chance that anything at all is called different is at most 5 %. Of one run each, nothing is called different.
 package diff
 
 import (
@@ -39,21 +39,34 @@ type figure struct {
 	count bool
 	// share: the row's share of the whole says whether the row matters.
 	share bool
+	// total: of the whole run, it grows with the units of work.
+	total bool
+	// want is what is better, 1 more, -1 less; 0: neither by itself.
+	want int
+	// aim: it is what the program is for, or says whether totals compare.
+	aim bool
 }
 
 // figures are those of each grouping, the one that listings sort by first.
 var figures = map[By][]figure{
 	Whole: {
-		{name: "duration_ns", title: "wall time", unit: "ns"},
-		{name: "cpu_ns", title: "CPU time of the JVM", unit: "ns"},
-		{name: "executions", title: "executions", count: true},
-		{name: "created", title: "tasks created", count: true},
+		{name: "units_per_second", title: "throughput", want: 1, aim: true},
+		{name: "response_ns_p50", title: "response time p50", unit: "ns", want: -1, aim: true},
+		{name: "response_ns_p99", title: "response time p99", unit: "ns", want: -1, aim: true},
+		{name: "queue_ns_p50", title: "queue time p50", unit: "ns", want: -1, aim: true},
+		{name: "queue_ns_p99", title: "queue time p99", unit: "ns", want: -1, aim: true},
+		{name: "units", title: "units of work", count: true, aim: true},
+		{name: "cpu_ns_per_unit", title: "CPU time per unit", unit: "ns", want: -1},
+		{name: "duration_ns", title: "wall time", unit: "ns", want: -1},
+		{name: "cpu_ns", title: "CPU time of the JVM", unit: "ns", total: true, want: -1},
+		{name: "executions", title: "executions", count: true, total: true},
+		{name: "created", title: "tasks created", count: true, total: true},
 		{name: "never_executed", title: "never executed", count: true},
 		{name: "threw", title: "ended by an exception", count: true},
 		{name: "queue_ns", title: "mean queue time", unit: "ns"},
 		{name: "threads", title: "threads with tasks", count: true},
-		{name: "gc_pauses", title: "GC pauses", count: true},
-		{name: "gc_pause_ns", title: "time in GC pauses", unit: "ns"},
+		{name: "gc_pauses", title: "GC pauses", count: true, total: true},
+		{name: "gc_pause_ns", title: "time in GC pauses", unit: "ns", total: true},
 		{name: "standstill_ns", title: "time at safepoints", unit: "ns"},
 	},
 	Class: taskFigures, Executor: taskFigures, Site: taskFigures,
@@ -103,7 +116,8 @@ type Run struct {
 	NotAvailable map[By]string
 	// Partial: executions are missing in the session. Sums of rows are lower bounds then, and means are not known.
 	Partial bool
-	flat    bool // nested executions may be missing in others: their self times are no bounds
+	jdk     map[string]bool // classes of the JDK
+	flat    bool            // nested executions may be missing in others: their self times are no bounds
 	// Gaps are sentences, without their end, about what is missing in the session.
 	Gaps []string
 }
@@ -120,6 +134,7 @@ const (
 	New          Verdict = "new"           // the row occurs only in B
 	Gone         Verdict = "gone"          // only in A
 	Sometimes    Verdict = "sometimes"     // the row occurs only on one side, and not in all runs of it
+	Follows      Verdict = "follows"       // a sum of a side with more or fewer units of work: what a unit takes is judged
 	NotKnown     Verdict = "not_known"     // a part of a session is missing: its sums are lower bounds
 )
 
@@ -141,6 +156,8 @@ type Figure struct {
 	Verdict Verdict           `json:"verdict"`
 
 	aAtLeast, bAtLeast bool // a part of a session of the side is missing
+	aim                bool
+	want               int
 }
 
 // Row is a class, or what else rows are about, on both sides.
@@ -155,6 +172,8 @@ type Row struct {
 	RunsB   int      `json:"runs_b"`
 	Share   float64  `json:"share"` // the largest of its shares of the whole, on either side
 	Figures []Figure `json:"figures"`
+
+	a, b Key // on each side
 }
 
 // Different reports whether a figure of the row is different.
@@ -178,16 +197,20 @@ type Side struct {
 
 // Diff is the comparison.
 type Diff struct {
+	Sentence   string            `json:"sentence"` // which side is better in what; "": only parts were compared
 	A          Side              `json:"a"`
 	B          Side              `json:"b"`
 	Confidence float64           `json:"confidence"`
 	Correction string            `json:"correction"`     // of p
 	Judged     int               `json:"judged"`         // figures with a p
 	Different  int               `json:"different"`      // of these
+	PerUnit    bool              `json:"per_unit"`       // the units of work differ: sums are judged per unit
 	New        int               `json:"new"`            // rows in all runs of B and none of A
 	Gone       int               `json:"gone"`           // in all of A and none of B
 	Note       string            `json:"note,omitempty"` // why there are no intervals
 	Cautions   []string          `json:"cautions,omitempty"`
 	Missing    map[string]string `json:"not_available"` // grouping -> why
 	Rows       []*Row            `json:"rows"`
+
+	jdk map[string]bool // classes of the JDK
 }

@@ -24,6 +24,9 @@ func Gather(s *session.Session, o summary.Options, by []By) (*Run, error) {
 		return nil, err
 	}
 	r := RunOf(sum)
+	if err := r.objectives(s, o.Filter); err != nil {
+		return nil, err
+	}
 	for _, g := range by {
 		switch g {
 		case Executor, Site:
@@ -42,7 +45,7 @@ func Gather(s *session.Session, o summary.Options, by []By) (*Run, error) {
 
 // RunOf are the figures of a summary: of the run, its classes and its kinds of threads.
 func RunOf(sum *summary.Summary) *Run {
-	r := &Run{Session: sum.Session, Started: sum.Started, Program: sum.JVM.MainClass, JVM: sum.JVM.Version, CPUs: sum.JVM.CPUs, Rows: map[Key]map[string]float64{}, NotAvailable: map[By]string{}, Gaps: sum.Gaps()}
+	r := &Run{Session: sum.Session, Started: sum.Started, Program: sum.JVM.MainClass, JVM: sum.JVM.Version, CPUs: sum.JVM.CPUs, Rows: map[Key]map[string]float64{}, NotAvailable: map[By]string{}, Gaps: sum.Gaps(), jdk: map[string]bool{}}
 	r.Partial, r.flat = sum.Incomplete.Partial(), sum.Incomplete.Flat()
 	r.whole(sum)
 	if d := sum.Doubts()["tasks.executions"]; d.Unknown() {
@@ -51,7 +54,9 @@ func RunOf(sum *summary.Summary) *Run {
 		}
 	}
 	for i := range sum.Rows {
-		r.tasks(Class, sum.Rows[i].Class, &sum.Rows[i])
+		h := &sum.Rows[i]
+		r.tasks(Class, h.Class, h)
+		r.jdk[h.Class] = h.JDK
 	}
 	r.threads(sum.Threads)
 	return r

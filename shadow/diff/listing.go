@@ -117,7 +117,7 @@ func (f *Figure) EffectText() string {
 }
 
 // words are the verdicts in a listing.
-var words = map[Verdict]string{Different: "different", NoDifference: "", NoInterval: "", Small: "too small to judge", New: "only in B", Gone: "only in A", Sometimes: "in some runs", NotKnown: "not known"}
+var words = map[Verdict]string{Different: "different", NoDifference: "", NoInterval: "", Small: "too small to judge", New: "only in B", Gone: "only in A", Sometimes: "in some runs", Follows: "follows from the units", NotKnown: "not known"}
 
 // VerdictText is the verdict in words.
 func (l *Line) VerdictText() string {
@@ -183,14 +183,14 @@ func Columns(judged bool) []view.Column[Line] {
 	}
 	return append(columns, between, effect,
 		view.Column[Line]{Name: "p_corrected", Kind: view.Float, Optional: true, Doc: "p, corrected for all figures that were judged (Holm)", Value: func(l Line) view.Value { return view.Opt(l.Holm, view.FloatOf) }},
-		view.Column[Line]{Name: "verdict", Title: "verdict", Kind: view.Word, Doc: "different, no_difference, no_interval, small, new, gone, sometimes, or not_known (a part of a session is missing: its sums are lower bounds)",
+		view.Column[Line]{Name: "verdict", Title: "verdict", Kind: view.Word, Doc: "different, no_difference, no_interval, small, new, gone, sometimes, follows (a sum, of which what a unit of work takes is judged), or not_known (a part of a session is missing: its sums are lower bounds)",
 			Value: func(l Line) view.Value { return view.WordOf(string(l.Verdict)) }, Show: func(l Line) string { return l.VerdictText() }})
 }
 
 // Markdown writes the comparison of rows as tables.
 func (d *Diff) Markdown(w io.Writer, rows []*Row) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Comparison\n\n%s\n\n", text.Markdown(d.Text()))
+	fmt.Fprintf(&b, "### Comparison\n\n%s\n\n", text.Markdown(d.Summary()))
 	fmt.Fprintf(&b, "A: %s; B: %s.\n", text.Markdown(strings.Join(d.A.Sessions, ", ")), text.Markdown(strings.Join(d.B.Sessions, ", ")))
 	for _, c := range d.Cautions {
 		fmt.Fprintf(&b, "\nCaution: %s.\n", text.Markdown(c))
