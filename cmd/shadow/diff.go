@@ -14,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/diff"
+	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
@@ -25,6 +26,9 @@ type diffFlags struct {
 	by      []string
 	options summary.Options
 	output  string
+
+	found   int              // rows of classes
+	lacking *session.Session // the last one read without any
 }
 
 func newDiff(env console.Env) *cobra.Command {
@@ -124,6 +128,9 @@ func (f *diffFlags) run(env console.Env, a, b []string) error {
 			runs[i] = append(runs[i], r)
 		}
 	}
+	if f.found == 0 {
+		noteNone(env, f.lacking, f.options.Filter, 0)
+	}
 	d, err := diff.Compare(runs[0], runs[1], by)
 	if err != nil {
 		return err
@@ -148,6 +155,9 @@ func (f *diffFlags) gather(env console.Env, dir string, by []diff.By) (*diff.Run
 	r, err := diff.Gather(s, o, by)
 	if err != nil {
 		return nil, err
+	}
+	if f.found = f.found + len(r.Names(diff.Class)); f.found == 0 {
+		f.lacking = s
 	}
 	env.NoteFound(s, before)
 	return r, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -14,6 +15,7 @@ import (
 	"stackagent/shadow/export/duckdb"
 	"stackagent/shadow/export/jfr"
 	"stackagent/shadow/export/perfetto"
+	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/view/table"
 )
@@ -30,6 +32,7 @@ func (x *exporting) source(bytesPerExecution uint64) (src *export.Source, done f
 	} else if w != nil {
 		span = *w
 	}
+	noteNone(x.env, x.session, x.filter, len(slices.DeleteFunc(slices.Clone(x.session.Classes), func(c session.Class) bool { return !x.filter.Match(c.Name, c.Kinds) })))
 	show, done := x.progress()
 	n := m.Stored.Executions - min(m.Stored.Executions, m.Summarised.Executions)
 	if x.max > 0 {

@@ -37,6 +37,7 @@ func exportStacks(x *exporting, stacks func(io.Writer, *session.Session, []summa
 		if err != nil {
 			return err
 		}
+		noteNone(x.env, s, x.filter, len(found))
 		return x.file(func(w io.Writer) error { return stacks(w, s, found) })
 	}
 	order := x.sort
@@ -47,6 +48,7 @@ func exportStacks(x *exporting, stacks func(io.Writer, *session.Session, []summa
 	if err != nil {
 		return err
 	}
+	noteNone(x.env, s, x.filter, len(found))
 	if err := x.file(func(w io.Writer) error { return contexts(w, s, found) }); err != nil {
 		return err
 	}

@@ -137,7 +137,8 @@ func TestNothingLike(t *testing.T) {
 	if code != 0 || out != "" || !strings.Contains(errs, `no task class matches "com.nobody.*"`) {
 		t.Errorf("hotspots: exit code %d\n%s%s", code, out, errs)
 	}
-	for _, args := range [][]string{{"hotspots", "--format", "csv"}, {"hotspots", "--by", "thread"}, {"tasks"}, {"tasks", "--units"}, {"stats"}, {"report", "-o", filepath.Join(t.TempDir(), "r.html")}} {
+	for _, args := range [][]string{{"hotspots", "--format", "csv"}, {"hotspots", "--by", "thread"}, {"tasks"}, {"tasks", "--units"}, {"stats"}, {"report", "-o", filepath.Join(t.TempDir(), "r.html")},
+		{"hotspots", "--format", "collapsed"}, {"export", "--format", "collapsed"}, {"export", "--format", "perfetto", "-o", filepath.Join(t.TempDir(), "x.pftrace")}, {"diff", makeRun(t, t.TempDir(), 1)}} {
 		args = append(args, dir, "--class", "com.nobody.*")
 		code, _, errs := shadow(t, nil, args...)
 		if code != 0 || strings.Count(errs, `no task class matches "com.nobody.*"`) != 1 {

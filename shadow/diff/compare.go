@@ -110,6 +110,9 @@ func missing(a, b []*Run, by By) string {
 	return ""
 }
 
+// Names are those of the rows of a grouping.
+func (r *Run) Names(by By) []string { return namesOf([]*Run{r}, by) }
+
 func namesOf(runs []*Run, by By) []string {
 	seen := map[string]bool{}
 	for _, r := range runs {

@@ -105,7 +105,7 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 		}
 	}
 	r.Unseparated = tasks.endsUnknown
-	r.note(a)
+	r.note(a, o.Workers)
 	r.noteEnds(tasks)
 	return r, nil
 }
@@ -175,10 +175,13 @@ func (r *Run) noteEnds(t *tasks) {
 	}
 }
 
-// note adds the notes.
-func (r *Run) note(a *session.Activity) {
+// note adds the notes; names are those that the workers should have.
+func (r *Run) note(a *session.Activity, names string) {
 	say := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
-	if r.Workers == 0 {
+	switch {
+	case r.Workers == 0 && names != "":
+		say("no application thread at work in the region has a name that matches %s", text.OneLine(names))
+	case r.Workers == 0:
 		say("no application thread beside the main thread was at work in the region")
 	}
 	if !r.Counted && r.MostAlive > r.N {
