@@ -124,20 +124,16 @@ func TestLatencyOfAQueue(t *testing.T) {
 	}
 }
 
-// meteredBy is metered latency by its definition: for each event look through all others for the first that starts no earlier than half
-// a window before it, and the first no earlier than half a window after it, else the last. It would start where it would if
-// those between the two had equal distances.
+// meteredBy is metered latency by its definition: for each event look through all others for those that start no further than half
+// a window away. It would start where it would if these had equal distances.
 func meteredBy(events []request, window float64) []units.Ns {
 	slices.SortStableFunc(events, func(a, b request) int { return int(a.start - b.start) })
 	var out []units.Ns
 	for i, e := range events {
-		first, last := -1, len(events)-1
-		for k := len(events) - 1; k >= 0; k-- {
-			if float64(events[k].start) >= float64(e.start)+window/2 {
-				last = k
-			}
-			if float64(events[k].start) >= float64(e.start)-window/2 {
-				first = k
+		first, last := i, i
+		for k := range events {
+			if math.Abs(float64(events[k].start-e.start)) <= window/2 {
+				first, last = min(first, k), max(last, k)
 			}
 		}
 		start := float64(e.start)

@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,34 +14,60 @@ import (
 
 const ms = units.MonoNs(1e6)
 
-// harness is the metered latency of DaCapo Chopin's harness, step by step: for each event,
-// the first event that starts no earlier than half a window before it, and the first that
-// starts no earlier than half a window after it, or the last; the mean distance of starts
-// between the two; the synthetic start. Full smoothing is a window of ten times the run.
-func harness(events []Event, window units.Ns) []units.Ns {
+// byDefinition is metered latency, event by event: collect the starts no further than half a window away, and say where
+// the event would start if these were at equal distances from the first to the last of them.
+func byDefinition(events []Event, window units.Ns) []units.Ns {
 	sorted := slices.Clone(events)
-	slices.SortStableFunc(sorted, func(a, b Event) int { return int(a.Start - b.Start) })
-	n := len(sorted)
-	if window == Whole {
-		window = 10 * units.Ns(sorted[n-1].End-sorted[0].Start)
-	}
+	slices.SortStableFunc(sorted, func(a, b Event) int { return cmp.Compare(a.Start, b.Start) })
 	var out []units.Ns
-	for i := range sorted {
-		at := float64(sorted[i].Start)
-		from := slices.IndexFunc(sorted, func(e Event) bool { return float64(e.Start) >= at-float64(window)/2 })
-		to := slices.IndexFunc(sorted, func(e Event) bool { return float64(e.Start) >= at+float64(window)/2 })
-		if to < 0 {
-			to = n - 1
+	for i, e := range sorted {
+		from, to, before, n := e.Start, e.Start, 0, 0
+		for k := range sorted {
+			other := sorted[k].Start
+			if d := other - e.Start; window == Whole || 2*units.Ns(max(d, -d)) <= window {
+				from, to, n = min(from, other), max(to, other), n+1
+				if k < i {
+					before++
+				}
+			}
 		}
-		actual := float64(sorted[i].End) - at
-		mean := (float64(sorted[to].Start) - float64(sorted[from].Start)) / float64(to-from)
-		metered := float64(sorted[i].End) - (float64(sorted[from].Start) + float64(i-from)*mean)
-		if to == from || metered < actual { // 0/0 is no number, and no later
-			metered = actual
+		start := float64(e.Start)
+		if n > 1 {
+			start = min(start, float64(from)+float64(before)*float64(to-from)/float64(n-1))
 		}
-		out = append(out, units.Ns(math.Round(metered)))
+		out = append(out, units.Ns(math.Round(float64(e.End)-start)))
 	}
 	return out
+}
+
+// TestMeteredKnown has answers by hand. Starts in ms, each event takes 1 ms.
+func TestMeteredKnown(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		starts []units.MonoNs
+		window units.Ns
+		want   []units.Ns // in ms
+	}{
+		{"equal distances stay", []units.MonoNs{0, 10, 20, 30}, 20e6, []units.Ns{1, 1, 1, 1}},
+		{"0, 10 and 12 would start at 0, 6 and 12; what starts behind the window has no part", []units.MonoNs{0, 10, 12, 112}, 40e6, []units.Ns{1, 5, 1, 1}},
+		{"nor has what started before it", []units.MonoNs{0, 100, 110, 112}, 40e6, []units.Ns{1, 1, 5, 1}},
+		{"a start just at the edge is in the window", []units.MonoNs{0, 15, 20}, 40e6, []units.Ns{1, 6, 1}},
+		{"windows shorter than the gaps", []units.MonoNs{0, 10, 30, 60}, 9e6, []units.Ns{1, 1, 1, 1}},
+		{"the whole run is uniform", []units.MonoNs{0, 10, 12, 90}, Whole, []units.Ns{1, 1, 1, 1}},
+		{"and what waited for a stall pays", []units.MonoNs{0, 80, 81, 90}, Whole, []units.Ns{1, 51, 22, 1}},
+		{"equal starts", []units.MonoNs{0, 30, 30, 30}, 60e6, []units.Ns{1, 21, 11, 1}},
+		{"all at once", []units.MonoNs{5, 5, 5}, 60e6, []units.Ns{1, 1, 1}},
+	} {
+		var events []Event
+		for _, s := range c.starts {
+			events = append(events, Event{s * ms, (s + 1) * ms})
+		}
+		for i, got := range Metered(events, c.window) {
+			if want := c.want[i] * units.Ns(ms); got != want {
+				t.Errorf("%s: event %d takes %d, want %d", c.why, i, got, want)
+			}
+		}
+	}
 }
 
 // streams are requests of several shapes.
@@ -76,15 +103,15 @@ func streams(rng *rand.Rand) map[string][]Event {
 	return all
 }
 
-// TestMeteredIsTheHarness holds metered latency against the harness's own steps, event by event.
-func TestMeteredIsTheHarness(t *testing.T) {
+// TestMeteredByDefinition holds metered latency against the definition, event by event.
+func TestMeteredByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	for name, events := range streams(rng) {
 		for _, window := range []units.Ns{1, 1e6, 10e6, 100e6, 1e9, 100e9, Whole} {
-			want, got := harness(events, window), Metered(events, window)
+			want, got := byDefinition(events, window), Metered(events, window)
 			for i := range want {
 				if d := want[i] - got[i]; d < -2 || d > 2 {
-					t.Fatalf("%s, window %d: event %d takes %d, by the harness %d", name, window, i, got[i], want[i])
+					t.Fatalf("%s, window %d: event %d takes %d, by definition %d", name, window, i, got[i], want[i])
 				}
 			}
 			if len(got) != len(events) {
@@ -94,6 +121,31 @@ func TestMeteredIsTheHarness(t *testing.T) {
 	}
 	if got := Metered(nil, Whole); len(got) != 0 {
 		t.Errorf("latencies of nothing: %v", got)
+	}
+}
+
+// TestMeteredIsSymmetric: a window is as long after an event as before it, so that a run played backwards has its synthetic
+// starts at the mirrored times. An event that is moved to an earlier time
+// forwards is moved to a later one backwards: never to an earlier one in both.
+func TestMeteredIsSymmetric(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	for name, events := range streams(rng) {
+		for _, window := range []units.Ns{1e6, 100e6, Whole} {
+			delay := func(mirror units.MonoNs) (out []units.Ns) {
+				points := make([]Event, len(events))
+				for i, e := range events {
+					points[i] = Event{mirror * e.Start, mirror * e.Start}
+				}
+				return Metered(points, window)
+			}
+			forward, back := delay(1), delay(-1)
+			slices.Reverse(back)
+			for i := range forward {
+				if forward[i] > 1 && back[i] > 1 {
+					t.Fatalf("%s, window %d: event %d starts %d early forwards and %d backwards", name, window, i, forward[i], back[i])
+				}
+			}
+		}
 	}
 }
 
@@ -112,10 +164,10 @@ func TestMeteredOfAStall(t *testing.T) {
 		events = append(events, Event{start, at})
 	}
 	for _, window := range []units.Ns{100e6, Whole} {
-		want, got := Describe(harness(events, window), nil), Describe(Metered(events, window), nil)
+		want, got := Describe(byDefinition(events, window), nil), Describe(Metered(events, window), nil)
 		for _, p := range Percentiles {
 			if w, g := want.At(p), got.At(p); w-g > 2 || g-w > 2 {
-				t.Errorf("window %d: percentile %d is %d, by the harness %d", window, p, g, w)
+				t.Errorf("window %d: percentile %d is %d, by definition %d", window, p, g, w)
 			}
 		}
 		if g := got.At(99_000); g < units.Ns(10*ms) || g > units.Ns(41*ms) {

@@ -11,40 +11,40 @@ import (
 // Whole is the window of Metered that covers the whole run.
 const Whole units.Ns = -1
 
-// Metered are the latencies for clients that send requests at a steady rate: from
-// the earlier of the start and a synthetic start to the end, as the harness of DaCapo
-// Chopin computes it. A pause also delays the requests that had to wait for it.
+// Metered are the latencies for clients that send requests at a steady rate: from the earlier of the start and a
+// synthetic start to the end. A pause also delays the requests that had to wait for it.
 //
-// The synthetic start of an event is where it would start if the events of the window
-// around it, half before its start and half after, had started at equal distances. The
-// window is a length of time. With Whole the starts are uniform from the first to the
-// last. Metered sorts events.
+// Synthetic starts are a sliding average of the starts over a window of time (Blackburn et al., ASPLOS 2025): those of
+// the window around an event, half before its start and half after, both ends included, are put at equal distances from
+// the first to the last of them. With Whole all starts of the run are. The harness of DaCapo Chopin takes one event more,
+// the first behind the window: where that comes after a stall, all starts before it move later and the stall is hidden.
+// Metered sorts events.
 func Metered(events []Event, window units.Ns) []units.Ns {
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.Start, b.Start) })
 	out := make([]units.Ns, len(events))
-	first, next, last := 0, 0, len(events)-1
+	first, last := 0, 0
 	for i, e := range events {
 		if window == Whole {
-			next = last
+			last = len(events) - 1
 		} else {
 			half := float64(window) / 2
 			for float64(events[first].Start-e.Start) < -half {
 				first++
 			}
-			for next < last && float64(events[next].Start-e.Start) < half {
-				next++
+			for last+1 < len(events) && float64(events[last+1].Start-e.Start) <= half {
+				last++
 			}
 		}
-		out[i] = units.Ns(e.End - min(e.Start, synthetic(events, first, i, next)))
+		out[i] = units.Ns(e.End - min(e.Start, synthetic(events, first, i, last)))
 	}
 	return out
 }
 
-// synthetic is the start of event i if the events first to next started at equal distances.
-func synthetic(events []Event, first, i, next int) units.MonoNs {
-	if next == first {
+// synthetic is the start of event i if the events first to last started at equal distances.
+func synthetic(events []Event, first, i, last int) units.MonoNs {
+	if last == first {
 		return events[i].Start
 	}
-	distance := float64(events[next].Start-events[first].Start) / float64(next-first)
+	distance := float64(events[last].Start-events[first].Start) / float64(last-first)
 	return events[first].Start + units.MonoNs(math.Round(float64(i-first)*distance))
 }
