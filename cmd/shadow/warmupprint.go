@@ -179,7 +179,7 @@ func (f *warmupFlags) stepColumns(w *warmRuns) []view.Column[*warmStepJSON] {
 	if f.every == 0 && f.metric == "wall" {
 		f.overBest(&columns, w)
 	}
-	add("cpu_ns", "CPU", view.Ns, "running time of all threads of the JVM", func(s step) estimates.Interval { return s.CPU })
+	add("cpu_ns", "CPU", view.Ns, "running time of all threads of the JVM but the agent's own", func(s step) estimates.Interval { return s.CPU })
 	if f.every == 0 && f.metric == "cpu" {
 		f.overBest(&columns, w)
 	}

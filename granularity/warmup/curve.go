@@ -12,7 +12,7 @@ import (
 type Iteration struct {
 	From, To units.MonoNs
 	Label    string
-	CPU      units.Ns // running time of all threads of the JVM
+	CPU      units.Ns // running time of all threads of the JVM but ours
 	Compiler units.Ns // of the compiler's threads
 	GC       units.Ns // of the collector's threads
 	Stopped  units.Ns // in pauses for collections

@@ -134,13 +134,23 @@ func (m *Measured) running(s *session.Session) error {
 			continue
 		}
 		it := &m.Run[i]
-		it.CPU, it.Compiler, it.GC = g.RunningNs(), g.Sum(activity.KindCompiler).RunningNs, g.Sum(activity.KindGC).RunningNs
+		it.CPU, it.Compiler, it.GC = g.RunningNs()-ours(g), g.Sum(activity.KindCompiler).RunningNs, g.Sum(activity.KindGC).RunningNs
 		unknown += g.UnknownNs
 	}
 	if unknown > 0 {
 		m.NotAvailable["part of the CPU time"] = "threads were not observed for " + units.FormatNs(unknown) + ", summed over all threads"
 	}
 	return nil
+}
+
+// ours is what the agent's own threads ran: no work of the program.
+func ours(g *bottle.Graph) (ns units.Ns) {
+	for _, b := range g.Boxes {
+		if session.RoleOf(b.Name) == "agent" {
+			ns += b.RunningNs
+		}
+	}
+	return ns
 }
 
 // work is the work of executions by class, collected by one goroutine.

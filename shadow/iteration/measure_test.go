@@ -15,7 +15,7 @@ import (
 )
 
 // observed writes a session of 600 ms with markers at 200 and 500. A compiler's thread runs from 0 to 50 and from 190 to 240, main all
-// the time, and a collector's from 300 to 310, in a pause from 295 to 310; another pause crosses the marker at 200 by 5 ms on either side.
+// the time, a thread of the agent, too, and a collector's from 300 to 310, in a pause from 295 to 310; another pause crosses the marker at 200 by 5 ms on either side.
 func observed(t *testing.T, record bool) *session.Session {
 	t.Helper()
 	w, err := store.OpenWriter(t.TempDir(), "s", "s")
@@ -46,9 +46,10 @@ func observed(t *testing.T, record bool) *session.Session {
 		rec := &sched.Record{Source: "ebpf", PID: 7, From: zero, To: zero + 600*ms, Threads: []sched.Thread{
 			{TID: 70, Name: "java", First: zero, Last: zero + 600*ms, CPU: units.NotMeasured}, {TID: 80, Name: "C2 CompilerThre", First: zero, Last: zero + 600*ms, CPU: units.NotMeasured},
 			{TID: 81, Name: "GC Thread#0", First: zero, Last: zero + 600*ms, CPU: units.NotMeasured},
+			{TID: 82, Name: "stackagent", First: zero, Last: zero + 600*ms, CPU: units.NotMeasured},
 		}}
 		if err := sched.Write(w.Dir(), rec, []sched.Slice{
-			slice(0, sched.Running, 0, 600), slice(1, sched.Running, 0, 50), slice(2, sched.Futex, 0, 300), slice(1, sched.Futex, 50, 190), slice(1, sched.Running, 190, 240),
+			slice(0, sched.Running, 0, 600), slice(3, sched.Running, 0, 600), slice(1, sched.Running, 0, 50), slice(2, sched.Futex, 0, 300), slice(1, sched.Futex, 50, 190), slice(1, sched.Running, 190, 240),
 			slice(1, sched.Futex, 240, 600), slice(2, sched.Running, 300, 310), slice(2, sched.Futex, 310, 600),
 		}); err != nil {
 			t.Fatal(err)
