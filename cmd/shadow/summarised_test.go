@@ -73,6 +73,9 @@ func TestSummarisedIsMarked(t *testing.T) {
 			}
 		}
 	}
+	if _, _, errs := shadow(t, nil, "hotspots", dir, "--app"); strings.Count(errs, "(~)") != 1 {
+		t.Errorf("the mark of estimates is explained more or less than once: %s", errs)
+	}
 	if _, _, errs := shadow(t, nil, "tasks", dir, "--class", "*Worker"); strings.Contains(errs, "no row") {
 		t.Errorf("a note about classes that were not asked for: %s", errs)
 	}
