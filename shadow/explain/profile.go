@@ -28,48 +28,10 @@ func New(t *vertical.Table, start units.MonoNs) *Profile {
 	s := &metric.Samples{Edges: t.Edges, Absent: t.NotAvailable}
 	for i := range t.Series {
 		d := &t.Series[i]
-		x := metric.Series{Name: d.Name, Unit: d.Unit, Layer: string(d.Layer), Doc: d.Doc, Counter: d.Kind == monitor.Counter, Values: d.Values}
-		if !x.Counter && ofProgram(d.Name) && countsUp(d.Values) {
-			x.Counter, x.Values = true, growthOf(d.Values)
-		}
+		x := metric.Series{Name: d.Name, Unit: d.Unit, Layer: string(d.Layer), Doc: d.Doc, Counter: d.Kind == monitor.Counter, Values: d.Values, Ends: d.Ends}
 		s.Series = append(s.Series, x)
 	}
 	return &Profile{Table: t, Metrics: metric.New(s), Start: start}
-}
-
-// ofProgram reports whether a monitor is a value of the program, of which nobody says what it is.
-func ofProgram(name string) bool { return in([]string{"app.field.", "app.returns", "app.jmx."}, name) }
-
-// fewSteps are too few rises to tell a counter from a level.
-const fewSteps = 10
-
-// countsUp reports whether a value of the program, of which nobody says what it is, is a counter: it only grows, and often.
-func countsUp(values []float64) bool {
-	steps, last := 0, math.NaN()
-	for _, v := range values {
-		switch {
-		case math.IsNaN(v):
-			continue
-		case v < last:
-			return false
-		case v > last:
-			steps++
-		}
-		last = v
-	}
-	return steps >= fewSteps
-}
-
-// growthOf is by how much a total grew in each sample; NaN in the first, and where it was not measured.
-func growthOf(totals []float64) []float64 {
-	out, last := make([]float64, len(totals)), math.NaN()
-	for i, v := range totals {
-		out[i] = v - last
-		if !math.IsNaN(v) {
-			last = v
-		}
-	}
-	return out
 }
 
 // Monitors are all series of the table as rates and levels, in its order.

@@ -1,26 +1,38 @@
 package explain
 
 import (
-	"math"
 	"testing"
+
+	"stackagent/hpc/monitor"
+	"stackagent/internal/units"
+	"stackagent/shadow/vertical"
 )
 
-func TestProgramsTotalsAreCounters(t *testing.T) {
-	nan := math.NaN()
-	hits := []float64{nan, 1, 2, 3, 3, 5, 6, 7, 8, 9, nan, 11, 12, 13}
-	if !countsUp(hits) {
-		t.Error("a total that only grows is a counter")
-	}
-	want := []float64{nan, nan, 1, 1, 0, 2, 1, 1, 1, 1, nan, 2, 1, 1}
-	for i, v := range growthOf(hits) {
-		if v != want[i] && !(math.IsNaN(v) && math.IsNaN(want[i])) {
-			t.Errorf("sample %d grew by %v, want %v", i, v, want[i])
+// A monitor is what it was declared as, whatever its values do: a field that only grows is a level, as shadow monitors says.
+func TestKindsAreDeclared(t *testing.T) {
+	table := &vertical.Table{Series: make([]vertical.Series, 3)}
+	for i, name := range []string{"app.field.com.acme.Cache.hits", "app.jmx.hits", "app.calls"} {
+		s := &table.Series[i]
+		s.Declaration = monitor.Declaration{Name: name, Kind: monitor.Gauge}
+		if name == "app.calls" {
+			s.Kind = monitor.Counter
+		}
+		for k := range 20 {
+			s.Values, s.Ends = append(s.Values, float64(k)), append(s.Ends, float64(k))
 		}
 	}
-	if countsUp([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 3}) {
-		t.Error("what falls is a level")
+	for k := range 21 {
+		table.Edges = append(table.Edges, units.MonoNs(k*1e7))
 	}
-	if countsUp([]float64{1, 1, 1, 2, 2, 2, 3}) {
-		t.Error("a level may rise now and then")
+	p := New(table, 0)
+	for i := range table.Series {
+		s := &table.Series[i]
+		m, err := p.Metrics.Metric("`" + s.Name + "`")
+		if err != nil || m.Counter != (s.Kind == monitor.Counter) {
+			t.Errorf("%s, a %v: counter %v, %v", s.Name, s.Kind, m != nil && m.Counter, err)
+		}
+		if _, err := p.Metrics.Metric("delta(`" + s.Name + "`)"); (err == nil) != (s.Kind == monitor.Gauge) {
+			t.Errorf("the change of %s, a %v: %v", s.Name, s.Kind, err)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type node struct {
 	bare    bool // only numbers without a unit: they take that of the other side
 	counter bool // the growth in the sample
 	eval    func(n int) []float64
+	ends    func(n int) []float64 // at the ends of the samples; nil: not known
 }
 
 // compiler checks an expression and makes the functions that evaluate it.
@@ -203,20 +204,27 @@ func (c *compiler) sum(name string, chosen []*monitor, column int) (*node, error
 			c.from = append(c.from, m)
 		}
 	}
-	return &node{text: name, unit: u, counter: first.Counter, eval: func(n int) []float64 {
-		return each(n, func(i int) float64 {
-			total, some := 0.0, false
-			for _, m := range chosen { // one that began later adds nothing before
-				if v := at(m.Values, i); !math.IsNaN(v) {
-					total, some = total+v, true
+	total := func(of func(m *monitor) []float64) func(n int) []float64 {
+		return func(n int) []float64 {
+			return each(n, func(i int) float64 {
+				total, some := 0.0, false
+				for _, m := range chosen { // one that began later adds nothing before
+					if v := at(of(m), i); !math.IsNaN(v) && !math.IsNaN(at(m.Values, i)) {
+						total, some = total+v, true
+					}
 				}
-			}
-			if !some {
-				return math.NaN()
-			}
-			return total * factor
-		})
-	}}, nil
+				if !some {
+					return math.NaN()
+				}
+				return total * factor
+			})
+		}
+	}
+	out := &node{text: name, unit: u, counter: first.Counter, eval: total(func(m *monitor) []float64 { return m.Values })}
+	if !slices.ContainsFunc(chosen, func(m *monitor) bool { return m.Ends == nil }) {
+		out.ends = total(func(m *monitor) []float64 { return m.Ends })
+	}
+	return out, nil
 }
 
 func at(values []float64, i int) float64 {

@@ -19,6 +19,7 @@ type Series struct {
 	Doc     string
 	Counter bool      // a sample holds its growth, not a level
 	Values  []float64 // NaN: not measured in this sample
+	Ends    []float64 // of a level: its values at the ends of the samples; nil: not known
 }
 
 // Samples are the monitors of a session on one grid: sample i is from Edges[i] to Edges[i+1].

@@ -23,7 +23,7 @@ var functions map[string]*function
 func init() {
 	functions = map[string]*function{
 		"rate":  {"rate(x)", "growth of a counter per second", 1, rate},
-		"delta": {"delta(x)", "change of a level since the sample before", 1, delta},
+		"delta": {"delta(x)", "change of a level in the sample: its value at the end less that at the start; where only means are known, since the sample before", 1, delta},
 		"ratio": {"ratio(part, whole)", "the quotient of two values of the same unit", 2, ratio},
 		"avg":   {"avg(x, n)", "mean over the sample and the n-1 before it, of those that have a value", 2, average},
 		"abs":   {"abs(x)", "without the sign", 1, absolute},
@@ -93,6 +93,9 @@ func delta(_ *compiler, column int, args []*node) (*node, error) {
 	}
 	return &node{unit: x.unit, eval: func(n int) []float64 {
 		values := x.eval(n)
+		if x.ends != nil {
+			values = x.ends(n)
+		}
 		return each(n, func(i int) float64 {
 			if i == 0 {
 				return math.NaN()
@@ -137,12 +140,7 @@ func average(c *compiler, column int, args []*node) (*node, error) {
 }
 
 func absolute(_ *compiler, _ int, args []*node) (*node, error) {
-	out := *args[0]
-	out.eval = func(n int) []float64 {
-		values := args[0].eval(n)
-		return each(n, func(i int) float64 { return math.Abs(values[i]) })
-	}
-	return &out, nil
+	return args[0].mapped(math.Abs), nil
 }
 
 func smaller(c *compiler, column int, args []*node) (*node, error) {

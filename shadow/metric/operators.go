@@ -22,18 +22,30 @@ func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
 	if n.Operator == "+" {
 		return of, nil
 	}
-	out := *of
+	out := of.mapped(func(v float64) float64 {
+		if not {
+			return 1 - v
+		}
+		return -v
+	})
 	out.text = n.Operator + of.text
-	out.eval = func(n int) []float64 {
-		values := of.eval(n)
-		return each(n, func(i int) float64 {
-			if not {
-				return 1 - values[i]
-			}
-			return -values[i]
-		})
+	return out, nil
+}
+
+// mapped is the node with each of its values changed.
+func (n *node) mapped(f func(float64) float64) *node {
+	of := func(values func(int) []float64) func(int) []float64 {
+		if values == nil {
+			return nil
+		}
+		return func(n int) []float64 {
+			v := values(n)
+			return each(n, func(i int) float64 { return f(v[i]) })
+		}
 	}
-	return &out, nil
+	out := *n
+	out.eval, out.ends = of(n.eval), of(n.ends)
+	return &out
 }
 
 // operator is what a binary operator does with numbers, or with truths.
@@ -135,19 +147,33 @@ func (c *compiler) combine(name string, op operator, a, b *node) *node {
 		out.counter = a.counter && b.bare
 	}
 	divides := name == "/"
-	out.eval = func(n int) []float64 {
-		x, y := a.eval(n), b.eval(n)
-		if divides {
-			y = c.guard(y)
-		}
-		return each(n, func(i int) float64 {
-			if v := op.apply(x[i], y[i]) * factor; !math.IsInf(v, 0) {
-				return v
+	of := func(left, right func(n int) []float64) func(n int) []float64 {
+		return func(n int) []float64 {
+			x, y := left(n), right(n)
+			if divides {
+				y = c.guard(y)
 			}
-			return math.NaN()
-		})
+			return each(n, func(i int) float64 {
+				if v := op.apply(x[i], y[i]) * factor; !math.IsInf(v, 0) {
+					return v
+				}
+				return math.NaN()
+			})
+		}
+	}
+	out.eval = of(a.eval, b.eval)
+	if x, y := a.atEnd(), b.atEnd(); x != nil && y != nil && !out.bare {
+		out.ends = of(x, y)
 	}
 	return out
+}
+
+// atEnd evaluates at the ends of the samples; nil: not known. A number is the same everywhere.
+func (n *node) atEnd() func(int) []float64 {
+	if n.bare {
+		return n.eval
+	}
+	return n.ends
 }
 
 // shorten keeps texts of nested expressions from growing without limit.

@@ -90,6 +90,10 @@ func (b *builder) inside(s *session.Session) error {
 
 // insideValue takes a value. tick is when all monitors were read before it.
 func (b *builder) insideValue(m *insideMonitor, at, tick units.MonoNs, value float64) {
+	from := m.at // since when it may have changed
+	if m.each {
+		from = min(max(from, tick), at)
+	}
 	switch {
 	case m.at == 0:
 		m.Series = b.of(m.Declaration)
@@ -97,11 +101,8 @@ func (b *builder) insideValue(m *insideMonitor, at, tick units.MonoNs, value flo
 	case at <= m.at: // the clock's conversion may swap two that are very close
 	case m.Kind == monitor.Gauge:
 		b.level(m.Series, m.at, at, m.value)
+		b.ramp(m.Series, from, at, 0, value-m.value)
 	case value > m.value:
-		from := m.at
-		if m.each {
-			from = min(max(from, tick), at)
-		}
 		b.spread(m.Series, from, at, value-m.value)
 	}
 	m.at, m.value = max(m.at, at), value

@@ -96,6 +96,7 @@ func (b *builder) sample(s *sampled, row *monitor.Row, before, at units.MonoNs) 
 	}
 	if old, ok := s.levels[row.Thread]; ok {
 		b.level(s.Series, old.since, from, old.value)
+		b.ramp(s.Series, from, at, old.value-row.Value, 0)
 	}
 	s.levels[row.Thread] = level{row.Value, from}
 }

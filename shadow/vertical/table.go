@@ -18,8 +18,10 @@ import (
 type Series struct {
 	monitor.Declaration
 	Values []float64 // for each sample: the growth of a counter in it, the mean of a gauge; NaN: not measured then
+	Ends   []float64 // of a gauge: its value at the end of each sample that has one; nil: only means are known
 
-	steps []float64 // while it is filled: where levels over whole samples begin and end
+	steps    []float64 // while it is filled: where levels over whole samples begin and end
+	endSteps []float64 // and by how much each end is higher than the one before
 }
 
 // Table is all series of a session. Sample i is the interval from Edges[i] to Edges[i+1].
@@ -134,6 +136,13 @@ func (b *builder) level(s *Series, from, to units.MonoNs, x float64) {
 		return
 	}
 	first, last := b.at(from+1), b.at(to)
+	if s.endSteps == nil {
+		s.endSteps, s.Ends = make([]float64, len(s.Values)+1), make([]float64, len(s.Values))
+	}
+	s.endSteps[first] += x
+	if s.endSteps[last] -= x; b.edges[last+1] == to {
+		s.endSteps[last], s.endSteps[last+1] = s.endSteps[last]+x, s.endSteps[last+1]-x
+	}
 	if last-first < longLevel {
 		b.overlaps(from, to, part)
 		return
@@ -145,6 +154,19 @@ func (b *builder) level(s *Series, from, to units.MonoNs, x float64) {
 	}
 	s.steps[first+1] += x
 	s.steps[last] -= x
+}
+
+// ramp adds to the ends of samples from..to what rises evenly from x to y meanwhile: between two readings nobody knows when
+// a level changed, and a counter that is read at the same times is spread evenly, too.
+func (b *builder) ramp(s *Series, from, to units.MonoNs, x, y float64) {
+	if s.endSteps == nil || to <= from {
+		return
+	}
+	for i, _ := slices.BinarySearch(b.edges, from+1); i < len(b.edges) && b.edges[i] <= to; i++ {
+		if i > 0 {
+			s.Ends[i-1] += x + (y-x)*float64(b.edges[i]-from)/float64(to-from)
+		}
+	}
 }
 
 // longLevel is from how many samples on a level is kept as its two ends: a queue may be long for long.
@@ -159,7 +181,14 @@ func (b *builder) settle() {
 				s.Values[i] += level
 			}
 		}
-		s.steps = nil
+		level = 0
+		for i := range s.Ends {
+			if s.endSteps != nil {
+				level += s.endSteps[i]
+			}
+			s.Ends[i] += level
+		}
+		s.steps, s.endSteps = nil, nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package vertical
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -132,6 +133,59 @@ func TestSample(t *testing.T) {
 		if !slices.EqualFunc(c.s.Values, c.want, func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }) {
 			t.Errorf("%s: %v, want %v", c.s.Name, c.s.Values, c.want)
 		}
+	}
+}
+
+// A level and a counter that are read at the same moments and grow alike change by the same in each sample, whether the
+// samples begin at the readings or not. Seen by the sampler and by the agent, read each time or only where it changed.
+func TestLevelsAtTheEnds(t *testing.T) {
+	for name, edges := range map[string][]units.MonoNs{"at the readings": {100, 110, 120, 130, 140, 150}, "between them": {103, 114, 121, 138, 150}, "longer": {100, 120, 140, 150}} {
+		b := newBuilder(edges)
+		level := func(name string) *sampled {
+			s := b.of(monitor.Declaration{Name: name, Kind: monitor.Gauge})
+			return &sampled{Series: s, levels: map[int32]level{}}
+		}
+		sampled, counted := level("sampled"), b.of(counter("counted"))
+		inside := map[bool]*insideMonitor{}
+		for _, each := range []bool{true, false} {
+			inside[each] = &insideMonitor{Series: &Series{Declaration: monitor.Declaration{Name: fmt.Sprint("inside ", each), Kind: monitor.Gauge}}, each: each}
+		}
+		total := 0.0
+		for at, grew := range []float64{100, 0, 7, 0, 30, 1} {
+			total += grew
+			now := 100 + 10*units.MonoNs(at)
+			before := max(100, now-10)
+			if at > 0 {
+				b.spread(counted, before, now, grew)
+			}
+			b.sample(sampled, &monitor.Row{Value: total}, before, now)
+			for _, each := range []bool{true, false} {
+				b.insideValue(inside[each], now, before, total)
+			}
+		}
+		b.close(sampled, 100, 150)
+		for _, m := range inside {
+			b.level(m.Series, m.at, 150, m.value)
+		}
+		b.settle()
+		for _, s := range []*Series{sampled.Series, inside[true].Series, inside[false].Series} {
+			if len(s.Ends) != len(edges)-1 || math.Abs(s.Ends[len(s.Ends)-1]-total) > 1e-9 {
+				t.Fatalf("%s, edges %s: ends %v, the last value is %v", s.Name, name, s.Ends, total)
+			}
+			for i := 1; i < len(s.Ends); i++ {
+				if d := s.Ends[i] - s.Ends[i-1]; math.Abs(d-counted.Values[i]) > 1e-9 {
+					t.Errorf("%s, edges %s: grew by %v in sample %d, the counter by %v", s.Name, name, d, i, counted.Values[i])
+				}
+			}
+		}
+	}
+	b := newBuilder([]units.MonoNs{0, 10, 20, 30})
+	s := b.of(monitor.Declaration{Name: "events", Kind: monitor.Gauge})
+	b.level(s, 0, 20, 2) // ends just there
+	b.level(s, 5, 26, 1)
+	b.settle()
+	if want := []float64{3, 3, 0}; !slices.Equal(s.Ends, want) {
+		t.Errorf("ends %v, want %v", s.Ends, want)
 	}
 }
 
