@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -233,6 +234,7 @@ func testDrill(t *testing.T, _ testjvm.Profile, address string) {
 	b.shows("name", name)
 	b.until("document.querySelector('" + slowest + " a')")
 	b.accessible("a class")
+	b.boxesOfTukey()
 	b.fits()
 	b.shoot("report-class")
 	class := eval[string](b, text(drill))
@@ -257,6 +259,45 @@ func testDrill(t *testing.T, _ testjvm.Profile, address string) {
 	b.shows("name", name)
 	b.must(b.Back())
 	b.shows("view", "overview")
+}
+
+// boxesOfTukey: the whiskers of a box end within 1.5 interquartile ranges of it, and what is beyond is drawn.
+func (t tab) boxesOfTukey() {
+	t.Helper()
+	label := eval[string](t, "document.querySelector('#distribution .plot').getAttribute('aria-label')")
+	cells := eval[[]string](t, "[...document.querySelectorAll('#distribution .legend-table tbody tr')[0].children].map(c => c.innerText)")
+	dots := eval[int](t, "document.querySelectorAll('#distribution svg.whole circle').length") - 1 // the mean is one
+	var low, high string
+	var beyond int
+	part := label[max(strings.Index(label, "whiskers"), 0):]
+	if i := strings.Index(part, ","); i < 0 {
+		t.Fatalf("no whiskers in %q", label)
+	} else if ends := strings.Split(strings.TrimPrefix(part[:i], "whiskers from "), " to "); len(ends) == 2 {
+		low, high = ends[0], ends[1]
+		if _, err := fmt.Sscanf(strings.ReplaceAll(part[i:], ",", ""), "%d beyond", &beyond); err != nil {
+			t.Errorf("%q: %v", label, err)
+		}
+	}
+	ns := func(s string) float64 {
+		d, err := time.ParseDuration(strings.Map(func(r rune) rune {
+			if r == ' ' || r == '~' {
+				return -1
+			}
+			return r
+		}, s))
+		if err != nil {
+			t.Errorf("%q in %q: %v", s, label, err)
+		}
+		return float64(d)
+	}
+	q1, q3, most := ns(cells[3]), ns(cells[5]), ns(cells[7])
+	const rough = 1.04 // of a bucket, and of three digits
+	if from, to := q1-1.5*(q3-q1), q3+1.5*(q3-q1); ns(low)*rough < from || ns(high) > to*rough || most > to*rough && beyond == 0 {
+		t.Errorf("%s; quartiles %s and %s: whiskers go from %g to %g at most", label, cells[3], cells[5], from, to)
+	}
+	if beyond > 0 != (dots > 0) {
+		t.Errorf("%s: %d dots", label, dots)
+	}
 }
 
 // TestCards: a defect gets its card, and what the card shows is what it is about.

@@ -300,16 +300,38 @@ function quantile(hist: Float64Array, lo: number, hi: number, n: number, p: numb
   return middleOf(hi);
 }
 
-/** Box are the five numbers of a box plot, and the mean. */
-export interface Box { min: number; p25: number; p50: number; p75: number; p99: number; max: number; mean: number; rough: boolean }
+/** Box is a box plot after Tukey: whiskers at the last value within 1.5 interquartile ranges of the box, and what lies beyond. */
+export interface Box {
+  min: number; p25: number; p50: number; p75: number; p99: number; max: number; mean: number; rough: boolean;
+  /** The ends of the whiskers, within 3.2 % where they are not the least and the greatest value. */
+  low: number; high: number;
+  /** Values beyond the whiskers, one for each bucket, and how many there are of them. */
+  outliers: number[]; beyond: number;
+}
 
 /** boxOf is the box of a distribution. */
 export function boxOf(s: Spread): Box | null {
   if (!s.known) return null;
   const e = s.exact;
-  if (e?.count) return { min: e.min, p25: e.p25, p50: e.p50, p75: e.p75, p99: e.p99, max: e.max, mean: e.mean, rough: e.error > 0 };
-  return {
+  const b: Box = {
     min: lowestOf(s.low), p25: quantileOf(s, 0.25), p50: quantileOf(s, 0.5), p75: quantileOf(s, 0.75), p99: quantileOf(s, 0.99), max: s.max,
-    mean: s.sum / s.known, rough: true,
+    mean: s.sum / s.known, rough: true, low: 0, high: 0, outliers: [], beyond: 0,
   };
+  if (e?.count) Object.assign(b, { min: e.min, p25: e.p25, p50: e.p50, p75: e.p75, p99: e.p99, max: e.max, mean: e.mean, rough: e.error > 0 });
+  whiskers(b, s);
+  return b;
+}
+
+function whiskers(b: Box, s: Spread): void {
+  const reach = 1.5 * (b.p75 - b.p25);
+  [b.low, b.high] = [b.p25, b.p75];
+  for (let i = s.low; i <= s.high; i++) {
+    if (!s.hist[i]) continue;
+    // The least and the greatest value are known better than their buckets.
+    const v = i === s.high ? b.max : i === s.low ? b.min : Math.min(Math.max(middleOf(i), b.min), b.max);
+    if (v < b.p25 - reach || v > b.p75 + reach) {
+      b.outliers.push(v);
+      b.beyond += s.hist[i]!;
+    } else [b.low, b.high] = [Math.min(b.low, v), Math.max(b.high, v)];
+  }
 }

@@ -32,7 +32,7 @@ export class DistributionFigure {
   constructor() {
     this.plot.setAttribute("role", "img");
     this.el = h("figure", { id: "distribution" }, this.legend, this.plot, this.boxes,
-      h("figcaption", null, "The share of tasks with at most this value. The further to the left a curve rises, the shorter its tasks. A box holds the middle half; its line is the median, the dot the mean; whiskers reach from the least to the 99 % value, and a tick marks the greatest."),
+      h("figcaption", null, "The share of tasks with at most this value. The further to the left a curve rises, the shorter its tasks. A box holds the middle half; its line is the median, the ring the mean. Whiskers reach to the last value within 1.5 lengths of the box; the dots are tasks beyond."),
       this.table);
     new ResizeObserver(() => requestAnimationFrame(() => {
       if (!this.el.isConnected || this.plot.clientWidth === this.width) return;
@@ -51,7 +51,7 @@ export class DistributionFigure {
     replace(this.legend, ...(this.curves.length > 1 ? this.curves.map((c) => h("span", { class: "key" }, swatch(c.paint), h("span", null, c.label))) : []));
     this.plot.setAttribute("aria-label", `${measure.label}: ` + this.curves.map((c) => {
       const b = boxOf(c.spread)!;
-      return `${c.label}, median ${formatUnit(b.p50, measure.unit)}, 99 % below ${formatUnit(b.p99, measure.unit)}, at most ${formatUnit(b.max, measure.unit)}`;
+      return `${c.label}, median ${formatUnit(b.p50, measure.unit)}, 99 % below ${formatUnit(b.p99, measure.unit)}, at most ${formatUnit(b.max, measure.unit)}, whiskers from ${formatUnit(b.low, measure.unit)} to ${formatUnit(b.high, measure.unit)}, ${formatCount(b.beyond)} beyond`;
     }).join("; "));
     this.showTable();
     this.draw();
@@ -113,10 +113,10 @@ export class DistributionFigure {
       const color = `var(--c${c.paint.color})`;
       const line = (x1: number, x2: number, y1: number, y2: number, width = 1.5) => s("line", { x1, x2, y1, y2, stroke: color, "stroke-width": width });
       svg.append(
-        line(x(b.min), x(b.p25), mid, mid), line(x(b.p75), x(b.p99), mid, mid), line(x(b.min), x(b.min), mid - 4, mid + 4), line(x(b.p99), x(b.p99), mid - 4, mid + 4),
+        line(x(b.low), x(b.p25), mid, mid), line(x(b.p75), x(b.high), mid, mid), line(x(b.low), x(b.low), mid - 4, mid + 4), line(x(b.high), x(b.high), mid - 4, mid + 4),
+        ...b.outliers.map((v) => s("circle", { cx: x(v), cy: mid, r: 1.5, fill: color })),
         s("rect", { x: x(b.p25), y: mid - 8, width: Math.max(1, x(b.p75) - x(b.p25)), height: 16, rx: 2, fill: color, "fill-opacity": 0.22, stroke: color, "stroke-width": 1.5 }),
-        line(x(b.p50), x(b.p50), mid - 8, mid + 8, 2.5), s("circle", { cx: x(b.mean), cy: mid, r: 3, fill: "var(--surface)", stroke: color, "stroke-width": 1.5 }),
-        line(x(b.max), x(b.max), mid - 3, mid + 3, 2));
+        line(x(b.p50), x(b.p50), mid - 8, mid + 8, 2.5), s("circle", { cx: x(b.mean), cy: mid, r: 3, fill: "var(--surface)", stroke: color, "stroke-width": 1.5 }));
     });
     this.boxes.append(svg);
   }
