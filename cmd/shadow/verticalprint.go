@@ -108,7 +108,7 @@ var explainedColumns = []view.Column[explain.Cause]{
 	{Name: "during", Title: "during", Kind: view.Float, Optional: true, Doc: "mean in the range", Value: func(c explain.Cause) view.Value { return view.Opt(c.During, view.FloatOf) },
 		Show: func(c explain.Cause) string { return showValue(c.During, c.Unit) }},
 	{Name: "change", Title: "change", Kind: view.Word, Doc: "the change in words", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Change) }},
-	{Name: "lag_ns", Title: "lag", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "how long after the metric it changed; below 0: before; empty: not clear", Value: func(c explain.Cause) view.Value { return view.Opt(c.LagNs, view.IntOf[units.Ns]) }},
+	{Name: "lag_ns", Title: "lag", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "how long after the metric it changed; below 0: before; empty: not clear, or it is read too seldom to say", Value: func(c explain.Cause) view.Value { return view.Opt(c.LagNs, view.IntOf[units.Ns]) }},
 	{Name: "r", Title: "r", Kind: view.Float, Optional: true, Doc: "Pearson's correlation with the metric over the run", Value: func(c explain.Cause) view.Value { return view.Opt(c.R, view.FloatOf) },
 		Show: func(c explain.Cause) string { return showR(c.R) }},
 	{Name: "p", Title: "adjusted p", Kind: view.Float, Optional: true, Doc: "probability of such a change by chance, corrected for the number of series tried", Value: func(c explain.Cause) view.Value { return view.Opt(c.P, view.FloatOf) },

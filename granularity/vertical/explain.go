@@ -55,6 +55,7 @@ type Factor struct {
 	Onset      int
 	OnsetRange [2]int
 	OnsetKnown bool
+	Coarse     int // see Series; it is in OnsetRange
 	// Specificity is the share of its time at this level in which the target had changed, too; Coverage the share of
 	// the target's similar changes in which it changed.
 	Specificity, Coverage float64
@@ -118,6 +119,7 @@ func Explain(target Series, others []Series, in Range, o ExplainOptions) Explana
 		signals[i] = newSignal(other.Values)
 		if f, ok := s.factor(signals[i]); ok {
 			f.Series, f.Name, f.Unit, f.Layer = i, other.Name, other.Unit, other.Layer
+			f.dated(other.Coarse)
 			if o.General != nil {
 				f.general = o.General(other)
 			}

@@ -65,6 +65,59 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// A series that is read less often than the target cannot be said to change before it within a reading.
+func TestOnsetOfSeldomRead(t *testing.T) {
+	target, others := dips(rand.New(rand.NewPCG(1, 2)))
+	others[1].Coarse = 10 // os.minor_faults, two samples before
+	others = append(others, others[1])
+	others[len(others)-1].Name, others[len(others)-1].Coarse = "os.same_faults", 0
+	e := Explain(target, others, Range{}, ExplainOptions{})
+	found := map[string]Factor{}
+	for _, g := range e.Causes {
+		for _, f := range append(g.Others, g.Lead) {
+			found[f.Name] = f
+		}
+	}
+	if f := found["os.minor_faults"]; !f.OnsetKnown || f.OnsetRange != [2]int{-12, 8} || f.Coarse != 10 {
+		t.Errorf("read every ten samples: %+v", f)
+	}
+	if f := found["os.same_faults"]; !f.OnsetKnown || f.OnsetRange != [2]int{-2, -2} {
+		t.Errorf("read in each sample: %+v", f)
+	}
+	first, second := Factor{OnsetKnown: true, Onset: -5, own: 0.5, Score: 1}, Factor{OnsetKnown: true, own: 0.5, Score: 1}
+	if !leads(&first, &second) {
+		t.Error("what comes five samples earlier does not lead")
+	}
+	if first.dated(10); leads(&first, &second) {
+		t.Error("what is dated to ten samples leads because it comes five earlier")
+	}
+}
+
+// What changes by a thousandth is neither a cause nor worth a line, however sure the change is.
+func TestExplainSlightChanges(t *testing.T) {
+	target, others := dips(rand.New(rand.NewPCG(1, 2)))
+	slight := Series{Name: "lib.sleep_ns", Layer: "libraries"}
+	for _, v := range others[1].Values {
+		slight.Values = append(slight.Values, 2-v/1e7)
+	}
+	e := Explain(target, append(others, slight), Range{}, ExplainOptions{})
+	for _, g := range e.Causes {
+		for _, f := range append(g.Others, g.Lead) {
+			if f.Name == slight.Name {
+				t.Errorf("a cause: %+v", f)
+			}
+		}
+	}
+	for _, f := range e.Demoted {
+		if f.Name == slight.Name {
+			t.Errorf("listed: %+v", f)
+		}
+	}
+	if len(e.Causes) == 0 {
+		t.Error("no causes at all")
+	}
+}
+
 func TestExplainNothing(t *testing.T) {
 	target, others := dips(rand.New(rand.NewPCG(3, 4)))
 	flat := Series{Name: "flat", Values: make([]float64, 900)}

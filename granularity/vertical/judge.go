@@ -10,9 +10,10 @@ import (
 const (
 	// late is how many samples a series may change after the target: its source may be read before the target's.
 	late     = 2
-	specific = 0.6 // the least specificity of a candidate
-	explains = 0.4 // the least |r| with the target near the changes
-	covers   = 0.5 // the least coverage of three changes or more
+	specific = 0.6  // the least specificity of a candidate
+	explains = 0.4  // the least |r| with the target near the changes
+	covers   = 0.5  // the least coverage of three changes or more
+	least    = 0.01 // the least change of a series, as a share, that is worth a line
 )
 
 // judge corrects the factors for their number, demotes what can not be the cause, and ranks the others in groups.
@@ -25,7 +26,7 @@ func (s *scene) judge(e *Explanation, factors []Factor, signals []*signal, o Exp
 	var causes []Factor
 	for i, c := range BenjaminiHochberg(p) {
 		f := &factors[i]
-		if f.Corrected = c; c > level {
+		if f.Corrected = c; c > level || math.Abs(growth(f.Before, f.During)) < least {
 			continue
 		}
 		f.Score = s.score(e, f)

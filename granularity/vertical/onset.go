@@ -21,6 +21,15 @@ func (s *scene) onset(x *signal, f *Factor) {
 	f.own = float64(high-low+1) / 4
 }
 
+// dated widens the range of the onset by the samples within which the series does not date a change.
+func (f *Factor) dated(coarse int) {
+	if f.Coarse = coarse; !f.OnsetKnown || coarse == 0 {
+		return
+	}
+	f.OnsetRange = [2]int{f.OnsetRange[0] - coarse, f.OnsetRange[1] + coarse}
+	f.own = math.Hypot(f.own, float64(coarse)/2)
+}
+
 // aligned is by how many samples a factor is moved to be compared with others.
 func (s *scene) aligned(f *Factor) int {
 	if f.OnsetKnown {

@@ -81,6 +81,9 @@ type Declaration struct {
 	Doc       string   `json:"doc"`                   // what it counts, and what it cannot see
 	Interval  units.Ns `json:"interval_ns,omitempty"` // at which its source is read, if not in each sample
 
+	// Accrued: a counter to which its source adds now and then all that came since it did so last.
+	Accrued bool `json:"accrued,omitempty"`
+
 	// When it was read first, and when its source ended before the samples did: the sampler says so.
 	From  units.MonoNs `json:"from_ns,omitempty"`
 	Until units.MonoNs `json:"until_ns,omitempty"`

@@ -41,7 +41,7 @@ type Cause struct {
 	Before  *float64  `json:"before"`
 	During  *float64  `json:"during"`
 	Change  string    `json:"change"`   // in words
-	LagNs   *units.Ns `json:"lag_ns"`   // above 0: it changed so long after the metric; null: not clear
+	LagNs   *units.Ns `json:"lag_ns"`   // above 0: it changed so long after the metric; null: not clear, or it is read too seldom to say
 	LagLow  *units.Ns `json:"lag_low"`  // its interval
 	LagHigh *units.Ns `json:"lag_high"` //
 	R       *float64  `json:"r"`        // with the metric over the run
@@ -100,6 +100,9 @@ func (p *Profile) cause(f *analysis.Factor) Cause {
 	if f.OnsetKnown {
 		lag, low, high := p.Lag(f.Onset), p.Lag(f.OnsetRange[0]), p.Lag(f.OnsetRange[1])
 		c.LagNs, c.LagLow, c.LagHigh = &lag, &low, &high
+		if f.Coarse > 0 && low <= 0 && high >= 0 {
+			c.LagNs = nil // which of the two came first is not known
+		}
 	}
 	return c
 }

@@ -84,6 +84,23 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestReadSeldom: what is read every 100 ms is not said to have changed before or after within that time, and its lag is an interval.
+func TestReadSeldom(t *testing.T) {
+	p := dips("os.minor_faults", 1)
+	for i := range p.Table.Series {
+		if s := &p.Table.Series[i]; s.Name == "os.minor_faults" {
+			s.Dated = 100e6
+		}
+	}
+	e := explained(t, New(p.Table, start), analysis.Range{})
+	if len(e.Causes) != 1 || e.Causes[0].Monitor != "os.minor_faults" {
+		t.Fatalf("%+v", e)
+	}
+	if c := e.Causes[0]; c.LagNs != nil || c.LagLow == nil || *c.LagLow > -100e6 || *c.LagHigh < 100e6 || !strings.Contains(e.Sentence, "within 100 ms of it") {
+		t.Errorf("%+v: %s", c, e.Sentence)
+	}
+}
+
 // TestNothingExplains: where only the throughput falls, no series is named, and the sentence says how many were tried.
 func TestNothingExplains(t *testing.T) {
 	p := dips("os.minor_faults", 1)

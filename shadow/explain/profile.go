@@ -40,6 +40,9 @@ func (p *Profile) Monitors() []analysis.Series {
 		p.monitors = make([]analysis.Series, p.Metrics.Len())
 		for i := range p.monitors {
 			p.monitors[i] = seriesOf(p.Metrics.Monitor(i))
+			if ns := p.Table.Series[i].Dated; ns > 0 {
+				p.monitors[i].Coarse = int(math.Ceil(float64(ns) / float64(max(p.Lag(1), 1))))
+			}
 		}
 	}
 	return p.monitors

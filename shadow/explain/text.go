@@ -78,6 +78,8 @@ func inSentence(s string) string {
 // when is a cause's time relative to the change, in words.
 func when(c *Cause) string {
 	switch {
+	case c.LagNs == nil && c.LagLow != nil:
+		return " within " + units.FormatNs(max(-*c.LagLow, *c.LagHigh)) + " of it"
 	case c.LagNs == nil:
 		return " over the same time"
 	case *c.LagHigh < 0:

@@ -1,6 +1,7 @@
 package vertical
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -17,6 +18,7 @@ type sampled struct {
 	*Series
 	levels map[int32]level // of a gauge, by thread
 	first  units.MonoNs    // when its first value was taken; 0: none yet
+	grew   units.MonoNs    // when an accrued counter grew last; 0: not yet
 }
 
 // level is the value of a gauge, and since when.
@@ -41,7 +43,9 @@ func (b *builder) samples(r *monitor.Reader) error {
 		if d.Name == monitor.TickMonitor || b.index[d.Name] != nil { // the session knows it better
 			continue
 		}
-		all[d.Name] = &sampled{Series: b.of(d), levels: map[int32]level{}}
+		s := b.of(d)
+		s.Dated = d.Interval
+		all[d.Name] = &sampled{Series: s, levels: map[int32]level{}}
 	}
 	var before, at, firstTick units.MonoNs // the ticks around the rows that are read: rows of a sample come before its tick
 	var rows []monitor.Row
@@ -56,7 +60,7 @@ func (b *builder) samples(r *monitor.Reader) error {
 		}
 		for i := range rows {
 			if s := all[rows[i].Monitor]; s != nil {
-				b.sample(s, &rows[i], before, at)
+				b.sample(s, &rows[i], firstTick, before, at)
 			}
 		}
 		rows, before = rows[:0], at
@@ -78,8 +82,8 @@ func (b *builder) samples(r *monitor.Reader) error {
 	return nil
 }
 
-// sample takes one row. before and at are the ticks between which it lies.
-func (b *builder) sample(s *sampled, row *monitor.Row, before, at units.MonoNs) {
+// sample takes one row. before and at are the ticks between which it lies, first is the first of all.
+func (b *builder) sample(s *sampled, row *monitor.Row, first, before, at units.MonoNs) {
 	if math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
 		return
 	}
@@ -89,6 +93,13 @@ func (b *builder) sample(s *sampled, row *monitor.Row, before, at units.MonoNs) 
 	}
 	if s.first == 0 {
 		s.first = from
+		if s.Accrued {
+			s.first = max(first, s.From)
+		}
+	}
+	if s.Accrued {
+		from = cmp.Or(s.grew, s.first)
+		s.grew, s.Dated = at, max(s.Dated, units.Ns(at-from))
 	}
 	if s.Kind == monitor.Counter {
 		b.spread(s.Series, from, at, row.Value)
@@ -114,6 +125,9 @@ func (b *builder) close(s *sampled, first, last units.MonoNs) {
 		}
 	}
 	b.unknown(s.Series, b.edges[0], max(begin, s.From))
+	if s.Accrued { // what came since is not counted yet
+		last = min(last, s.grew)
+	}
 	if s.Until > 0 {
 		last = min(last, s.Until)
 	}

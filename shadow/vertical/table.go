@@ -18,6 +18,7 @@ import (
 type Series struct {
 	monitor.Declaration
 	Values []float64 // for each sample: the growth of a counter in it, the mean of a gauge; NaN: not measured then
+	Dated  units.Ns  // a change of it cannot be dated better, as it is read less often than in each sample; 0: it is read in each
 	Ends   []float64 // of a gauge: its value at the end of each sample that has one; nil: only means are known
 
 	steps    []float64 // while it is filled: where levels over whole samples begin and end

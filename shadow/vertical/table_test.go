@@ -113,7 +113,7 @@ func TestSample(t *testing.T) {
 	never := &sampled{Series: b.of(monitor.Declaration{Name: "never", Kind: monitor.Gauge}), levels: map[int32]level{}}
 	take := func(s *sampled, before, at units.MonoNs, thread int32, value float64) {
 		r := row(int64(at), s.Name, thread, value)
-		b.sample(s, &r, before, at)
+		b.sample(s, &r, 10, before, at)
 	}
 	take(count, 10, 20, 1, 5)
 	take(count, 10, 20, 2, 6)
@@ -122,14 +122,16 @@ func TestSample(t *testing.T) {
 	take(gauge, 10, 20, 1, 3)
 	take(gauge, 10, 20, 2, 4)
 	take(gauge, 30, 40, 1, 1)
-	for _, s := range []*sampled{count, seldom, gauge, never} {
+	accrued := &sampled{Series: b.of(monitor.Declaration{Name: "accrued", Accrued: true}), levels: map[int32]level{}}
+	take(accrued, 20, 30, 0, 9) // of the time since it was read first
+	for _, s := range []*sampled{count, seldom, gauge, never, accrued} {
 		b.close(s, 10, 40)
 	}
 	nan := math.NaN()
 	for _, c := range []struct {
 		s    *sampled
 		want []float64
-	}{{count, []float64{nan, 11, 0, 0}}, {seldom, []float64{nan, 4, 4, 0}}, {gauge, []float64{nan, 7, 7, 5}}, {never, []float64{nan, nan, nan, nan}}} {
+	}{{count, []float64{nan, 11, 0, 0}}, {seldom, []float64{nan, 4, 4, 0}}, {gauge, []float64{nan, 7, 7, 5}}, {never, []float64{nan, nan, nan, nan}}, {accrued, []float64{nan, 4.5, 4.5, nan}}} {
 		if !slices.EqualFunc(c.s.Values, c.want, func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }) {
 			t.Errorf("%s: %v, want %v", c.s.Name, c.s.Values, c.want)
 		}
@@ -158,7 +160,7 @@ func TestLevelsAtTheEnds(t *testing.T) {
 			if at > 0 {
 				b.spread(counted, before, now, grew)
 			}
-			b.sample(sampled, &monitor.Row{Value: total}, before, now)
+			b.sample(sampled, &monitor.Row{Value: total}, 100, before, now)
 			for _, each := range []bool{true, false} {
 				b.insideValue(inside[each], now, before, total)
 			}

@@ -128,7 +128,7 @@ func declaration(c perfdata.Counter, text func(string) (string, bool)) (d monito
 		d.Unit = "ns"
 	}
 	if k, found := known[c.Name]; found {
-		d.Name, d.Doc = k.name, k.doc
+		d.Name, d.Doc, d.Accrued = k.name, k.doc, k.accrued
 		if k.unit != "" {
 			d.Unit = k.unit
 		}

@@ -6,6 +6,7 @@ type entry struct {
 	unit      string
 	counter   bool
 	plain     bool // a plain count, whatever the file says
+	accrued   bool // see monitor.Declaration
 }
 
 // known are the counters with names of their own, by HotSpot's name. All others are vm.counter.NAME.
@@ -44,14 +45,14 @@ var known = map[string]entry{
 	"sun.rt.safepoints":        {name: "vm.safepoint.count", doc: "safepoints: all Java threads were stopped"},
 	"sun.rt.safepointTime":     {name: "vm.safepoint.time_ns", doc: "time at safepoints; it grows at the end of each"},
 	"sun.rt.safepointSyncTime": {name: "vm.safepoint.sync_time_ns", doc: "time from the request of a safepoint until all threads had stopped"},
-	"sun.rt.applicationTime":   {name: "vm.application_time_ns", doc: "time between safepoints; it grows at the begin of each"},
+	"sun.rt.applicationTime":   {name: "vm.application_time_ns", doc: "time between safepoints; it grows at the begin of each", accrued: true},
 
 	"sun.threads.vmOperationTime":              {name: "vm.operation_time_ns", doc: "time of the VM thread in operations"},
-	"sun.threads.cpu_time.vm":                  {name: "vm.cpu.vm_thread_ns", doc: "CPU time of the VM thread; the JVM updates it now and then"},
+	"sun.threads.cpu_time.vm":                  {name: "vm.cpu.vm_thread_ns", doc: "CPU time of the VM thread; the JVM updates it now and then", accrued: true},
 	"sun.threads.cpu_time.gc_parallel_workers": {name: "vm.cpu.gc_workers_ns", doc: "CPU time of the collector's workers, updated at collections"},
-	"sun.threads.cpu_time.gc_conc_mark":        {name: "vm.cpu.gc_marking_ns", doc: "CPU time of G1's concurrent marking, updated at collections"},
-	"sun.threads.cpu_time.gc_conc_refine":      {name: "vm.cpu.gc_refinement_ns", doc: "CPU time of G1's concurrent refinement, updated at collections"},
-	"sun.threads.cpu_time.gc_service":          {name: "vm.cpu.gc_service_ns", doc: "CPU time of G1's service thread, updated at collections"},
+	"sun.threads.cpu_time.gc_conc_mark":        {name: "vm.cpu.gc_marking_ns", doc: "CPU time of G1's concurrent marking, updated at collections", accrued: true},
+	"sun.threads.cpu_time.gc_conc_refine":      {name: "vm.cpu.gc_refinement_ns", doc: "CPU time of G1's concurrent refinement, updated at collections", accrued: true},
+	"sun.threads.cpu_time.gc_service":          {name: "vm.cpu.gc_service_ns", doc: "CPU time of G1's service thread, updated at collections", accrued: true},
 	"sun.threads.total_gc_cpu_time":            {name: "vm.gc.cpu_ns", doc: "CPU time of the collector's threads, updated at collections"},
 	"sun.gc.metaspace.used":                    {name: "vm.metaspace.used_bytes", doc: "metaspace in use; updated at collections"},
 	"sun.gc.metaspace.capacity":                {name: "vm.metaspace.committed_bytes", doc: "metaspace committed; updated at collections"},
