@@ -47,7 +47,13 @@ func Run(ctx context.Context, args []string, env console.Env) int {
 	if errors.As(err, &exit) {
 		return exit.Code
 	}
-	env.Note("%s", text.OneLine(err.Error()))
+	sig := env.Signals.Caught()
+	if sig == 0 || !errors.Is(err, context.Canceled) || env.Signals.Held() && err != ctx.Err() { // what is kept may be incomplete
+		env.Note("%s", text.OneLine(err.Error()))
+	}
+	if sig != 0 {
+		return 128 + int(sig)
+	}
 	var usage *console.UsageError
 	if errors.As(err, &usage) || !started {
 		fmt.Fprintf(env.Err, "Try '%s --help'.\n", cmd.CommandPath())

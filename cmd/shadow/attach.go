@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
@@ -26,6 +24,9 @@ import (
 
 // alivePoll is how often it is looked whether an attached JVM still runs.
 const alivePoll = 100 * time.Millisecond
+
+// stopPatience bounds the wait for a JVM that removes the agent of an attach that was given up.
+const stopPatience = 500 * time.Millisecond
 
 // attachFlags are the flags of shadow attach.
 type attachFlags struct {
@@ -96,6 +97,7 @@ nothing until you attach again.`,
 			if err != nil {
 				return err
 			}
+			p.Slow = func(what string) { env.Note("%s", text.OneLine(what)) }
 			if err := p.Stop(cmd.Context()); err != nil {
 				return err
 			}
@@ -165,6 +167,7 @@ type guest struct {
 	process *attach.Process
 	library string        // as the JVM sees it
 	place   *attach.Place // nil: it sees our files
+	pending bool          // it has a request that it has not answered
 }
 
 // visit looks at the JVM and makes sure that it can read the agent library.
@@ -173,6 +176,7 @@ func visit(env console.Env, f *attachFlags, pid int) (*guest, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Slow = func(what string) { env.Note("%s", text.OneLine(what)) }
 	g := &guest{process: p, library: p.Agent}
 	library := ""
 	if p.Agent == "" {
@@ -197,16 +201,21 @@ func visit(env console.Env, f *attachFlags, pid int) (*guest, error) {
 }
 
 func (g *guest) leave() {
-	if g.place != nil {
+	if g.place != nil && !g.pending { // else it opens the library once more
 		_ = g.place.Remove() // a loaded library lives on without its file
 	}
 }
 
 func (g *guest) start(ctx context.Context, agentOptions string) error {
 	err := g.process.Start(ctx, g.library, agentOptions)
-	if errors.Is(err, context.Canceled) {
-		// The agent is there by now, or will be in a moment: the JVM answers one request after the other.
-		_ = g.stop(context.WithoutCancel(ctx))
+	if attach.Pending(err) {
+		// The agent is there by now, or will be: the JVM answers one request after the other.
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+		defer cancel()
+		_ = g.stop(soon)
+		if g.pending {
+			err = fmt.Errorf("%w; when it continues, it loads the agent and removes it", err)
+		}
 	}
 	return err
 }
@@ -216,17 +225,25 @@ func (g *guest) stop(ctx context.Context) error {
 		return nil
 	}
 	g.process.Agent = g.library
-	return g.process.Stop(ctx)
+	err := g.process.Stop(ctx)
+	g.pending = attach.Pending(err)
+	return err
 }
 
 // stay waits until ctx ends, the time is over, or the JVM ends.
-func (g *guest) stay(ctx context.Context, d time.Duration) {
+func (g *guest) stay(ctx context.Context, env console.Env, d time.Duration) {
 	if d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
+	noted := false
 	for g.process.Alive() {
+		stopped := g.process.Standstill(ctx)
+		if stopped != nil && !noted && ctx.Err() == nil {
+			env.Note("%s; until then nothing is recorded", text.OneLine(stopped.Error()))
+		}
+		noted = stopped != nil
 		select {
 		case <-ctx.Done():
 			return
@@ -242,6 +259,7 @@ func attachTo(ctx context.Context, env console.Env, f attachFlags, pid int) erro
 		return err
 	}
 	defer g.leave()
+	defer env.Signals.Hold(holdPatience)()
 	if err := g.start(ctx, options.String(f.options.settings())); err != nil {
 		return err
 	}
@@ -249,10 +267,10 @@ func attachTo(ctx context.Context, env console.Env, f attachFlags, pid int) erro
 	if f.duration == 0 {
 		return nil
 	}
-	ctx, end := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
-	defer end()
-	g.stay(ctx, f.duration)
-	return g.stop(context.WithoutCancel(ctx))
+	g.stay(ctx, env, f.duration)
+	finish, cancel := env.Signals.Finish(ctx, finishPatience)
+	defer cancel()
+	return g.stop(finish)
 }
 
 // attachHere records into a folder until ctx ends or the duration is over.
@@ -266,6 +284,11 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 		return fmt.Errorf("process %d has its own network and cannot reach a bus on this side's loopback; "+
 			"run shadow serve where it can be reached, and attach with --bus", pid)
 	}
+	if err := g.process.Standstill(ctx); err != nil {
+		return err
+	}
+	release := env.Signals.Hold(holdPatience)
+	defer release()
 	dir, remove, err := sessionFolder(env, f.dir)
 	if err != nil {
 		return err
@@ -278,21 +301,23 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 		return err
 	}
 	w.Monitors = f.monitors.Start(env, dir, w.Finder)
-	c, err := record.Start(ctx, env, dir, w)
+	c, err := record.Start(context.WithoutCancel(ctx), env, dir, w) // a signal ends what is recorded, not the storing of it
 	if err != nil {
 		remove()
 		return err
 	}
-	caught, end := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	defer end()
 	w.Switches.Watch(g.process.PID) // starts before the agent's first message
 	w.Watch(g.process.PID)
-	if err := g.record(caught, env, f, c); err != nil {
+	if err := g.record(ctx, env, f, c); err != nil {
 		c.Abandon()
 		remove()
 		return err
 	}
-	return conclude(ctx, env, f.runFlags, c, w, ending{dir: dir, remove: remove, name: "java"})
+	end := ending{dir: dir, remove: remove, name: "java", release: release, exit: console.ByTheSignal}
+	if env.Signals.Caught() != 0 {
+		end.exit = 0 // the recording has ended as its user wanted
+	}
+	return conclude(ctx, env, f.runFlags, c, w, end)
 }
 
 // record attaches, waits and detaches.
@@ -314,8 +339,10 @@ func (g *guest) record(ctx context.Context, env console.Env, f attachFlags, c *r
 	if f.progress {
 		defer record.ShowProgress(env, c.Ingest)()
 	}
-	g.stay(ctx, f.duration)
-	if err := g.stop(context.WithoutCancel(ctx)); err != nil && g.process.Alive() {
+	g.stay(ctx, env, f.duration)
+	finish, cancel := env.Signals.Finish(ctx, finishPatience)
+	defer cancel()
+	if err := g.stop(finish); err != nil && g.process.Alive() {
 		env.Note("%s", text.OneLine(err.Error())) // what has been recorded is stored all the same
 	}
 	return nil

@@ -149,7 +149,7 @@ func (m *measuring) heapsOf(p *program, search experiment.Search) error {
 	if err := r.open(filepath.Join(m.dir, experiment.HeapFolder, p.Name), experiment.Plan{Kind: "heap", Points: []experiment.Point{at(p)}, Invocations: tries}); err != nil {
 		return err
 	}
-	return work(m.ctx, r.x, m.dir, func(ctx context.Context) (err error) {
+	return work(m.ctx, r.env, r.x, m.dir, func(ctx context.Context) (err error) {
 		find := func(code string, point experiment.Point) (int64, error) {
 			found, err := r.x.Smallest(ctx, point, search)
 			if err == nil && code != "" {
@@ -244,7 +244,7 @@ func (m *measuring) plain() error {
 	if err := r.open(filepath.Join(m.dir, "plain"), experiment.Plan{Kind: "characterize", Points: points, Invocations: m.f.repeat}); err != nil {
 		return err
 	}
-	if err := work(m.ctx, r.x, m.dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
+	if err := work(m.ctx, r.env, r.x, m.dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
 		return err
 	}
 	for _, c := range all {
@@ -302,7 +302,7 @@ func (m *measuring) sessions() error {
 	if err := r.open(filepath.Join(m.dir, "recorded"), experiment.Plan{Kind: "characterize", Points: points, Invocations: m.f.repeat}); err != nil {
 		return err
 	}
-	if err := work(m.ctx, r.x, m.dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
+	if err := work(m.ctx, r.env, r.x, m.dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
 		return err
 	}
 	r.noteFailures(points)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -248,11 +247,18 @@ func (f *runFlags) settings() []string {
 	return append(out, "marker="+f.marker.end, "marker-begin="+f.marker.begin, "deopts="+strconv.FormatBool(f.deopts), "switches="+f.switches, "counters="+strconv.FormatBool(f.counter))
 }
 
-// work makes the runs of an experiment in dir that do asks for, and closes it. An interrupt ends it with the run that
+// work makes the runs of an experiment in dir that do asks for, and closes it. A signal ends it with the run that
 // is under way, and the error says how to go on.
-func work(ctx context.Context, x *experiment.Experiment, dir string, do func(context.Context) error) error {
-	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	defer stop()
+func work(ctx context.Context, env console.Env, x *experiment.Experiment, dir string, do func(context.Context) error) error {
+	defer env.Signals.Hold(workPatience)() // a run under way ends by the signal, too: launch.Command.Until
+	return workUntil(ctx, x, dir, do)
+}
+
+// workPatience is how long an experiment may take to end after a signal.
+const workPatience = 700 * time.Millisecond
+
+// workUntil is work for runs that nobody but their user ends.
+func workUntil(ctx context.Context, x *experiment.Experiment, dir string, do func(context.Context) error) error {
 	err := do(ctx)
 	interrupted := ctx.Err() != nil
 	err = errors.Join(err, x.Close())
@@ -437,7 +443,7 @@ func (r *runner) launch(ctx context.Context, folder string, p experiment.Point, 
 		}
 		result, err = profiled(ctx, env, f, args)
 	} else {
-		result, err = plain(env, args, program.Dir, limit)
+		result, err = plain(ctx, env, args, program.Dir, limit)
 	}
 	if err := errors.Join(err, out.Close()); err != nil {
 		return experiment.Outcome{}, err
@@ -490,8 +496,8 @@ func otherHeap(folder string, p experiment.Point) string {
 }
 
 // plain is a run without the agent and without counters.
-func plain(env console.Env, args []string, dir string, limit time.Duration) (launch.Result, error) {
-	p, err := launch.Start(launch.Command{Args: args, Env: env.Environ, In: env.In, Out: env.Out, Err: env.Err, Dir: dir, Limit: limit})
+func plain(ctx context.Context, env console.Env, args []string, dir string, limit time.Duration) (launch.Result, error) {
+	p, err := launch.Start(launch.Command{Args: args, Env: env.Environ, In: env.In, Out: env.Out, Err: env.Err, Dir: dir, Limit: limit, Until: ctx})
 	if err != nil {
 		return launch.Result{}, err
 	}

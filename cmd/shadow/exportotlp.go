@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
@@ -50,9 +47,7 @@ func exportOTLP(x *exporting) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(x.cmd.Context(), unix.SIGINT, unix.SIGTERM)
-	defer stop()
-	to := otlp.NewReceiver(ctx, client, func(d time.Duration, err error) {
+	to := otlp.NewReceiver(x.cmd.Context(), client, func(d time.Duration, err error) {
 		x.env.Note("%s: %s; the next attempt follows in %s", client.Endpoint(), text.OneLine(err.Error()), d)
 	})
 	notes, err = otlp.Export(to, src, x.slowest, version)

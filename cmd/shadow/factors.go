@@ -159,7 +159,7 @@ func (f *factorFlags) findSmallest(ctx context.Context, of *runner, dir string, 
 		return 0, err
 	}
 	var found experiment.SmallestHeap
-	err := work(ctx, r.x, dir, func(ctx context.Context) (err error) {
+	err := work(ctx, r.env, r.x, dir, func(ctx context.Context) (err error) {
 		found, err = r.x.Smallest(ctx, at, f.search.search())
 		return err
 	})

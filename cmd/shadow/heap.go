@@ -183,7 +183,7 @@ func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) err
 		return err
 	}
 	var rows []*heapRow
-	err = work(ctx, r.x, dir, func(ctx context.Context) error {
+	err = work(ctx, r.env, r.x, dir, func(ctx context.Context) error {
 		for _, p := range points {
 			found, err := r.x.Smallest(ctx, p, f.search())
 			if err != nil {

@@ -140,7 +140,7 @@ func (f *lboFlags) lbo(ctx context.Context, env console.Env, args []string) erro
 	if err := r.open(dir, experiment.Plan{Kind: "lbo", Points: points, Invocations: f.repeat}); err != nil {
 		return err
 	}
-	if err := work(ctx, r.x, dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
+	if err := work(ctx, r.env, r.x, dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
 		return err
 	}
 	r.noteFailures(points)

@@ -7,8 +7,16 @@ import (
 	"os"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
 )
 
-func main() {
-	os.Exit(Run(context.Background(), os.Args[1:], console.System()))
+func main() { process() }
+
+// process is the command as a process of its own.
+func process() {
+	env := console.System()
+	ctx, signals := console.WatchSignals(context.Background())
+	signals.Discard(files.Discard)
+	env.Signals = signals
+	signals.Exit(Run(ctx, os.Args[1:], env))
 }

@@ -28,8 +28,14 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if dir := os.Getenv(standInVariable); dir != "" {
+		if err := beStandIn(dir); err != nil {
+			fmt.Fprintln(os.Stderr, "stand-in:", err)
+			os.Exit(99)
+		}
+	}
 	if os.Getenv(commandVariable) != "" {
-		os.Exit(Run(context.Background(), os.Args[1:], console.System()))
+		process()
 	}
 	os.Exit(m.Run())
 }

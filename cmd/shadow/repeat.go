@@ -153,7 +153,8 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 			env.Note("%s", text.OneLine(n))
 		}
 	}
-	if err := work(ctx, x, dir, func(ctx context.Context) error { return x.All(ctx, 0) }); err != nil {
+	defer env.Signals.Hold(0)() // the command ends as it wants
+	if err := workUntil(ctx, x, dir, func(ctx context.Context) error { return x.All(ctx, 0) }); err != nil {
 		return err
 	}
 	for _, r := range x.Results() {

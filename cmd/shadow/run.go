@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
@@ -145,6 +142,8 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	if err := checkJava(args[0]); err != nil {
 		return launch.Result{}, err
 	}
+	ready := env.Signals.Hold(setupPatience)
+	defer ready()
 	dir, remove, err := sessionFolder(env, f.dir)
 	if err != nil {
 		return launch.Result{}, err
@@ -156,33 +155,48 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 		return launch.Result{}, err
 	}
 	w.Monitors = f.monitors.Start(env, dir, w.Finder)
-	c, err := record.Start(ctx, env, dir, w)
+	c, err := record.Start(context.WithoutCancel(ctx), env, dir, w) // a signal ends what is recorded, not the storing of it
 	if err != nil {
 		remove()
 		return launch.Result{}, err
 	}
 	// From here on no signal ends the shadow itself before the session is whole.
-	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	defer signal.Stop(caught)
-	end := ending{dir: dir, remove: remove, name: args[0], markers: f.marker.recorder(), own: f.marker.own()}
+	patience := holdPatience
+	if !f.single() {
+		patience = 0 // it is the experiment's
+	}
+	release := env.Signals.Hold(patience)
+	defer release()
+	ready()
+	end := ending{dir: dir, remove: remove, name: args[0], markers: f.marker.recorder(), own: f.marker.own(), release: release}
 	log := f.deoptLog(env, c, args[0])
 	with, recording := f.jfr.with(env, c, withDeopts(args, log))
-	end.result, err = execute(env, f, c, w, library, with, end.markers)
+	end.result, err = execute(ctx, env, f, c, w, library, with, end.markers)
+	if err == nil && !f.single() {
+		err = ctx.Err() // a run of several that is cut short has no result
+	}
 	if err != nil {
 		c.Abandon()
 		remove()
 		return launch.Result{}, err
 	}
+	if end.exit = end.result.Code; !f.single() {
+		end.exit = console.ByTheSignal
+	}
 	end.deopts, end.jfr = readDeopts(env, log), f.jfr.read(ctx, env, args[0], recording)
-	if err := conclude(ctx, env, f, c, w, end); err != nil {
+	err = conclude(ctx, env, f, c, w, end)
+	release()
+	if err != nil {
 		env.Note("%s", text.OneLine(err.Error())) // the exit code stays the command's
 	}
 	return end.result, nil
 }
 
+// single reports whether this is the only run of the command.
+func (f *runFlags) single() bool { return f.limit == 0 && !f.repeat.wanted() }
+
 // execute runs the command with the agent and waits for its end.
-func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string, markers *marker.Recorder) (launch.Result, error) {
+func execute(ctx context.Context, env console.Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string, markers *marker.Recorder) (launch.Result, error) {
 	isJava := launch.IsJava(args[0])
 	var children []options.Setting
 	if isJava { // for any other command the environment reaches them
@@ -196,9 +210,21 @@ func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher
 	}
 	out, errs, done := watched(env, markers)
 	defer done()
+	command := launch.Command{Args: newArgs, Env: environ, In: env.In, Out: out, Err: errs, Dir: f.workdir, Limit: f.limit}
+	var result launch.Result
+	switch {
+	case f.limit > 0:
+		command.Until = ctx
+	case f.single(): // the signals are the command's
+		back := env.Signals.Pass()
+		defer func() { back(result.Code) }()
+	}
+	if err := ctx.Err(); err != nil {
+		return launch.Result{}, err
+	}
 	var p *launch.Process
 	err = w.Switches.Launch(func() (err error) {
-		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: out, Err: errs, Dir: f.workdir, Limit: f.limit})
+		p, err = launch.Start(command)
 		return err
 	})
 	if err != nil {
@@ -210,14 +236,18 @@ func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher
 	if f.progress {
 		defer record.ShowProgress(env, c.Ingest)()
 	}
-	return p.Wait()
+	result, err = p.Wait()
+	return result, err
 }
 
 // conclude stores the rest, puts a single session into dir itself and says what
 // was recorded.
 func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collector, w *record.Watcher, e ending) error {
-	// A second interrupt ends the wait, not the shadow in the midst of a write.
-	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	env.Signals.Last(e.exit, func() {
+		env.Note("interrupted: `shadow serve --store %s` stores what is not stored yet", text.ShellWord(e.dir))
+	})
+	// A second signal ends the wait, not the shadow in the midst of a write.
+	ctx, stop := env.Signals.Finish(ctx, finishPatience)
 	defer stop()
 	sessions, alive, err := c.Finish(ctx)
 	w.End()
@@ -256,6 +286,10 @@ func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collec
 	for _, folder := range folders {
 		err = errors.Join(err, store.SealBeside(folder, store.BesideFiles()...))
 	}
+	env.Signals.Last(e.exit, func() {
+		env.Note("the summary is cut short; the session is in %s: `shadow stats %s` shows it", folders[0], text.ShellWord(folders[0]))
+	})
+	e.release()
 	if f.quiet {
 		return err
 	}
@@ -276,7 +310,17 @@ type ending struct {
 	own     *ownFile         // of markers; nil: none
 	deopts  *deopt.File      // nil: not logged
 	jfr     *jfr.File        // nil: not recorded
+
+	release func() // when the session is whole: from here on a signal ends the shadow
+	exit    int    // the code of a shadow that a signal ends: the command's, or console.ByTheSignal
 }
+
+// Bounds after a signal.
+const (
+	setupPatience  = 700 * time.Millisecond // nothing is recorded yet
+	finishPatience = 10 * time.Second       // for a session to become whole; what is not stored by then stays in its folder
+	holdPatience   = 25 * time.Second       // for a JVM to be detached, and that; only a disk that hangs takes as long
+)
 
 func noJVM(name string) string {
 	if launch.IsJava(name) {

@@ -201,7 +201,7 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if err := r.open(dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.repeat}); err != nil {
 		return err
 	}
-	if err := work(ctx, r.x, dir, func(ctx context.Context) error { return r.x.All(ctx, f.warmup) }); err != nil {
+	if err := work(ctx, r.env, r.x, dir, func(ctx context.Context) error { return r.x.All(ctx, f.warmup) }); err != nil {
 		return err
 	}
 	r.noteFailures(points)

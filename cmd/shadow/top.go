@@ -2,12 +2,10 @@ package main
 
 import (
 	"net/url"
-	"os/signal"
 	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
@@ -55,9 +53,7 @@ page's /live.json.`,
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-			defer stop()
-			return top.Run(ctx, env, o)
+			return top.Run(cmd.Context(), env, o)
 		},
 	}
 	flags := cmd.Flags()

@@ -92,7 +92,7 @@ func (f *validateFlags) sampled(ctx context.Context, env console.Env, kind strin
 	if err := r.open(dir, plan); err != nil {
 		return nil, nil, err
 	}
-	if err := work(ctx, r.x, dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
+	if err := work(ctx, r.env, r.x, dir, func(ctx context.Context) error { return r.x.All(ctx, 0) }); err != nil {
 		return nil, nil, err
 	}
 	r.noteFailures(points)

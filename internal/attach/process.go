@@ -17,6 +17,9 @@ import (
 // procFS is where the kernel shows processes.
 const procFS = "/proc"
 
+// cgroupFS is where it shows their control groups.
+const cgroupFS = "/sys/fs/cgroup"
+
 // Process is what the kernel shows of a process to others.
 type Process struct {
 	PID      int    // as we see it
@@ -27,10 +30,14 @@ type Process struct {
 	Agent    string // path of an agent library that it has loaded, as it sees it; "" if none
 	Args     []string
 
+	// Slow says what is waited for, and how long at most, when it takes long; nil: nobody wants to know.
+	Slow func(what string)
+
 	options     []string // of the JVM, those of its environment included, in the order in which they apply
 	catchesQuit bool     // it handles SIGQUIT
 	started     uint64   // proc.Stat.Start, which no later process with this id has
 	dir         proc.Dir
+	cgroups     string // where the kernel shows control groups
 }
 
 // An Error says why a process cannot be attached to and what to do.
@@ -73,7 +80,7 @@ func inspect(root string, pid int, library string) (*Process, error) {
 
 func look(root string, pid int, library string) (*Process, error) {
 	dir := proc.Dir(filepath.Join(root, strconv.Itoa(pid)))
-	p := &Process{PID: pid, InnerPID: pid, Root: dir.Path("root"), dir: dir}
+	p := &Process{PID: pid, InnerPID: pid, Root: dir.Path("root"), dir: dir, cgroups: cgroupFS}
 	status, err := dir.Status()
 	if errors.Is(err, proc.ErrEnded) {
 		return nil, &Error{PID: pid, Reason: "no such process"}

@@ -162,6 +162,18 @@ func (s Status) Catches(signal int) (bool, error) {
 	return set&(1<<(signal-1)) != 0, err
 }
 
+// Tracer is the process that traces it; 0: none does.
+func (s Status) Tracer() (int, error) {
+	n, err := s.number("TracerPid", 0, 10)
+	return int(n), err
+}
+
+// Pending reports whether a signal waits to be delivered to the process.
+func (s Status) Pending(signal int) (bool, error) {
+	set, err := s.number("ShdPnd", 0, 16)
+	return set&(1<<(signal-1)) != 0, err
+}
+
 // PeakBytes is the most memory the process has held.
 func (s Status) PeakBytes() (int64, error) {
 	kib, err := s.number("VmHWM", 0, 10)

@@ -115,17 +115,22 @@ func WriteAll(dir string, figs []*Figure, formats []string) ([]string, error) {
 	return files, nil
 }
 
-func (f *Figure) writeFile(path, format string) (err error) {
-	file, err := os.Create(path)
+// writeFile draws first: a file with the figure's name is a whole figure.
+func (f *Figure) writeFile(path, format string) error {
+	var drawn bytes.Buffer
+	if err := f.Write(&drawn, format); err != nil {
+		return err
+	}
+	tmp := path + ".tmp"
+	err := os.WriteFile(tmp, drawn.Bytes(), 0o666)
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
 	if err != nil {
+		_ = os.Remove(tmp) // it may not be there
 		return fmt.Errorf("writing figure %s: %w", f.Name, err)
 	}
-	defer func() {
-		if cerr := file.Close(); err == nil && cerr != nil {
-			err = fmt.Errorf("writing %s: %w", path, cerr)
-		}
-	}()
-	return f.Write(file, format)
+	return nil
 }
 
 // empty draws a figure without data: one line that says why.

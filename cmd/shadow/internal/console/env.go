@@ -19,6 +19,7 @@ type Env struct {
 	Executable func() (string, error)
 	Now        func() time.Time
 
+	Signals  *Signals     // end the command; nil: none does
 	Sessions *Sessions    // how sessions are opened, and those that were; nil: whole ones only
 	Log      *slog.Logger // takes the notes; nil: they are plain lines on Err
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -47,7 +48,7 @@ func Write(out io.Writer, path string, f func(io.Writer) error) error {
 	if err != nil {
 		return failed(path, err)
 	}
-	defer os.Remove(tmp.Name()) // gone already if all went well
+	defer drop(tmp.Name()) // gone already if all went well
 	defer tmp.Close()
 	w := bufio.NewWriterSize(tmp, 1<<16)
 	if err := f(w); err != nil {
@@ -123,6 +124,29 @@ func failed(path string, err error) error {
 	return fmt.Errorf("writing %s: %w", path, err)
 }
 
+// aside are the files that are not finished.
+var aside struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// Discard removes the files that are not finished, for a process that ends without going back through their writers.
+// None is made or renamed after that.
+func Discard() {
+	aside.mu.Lock() // for ever
+	for name := range aside.names {
+		_ = os.Remove(name)
+	}
+}
+
+// drop removes a file of Aside that was not renamed.
+func drop(name string) {
+	_ = os.Remove(name)
+	aside.mu.Lock()
+	defer aside.mu.Unlock()
+	delete(aside.names, name)
+}
+
 // Aside creates a file beside path with the permissions that its user gives to new files (os.CreateTemp
 // gives others none). In a session's folder it is as private as the session.
 func Aside(path string) (*os.File, error) {
@@ -133,10 +157,23 @@ func Aside(path string) (*os.File, error) {
 	}
 	for range 100 { // a name is hardly ever taken
 		name := dir + "." + base + "." + rand.Text()
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		f, err := create(name, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
 	return nil, fs.ErrExist
+}
+
+func create(name string, mode fs.FileMode) (*os.File, error) {
+	aside.mu.Lock()
+	defer aside.mu.Unlock()
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err == nil {
+		if aside.names == nil {
+			aside.names = map[string]bool{}
+		}
+		aside.names[name] = true
+	}
+	return f, err
 }

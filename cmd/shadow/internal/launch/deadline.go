@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"sync"
 	"syscall"
 	"time"
@@ -10,8 +11,11 @@ import (
 	"stackagent/internal/proc"
 )
 
-// grace is how long a command that is ended may take to end by itself.
-const grace = 5 * time.Second
+// How long a command that is ended may take to end by itself: after its time is over, and when nobody waits for its result.
+const (
+	grace     = 5 * time.Second
+	lastGrace = 400 * time.Millisecond
+)
 
 // deadline ends a command that runs too long, and what it started: first with SIGTERM, so that a JVM runs its
 // shutdown hooks, then with SIGKILL.
@@ -22,6 +26,7 @@ type deadline struct {
 	mu       sync.Mutex
 	timer    *time.Timer // nil: there is no limit
 	exceeded bool
+	unhook   func() bool // nil: only the time ends it
 	stopped  bool
 }
 
@@ -40,12 +45,32 @@ func (d *deadline) end(sig syscall.Signal) {
 		return // its number may be another process's by now
 	}
 	d.exceeded = true
-	for _, pid := range family(d.pid) {
-		_ = unix.Kill(pid, sig) // fails only if it has ended
-	}
+	d.signal(sig)
 	if sig != unix.SIGKILL {
 		d.timer = time.AfterFunc(grace, func() { d.end(unix.SIGKILL) })
 	}
+}
+
+// signal needs d.mu.
+func (d *deadline) signal(sig syscall.Signal) {
+	for _, pid := range family(d.pid) {
+		_ = unix.Kill(pid, sig) // fails only if it has ended
+	}
+}
+
+// endWith ends the command lastGrace after ctx.
+func (d *deadline) endWith(ctx context.Context) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.unhook = context.AfterFunc(ctx, func() {
+		time.AfterFunc(lastGrace, func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if !d.stopped {
+				d.signal(unix.SIGKILL)
+			}
+		})
+	})
 }
 
 // stop is called when the command has ended. It gives the limit if that was why.
@@ -55,6 +80,9 @@ func (d *deadline) stop() time.Duration {
 	d.stopped = true
 	if d.timer != nil {
 		d.timer.Stop()
+	}
+	if d.unhook != nil {
+		d.unhook()
 	}
 	if !d.exceeded {
 		return 0

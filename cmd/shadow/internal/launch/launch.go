@@ -4,6 +4,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,6 +30,8 @@ type Command struct {
 	Out, Err io.Writer
 	Dir      string        // where it runs; "": here
 	Limit    time.Duration // after which it and what it started are ended; 0: there is none
+	// Until ends it and what it started; they have a moment to end by the signal that was passed on. nil: they end by themselves.
+	Until context.Context
 }
 
 // Result is how a command ended.
@@ -55,7 +59,7 @@ func (e *NotStartedError) Error() string { return fmt.Sprintf("%s: %s", e.Name, 
 // Unwrap gives the cause.
 func (e *NotStartedError) Unwrap() error { return e.Err }
 
-// forwarded are the signals that a user or a supervisor sends to a program.
+// forwarded are the signals that a user or a supervisor sends to a program; with nohup, all but SIGHUP.
 var forwarded = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2}
 
 // outputDelay bounds the wait for output of grandchildren that outlive the
@@ -75,7 +79,7 @@ type Process struct {
 // Start runs c. From here on signals are passed on to it.
 func Start(c Command) (*Process, error) {
 	p := &Process{signals: make(chan os.Signal, 16), done: make(chan struct{}), started: time.Now()}
-	signal.Notify(p.signals, forwarded...)
+	signal.Notify(p.signals, slices.DeleteFunc(slices.Clone(forwarded), func(s os.Signal) bool { return s == unix.SIGHUP && signal.Ignored(s) })...)
 	cmd, err := start(c)
 	if err != nil {
 		signal.Stop(p.signals)
@@ -83,6 +87,9 @@ func Start(c Command) (*Process, error) {
 	}
 	p.cmd, p.peak = cmd, ownPeak()
 	p.late = endAfter(c.Limit, cmd.Process.Pid)
+	if c.Until != nil {
+		p.late.endWith(c.Until)
+	}
 	go p.forward()
 	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
@@ -70,7 +71,7 @@ func Start(ctx context.Context, env console.Env, root string, live ingest.Live) 
 // outlive the command; those that still run are in alive.
 func (c *Collector) Finish(ctx context.Context) (sessions []ingest.Progress, alive []int, err error) {
 	err = c.Drain(ctx)
-	for end := time.Now().Add(daemonPatience); len(c.running()) > 0 && time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(daemonPatience); slices.ContainsFunc(c.running(), mayEnd) && time.Now().Before(end) && ctx.Err() == nil; {
 		time.Sleep(pollInterval)
 	}
 	alive = c.running()
@@ -137,6 +138,12 @@ func (c *Collector) Abandon() {
 // clear removes what only a running shadow needs.
 func (c *Collector) clear() error {
 	return errors.Join(os.RemoveAll(filepath.Join(c.root, BusFolder)), share.Remove(c.root))
+}
+
+// mayEnd reports whether a process is not stopped.
+func mayEnd(pid int) bool {
+	stat, err := proc.Process(pid).Stat()
+	return err != nil || stat.State != 'T' && stat.State != 't'
 }
 
 // running are the processes of sessions that have not ended.

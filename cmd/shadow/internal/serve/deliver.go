@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/leftover"
@@ -61,9 +59,7 @@ A shadow serve delivers the files of its own machine and user by itself.`,
 			if f.wait <= 0 {
 				return console.Usagef("--wait %v: want a time above 0", f.wait)
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
-			defer stop()
-			return deliver(ctx, env, f, args)
+			return deliver(cmd.Context(), env, f, args)
 		},
 	}
 	flags := cmd.Flags()
@@ -172,12 +168,15 @@ func toStore(ctx context.Context, env console.Env, store string, files []string)
 		return fmt.Errorf("%w, or deliver to its bus with --nats", err)
 	}
 	defer unlock()
-	c, err := record.Start(ctx, env, store, newServeLive(env))
+	defer env.Signals.Hold(endPatience)()
+	c, err := record.Start(context.WithoutCancel(ctx), env, store, newServeLive(env)) // a signal ends the delivery, not the storing of what is delivered
 	if err != nil {
 		return err
 	}
 	err = errors.Join(deliverFiles(ctx, env, c.Bus.JetStream(), files), c.Drain(ctx))
-	sessions, _, closeErr := c.Finish(context.WithoutCancel(ctx))
+	finish, cancel := env.Signals.Finish(ctx, servePatience)
+	defer cancel()
+	sessions, _, closeErr := c.Finish(finish)
 	for _, s := range sessions {
 		env.Note("session %s in %s", table.Clean(s.Session), filepath.Join(store, s.Folder))
 	}

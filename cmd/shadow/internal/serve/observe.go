@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
@@ -59,9 +57,7 @@ A JVM neither waits for an observer that is gone nor fails by it.`,
 			if err := cmp.Or(record.CheckSwitches(f.switches), f.monitors.Check()); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
-			defer stop()
-			return observeHost(ctx, env, f)
+			return observeHost(cmd.Context(), env, f)
 		},
 	}
 	flags := cmd.Flags()
@@ -89,6 +85,7 @@ func observeHost(ctx context.Context, env console.Env, f observeFlags) error {
 		return err
 	}
 	defer b.Close()
+	defer env.Signals.Hold(endPatience)()
 	_ = beat.Lenient() // without the right to that it only takes more CPU time
 	w := record.NewWatcher(env, f.counters, false)
 	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), work, w.Finder); err != nil {

@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os/signal"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
@@ -38,6 +36,8 @@ const (
 	defaultStore = "shadow-store"
 	// servePatience bounds how long the end waits for batches on the bus.
 	servePatience = 3 * time.Second
+	// endPatience bounds the whole end. Its parts have bounds of their own, so only a disk or a bus that hangs needs it.
+	endPatience = time.Minute
 )
 
 type serveFlags struct {
@@ -94,10 +94,8 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 			if f.client, err = f.pushFlags.check(env, cmd); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
-			defer stop()
 			env.Log = f.logger(env)
-			err = serve(ctx, env, f)
+			err = serve(cmd.Context(), env, f)
 			if err != nil && env.Log != nil {
 				env.Log.Error("the shadow ended", "error", err)
 				return &console.ExitError{Code: console.ExitFailure}
@@ -187,6 +185,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	}
 	defer unlock()
 	defer b.Close()
+	defer env.Signals.Hold(endPatience)()
 	_ = beat.Lenient() // without the right to that it only takes more CPU time
 	live := newServeLive(env)
 	live.root = f.store
