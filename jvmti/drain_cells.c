@@ -16,31 +16,45 @@ static composed scratch[SA_MEASURES];
 
 static void reset(composed *d) { d->count = d->sum = d->max = d->buckets = 0, d->min = UINT64_MAX; }
 
-static bool has_block(const sa_measure *m, unsigned n) {
-    return m != NULL && atomic_load_explicit(&m->blocks[n], memory_order_acquire) != NULL;
-}
+/* What is new in one part of a metric, by bucket, while it is composed. */
+typedef struct {
+    uint64_t count;
+    bool has[SA_BLOCKS]; /* which blocks are filled in */
+    uint64_t news[SA_BLOCKS][SA_BLOCK_BUCKETS];
+} part_news;
 
-/* What was reported before is new again: of a sample that is too small. */
+static part_news leaf_news, inner_news, self_news;
+static const part_news nothing;
+
+/* The histogram of the session is composed, of a sample that is too small. What is new in it stays new. */
 static bool all_of_session;
 
-/* Adds what is new in block n of m to counts. */
-static void news_of_block(sa_measure *m, unsigned n, uint64_t counts[SA_BLOCK_BUCKETS]) {
-    if (!has_block(m, n)) return;
-    sa_block *b = atomic_load_explicit(&m->blocks[n], memory_order_acquire);
-    for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
-        uint64_t now = atomic_load_explicit(&b->count[i], memory_order_acquire);
-        counts[i] += now - (all_of_session ? 0 : b->reported[i]);
-        b->reported[i] = now;
+/* Takes what is new in m, at most so many executions; the rest follows later. */
+static void take_news(part_news *p, sa_measure *m, uint64_t most) {
+    p->count = 0;
+    for (unsigned n = 0; n < SA_BLOCKS; n++) {
+        sa_block *b = m == NULL ? NULL : atomic_load_explicit(&m->blocks[n], memory_order_acquire);
+        p->has[n] = b != NULL;
+        for (unsigned i = 0; b != NULL && i < SA_BLOCK_BUCKETS; i++) {
+            uint64_t now = atomic_load_explicit(&b->count[i], memory_order_acquire);
+            uint64_t news = now - (all_of_session ? 0 : b->reported[i]), left = most - p->count;
+            p->news[n][i] = news < left ? news : left;
+            p->count += p->news[n][i];
+            if (!all_of_session) b->reported[i] += p->news[n][i];
+        }
     }
 }
 
-static void put_block(composed *d, unsigned n, const uint64_t a[SA_BLOCK_BUCKETS], const uint64_t b[SA_BLOCK_BUCKETS]) {
-    for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
-        uint64_t count = a[i] + b[i];
-        if (count == 0) continue;
-        d->count += count;
-        d->words[d->buckets++] = (uint64_t)(n * SA_BLOCK_BUCKETS + i) << SA_REPORT_COUNT_BITS | count;
+static void put(composed *d, const part_news *a, const part_news *b) {
+    for (unsigned n = 0; n < SA_BLOCKS; n++) {
+        if (!a->has[n] && !b->has[n]) continue;
+        for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
+            uint64_t count = (a->has[n] ? a->news[n][i] : 0) + (b->has[n] ? b->news[n][i] : 0);
+            if (count == 0) continue;
+            d->words[d->buckets++] = (uint64_t)(n * SA_BLOCK_BUCKETS + i) << SA_REPORT_COUNT_BITS | count;
+        }
     }
+    d->count = a->count + b->count;
 }
 
 static void extremes(composed *d, sa_measure *m) {
@@ -51,46 +65,45 @@ static void extremes(composed *d, sa_measure *m) {
 
 /* What is new in the sum. It is read after the counts, so it is never behind them. */
 static uint64_t news_of_sum(sa_measure *m) {
-    uint64_t now = atomic_load_explicit(&m->sum, memory_order_relaxed), news = now - (all_of_session ? 0 : m->reported_sum);
+    uint64_t now = atomic_load_explicit(&m->sum, memory_order_relaxed);
+    if (all_of_session) return now;
+    uint64_t news = now - m->reported_sum;
     m->reported_sum = now;
     return news;
 }
 
+/* How many executions of the leaves and of those with others inside are reported. */
+typedef struct {
+    uint64_t leaves, inners;
+} taken;
+
 /* Composes a metric and its self part: leaf executions count in both. If a count is
  * not visible yet, its part of the sum waits, unless other counts of its kind are
- * visible. */
-static void compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, composed *whole, composed *own) {
+ * visible. The thread counts wall time last: of the other metrics more may be visible, so
+ * no more than most are taken of each, and all metrics have the same executions. */
+static taken compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, composed *whole, composed *own, taken most) {
     reset(whole), reset(own);
-    uint64_t leaves = 0, inners = 0, selves = 0;
-    for (unsigned n = 0; n < SA_BLOCKS; n++) {
-        if (!has_block(leaf, n) && !has_block(inner, n) && !has_block(self, n)) continue;
-        uint64_t a[SA_BLOCK_BUCKETS] = {0}, b[SA_BLOCK_BUCKETS] = {0}, c[SA_BLOCK_BUCKETS] = {0};
-        news_of_block(leaf, n, a);
-        news_of_block(inner, n, b);
-        news_of_block(self, n, c);
-        for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) leaves += a[i], inners += b[i], selves += c[i];
-        put_block(whole, n, a, b);
-        put_block(own, n, a, c);
-    }
-    if (leaves > 0) {
+    take_news(&leaf_news, leaf, most.leaves);
+    take_news(&inner_news, inner, most.inners);
+    take_news(&self_news, self, inner_news.count);
+    put(whole, &leaf_news, &inner_news);
+    put(own, &leaf_news, &self_news);
+    if (leaf_news.count > 0) {
         uint64_t sum = news_of_sum(leaf);
         whole->sum += sum, own->sum += sum;
     }
-    if (inners > 0) whole->sum += news_of_sum(inner);
-    if (selves > 0) own->sum += news_of_sum(self);
+    if (inner_news.count > 0) whole->sum += news_of_sum(inner);
+    if (self_news.count > 0) own->sum += news_of_sum(self);
     if (leaf != NULL) extremes(whole, leaf), extremes(own, leaf);
     if (inner != NULL) extremes(whole, inner), extremes(own, self);
+    return (taken){leaf_news.count, inner_news.count};
 }
 
 /* A metric with one part only. */
 static void compose_one(sa_measure *m, composed *d) {
     reset(d);
-    for (unsigned n = 0; n < SA_BLOCKS; n++) {
-        if (!has_block(m, n)) continue;
-        uint64_t a[SA_BLOCK_BUCKETS] = {0}, none[SA_BLOCK_BUCKETS] = {0};
-        news_of_block(m, n, a);
-        put_block(d, n, a, none);
-    }
+    take_news(&leaf_news, m, UINT64_MAX);
+    put(d, &leaf_news, &nothing);
     if (d->count > 0) d->sum = news_of_sum(m);
     extremes(d, m);
 }
@@ -219,18 +232,28 @@ size_t sa_cell_report_scheduled(sa_cell *c, uint64_t now, uint64_t *out) {
 /* Its thread and class. */
 static uint64_t who(const sa_cell *c) { return c->key >> 32 << 32 | sa_cell_class(c); }
 
-/* Makes the distribution of the timed executions, m, that of all n. */
-static void scale(composed *d, uint64_t n, uint64_t m) {
+/* Makes the distribution of the timed executions, m, that of all n. With a random draw below m each bucket has the count
+ * that it should have on average, also if n is smaller than m: then some become empty and are left out. */
+static void scale(composed *d, uint64_t n, uint64_t m, uint64_t draw) {
     if (n == m || d->count == 0) return;
     uint64_t seen = 0, put = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < d->buckets; i++) {
         seen += d->words[i] & ((UINT64_C(1) << SA_REPORT_COUNT_BITS) - 1);
-        uint64_t upto = (uint64_t)(((unsigned __int128)seen * n + m / 2) / m);
-        d->words[i] = d->words[i] >> SA_REPORT_COUNT_BITS << SA_REPORT_COUNT_BITS | (upto - put);
+        uint64_t upto = (uint64_t)(((unsigned __int128)seen * n + draw) / m);
+        if (upto > put) d->words[kept++] = d->words[i] >> SA_REPORT_COUNT_BITS << SA_REPORT_COUNT_BITS | (upto - put);
         put = upto;
     }
+    d->sum = (uint64_t)((unsigned __int128)d->sum * put / d->count);
     d->count = put;
-    d->sum = (uint64_t)((unsigned __int128)d->sum * n / m);
+    d->buckets = kept;
+}
+
+/* Scales all metrics with the same draw: equal distributions stay equal. */
+static void scale_all(uint64_t n, uint64_t m) {
+    static uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t draw = (uint64_t)((unsigned __int128)sa_random(&random) * m >> 64);
+    for (int i = 0; i < SA_MEASURES; i++) scale(&scratch[i], n, m, draw);
 }
 
 /* Are there enough sampled executions to report them? last: there will be no other report. */
@@ -243,8 +266,9 @@ static bool sampled_due(sa_cell *c, bool last) {
 static uint64_t compose_work(sa_cell *c) {
     sa_measure *leaf = atomic_load_explicit(&c->leaf, memory_order_acquire);
     sa_measure *inner = atomic_load_explicit(&c->inner, memory_order_acquire);
-    compose(part(leaf, SA_M_WALL), part(inner, SA_M_WALL), part(inner, SA_M_SELF_WALL), &scratch[SA_M_WALL], &scratch[SA_M_SELF_WALL]);
-    compose(part(leaf, SA_M_CPU), part(inner, SA_M_CPU), part(inner, SA_M_SELF_CPU), &scratch[SA_M_CPU], &scratch[SA_M_SELF_CPU]);
+    taken all = {UINT64_MAX, UINT64_MAX};
+    all = compose(part(leaf, SA_M_WALL), part(inner, SA_M_WALL), part(inner, SA_M_SELF_WALL), &scratch[SA_M_WALL], &scratch[SA_M_SELF_WALL], all);
+    compose(part(leaf, SA_M_CPU), part(inner, SA_M_CPU), part(inner, SA_M_SELF_CPU), &scratch[SA_M_CPU], &scratch[SA_M_SELF_CPU], all);
     return scratch[SA_M_WALL].count;
 }
 
@@ -273,7 +297,7 @@ size_t sa_cell_report(sa_cell *c, uint64_t now, bool last, uint64_t *out) {
         any |= tallies[i] != 0;
     }
     tallies[SA_T_SAMPLED] = sampled ? timed : 0;
-    for (int i = 0; sampled && i < SA_MEASURES; i++) scale(&scratch[i], executions, timed);
+    if (sampled) scale_all(executions, timed);
     for (int i = 0; i < SA_MEASURES; i++) any |= scratch[i].count != 0;
     uint64_t from = c->reported_at;
     if (!sampled) adapt(c, wall, tallies, now);

@@ -31,15 +31,15 @@ static __attribute__((noinline)) bool counted_drawn(sa_os *os, sa_thread *c, con
     sa_cell *sampled = cell == NULL || cell->twin != NULL ? cell == NULL ? NULL : cell->twin : sa_cell_look_sampled(os, c, cell);
     if (sampled == NULL) return false;
     sa_cell_extra none = {NULL, NULL};
-    sa_add(&sampled->tallies[SA_T_SAMPLED], 1); /* first: it is never behind the number of those that are timed */
     if ((f->flags & SA_FRAME_COUNTED) != 0) {
+        sa_add(&sampled->tallies[SA_T_SAMPLED], 1);
         sa_tally_flags(sampled, f->flags | flags);
         return true;
     }
     atomic_store_explicit(&sampled->last_end, now, memory_order_relaxed);
-    if (sa_cell_execution(&os->cells, sampled, now - f->start_ticks, f->child_ticks, cpu, f->child_cpu_ns, none, f->flags | flags)) return true;
-    sa_add(&sampled->tallies[SA_T_SAMPLED], UINT64_MAX);
-    return false;
+    if (!sa_cell_execution(&os->cells, sampled, now - f->start_ticks, f->child_ticks, cpu, f->child_cpu_ns, none, f->flags | flags)) return false;
+    sa_add(&sampled->tallies[SA_T_SAMPLED], 1); /* a count that was taken back could already be reported */
+    return true;
 }
 
 /* Ends an execution that Java code began without a clock. */

@@ -459,13 +459,11 @@ static void count_sampled(sa_cells *cells, sa_cell *c, int n, uint64_t ticks, ui
     for (int i = 0; i < n; i++) {
         execution e = {.wall_ticks = ticks + next_random() % 100, .cpu_ns = SA_NOT_MEASURED, .flags = SA_EXEC_FIRST};
         *sum += e.wall_ticks;
+        bool drawn = sa_sample_draws(c);
+        if (drawn) CHECK(count(cells, c, &e));
+        *timed += drawn;
         sa_add(&c->tallies[SA_T_SAMPLED], 1);
-        if (sa_sample_draws(c)) {
-            CHECK(count(cells, c, &e));
-            ++*timed;
-        } else {
-            sa_tally_flags(c, e.flags);
-        }
+        if (!drawn) sa_tally_flags(c, e.flags);
     }
 }
 
@@ -492,6 +490,116 @@ static void test_sampled(void) {
     sampled_report r = report_sampled(s, true);
     CHECK(r.executions == 5 && r.measured == 5 && r.timed > 50000 && r.sum > 0);
     CHECK(report_sampled(s, true).executions == 0);
+    sa_cells_close(&cells);
+}
+
+/* Fewer executions than are timed: each may be in any bucket, with its share of them. */
+static void test_few(void) {
+    enum { TRIALS = 4000 };
+    uint64_t slow = 0;
+    for (int i = 0; i < TRIALS; i++) {
+        sa_cells cells;
+        sa_cells_set_policy(false, 1, 0);
+        sa_cells_open(&cells);
+        sa_cell *c = sa_cells_add(&cells, 7, 0, 0), *s = sa_cells_add(&cells, 7 | SA_CELL_SAMPLED, 0, 0);
+        c->twin = s, s->twin = c;
+        for (int k = 0; k < 50; k++) {
+            execution e = {.wall_ticks = k < 45 ? 100 : 100000, .cpu_ns = 10};
+            CHECK(count(&cells, s, &e));
+        }
+        sa_add(&s->tallies[SA_T_SAMPLED], 3200);
+        CHECK(report_sampled(s, false).measured == 3200);
+        sa_add(&s->tallies[SA_T_SAMPLED], 3);
+        sampled_report r = report_sampled(s, true);
+        CHECK(r.executions == 3 && r.measured == 3);
+        const uint64_t *wall = measure_of(1);
+        for (uint64_t b = 0; b < wall[4]; b++) {
+            uint64_t word = wall[SA_REPORT_MEASURE + b], n = word & ((UINT64_C(1) << SA_REPORT_COUNT_BITS) - 1);
+            CHECK(n > 0);
+            if (word >> SA_REPORT_COUNT_BITS == sa_bucket(100000)) slow += n;
+        }
+        check_measure(3, 30, 10, 10, 3);
+        sa_cells_close(&cells);
+    }
+    CHECK(slow > TRIALS * 3 / 10 * 85 / 100 && slow < TRIALS * 3 / 10 * 115 / 100); /* 6 standard deviations */
+}
+
+/* ---- random sessions ---- */
+
+/* A class that a thread executes: what is counted, and what its two cells report of it. */
+typedef struct {
+    sa_cell *usual, *sampled;
+    bool cpu, no_extremes; /* a sum may be ahead of its counts */
+    uint64_t counted;
+    reported *got;
+} random_class;
+
+/* Reports a cell of the class. In every report all metrics have all executions. */
+static void report_random(random_class *k, sa_cell *c, bool last, FILE *out) {
+    size_t n = sa_cell_report(c, c->reported_at + 1 + next_random() % 2000000000, last, words);
+    if (n == 0) return;
+    take(k->got, words, n);
+    for (uint64_t metric = 1; metric <= 4; metric++) {
+        const uint64_t *m = measure_of(metric);
+        CHECK((m != NULL) == (words[5] > 0 && (k->cpu || metric <= 2)));
+        if (m == NULL) continue;
+        check_measure(metric, m[1], m[2], m[3], words[5]);
+        CHECK(k->no_extremes || (m[1] >= m[2] * words[5] && m[1] <= m[3] * words[5]));
+    }
+    if (out != NULL) CHECK(fwrite(words, sizeof *words, n, out) == n);
+}
+
+/* The drain looks while the thread counts an execution of c: its CPU time is counted, its wall time is not. */
+static void report_between(sa_cells *cells, random_class *k, sa_cell *c, FILE *out) {
+    uint64_t cpu = spread(30), wall = cpu + spread(30);
+    sa_measure *m = sa_cells_grow(cells, c, &c->leaf, SA_LEAF_MEASURES, (unsigned[]){sa_bucket(wall), sa_bucket(cpu)});
+    CHECK(m != NULL);
+    k->no_extremes = true;
+    if (k->cpu) sa_measure_add(&m[SA_M_CPU], sa_block_of(&m[SA_M_CPU], sa_bucket(cpu)), cpu, sa_bucket(cpu));
+    report_random(k, c, false, out);
+    sa_measure_add(&m[SA_M_WALL], sa_block_of(&m[SA_M_WALL], sa_bucket(wall)), wall, sa_bucket(wall));
+    if (c == k->sampled) sa_add(&c->tallies[SA_T_SAMPLED], 1);
+    k->counted++;
+}
+
+static void count_random(sa_cells *cells, random_class *k, FILE *out) {
+    uint64_t n = spread(12);
+    switch (next_random() % 6) {
+    case 0: /* timed each */
+    case 1: /* timed each, as those that are drawn */
+        for (uint64_t i = 0; i < n; i++) {
+            execution e = some_execution(k->cpu);
+            sa_cell *c = n % 2 == 0 ? k->usual : k->sampled;
+            CHECK(count(cells, c, &e));
+            if (c == k->sampled) sa_add(&c->tallies[SA_T_SAMPLED], 1);
+        }
+        break;
+    case 2: report_between(cells, k, next_random() % 2 == 0 ? k->usual : k->sampled, out), n = 0; break;
+    default: sa_add(&k->sampled->tallies[SA_T_SAMPLED], n); /* only counted */
+    }
+    k->counted += n;
+}
+
+/* Whatever a thread counts, every report is well formed and nothing is missing at the end. */
+static void random_session(FILE *out) {
+    sa_cells cells;
+    sa_cells_set_policy(false, 1, 0);
+    sa_cells_open(&cells);
+    random_class k = {.cpu = next_random() % 4 != 0, .got = new_told()};
+    k.usual = sa_cells_add(&cells, sa_cell_key(7, 3, false), 0, 0);
+    k.sampled = sa_cells_add(&cells, sa_cell_key(7 | SA_CELL_SAMPLED, 3, false), 0, 0);
+    k.usual->twin = k.sampled, k.sampled->twin = k.usual;
+    execution e = some_execution(k.cpu); /* a class is timed before it is sampled */
+    CHECK(count(&cells, k.usual, &e));
+    k.counted++;
+    for (uint64_t steps = 1 + next_random() % 40; steps > 0; steps--) {
+        if (next_random() % 3 == 0) report_random(&k, next_random() % 2 == 0 ? k.usual : k.sampled, next_random() % 8 == 0, out);
+        else count_random(&cells, &k, out);
+    }
+    report_random(&k, k.sampled, true, out);
+    report_random(&k, k.usual, true, out);
+    CHECK(k.got->executions == k.counted && k.got->count[1] == k.counted && k.got->count[3] == (k.cpu ? k.counted : 0));
+    free(k.got);
     sa_cells_close(&cells);
 }
 
@@ -522,7 +630,14 @@ int main(int argc, char **argv) {
         while (scanf("%" SCNu64, &v) == 1) printf("%u\n", sa_bucket(v));
         return 0;
     }
+    if (argc > 2 && strcmp(argv[1], "reports") == 0) {
+        random_state = strtoull(argv[2], NULL, 10) * 2 + 1;
+        for (int i = 0; i < 200; i++) random_session(stdout);
+        return 0;
+    }
     test_reference();
+    test_few();
+    for (int i = 0; i < 2000; i++) random_session(NULL);
     test_extras();
     test_memory();
     test_aside();
