@@ -284,6 +284,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		Patience: patience,
 		Extras:   len(hello.Extra),
 		Hurry:    a.hurry,
+		Notice:   jvmti.Say,
 		Await:    a.source.Await,
 	}, a.source, a.publisher)
 	if err != nil {

@@ -71,6 +71,9 @@ const LostBufferFull = "bus away, buffer full"
 // LostUnknown is the reason for slots that could not be decoded: a defect.
 const LostUnknown = "record not understood"
 
+// LostUnfit is the reason for events that the wire's codec refuses: a defect.
+const LostUnfit = "record not encoded"
+
 // Config of a Collector; zero values stand for the defaults.
 type Config struct {
 	Session string
@@ -96,6 +99,9 @@ type Config struct {
 
 	// Hurry says that a thread waits for room in its ring: the next look is now.
 	Hurry <-chan struct{}
+
+	// Notice gets one line when a record cannot be encoded for the first time.
+	Notice func(line string)
 }
 
 const (
@@ -133,6 +139,7 @@ type Collector struct {
 	paths   bool      // nor is that of the contexts, which began with it
 	per     float64   // bytes an event, moving average
 	stats   Stats
+	unfit   bool // Config.Notice was called
 
 	running func() []byte // see Finish; nil: all have been taken
 }
@@ -165,6 +172,9 @@ func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 	}
 	if cfg.IdleWait <= 0 {
 		cfg.IdleWait = 50 * time.Millisecond
+	}
+	if cfg.Notice == nil {
+		cfg.Notice = func(string) {}
 	}
 	c := &Collector{cfg: cfg, src: src, sink: sink, per: defaultPer}
 	c.pending.Extras = cfg.Extras
@@ -346,8 +356,8 @@ func (c *Collector) share() share {
 	return share{events: min(max(n, minBatchEvents), maxBatchEvents), items: maxBatchItems, summaries: maxSummaries}
 }
 
-// emit encodes one batch of what is pending into c.held. A batch too large for
-// a message is made anew with half of the content. change may add to it.
+// emit encodes one batch of what is pending into c.held. change may add to it.
+// What cannot be encoded is left out and counted; the rest of the batch goes on.
 func (c *Collector) emit(change func(*wire.Batch)) error {
 	b := &wire.Batch{Session: c.cfg.Session, Process: c.cfg.Process, Seq: c.seq + 1, Clock: c.src.Clock(), Totals: c.totals()}
 	if b.Seq == 1 && c.cfg.Hello != nil {
@@ -356,21 +366,46 @@ func (c *Collector) emit(change func(*wire.Batch)) error {
 	if change != nil {
 		change(b)
 	}
-	for s := c.share(); ; s = s.half() {
-		c.pending.fill(b, s)
-		msg, err := c.enc.Encode(b, c.scratch[:0])
-		if err != nil {
+	for {
+		err := c.encodePart(b)
+		if err == nil {
+			c.account(b)
+			return nil
+		}
+		if !c.leaveOut(b, err) {
 			return fmt.Errorf("collect records: %w", err)
 		}
-		c.scratch = msg
-		if len(msg) <= maxMessage {
-			break
-		}
-		if s.smallest() {
-			return fmt.Errorf("collect records: batch %d of %d bytes cannot be split below %d", b.Seq, len(msg), maxMessage)
+		b.Totals = c.totals()
+	}
+}
+
+// encodePart fills b with the first part of what is pending and encodes it into
+// c.scratch. A batch that cannot be encoded, or is too large for a message, is made
+// anew with half of the content; the error is that of the smallest one.
+func (c *Collector) encodePart(b *wire.Batch) error {
+	for s := c.share(); ; s = s.half() {
+		c.pending.fill(b, s)
+		if err := c.encode(b); err == nil || s.smallest() {
+			return err
 		}
 	}
-	c.account(b)
+}
+
+// encode encodes b into c.scratch. A panic comes back as an error.
+func (c *Collector) encode(b *wire.Batch) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.enc = wire.Encoder{}
+			err = fmt.Errorf("encode batch %d: internal error: %v", b.Seq, p)
+		}
+	}()
+	msg, err := c.enc.Encode(b, c.scratch[:0])
+	if err != nil {
+		return err
+	}
+	if c.scratch = msg; len(msg) > maxMessage {
+		return fmt.Errorf("batch %d of %d bytes cannot be split below %d", b.Seq, len(msg), maxMessage)
+	}
 	return nil
 }
 
@@ -401,6 +436,9 @@ func (c *Collector) totals() wire.Totals {
 	}
 	if c.pending.Unknown > 0 {
 		t.Lost = append(t.Lost, wire.Loss{Reason: LostUnknown, Events: c.pending.Unknown})
+	}
+	if c.pending.unfit > 0 {
+		t.Lost = append(t.Lost, wire.Loss{Reason: LostUnfit, Events: c.pending.unfit})
 	}
 	if c.pending.lostPauses > 0 {
 		t.Lost = append(t.Lost, wire.Loss{Reason: wire.LostPauses, Events: c.pending.lostPauses})

@@ -24,6 +24,7 @@ type pending struct {
 	refusalsNew bool
 	lostThreads uint64
 	lostPauses  uint64
+	unfit       uint64 // executions and creations that could not be encoded
 
 	lostSubmissions   uint64
 	sites             []wire.Site // not sent yet
@@ -317,7 +318,7 @@ func (p *pending) taken(b *wire.Batch) {
 	p.contexts.Frames = rest(p.contexts.Frames, len(b.Contexts.Frames))
 	p.contexts.Contexts = rest(p.contexts.Contexts, len(b.Contexts.Contexts))
 	p.contexts.Sums = rest(p.contexts.Sums, len(b.Contexts.Sums))
-	p.refusalsNew = false
+	p.refusalsNew = p.refusalsNew && len(b.Refusals) == 0
 }
 
 func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
