@@ -215,6 +215,24 @@ func TestFaultExitCode(t *testing.T) {
 	})
 }
 
+// A JVM whose heap is full cannot announce its end. What it recorded arrives all the same. A class that could not be
+// loaded for want of a superclass is no loss.
+func TestFaultHeapFull(t *testing.T) {
+	testjvm.Shared(t)
+	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+		cmd := victim(t, jdk, "full")
+		cmd.VM = []string{"-Xmx24m", "-XX:+UseG1GC"}
+		p := cmd.Profile(t)
+		if p.Exit != 1 || p.Stdout != "ran 100\n" || !strings.Contains(p.Stderr, "OutOfMemoryError") {
+			t.Errorf("exit %d, stdout %q, stderr %q", p.Exit, p.Stdout, p.Stderr)
+		}
+		whole(t, p.Dir, 100)
+		if refused := p.Stats(t).Refusals; len(refused) > 0 {
+			t.Errorf("refused: %+v", refused)
+		}
+	})
+}
+
 // waiting starts `shadow run` with a program that waits; it returns the JVM's
 // process id, and the session folder.
 func waiting(t *testing.T, jdk testjvm.JDK) (p *process, pid int, dir string) {

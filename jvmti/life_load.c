@@ -1,4 +1,7 @@
 /* Load, VMInit and VMDeath. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "life.h"
 
 #include "class.h"
@@ -186,6 +189,25 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
     sa_await_done(DEATH_WAIT_NS);
 }
 
+static pid_t own_pid;
+
+/* The process ends, but the JVM has not announced it: main ended and the heap is too full for the thread that
+ * DestroyJavaVM attaches, native code calls exit(), or the JVM does for ExitOnOutOfMemoryError. The calling thread may be
+ * anywhere in the JVM, or unknown to it, so the JVM is asked for nothing. */
+static void on_exit_unannounced(void) {
+    int ready = SA_PHASE_READY;
+    if (getpid() != own_pid || !atomic_compare_exchange_strong(&sa.phase, &ready, SA_PHASE_DEAD)) return;
+    sa_await_thread_ends();
+    sa_post_event(SA_EVENT_DEATH);
+    sa_await_done(DEATH_WAIT_NS);
+}
+
+/* Runs before what the JVM does at exit, which it has registered earlier. */
+static void await_exit(void) {
+    if (own_pid == 0) atexit(on_exit_unannounced);
+    own_pid = getpid();
+}
+
 jvmtiError sa_prepare(bool at_start) {
     jvmtiCapabilities c;
     memset(&c, 0, sizeof c);
@@ -203,6 +225,7 @@ jvmtiError sa_prepare(bool at_start) {
     c.can_get_line_numbers = c.can_get_source_file_name = 1; /* for contexts= */
     jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
     if (e != JVMTI_ERROR_NONE) return e;
+    await_exit();
     jvmtiEventCallbacks calls;
     memset(&calls, 0, sizeof calls);
     calls.VMInit = on_vm_init;

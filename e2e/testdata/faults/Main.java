@@ -1,11 +1,14 @@
 import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A program for tests of faults: run N [GATE], exit CODE, wait, child N. */
+/** A program for tests of faults: run N [GATE], exit CODE, full, wait, child N. */
 public class Main {
     static final LongAdder ran = new LongAdder();
 
@@ -38,6 +41,43 @@ public class Main {
         System.out.println("ran " + ran.sum());
     }
 
+    static class Missing {}
+
+    static final class Orphan extends Missing implements Runnable {
+        public void run() {}
+    }
+
+    /** Does not find the superclass of Orphan, as if an optional library were missing. */
+    static final class Loader extends ClassLoader {
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (name.equals("Main$Missing")) {
+                throw new ClassNotFoundException(name);
+            }
+            return super.loadClass(name, resolve);
+        }
+
+        Class<?> orphan() throws IOException {
+            byte[] b = Main.class.getResourceAsStream("Main$Orphan.class").readAllBytes();
+            return defineClass("Main$Orphan", b, 0, b.length);
+        }
+    }
+
+    /** Fails to load a class, runs 100 jobs, then dies with a full heap. */
+    static void full() throws Exception {
+        try {
+            new Loader().orphan();
+            System.out.println("Orphan is loaded");
+        } catch (NoClassDefFoundError expected) {
+            run(100, null);
+        }
+        for (List<byte[]> all = kept; ; ) {
+            all.add(new byte[100_000]);
+        }
+    }
+
+    static final List<byte[]> kept = new ArrayList<>();
+
     static void child(String n) throws Exception {
         String java = System.getProperty("java.home") + "/bin/java";
         Process p = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), "Main", "run", n).inheritIO().start();
@@ -52,6 +92,7 @@ public class Main {
                 run(100, null);
                 System.exit(Integer.parseInt(args[1]));
             }
+            case "full" -> full();
             case "child" -> child(args[1]);
             default -> {
                 run(100, null);
