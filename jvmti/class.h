@@ -47,7 +47,7 @@ extern SA_HIDDEN sa_helper_classes sa_helper;
 bool sa_types_init(JNIEnv *env);  /* once Java code can run; false: an unknown JVM */
 bool sa_types_known(JNIEnv *env); /* sa_types_init; false too if no Java code can run yet */
 jclass sa_boot_class(JNIEnv *env, const char *name); /* Java name; a local reference, NULL: there is none */
-jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal); /* a local reference, NULL: not found */
+jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal, bool *missing); /* a local reference; NULL: it could not be loaded, missing: there is none */
 void sa_load_hidden(JNIEnv *env);        /* classes that the JVM would load without an event */
 void sa_dotted_name(const char *internal, char *out, size_t room); /* a class's Java name */
 

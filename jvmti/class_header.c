@@ -155,6 +155,7 @@ static bool read_header(const unsigned char *b, uint32_t len, sa_header *h, bool
     h->executions = 0;
     h->is_final = h->sites = false;
     h->complete = true;
+    h->never_loads = false;
     h->name[0] = 0;
     if (len < 10 || b[0] != 0xCA || b[1] != 0xFE || b[2] != 0xBA || b[3] != 0xBE) return false;
     r.at = 8;

@@ -11,6 +11,7 @@ typedef struct {
     uint8_t executions;             /* SA_KIND_* whose execution method has code here, by name and type */
     bool is_final;
     bool sites;                     /* it may create or submit tasks, by its constants */
+    bool never_loads; /* a supertype does not exist, as far as its loader knows; set while supertypes are resolved */
     bool complete; /* false: too many supertypes, too long names, or unreadable methods */
 } sa_header;
 

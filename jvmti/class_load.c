@@ -12,8 +12,11 @@ static bool is_java(const char *name) { return strncmp(name, "java/", 5) == 0; }
 
 /* ---- supertypes ---- */
 
-static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
-    jclass c = sa_class_by_name(env, loader, s->name);
+/* Without a supertype the JVM does not load the class: nothing of it is lost. */
+static void resolve(JNIEnv *env, jobject loader, sa_header *h, sa_super *s) {
+    bool missing;
+    jclass c = sa_class_by_name(env, loader, s->name, &missing);
+    h->never_loads |= missing;
     if (c == NULL) return;
     s->kinds = sa_kinds_of(env, c);
     s->known = 1;
@@ -38,12 +41,12 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
         if (strcmp(s->name, "java/lang/Object") == 0)
             s->known = 1;
         else if (ask_jvm && !is_java(s->name))
-            resolve(env, loader, s);
+            resolve(env, loader, h, s);
         else if (!sa.config.custom_tasks) /* only the Go side knows what task= names */
             s->known = sa_image_kinds(s->name, &s->kinds);
         /* Agents append classes to the boot loader's path, and make the JDK's classes
          * implement them. */
-        if (!s->known && loader == NULL && !is_java(s->name) && can_ask(env)) resolve(env, NULL, s);
+        if (!s->known && loader == NULL && !is_java(s->name) && can_ask(env)) resolve(env, NULL, h, s);
         task |= !s->known || s->kinds != 0;
     }
     return task;
@@ -64,7 +67,8 @@ static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm,
  * Only if it is older than the agent, or its loader hides the probes. */
 static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
     if (!(sa.late || sa_loaders_refuse()) || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
-    jclass c = sa_class_by_name(env, loader, h->supers[0].name);
+    bool missing;
+    jclass c = sa_class_by_name(env, loader, h->supers[0].name, &missing);
     if (c == NULL) return false;
     bool bare = (sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR) != 0 && sa_field_offset(env, sa_helper.probes, sa_helper.id_offset, c) == 0;
     (*env)->DeleteLocalRef(env, c);
@@ -135,7 +139,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     if (sa_is_copy(h->name)) sa_copy_seen();
     make_room(env);
     bool ask_jvm = loader != NULL && can_ask(env);
-    if (!of_interest(env, loader, h, ask_jvm, false)) goto out;
+    if (!of_interest(env, loader, h, ask_jvm, false) || (h->never_loads && redefined == NULL)) goto out;
     ask_for_file(env, redefined, loader, h, bytes, (uint32_t)len, &r);
     if (r.woven != NULL && (*jvmti)->Allocate(jvmti, r.woven_len, new_bytes) == JVMTI_ERROR_NONE) {
         memcpy(*new_bytes, r.woven, r.woven_len);
@@ -177,7 +181,7 @@ static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offs
                          sa_request *r) {
     unsigned char *bytes = copy_of(env, data, offset, len);
     if (bytes == NULL) return false;
-    bool asked = sa_read_header(bytes, (uint32_t)len, h) && of_interest(env, loader, h, loader != NULL, true);
+    bool asked = sa_read_header(bytes, (uint32_t)len, h) && of_interest(env, loader, h, loader != NULL, true) && !h->never_loads;
     if (asked) {
         r->bare_super = bare_super(env, loader, h);
         ask(r, h, SA_MODE_FULL, loader == NULL, true, bytes, (uint32_t)len);

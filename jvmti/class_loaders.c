@@ -94,11 +94,12 @@ static bool being_asked(JNIEnv *env, jobject loader) {
 
 /* The question that the JVM asks when woven code runs. */
 static bool finds(JNIEnv *env, jobject loader, const char *name) {
-    jclass wanted = sa_class_by_name(env, NULL, name);
+    bool missing;
+    jclass wanted = sa_class_by_name(env, NULL, name, &missing);
     if (wanted == NULL) return false;
     asking a = {(*env)->NewGlobalRef(env, loader), now_asking}; /* a local reference is valid in this frame only */
     now_asking = &a;
-    jclass found = sa_class_by_name(env, loader, name);
+    jclass found = sa_class_by_name(env, loader, name, &missing);
     now_asking = a.outer;
     if (a.loader != NULL) (*env)->DeleteGlobalRef(env, a.loader);
     bool same = found != NULL && (*env)->IsSameObject(env, found, wanted);

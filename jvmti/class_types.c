@@ -37,16 +37,34 @@ void sa_dotted_name(const char *internal, char *out, size_t room) {
         if (*p == '/') *p = '.';
 }
 
-/* Asks the defining loader for a supertype, as the JVM does next on this thread. NULL:
- * the loader does not find it. */
-jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal) {
+/* Is the pending exception of one of these types? Clears it. */
+static bool is_missing(JNIEnv *env) {
+    static const char *const errors[] = {"java/lang/ClassNotFoundException", "java/lang/NoClassDefFoundError"};
+    jthrowable thrown = (*env)->ExceptionOccurred(env);
+    (*env)->ExceptionClear(env);
+    bool missing = false;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        jclass type = (*env)->FindClass(env, errors[i]);
+        if (type == NULL)
+            (*env)->ExceptionClear(env);
+        else
+            missing |= (*env)->IsInstanceOf(env, thrown, type);
+        if (type != NULL) (*env)->DeleteLocalRef(env, type);
+    }
+    (*env)->DeleteLocalRef(env, thrown);
+    return missing;
+}
+
+/* Asks the defining loader for a supertype, as the JVM does next on this thread. */
+jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal, bool *missing) {
     char dotted[sizeof((sa_super *)0)->name];
     sa_dotted_name(internal, dotted, sizeof dotted);
     jstring name = (*env)->NewStringUTF(env, dotted);
     jclass c = name == NULL ? NULL
                             : (*env)->CallStaticObjectMethod(env, sa_types.class, sa_types.for_name, name, JNI_FALSE, loader);
+    *missing = false;
     if ((*env)->ExceptionCheck(env)) {
-        (*env)->ExceptionClear(env);
+        *missing = is_missing(env);
         c = NULL;
     }
     if (name != NULL) (*env)->DeleteLocalRef(env, name);
