@@ -34,6 +34,7 @@ const (
 	ringBytes      = 1 << 20                // per thread that runs probes; memory is touched as it fills
 	blockFor       = 20 * time.Millisecond  // longest wait of a thread for room in its ring, per second
 	blockForAll    = 900 * time.Millisecond // with detail=all, which asks for every record
+	firstBeat      = 100 * time.Millisecond // a program may be over soon, and its fast classes are to be sampled soon
 	patience       = 800 * time.Millisecond // full rings make their threads summarise for this long
 	bufferBytes    = 64 << 20               // of batches that wait for the bus
 	maxExecutors   = 1 << 16                // the newest, remembered for later sessions
@@ -278,14 +279,15 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	a.hurry = make(chan struct{}, 1)
 	var err error
 	a.collector, err = drain.NewCollector(drain.Config{
-		Session:  a.options.Session,
-		Process:  a.process,
-		Hello:    func() *wire.Hello { return hello },
-		Patience: patience,
-		Extras:   len(hello.Extra),
-		Hurry:    a.hurry,
-		Notice:   jvmti.Say,
-		Await:    a.source.Await,
+		Session:   a.options.Session,
+		Process:   a.process,
+		Hello:     func() *wire.Hello { return hello },
+		Patience:  patience,
+		FirstBeat: firstBeat,
+		Extras:    len(hello.Extra),
+		Hurry:     a.hurry,
+		Notice:    jvmti.Say,
+		Await:     a.source.Await,
 	}, a.source, a.publisher)
 	if err != nil {
 		return err

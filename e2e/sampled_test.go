@@ -68,7 +68,7 @@ func checkSampled(t *testing.T, sampled bool, rows []sampledRow, line string) {
 		if wall.Count != want.Executions {
 			t.Errorf("%s: wall times of %d of %d", r.Class, wall.Count, want.Executions)
 		}
-		// In the first second each is timed.
+		// At first each is timed.
 		if sampled != (wall.Timed > 0) || wall.Timed >= want.Executions*3/4 {
 			t.Errorf("%s: %d of %d are timed", r.Class, wall.Timed, want.Executions)
 		}

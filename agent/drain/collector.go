@@ -89,6 +89,7 @@ type Config struct {
 
 	Target    int           // encoded size to aim at; default 160 KiB
 	Heartbeat time.Duration // longest time between batches; default 1 s
+	FirstBeat time.Duration // the same at first; grows to Heartbeat with the time since the first look; default Heartbeat
 	IdleBeat  time.Duration // the same while there is nothing to report, and there is an Await; default 4 s
 	IdleWait  time.Duration // longest time between two looks at the rings; default 50 ms
 
@@ -135,6 +136,7 @@ type Collector struct {
 	told    time.Time // when the last one was that says what runs
 	empty   int       // empty batches in a row
 	asked   time.Time // when the last round of summaries began
+	began   time.Time // when the rings were first looked at
 	round   bool      // it is not over
 	paths   bool      // nor is that of the contexts, which began with it
 	per     float64   // bytes an event, moving average
@@ -166,6 +168,9 @@ func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 	}
 	if cfg.Heartbeat <= 0 {
 		cfg.Heartbeat = time.Second
+	}
+	if cfg.FirstBeat <= 0 || cfg.FirstBeat > cfg.Heartbeat {
+		cfg.FirstBeat = cfg.Heartbeat
 	}
 	if cfg.IdleBeat <= 0 {
 		cfg.IdleBeat = 4 * time.Second
@@ -217,10 +222,16 @@ func (c *Collector) Run(ctx context.Context) (err error) {
 			timer.Reset(wait)
 			continue
 		}
-		since := time.Since(c.sent)
-		c.cfg.Await(max(wait, c.cfg.Heartbeat-since), max(wait, c.beat()-since))
+		now := time.Now()
+		since := now.Sub(c.sent)
+		c.cfg.Await(max(wait, c.heartbeat(now)-since), max(wait, c.beat()-since))
 		timer.Reset(0)
 	}
+}
+
+// heartbeat is the longest time between batches. A program may be over soon, so it is short at first.
+func (c *Collector) heartbeat(now time.Time) time.Duration {
+	return min(max(c.cfg.FirstBeat, now.Sub(c.began)/2), c.cfg.Heartbeat)
 }
 
 // nextWait is the time to the next look at the rings if this one, after wait,
@@ -249,14 +260,17 @@ func recovered(err *error) {
 // batch that is full, and all there is when the heartbeat is due: what is behind a
 // full batch says how the tasks in it came about. It returns the bytes drained.
 func (c *Collector) Round(now time.Time) (int, error) {
+	if c.began.IsZero() {
+		c.began = now
+	}
 	total := 0
-	due := c.seq > 0 && now.Sub(c.sent) >= c.cfg.Heartbeat
+	due := c.seq > 0 && now.Sub(c.sent) >= c.heartbeat(now)
 	for {
 		c.offer(false)
 		if c.held != nil && !c.impatient(now) {
 			return total, nil
 		}
-		n := c.drain(now.Sub(c.asked) >= c.cfg.Heartbeat, now)
+		n := c.drain(now.Sub(c.asked) >= c.heartbeat(now), now)
 		total += n
 		if c.held != nil {
 			c.drop()
@@ -320,7 +334,7 @@ func (c *Collector) drop() { c.stats.Dropped += c.pending.drop() }
 // anything waits) and the sink takes them.
 func (c *Collector) send(now time.Time, all bool) error {
 	for c.held == nil {
-		due := now.Sub(c.sent) >= c.cfg.Heartbeat
+		due := now.Sub(c.sent) >= c.heartbeat(now)
 		if !c.pending.full(c.share()) && !due && !(all && c.pending.any()) {
 			return nil
 		}
@@ -336,7 +350,7 @@ func (c *Collector) send(now time.Time, all bool) error {
 // reporting says in a batch what threads execute, if the last one that did is a heartbeat old; the first batch has no
 // names of threads yet.
 func (c *Collector) reporting(now time.Time) func(*wire.Batch) {
-	if c.seq == 0 || now.Sub(c.told) < c.cfg.Heartbeat {
+	if c.seq == 0 || now.Sub(c.told) < c.heartbeat(now) {
 		return nil
 	}
 	c.told = now

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -340,5 +341,27 @@ func TestRunningReports(t *testing.T) {
 	round(t, c, t0.Add(5*time.Second))
 	if got, n := sink.executions(), len(sink.batches)-before; got != 300*500+40000 || n < 2 {
 		t.Errorf("%d executions in %d batches more", got, n)
+	}
+}
+
+// A program that is over soon has had batches, and its fast classes were looked at: the first heartbeats are short.
+func TestFirstBeats(t *testing.T) {
+	c, src, sink := collector(t, Config{FirstBeat: 100 * time.Millisecond})
+	t0 := time.Unix(1000, 0)
+	var at []int
+	src.produce(1, 20000) // full batches put off none
+	for ms := 0; ms <= 4000; ms += 50 {
+		src.produce(0, 1)
+		before := len(sink.batches)
+		round(t, c, t0.Add(time.Duration(ms)*time.Millisecond))
+		if len(sink.batches) > before && ms > 0 {
+			at = append(at, ms)
+		}
+	}
+	if want := []int{100, 200, 400, 800, 1600, 2600, 3600}; !slices.Equal(at, want) {
+		t.Errorf("batches at %v, want %v", at, want)
+	}
+	if src.rounds != len(at)+1 {
+		t.Errorf("%d rounds of summaries, %d heartbeats", src.rounds, len(at))
 	}
 }
