@@ -31,6 +31,7 @@ type Hotspot struct {
 	Executions    int64       `json:"executions"`
 	Summarised    int64       `json:"summarised"`                    // of Executions, not recorded one by one
 	NeverExecuted int64       `json:"never_executed" null:"unknown"` // created and not executed by the end
+	CreateUnseen  int64       `json:"-"`                             // executions of tasks whose creation was not seen
 	// NeverAtMost marks NeverExecuted as an upper bound: some of the executions are missing.
 	NeverAtMost bool   `json:"never_executed_at_most,omitempty"`
 	Fates       *Fates `json:"fates,omitempty"` // of the tasks never executed; nil: not known

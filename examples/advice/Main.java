@@ -257,11 +257,15 @@ public class Main {
         SUM.add(new ForkJoinPool(CPUS).invoke(new Sum(0, 64)));
     }
 
-    static void never(boolean fixed) {
-        Runnable last = null;
-        for (int i = 0; i < 1000; i++) {
-            last = fixed ? last : new Work(1);
+    static void never(boolean fixed) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(1);
+        Semaphore end = new Semaphore(0);
+        pool.execute(end::acquireUninterruptibly);
+        for (int i = 0; i < (fixed ? 0 : 1000); i++) {
+            pool.execute(new Work(1));
         }
+        pool.shutdownNow();
+        end.release();
         new Work(1000).run();
     }
 

@@ -20,14 +20,14 @@ type NeverExecuted struct {
 	Stages     int64              `json:"completable_future_stages"`
 	Fates      *granularity.Fates `json:"fates,omitempty"`
 	PlainCalls bool               `json:"plain_calls,omitempty"` // fork/join tasks of the program are among them
+	Cancelled  int64              `json:"cancelled,omitempty"`   // of the program's, as far as known
 	Lost       bool               `json:"lost,omitempty"`
 	Unended    bool               `json:"unended,omitempty"`
 }
 
-// neverRun counts tasks that never ran: as advice if they are many and the program's
-// own, else as a fact. It ignores tasks that need not run: cleaners and close handlers
-// of the JDK, inline stages of CompletableFutures, every other fork/join task, tasks
-// that scheduling libraries make for themselves, and lambdas passed as functions.
+// neverRun counts tasks that never ran: as advice if many of the program's own were submitted and then left in a queue, or
+// refused; else as a fact. Whoever makes an object of a task's class need not want it run: cleaners, functions, entries of
+// maps, copies that were sent elsewhere, and a timeout that is cancelled has done its work.
 func neverRun(s *search) *Finding {
 	if s.NeverExecuted <= 0 || s.Created <= 0 {
 		return nil
@@ -36,7 +36,7 @@ func neverRun(s *search) *Finding {
 	all, allCreated := granularity.SumNever(s.Rows)
 	tasks, tasksCreated := granularity.SumNever(rows)
 	x := &NeverExecuted{Stages: all - tasks, Lost: s.LostEvents > 0, Unended: s.Unended}
-	own := slices.DeleteFunc(ownTasks(rows, granularity.ByNever), func(r granularity.Hotspot) bool { return r.Library || isForkJoin(r) || isFunction(r) })
+	own := slices.DeleteFunc(ownTasks(rows, granularity.ByNever), func(r granularity.Hotspot) bool { return r.Library || isForkJoin(r) || !leftBehind(&r) })
 	never, created := granularity.SumNever(own)
 	kind := Fact
 	known := never - int64(min(s.LostEvents, uint64(never))) // a lost event may be the execution of one of them
@@ -54,6 +54,12 @@ func neverRun(s *search) *Finding {
 	return &Finding{Kind: kind, Evidence: x}
 }
 
+// leftBehind reports whether most tasks of a class that never ran were submitted, and then left in a queue or refused. What ran
+// without a seen creation may be copies of them, as of a task that is sent to another process and comes back.
+func leftBehind(r *granularity.Hotspot) bool {
+	return r.Fates != nil && 2*(r.Fates.NeverRun+r.Fates.Rejected-r.CreateUnseen) > r.NeverExecuted
+}
+
 // divide counts the JDK's own tasks in rows, most first, and names a class of the program before them.
 func (x *NeverExecuted) divide(rows []granularity.Hotspot) {
 	program := true
@@ -68,13 +74,10 @@ func (x *NeverExecuted) divide(rows []granularity.Hotspot) {
 		case program:
 			x.Class, x.OfClass, program = r.Class, r.NeverExecuted, false
 		}
+		if !r.JDK && r.Fates != nil {
+			x.Cancelled += r.Fates.Cancelled
+		}
 	}
-}
-
-// isFunction reports whether a lambda is passed to code that may call it, as a cache does
-// for a missing value: some were called, none was submitted.
-func isFunction(r granularity.Hotspot) bool {
-	return r.Kinds&units.KindHidden != 0 && r.Created > r.NeverExecuted && r.Queue().Count == 0 && r.Fates != nil && r.Fates.NeverSubmitted == r.NeverExecuted
 }
 
 func isForkJoin(r granularity.Hotspot) bool { return r.Kinds&units.KindForkJoin != 0 }

@@ -8,11 +8,14 @@ import (
 	"stackagent/internal/units"
 )
 
-// loader are 4,000 lambdas that were not called beside called ones, of which some were
-// submitted, as some of the others were.
-func loader(called, ofThese, queued int64) granularity.Hotspot {
-	return granularity.Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$load$2", Kinds: units.KindCallable | units.KindHidden, Created: 4000 + called, Executions: called,
-		NeverExecuted: 4000, Fates: &granularity.Fates{NeverSubmitted: 4000 - queued, NeverRun: queued}, Metrics: granularity.Metrics{granularity.MetricOf(2, false): {Name: granularity.QueueName, Count: ofThese}}}
+// left is a class of which so many of created tasks stayed in a queue.
+func left(class string, created, never int64) granularity.Hotspot {
+	return granularity.Hotspot{Class: class, Created: created, NeverExecuted: never, Executions: created - never, Fates: &granularity.Fates{NeverRun: never}}
+}
+
+// made is a class of 4,000 tasks that never ran, beside others of it that did.
+func made(fates granularity.Fates, ran int64) granularity.Hotspot {
+	return granularity.Hotspot{Class: "app.Job", Created: 4000 + ran, Executions: ran, NeverExecuted: 4000, Fates: &fates}
 }
 
 // TestNeverRun: tasks that never ran are advice where they are the program's
@@ -23,9 +26,11 @@ func TestNeverRun(t *testing.T) {
 	supplied := granularity.Hotspot{Class: future + "AsyncSupply", JDK: true, Kinds: units.KindForkJoin, Created: 10, Executions: 7, NeverExecuted: 3}
 	jdk := granularity.Hotspot{Class: "java.util.zip.Inflater$InflaterZStreamRef", JDK: true, Created: 100, NeverExecuted: 90}
 	few := granularity.Hotspot{Class: "app.Job", Created: 100_000, Executions: 99_998, NeverExecuted: 2}
-	many := granularity.Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$go$1", Created: 10_000, NeverExecuted: 4000}
-	other := granularity.Hotspot{Class: "app.Other", Created: 10_000, NeverExecuted: 3000}
-	more := granularity.Hotspot{Class: "app.More", Created: 10_000, NeverExecuted: 3000}
+	const lambda = "app.Main$$Lambda -> app.Main.lambda$go$1"
+	many, other, more := left(lambda, 10_000, 4000), left("app.Other", 10_000, 3000), left("app.More", 10_000, 3000)
+	sent := made(granularity.Fates{NeverRun: 4000}, 0)
+	sent.Executions, sent.CreateUnseen = 4000, 4000
+	const fact4000 = "4,000 tasks (100 % of those created) never executed, all of them app.Job."
 	for _, c := range []struct {
 		name   string
 		rows   []granularity.Hotspot
@@ -37,30 +42,36 @@ func TestNeverRun(t *testing.T) {
 		{"few of the program", []granularity.Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed: 2 of the program, all of them app.Job; and 90 of the JDK, all of them java.util.zip.Inflater$InflaterZStreamRef."},
 		{"only the JDK's", []granularity.Hotspot{jdk, {Class: "java.lang.Thread", JDK: true, Created: 20, NeverExecuted: 10}}, 0, false,
 			"100 tasks of the JDK (83 % of those created) never executed, most of them java.util.zip.Inflater$InflaterZStreamRef (90)."},
-		{"many", []granularity.Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000). They were created for nothing"},
-		{"no majority", []granularity.Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000). They were created for nothing"},
-		{"one of each class", []granularity.Hotspot{{Class: "app.A", Created: 1, NeverExecuted: 1}, {Class: "app.B", Created: 1, NeverExecuted: 1}, {Class: "app.C", Created: 1, NeverExecuted: 1}}, 0, false,
+		{"many", []granularity.Hotspot{left("app.Job", 100_000, 2), many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000). Of these: 4,002 still queued"},
+		{"no majority", []granularity.Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000). Of these: 10,000 still queued"},
+		{"one of each class", []granularity.Hotspot{left("app.A", 1, 1), left("app.B", 1, 1), left("app.C", 1, 1)}, 0, false,
 			"3 tasks (100 % of those created) never executed."},
-		{"in detail", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1500, Fates: &granularity.Fates{NeverSubmitted: 1300, NeverRun: 199, Cancelled: 1}}}, 0, true,
-			"1,500 tasks of the program (75 % of those created) never executed, all of them app.Job. Of these: 1,300 never submitted (created for nothing, or called directly through another method); 199 still queued at the end, or when their executor was shut down; 1 cancelled before they began."},
+		{"in detail", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1500, Fates: &granularity.Fates{NeverSubmitted: 300, NeverRun: 1199, Cancelled: 1}}}, 0, true,
+			"1,500 tasks of the program (75 % of those created) never executed, all of them app.Job. Of these: 300 never submitted; 1,199 still queued at the end, or when their executor was shut down; 1 cancelled before they began. If they were to run, let the executor end them"},
+		{"refused", []granularity.Hotspot{made(granularity.Fates{Rejected: 4000}, 100)}, 0, true, "4,000 tasks of the program (98 % of those created) never executed, all of them app.Job. Of these: 4,000 refused by their executor"},
+		// What is no task, and tasks of which nothing shows that somebody wanted them to run.
+		{"fates not known", []granularity.Hotspot{{Class: "app.Job", Created: 4000, NeverExecuted: 4000}}, 0, false, fact4000},
+		{"functions and entries of maps", []granularity.Hotspot{made(granularity.Fates{NeverSubmitted: 4000}, 0)}, 0, false, fact4000},
+		{"functions, some of them called", []granularity.Hotspot{made(granularity.Fates{NeverSubmitted: 4000}, 3000)}, 0, false, "4,000 tasks (57 % of those created) never executed"},
+		{"callbacks, of which few were submitted", []granularity.Hotspot{made(granularity.Fates{NeverSubmitted: 2000, NeverRun: 2000}, 0)}, 0, false, fact4000},
+		{"most were submitted", []granularity.Hotspot{made(granularity.Fates{NeverSubmitted: 1999, NeverRun: 2001}, 0)}, 0, true, "4,000 tasks of the program"},
+		{"copies of them ran", []granularity.Hotspot{sent}, 0, false, fact4000},
+		{"timeouts", []granularity.Hotspot{made(granularity.Fates{Cancelled: 4000}, 0)}, 0, false,
+			fact4000 + " 4,000 were cancelled. If a ScheduledThreadPoolExecutor had them, it keeps them and what they refer to until they are due, unless setRemoveOnCancelPolicy is set."},
 		{"lost", []granularity.Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. Events were lost, so it may be fewer."},
 		{"fork/join", []granularity.Hotspot{{Class: "app.Fib", Kinds: units.KindForkJoin, Created: 10, Executions: 5, NeverExecuted: 5}}, 0, false,
 			"5 tasks (50 % of those created) never executed, all of them app.Fib. They include fork/join tasks whose compute() is called directly"},
-		{"below the floor", []granularity.Hotspot{{Class: "app.Job", Created: 1998, NeverExecuted: 999}}, 0, false, "999 tasks (50 % of those created) never executed, all of them app.Job."},
-		{"at the floor", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program (50 %"},
-		{"at the share", []granularity.Hotspot{{Class: "app.Job", Created: 100_000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program"},
-		{"below the share", []granularity.Hotspot{{Class: "app.Job", Created: 100_001, NeverExecuted: 1000}}, 0, false, "1,000 tasks (1.0 % of those created)"},
+		{"below the floor", []granularity.Hotspot{left("app.Job", 1998, 999)}, 0, false, "999 tasks (50 % of those created) never executed, all of them app.Job."},
+		{"at the floor", []granularity.Hotspot{left("app.Job", 2000, 1000)}, 0, true, "1,000 tasks of the program (50 %"},
+		{"at the share", []granularity.Hotspot{left("app.Job", 100_000, 1000)}, 0, true, "1,000 tasks of the program"},
+		{"below the share", []granularity.Hotspot{left("app.Job", 100_001, 1000)}, 0, false, "1,000 tasks (1.0 % of those created)"},
 		{"a library's", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, few}, 0, false, "10,002 tasks (9.1 % of those created) never executed, most of them lib.Worker (10,000)."},
-		{"a library's beside many", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. They were created for nothing"},
-		{"what a cache may call", []granularity.Hotspot{loader(1, 0, 0), few}, 0, false, "4,002 tasks (3.8 % of those created) never executed, most of them app.Main.lambda$load$2 (4,000)."},
-		{"lambdas that are never called", []granularity.Hotspot{loader(0, 0, 0)}, 0, true, "4,000 tasks of the program (100 % of those created) never executed, all of them app.Main.lambda$load$2. Of these: 4,000 never submitted (created for nothing"},
-		{"lambdas, one of them submitted", []granularity.Hotspot{loader(1, 1, 0)}, 0, true, "4,000 tasks of the program (>99.9 %"},
-		{"lambdas of which one is queued", []granularity.Hotspot{loader(1, 0, 1)}, 0, true, "4,000 tasks of the program (>99.9 %"},
+		{"a library's beside many", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. Of these: 4,000 still queued"},
 		{"steps of futures", []granularity.Hotspot{stage, few}, 0, false,
 			"2 tasks (<0.1 % of those created) never executed, all of them app.Job. 5,000 CompletableFuture stages ran inline or were skipped."},
 		{"steps and no tasks", []granularity.Hotspot{stage, {Class: "app.Job", Created: 5, Executions: 5}}, 0, false,
 			"5,000 CompletableFuture stages ran inline or were skipped."},
-		{"steps beside many", []granularity.Hotspot{stage, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. They were created for nothing"},
+		{"steps beside many", []granularity.Hotspot{stage, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. Of these: 4,000 still queued"},
 		{"supplied and never run", []granularity.Hotspot{stage, supplied}, 0, false, "3 tasks (30 % of those created) never executed, all of them java.util.concurrent.CompletableFuture$AsyncSupply. 5,000 CompletableFuture stages"},
 		{"none", []granularity.Hotspot{{Class: "app.Job", Created: 5, Executions: 5}}, 0, false, ""},
 	} {
@@ -77,7 +88,7 @@ func TestNeverRun(t *testing.T) {
 
 // TestNeverThresholds: both are settable.
 func TestNeverThresholds(t *testing.T) {
-	rows := []granularity.Hotspot{{Class: "app.Job", Created: 100, NeverExecuted: 40}}
+	rows := []granularity.Hotspot{left("app.Job", 100, 40)}
 	for text, want := range map[string]bool{"": false, "never-tasks=40": true, "never-tasks=41": false, "never-tasks=40 never-share=0.4": true, "never-tasks=40 never-share=0.41": false} {
 		x := DefaultThresholds
 		for set := range strings.FieldsSeq(text) {

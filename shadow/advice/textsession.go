@@ -180,6 +180,10 @@ func (e *NeverExecuted) sentence(*Finding) string {
 	if e.PlainCalls {
 		s += " They include fork/join tasks whose compute() is called directly, which is usual and cheap."
 	}
+	if program := e.Never - e.OfJDK; e.Cancelled > 0 && 2*e.Cancelled >= program {
+		s += fmt.Sprintf(" %s cancelled. If a ScheduledThreadPoolExecutor had them, it keeps them and what they refer to until they are due, unless setRemoveOnCancelPolicy is set.",
+			text.PluralExact(e.Cancelled, "was", "were"))
+	}
 	if e.Stages > 0 {
 		s += " " + stages
 	}
@@ -197,29 +201,27 @@ func (e *NeverExecuted) title(*Finding) string {
 	return units.FormatExact(e.Never) + " tasks never ran"
 }
 
-// The sentence says for each kind of them what to do.
-func (e *NeverExecuted) remedy() string { return "" }
-
-// why says what may have become of the program's tasks, as far as it is known.
-func (e *NeverExecuted) why() string {
-	f := e.Fates
-	if f == nil {
-		return " They were created for nothing, called directly through another method, or still queued at the end."
+func (e *NeverExecuted) remedy() string {
+	if !e.OfProgram {
+		return ""
 	}
+	return "If they were to run, let the executor end them before it is shut down (shutdown, then awaitTermination), or submit fewer."
+}
+
+// why says what became of the program's tasks.
+func (e *NeverExecuted) why() string {
 	var why []string
 	for _, x := range []struct {
 		n    int64
 		what string
-	}{{f.NeverSubmitted, "never submitted (created for nothing, or called directly through another method)"},
-		{f.NeverRun, "still queued at the end, or when their executor was shut down"},
-		{f.Cancelled, "cancelled before they began"},
-		{f.Rejected, "refused by their executor, whose queue was full or which was shut down: submit fewer, or give it a longer queue"}} {
+	}{{e.Fates.NeverSubmitted, "never submitted"},
+		{e.Fates.NeverRun, "still queued at the end, or when their executor was shut down"},
+		{e.Fates.Cancelled, "cancelled before they began"},
+		{e.Fates.Rejected, "refused by their executor, whose queue was full or which was shut down"},
+		{e.Fates.NotKnown, "for an unknown reason"}} {
 		if x.n > 0 {
 			why = append(why, units.FormatExact(x.n)+" "+x.what)
 		}
-	}
-	if f.NotKnown > 0 {
-		why = append(why, units.FormatExact(f.NotKnown)+" for an unknown reason")
 	}
 	return " Of these: " + strings.Join(why, "; ") + "."
 }

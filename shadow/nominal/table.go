@@ -77,7 +77,7 @@ var statistics = []Statistic{
 	{Code: "TGL", Name: "large units", Unit: "µs", High: "has some coarse units", Doc: "95th percentile of the units' CPU time", of: unitQuantile(p95)},
 	{Code: "TQM", Name: "median queue time", Unit: "µs", High: "its units wait for a thread", Doc: "median time from submission to start", of: queueQuantile(p50)},
 	{Code: "TQL", Name: "long queue time", Unit: "µs", High: "some units wait long for a thread", Doc: "95th percentile of the time from submission to start", of: queueQuantile(p95)},
-	{Code: "TNE", Name: "never executed", Unit: "%", High: "creates tasks in vain", Doc: "share of the created units that were never executed", of: neverExecuted},
+	{Code: "TNE", Name: "never executed", Unit: "%", High: "most of its tasks never run", Doc: "share of the created units that were never executed", of: neverExecuted},
 	{Code: "TTH", Name: "threads with units", High: "uses many threads", Doc: "threads that executed units", of: unitThreads},
 	{Code: "TPA", Name: "parallelism", Unit: "threads", High: "runs many threads at once", Doc: "width of the program's threads in the bottle graph: how many threads run while one of them does", of: parallelism},
 

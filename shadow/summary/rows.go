@@ -154,7 +154,7 @@ func (b *builder) row(g *classGroup) granularity.Hotspot {
 func hotspot(g *granularity.Group) granularity.Hotspot {
 	return granularity.Hotspot{
 		Executions: g.Executions, Summarised: g.Summarised, Threads: g.Threads(), Nested: g.Nested, Threw: g.Threw,
-		Running: g.Running, Metrics: g.Describe(),
+		Running: g.Running, CreateUnseen: g.CreateUnseen, Metrics: g.Describe(),
 	}
 }
 
