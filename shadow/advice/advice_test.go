@@ -447,9 +447,9 @@ func TestPoolTexts(t *testing.T) {
 		threads bool
 		want    string
 	}{
-		{large, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads do not run more at once; they only cost context switches and memory. Give it as many threads as processors. Cannot tell what it saves: not all of its units were recorded one by one."},
+		{large, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads do not run more at once; they only cost context switches and memory. Give it as many threads as processors. Not if its tasks wait for one another: with fewer threads they can wait for ever. Cannot tell what it saves: not all of its units were recorded one by one."},
 		{crowded, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and spend 62 % of their time waiting for one. More threads do not run more at once; they only cost context switches and memory. " +
-			"Other programs used 400 ms of CPU time meanwhile. Give it as many threads as processors. Cannot tell what it saves: not all of its units were recorded one by one."},
+			"Other programs used 400 ms of CPU time meanwhile. Give it as many threads as processors. Not if its tasks wait for one another: with fewer threads they can wait for ever. Cannot tell what it saves: not all of its units were recorded one by one."},
 		{large, true, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads do not run more at once; they only cost context switches and memory. Start as many as there are processors,"},
 		{coarse, false, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which com.acme.Pool#1 has work."},
 		{coarse, true, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which the threads of com.acme.Pool#1 have work."},

@@ -75,7 +75,7 @@ func explicit(s *search) *Finding {
 		return nil
 	}
 	e := &Explicit{c.Explicit, c.Unseen, cost.all(), c.part(cost.all(), c.OtherTime+c.AskedTime), c.Paused}
-	return s.replayed(found("", e), func(r Replayer) (units.Ns, error) { return r.WithoutCollections(SystemGC) })
+	return s.replayed(found("", e, NotNeeded), func(r Replayer) (units.Ns, error) { return r.WithoutCollections(SystemGC) })
 }
 
 // collections is what the collections cost; nil if that is not known. Their causes are

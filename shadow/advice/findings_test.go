@@ -40,7 +40,7 @@ func TestFindings(t *testing.T) {
 		"fact: Garbage collection stopped the program 3 times, for 100 ms in total (10 % of the time). The longest pause took 50.0 ms.",
 		"fact: 2 executions ended with an exception (<0.1 % of all), 1 of the program's own tasks.",
 		"fact: 8 tasks (<0.1 % of those created) never executed, all of them app.Fine. Events were lost, so it may be fewer.",
-		"advice: Garbage collection stopped the program for 100 ms, 10 % of the time. The causes of most collections are not known; a larger heap does not avoid those that the program asks for (System.gc()). Try a larger heap or another collector, or allocate less inside the tasks. Cannot tell what it saves: a larger heap or another collector leaves some of the collections.",
+		"advice: Garbage collection stopped the program for 100 ms, 10 % of the time. The causes of most collections are not known; a larger heap does not avoid those that the program asks for (System.gc()). Try a larger heap if there is the memory, or another collector, or allocate less inside the tasks. Cannot tell what it saves: a larger heap or another collector leaves some of the collections.",
 		"advice: app.Fine is fine-grained: 100 k executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 12 % of the work.",
 		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session. No schedule is shorter than its longest task",
 		"caution: 4 events were lost (1 batch never arrived). Counts and sums",

@@ -50,6 +50,7 @@ var assumptions = map[Assumption]string{
 	Divisible:      "the work can be cut into parts that any worker runs",
 	ProducerShared: "the tasks can do all that the thread computes",
 	SameWaits:      "a wait takes no longer when more tasks wait at a time",
+	NotNeeded:      "nothing needs these collections",
 }
 
 func (e *FineUnits) sentence(f *Finding) string {
@@ -135,7 +136,8 @@ func (e *CoarseUnit) title(f *Finding) string {
 }
 
 func (e *CoarseUnit) remedy() string {
-	return fmt.Sprintf("No schedule is shorter than its longest task. Split it, so that its parts run on %s.", text.Plural(e.CPUs, "processor", "processors"))
+	return fmt.Sprintf("No schedule is shorter than its longest task. Split it, so that its parts run on %s. A task that waits for parts on its own pool can wait for ever, unless that is a fork/join pool.",
+		text.Plural(e.CPUs, "processor", "processors"))
 }
 
 func (e *Churn) sentence(f *Finding) string {
@@ -154,7 +156,9 @@ func (e *Churn) title(*Finding) string {
 	return e.Label + " starts a thread for almost every task"
 }
 
-func (e *Churn) remedy() string { return "Submit the tasks to a pool, which reuses its threads." }
+func (e *Churn) remedy() string {
+	return "Submit the tasks to a pool, which reuses its threads. Tasks that wait for one another need as many threads as they are."
+}
 
 func (e *SlowProducer) sentence(f *Finding) string {
 	return fmt.Sprintf("The workers of %s wait for their tasks: thread %s submits them one by one and computes for %s of %s, while the %s are inside units %s of their time.",
@@ -166,7 +170,7 @@ func (e *SlowProducer) title(*Finding) string {
 }
 
 func (e *SlowProducer) remedy() string {
-	return "Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks."
+	return "Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks if its order does not matter."
 }
 
 func (e *WaitsForItself) sentence(f *Finding) string {
@@ -201,7 +205,7 @@ func (e *WaitingTasks) remedy() string {
 	if e.Locks {
 		s += " If they wait for a lock, hold it for shorter."
 	}
-	return s
+	return s + atOnce(e.Workers == 1)
 }
 
 func (e *TooSmall) sentence(f *Finding) string {
@@ -216,7 +220,17 @@ func (e *TooSmall) title(*Finding) string {
 	return e.name() + " has too few workers"
 }
 
-func (e *TooSmall) remedy() string { return "Give it as many threads as processors." }
+func (e *TooSmall) remedy() string {
+	return "Give it as many threads as processors." + atOnce(e.Workers == 1)
+}
+
+// atOnce is what more workers need if one ran all tasks.
+func atOnce(one bool) string {
+	if one {
+		return " This one ran them one at a time and in order: only if they do not rely on that."
+	}
+	return ""
+}
 
 func (e *TooLarge) sentence(f *Finding) string {
 	how := fmt.Sprintf("and keep them %s busy", units.FormatPercent(e.Busy))
@@ -236,10 +250,11 @@ func (e *TooLarge) title(*Finding) string {
 }
 
 func (e *TooLarge) remedy() string {
+	try := "Give it as many threads as processors."
 	if e.Threads {
-		return "Start as many as there are processors, or submit the tasks to a pool of that size."
+		try = "Start as many as there are processors, or submit the tasks to a pool of that size."
 	}
-	return "Give it as many threads as processors."
+	return try + " Not if its tasks wait for one another: with fewer threads they can wait for ever."
 }
 
 func (e *Imbalance) sentence(f *Finding) string {
@@ -294,7 +309,8 @@ func (e *Pinned) remedy() string {
 	const native = "o not block in static initialisers, in class loaders, and in what native code calls"
 	try := "D" + native
 	if e.JDK < 24 { // JEP 491
-		try = "Use a lock of java.util.concurrent instead of synchronized around what blocks (JDK 24 and later do not pin there), and d" + native
+		try = "Use a lock of java.util.concurrent instead of synchronized around what blocks (JDK 24 and later do not pin there), and d" + native +
+			". Do not wait for such a lock in a block that stays synchronized: if all carriers are pinned there, the next owner gets none"
 	}
 	return try + ". JFR's event jdk.VirtualThreadPinned shows where they pinned."
 }
@@ -308,7 +324,7 @@ func (e *DeepNesting) title(*Finding) string {
 }
 
 func (e *DeepNesting) remedy() string {
-	return "Fork and join in a tree, or submit the next step instead of running it inside."
+	return "Fork and join in a tree, or submit the next step, without waiting for it, instead of running it inside."
 }
 
 func (e *Swallowed) sentence(f *Finding) string {
@@ -340,7 +356,7 @@ func (e *Swallowed) title(f *Finding) string {
 }
 
 func (e *Swallowed) remedy() string {
-	return "Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time."
+	return "Ask every future for its result (get, which waits for it), or handle the exception in the task: a failure nobody sees costs more than time."
 }
 
 func (e *CostlyPauses) sentence(f *Finding) string {
@@ -372,7 +388,7 @@ func (e *CostlyPauses) title(*Finding) string {
 }
 
 func (e *CostlyPauses) remedy() string {
-	return "Try a larger heap or another collector, or allocate less inside the tasks."
+	return "Try a larger heap if there is the memory, or another collector, or allocate less inside the tasks."
 }
 
 func (e *Explicit) sentence(f *Finding) string {
@@ -384,14 +400,15 @@ func (e *Explicit) sentence(f *Finding) string {
 	if e.Paused {
 		what = text.Plural(e.Count, "pause was", "pauses were")
 	}
-	return fmt.Sprintf("The program asks for collections: %s because of System.gc()%s. A larger heap does not avoid them.",
+	return fmt.Sprintf("The program, or the JDK for it, asks for collections: %s because of System.gc()%s. A larger heap does not avoid them.",
 		what, unseen)
 }
 
-func (e *Explicit) title(*Finding) string { return "The program asks for garbage collections" }
+func (e *Explicit) title(*Finding) string { return "System.gc() is called" }
 
 func (e *Explicit) remedy() string {
-	return "Do not call System.gc() or Runtime.gc() (-XX:+DisableExplicitGC shows what that gains; direct buffers and RMI rely on such calls)."
+	return "Who calls it is not recorded: JFR's event jdk.SystemGC has the stack. Take the call out if it is the program's. The JDK calls it itself when direct buffers run out, and for RMI: " +
+		"these calls must stay, and a program that no longer calls it may need a larger -XX:MaxDirectMemorySize."
 }
 
 // name is a pool in a sentence.

@@ -33,7 +33,7 @@ func TestVerdictCards(t *testing.T) {
 		t.Fatalf("%+v", v)
 	}
 	c := v.Cards[0]
-	if c.Remedy != "Give it as many threads as processors." || c.GainShare != 0.25 || c.Show != (Link{View: "executor", Name: "tax (ThreadPoolExecutor, Orders.java:5)"}) ||
+	if c.Remedy != "Give it as many threads as processors. This one ran them one at a time and in order: only if they do not rely on that." || c.GainShare != 0.25 || c.Show != (Link{View: "executor", Name: "tax (ThreadPoolExecutor, Orders.java:5)"}) ||
 		!strings.HasPrefix(c.Evidence, "tax (ThreadPoolExecutor, Orders.java:5) has 1 worker on 2 processors") || strings.Contains(c.Evidence, c.Remedy) {
 		t.Errorf("%+v", c)
 	}
