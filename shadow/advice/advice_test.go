@@ -482,8 +482,9 @@ func insideOthers(f *UnitFacts) *UnitFacts {
 }
 
 func TestFine(t *testing.T) {
+	const probes = 10_000 * recordedProbes
 	got := advise(fineFacts(10_000, micro, micro))
-	if names(got) != "fine-grained" || got[0].Class != "com.acme.Tiny" || got[0].Worth != 100*milli-5*milli {
+	if names(got) != "fine-grained" || got[0].Class != "com.acme.Tiny" || got[0].Worth != 100*milli-5*milli-probes {
 		t.Fatalf("%+v", got)
 	}
 	for _, part := range []string{"com.acme.Main.run:7", "10,000 units", "1.00 µs", "In 100 ms, com.acme.Pool#1 did 10.0 ms of work. Give each task more work"} {
@@ -552,9 +553,31 @@ func TestFine(t *testing.T) {
 	for share, want := range map[units.Ns]units.Ns{2: 100 * milli, 3: 100 * milli / 3} { // half of the time, or a third
 		part := fineFacts(10_000, micro, micro)
 		part.Pools[0].Active /= share
-		if got := advise(part); names(got) != "fine-grained" || got[0].Worth != want-5*milli {
+		if got := advise(part); names(got) != "fine-grained" || got[0].Worth != want-5*milli-probes {
 			t.Errorf("active for 1 / %d: %+v", share, got)
 		}
+	}
+	// What is left without the profiler's own cost is not enough: 1,000,000 probes are 120 ms of 200.
+	probed := fineFacts(10_000, micro, micro)
+	p := &probed.Pools[0]
+	p.Gaps, p.Units, p.Summarised = granularity.Values{}, 1_000_000, 1_000_000
+	p.Active, p.Self, p.Wall, probed.Duration = 200*milli, 100*milli, 100*milli, 200*milli
+	if got := advise(probed); len(got) != 0 {
+		t.Errorf("mostly the profiler's: %+v", got[0].Text())
+	}
+	p.Active, p.To, probed.Duration = 400*milli, p.From+units.MonoNs(400*milli), 400*milli
+	if got := advise(probed); names(got) != "fine-grained" || !strings.Contains(got[0].Text(), "spend 57 % of their time on overhead, not on your code; an estimated 120 ms for") {
+		t.Errorf("partly the profiler's: %s", got[0].Text())
+	}
+	// Plain calls: nobody submits anything, and there are no workers.
+	called := fineFacts(10_000, micro, micro)
+	called.Classes[0].Direct = 5001
+	if got := advise(called); len(got) != 0 {
+		t.Errorf("plain calls: %+v", got)
+	}
+	called.Classes[0].Direct = 5000
+	if got := advise(called); names(got) != "fine-grained" {
+		t.Errorf("half of them were submitted: %+v", got)
 	}
 	nested := fineFacts(10_000, micro, 100)
 	nested.Pools[0].Gaps, nested.Pools[0].Inner = granularity.Values{}, nested.Pools[0].Gaps
@@ -585,7 +608,7 @@ func TestFine(t *testing.T) {
 	counted := fineFacts(10_000, micro, micro)
 	counted.Classes[0].Summarised, counted.Pools[0].Summarised, counted.Pools[0].Gaps = 9000, 9000, granularity.Values{}
 	if got := advise(counted); names(got) != "fine-grained" ||
-		!strings.Contains(got[0].Text(), "10,000 units (90 % of them summarised) with a median of 1.00 µs of work. The workers spend 95 % of their time on overhead, not on your code.") {
+		!strings.Contains(got[0].Text(), "10,000 units (90 % of them summarised) with a median of 1.00 µs of work. The workers spend 93 % of their time on overhead, not on your code; an estimated 1.86 ms for the profiler's probes is left out.") {
 		t.Errorf("summarised: %+v", got)
 	}
 }

@@ -141,6 +141,7 @@ type UnitClass struct {
 	// Summarised is the number of summarised units: their submissions are not known,
 	// but Self includes them.
 	Summarised int64
+	Direct     int64  // units that nobody submitted: their methods were called
 	Site       string // where most of them were submitted, "" if not known
 	Pool       int    // index into UnitFacts.Pools of where most of them ran; -1: none
 }

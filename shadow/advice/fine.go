@@ -17,7 +17,7 @@ func fineGrained(s *search) []Finding {
 	}
 	for i := range s.Units.Classes {
 		c := &s.Units.Classes[i]
-		if !c.ofProgram() || c.Units < s.t.FineUnits || c.Pool < 0 || c.Self.Count() < s.t.FineUnits || !c.allFine(s.t) {
+		if !c.ofProgram() || c.called() || c.Units < s.t.FineUnits || c.Pool < 0 || c.Self.Count() < s.t.FineUnits || !c.allFine(s.t) {
 			continue
 		}
 		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() && judged(slowProducer)(s, p) == nil {
@@ -45,13 +45,14 @@ type FineUnits struct {
 	Gap      units.Ns `json:"gap_ns"`
 	Parts    bool     `json:"parts,omitempty"`
 	Tiny     bool     `json:"tiny,omitempty"` // forking and joining them is most of their work, whatever it cost
-	Overhead float64  `json:"overhead_share"` // of the workers' time while units wait or run, outside units
+	Overhead float64  `json:"overhead_share"` // of the workers' time while units wait or run, outside units and probes
+	Probes   units.Ns `json:"probes_ns"`      // estimate: the pool's time that the profiler's own probes took
 	Work     units.Ns `json:"pool_work_ns"`
 	Active   units.Ns `json:"pool_active_ns"`
-	Always   bool     `json:"-"`              // Active is all of the pool's time
-	Waited   units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor
-	Others   units.Ns `json:"other_units_ns"` // of a worker on average: inside units of other classes
-	Lanes    int      `json:"lanes"`          // workers, at most one a processor
+	Always   bool     `json:"-"`           // Active is all of the pool's time
+	Waited   units.Ns `json:"cpu_wait_ns"` // of a worker on average: for a processor
+	Others   units.Ns `json:"other_allns"` // of a worker on average: inside units of other classes
+	Lanes    int      `json:"lanes"`       // workers, at most one a processor
 	// Producer is how long another thread of the program computes at least, if it
 	// submitted all of them and a submission costs it 5 µs.
 	Producer units.Ns `json:"producer_ns"`
@@ -64,14 +65,16 @@ type FineUnits struct {
 // less their work spread over the workers, the time inside units of other classes, or
 // what another thread computes. The workers wait for the thread that submits the units.
 func (e *FineUnits) saves() units.Ns {
-	return e.Active - e.Waited - max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer, e.Paced)
+	return e.Active - e.Waited - e.Probes - max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer, e.Paced)
 }
 
 // fineUnits is the finding about a class of fine units, if its submissions are costly.
 func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	active, always := p.active()
+	probes := min(probed(p.Units, p.Summarised), active)
+	inside := min(1, p.inside()+float64(probes)/float64(max(1, active)))
 	e := &FineUnits{PoolName: p.PoolName, JDK: c.JDK, Bulk: c.Bulk, Joins: c.Joins, Site: c.Site, Units: c.Units, Summarised: c.Summarised,
-		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - p.inside(), Work: p.Self, Active: active, Always: always,
+		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - inside, Probes: probes, Work: p.Self, Active: active, Always: always,
 		Lanes: max(1, min(len(p.Workers), s.Units.CPUs))}
 	if n := units.Ns(len(p.Workers)); n > 0 {
 		e.Waited, e.Others = orNone(p.Runnable)/n, max(0, p.Wall-orNone(p.Runnable)-c.Wall)/n
@@ -82,7 +85,7 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 			e.Paced = by.own(p.Units)
 		}
 	}
-	if costly(e.Gap, e.Median, s.t) || p.inside() < s.t.Busy {
+	if costly(e.Gap, e.Median, s.t) || inside < s.t.Busy {
 		switch x := found(c.Name, e); {
 		case float64(e.saves()) < s.t.FineGain*float64(s.time(s.Units.Duration)):
 		case e.Joins:
@@ -115,6 +118,16 @@ func (f *Finding) insideWork() *Finding {
 // ofProgram reports whether the program decides how fine the units are. It does not if
 // the JDK submits them for itself.
 func (c *UnitClass) ofProgram() bool { return !c.JDK || c.Bulk || c.Site != "" }
+
+// called reports whether most units of a class were plain calls: nobody submitted them, and no worker took them from a queue. Tasks that
+// split their work say that by their class.
+func (c *UnitClass) called() bool { return !c.Joins && !c.Bulk && 2*c.Direct > c.Units }
+
+// probed is what the profiler itself takes of so many units in a pool, by the usual cost of its probes (docs/benchmarks.md). The
+// session has no measurement of it.
+func probed(all, summarised int64) units.Ns {
+	return units.Ns(summarised)*summarisedProbes + units.Ns(all-summarised)*recordedProbes
+}
 
 // allFine reports whether units of a class hardly compute and hardly wait: larger units
 // would only wait longer.

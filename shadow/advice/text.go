@@ -72,9 +72,9 @@ func (e *FineUnits) sentence(f *Finding) string {
 	case e.Parts:
 		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases.", units.FormatNs(e.Gap))
 	case e.Gap.Measured():
-		s += fmt.Sprintf(" A worker takes a median of %s to get from one unit to the next.", units.FormatNs(e.Gap))
+		s += fmt.Sprintf(" A worker takes a median of %s to get from one unit to the next, probes included.", units.FormatNs(e.Gap))
 	default:
-		s += fmt.Sprintf(" The workers spend %s of their time on overhead, not on your code.", units.FormatPercent(e.Overhead))
+		s += fmt.Sprintf(" The workers spend %s of their time on overhead, not on your code; an estimated %s for the profiler's probes is left out.", units.FormatPercent(e.Overhead), units.FormatNs(e.Probes))
 	}
 	in := units.FormatNs(e.Active) + ","
 	if !e.Always {

@@ -17,14 +17,14 @@ import (
 // since they take no time to read.
 func TestAdviceSummarised(t *testing.T) {
 	for _, c := range []struct {
-		count, each int64
-		want        string
+		count, each, took int64
+		want              string
 	}{
 		// 10 ms of two workers' time, of the 400 ms of the summary and the half of a millisecond before.
-		{4900, 2000, "5,000 units (98 % of them summarised) with a median of 2.00 µs of work. The workers spend 99 % of their time on overhead, not on your code."},
-		{60_000_000, 1, "60.0 M units (>99.9 % of them summarised) with a median of 1 ns of work. The workers spend 92 % of their time on overhead, not on your code."},
+		{4900, 2000, 400 * ms, "5,000 units (98 % of them summarised) with a median of 2.00 µs of work. The workers spend 99 % of their time on overhead, not on your code; an estimated 666 µs for"},
+		{60_000_000, 1, 20_000 * ms, "60.0 M units (>99.9 % of them summarised) with a median of 1 ns of work. The workers spend 64 % of their time on overhead, not on your code; an estimated 7.20 s for"},
 	} {
-		sum, err := summary.Build(mostlySummarised(t, c.count, c.each), summary.Options{})
+		sum, err := summary.Build(mostlySummarised(t, c.count, c.each, c.took), summary.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +76,8 @@ func TestAdviceAtOnce(t *testing.T) {
 }
 
 // mostlySummarised is a session of 100 executions of 2 µs on one thread, and of count
-// summarised ones of each nanoseconds on another in 400 ms.
-func mostlySummarised(t *testing.T, count, each int64) *session.Session {
+// summarised ones of each nanoseconds on another, which took so long.
+func mostlySummarised(t *testing.T, count, each, took int64) *session.Session {
 	b := newSessionBuilder(t, []string{"", "com.acme.Tiny"})
 	b.unit = 1000 // µs
 	for i := range uint64(100) {
@@ -85,6 +85,7 @@ func mostlySummarised(t *testing.T, count, each int64) *session.Session {
 		b.now += 3
 	}
 	summariseFirst(b, count, each)
+	b.part.Summaries[0].ToNs = 100*ms + took
 	return b.open(true)
 }
 

@@ -57,6 +57,7 @@ type classSums struct {
 	summarised      int64 // units
 	recorded        int64 // units
 	inside          int64 // of recorded: inside others
+	direct          int64 // units that nobody submitted
 	spans           []summarySpan
 	cpu, wall       granularity.Values
 	origins         map[origin.ID]int64 // units
@@ -238,6 +239,9 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 	if x.Inside {
 		c.inside++
 	}
+	if !x.Submitted {
+		c.direct++
+	}
 	c.origins[from]++
 	c.pools[pool]++
 	if x.Threw {
@@ -321,7 +325,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
-		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Summarised: c.summarised, Pool: -1}
+		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Summarised: c.summarised, Direct: c.direct, Pool: -1}
 		if c.wall.Count() > 0 {
 			x.OwnWall, x.Wall = c.wall.Quantile(500), c.wall.Sum()
 		}

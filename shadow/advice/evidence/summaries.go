@@ -75,6 +75,9 @@ func (a *advisor) addSummaries() error {
 		c.threw += int64(x.Threw)
 		c.summarised += int64(x.Executions)
 		span := newSummarySpan(x)
+		if span.queue == nil && 2*c.direct >= c.recorded { // nor were those that are recorded submitted
+			c.direct += int64(x.Executions)
+		}
 		var wall, cpu *session.Measure
 		for i := range x.Measures {
 			switch m := &x.Measures[i]; m.Metric {
