@@ -30,7 +30,7 @@ type Lock struct {
 // Holder is who had a lock while others waited for it.
 type Holder struct {
 	Unit   string   `json:"units,omitempty"` // the class of most of the units that had it, "" if not known
-	Known  units.Ns `json:"known_ns"`        // the part of the waits in which it is known who had it
+	Known  units.Ns `json:"known_ns"`        // the part of the waits in which it is known that units of this class had it
 	Waited units.Ns `json:"waited_ns"`       // the part of Known in which that thread waited itself, for something else
 	For    string   `json:"for,omitempty"`   // what it waited for most: "sleep", "io", "lock", or "other"
 	Site   string   `json:"site,omitempty"`  // where

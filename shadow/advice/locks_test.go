@@ -46,7 +46,7 @@ func TestContendedLock(t *testing.T) {
 		// They also waited for processors 100 ms each, which leaves less than the CPU time on two processors.
 		{"beside others", ready, "contended-lock", (1000 - 100 - 50) * milli, nil},
 		{"monitor", served(waitedFor(Monitor, "Server$State", 6000*milli)), "contended-lock", 875 * milli, []string{"the monitor of a Server$State", "Hold it for less of the work"}},
-		{"its holder sleeps", served(held), "contended-lock", 875 * milli, []string{"Units of app.Audit hold it, and sleep 80 % of that time (at Audit.write(Audit.java:7))", "Do not sleep"}},
+		{"its holder sleeps", served(held), "contended-lock", 875 * milli, []string{"Units of app.Audit hold it for 83 % of that time, and sleep for 80 % of it (at Audit.write(Audit.java:7))", "Do not sleep"}},
 		{"the longest of two", served(waitedFor(Monitor, "A", 2000*milli), waitedFor(ReadWrite, "ReentrantReadWriteLock", 3000*milli)), "contended-lock", 1000*milli - 5000*milli/16, []string{"a ReentrantReadWriteLock"}},
 		{"a fourth of the time in requests", waiting, "contended-lock", 1000*milli - 6000*milli/16, []string{"25 % of their response time"}},
 		{"a tenth of the response time", queued, "", 0, nil},
@@ -65,6 +65,17 @@ func TestContendedLock(t *testing.T) {
 			if !strings.Contains(found[0].Text(), says) {
 				t.Errorf("%s: %s\nwant %q in it", c.name, found[0].Text(), says)
 			}
+		}
+	}
+}
+
+// TestHolderOfMost: who has a lock is said if it is known for most of what was waited. Of 9.6 ms of 2,793 it is not.
+func TestHolderOfMost(t *testing.T) {
+	for known, says := range map[units.Ns]bool{9_600_000: false, 1396 * milli: false, 1397 * milli: true} {
+		l := waitedFor(Monitor, "Main$Frame", 2793*milli)
+		l.Holder = Holder{Unit: "Main$Frame", Known: known, Waited: known, For: "sleep"}
+		if says != strings.Contains(l.held(), "Units of Main$Frame hold it for 50 % of that time, and sleep for 100 % of it.") || says != strings.Contains(l.try(), "Do not sleep") || !says && l.held() != "" {
+			t.Errorf("known for %v: %q %q", known, l.held(), l.try())
 		}
 	}
 }

@@ -39,21 +39,29 @@ func (l *Lock) named() string {
 	return s
 }
 
+// holder is who had the lock for most of what was waited; nil: not known.
+func (l *Lock) holder() *Holder {
+	if h := &l.Holder; h.Unit != "" && h.Known > 0 && 2*h.Known >= l.Waited {
+		return h
+	}
+	return nil
+}
+
 // waitsItself reports whether those that have the lock mostly wait themselves.
-func (h *Holder) waitsItself() bool { return h.Waited > 0 && 2*h.Waited >= h.Known }
+func (h *Holder) waitsItself() bool { return h != nil && h.Waited > 0 && 2*h.Waited >= h.Known }
 
 // does is what a thread does that waits.
 var does = map[string]string{"sleep": "sleep", "io": "wait for I/O", "lock": "wait for another lock", "other": "wait"}
 
 // held says who had the lock.
 func (l *Lock) held() string {
-	h := &l.Holder
-	if h.Unit == "" || h.Known <= 0 {
+	h := l.holder()
+	if h == nil {
 		return ""
 	}
-	s := fmt.Sprintf(" Units of %s hold it", readable(h.Unit))
+	s := fmt.Sprintf(" Units of %s hold it for %s of that time", readable(h.Unit), units.FormatPercent(float64(h.Known)/float64(max(1, l.Waited))))
 	if 10*h.Waited >= h.Known {
-		s += fmt.Sprintf(", and %s %s of that time", does[h.For], units.FormatPercent(float64(h.Waited)/float64(h.Known)))
+		s += fmt.Sprintf(", and %s for %s of it", does[h.For], units.FormatPercent(float64(h.Waited)/float64(h.Known)))
 		if h.Site != "" {
 			s += fmt.Sprintf(" (at %s)", h.Site)
 		}
@@ -64,7 +72,7 @@ func (l *Lock) held() string {
 // try is what helps against waiting for a lock.
 func (l *Lock) try() string {
 	shorter := "Hold it for less of the work"
-	if l.Holder.waitsItself() {
+	if h := l.holder(); h.waitsItself() {
 		shorter = map[string]string{"sleep": "Do not sleep", "io": "Do not wait for I/O", "lock": "Do not wait for another lock"}[l.Holder.For]
 		if shorter == "" {
 			shorter = "Do not wait"

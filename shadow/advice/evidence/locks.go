@@ -89,8 +89,9 @@ type lockSum struct {
 	instead map[instead]int64 // what these waited for meanwhile
 }
 
-// instead is what a thread that has a lock waits for.
+// instead is what a thread that has a lock waits for in a unit.
 type instead struct {
+	unit uint32
 	what string
 	site uint32
 }
@@ -275,12 +276,10 @@ func (v *lockWaits) holder(sum *lockSum, w *blocked, to units.MonoNs) {
 	if u == nil || from >= to {
 		return
 	}
-	sum.Holder.Known += units.Ns(to - from)
 	sum.holders[u.class] += int64(to - from)
 	for _, o := range own {
 		if n := min(o.to, to) - max(o.from, from); n > 0 {
-			sum.Holder.Waited += units.Ns(n)
-			sum.instead[instead{o.does(), o.site}] += int64(n)
+			sum.instead[instead{u.class, o.does(), o.site}] += int64(n)
 		}
 	}
 }
@@ -292,17 +291,21 @@ func (v *lockWaits) lock(sum *lockSum) advice.Lock {
 	if !sum.objects[0] {
 		l.Locks = int64(len(sum.objects))
 	}
+	holder := most(sum.holders)
 	if len(sum.holders) > 0 {
-		l.Holder.Unit = v.a.className(most(sum.holders))
+		l.Holder.Unit, l.Holder.Known = v.a.className(holder), units.Ns(sum.holders[holder])
 	}
 	byWhat := map[string]int64{}
 	for k, n := range sum.instead {
-		byWhat[k.what] += n
+		if k.unit == holder {
+			byWhat[k.what] += n
+			l.Holder.Waited += units.Ns(n)
+		}
 	}
 	l.Holder.For = most(byWhat)
 	at := map[uint32]int64{}
 	for k, n := range sum.instead {
-		if k.what == l.Holder.For {
+		if k.unit == holder && k.what == l.Holder.For {
 			at[k.site] += n
 		}
 	}

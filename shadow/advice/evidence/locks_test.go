@@ -98,6 +98,26 @@ func TestHolderLater(t *testing.T) {
 	}
 }
 
+// TestHolderOfClass: what the holder does meanwhile is of the units that are named. Thread 1 has the lock for 30, and sleeps for 10
+// of them; thread 3, in a unit of another class, has it for 20, all of which it sleeps.
+func TestHolderOfClass(t *testing.T) {
+	unit := func(thread uint32) predict.Unit { return predict.Unit{Start: 0, End: 100, Thread: thread} }
+	p := &poolSum{recorded: recorded{list: []predict.Unit{unit(1), unit(2), unit(3)}, classes: []uint32{7, 8, 8}}}
+	wait := func(from, to units.MonoNs, by uint32) blocked {
+		return blocked{thread: 2, from: from, to: to, by: by, object: 50, class: 1, kind: advice.Monitor}
+	}
+	sleep := func(thread uint32, from, to units.MonoNs) blocked {
+		return blocked{thread: thread, from: from, to: to, class: sleeps}
+	}
+	v := &lockWaits{a: &advisor{s: &session.Session{}, pools: map[string]*poolSum{"p": p}, names: map[uint32]string{7: "A", 8: "B"}},
+		blockers: map[uint32]store.Blocker{1: {Class: "app.State"}}, units: map[uint32][]placed{}, groups: map[*poolSum]map[lockKey]*lockSum{},
+		waits: map[uint32][]blocked{1: {sleep(1, 10, 20)}, 2: {wait(0, 30, 1), wait(40, 60, 3)}, 3: {sleep(3, 40, 60)}}}
+	v.sum()
+	if want := (advice.Holder{Unit: "A", Known: 30, Waited: 10, For: "sleep"}); len(p.Locks) != 1 || p.Locks[0].Holder != want {
+		t.Errorf("%+v, want %+v", p.Locks, want)
+	}
+}
+
 // TestLockLines: the JVM may say that compiled code waits for a monitor on the line after the one of the synchronized block. It is one
 // lock; calls of acquire on two lines are two.
 func TestLockLines(t *testing.T) {
