@@ -341,7 +341,12 @@ func TestSelfWaitTexts(t *testing.T) {
 	if len(got) != 1 || !strings.HasPrefix(got[0].Text(), waits+" Run the inner tasks on another pool") || got[0].Class != "com.acme.Outer" {
 		t.Errorf("%+v", got)
 	}
-	p.Queued.Never = 2
+	p.Queued.GaveUp = 3
+	got = advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
+	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text(), waits+" 3 of the tasks were still in the queue when the time limit of the wait ended. Run the inner") || got[0].Predicted.Why != errGaveUp.Error() {
+		t.Errorf("%+v", got)
+	}
+	p.Queued.Never, p.Queued.GaveUp = 2, 0
 	got = advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
 	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text(), waits+" 2 tasks had not begun at the end: if all workers wait like this, it is a deadlock.") {
 		t.Errorf("%+v", got)

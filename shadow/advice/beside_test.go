@@ -59,7 +59,7 @@ func TestBeside(t *testing.T) {
 		{"beside a thread that others keep from the processors", waiting(&Beside{Ran: 400 * milli, Wanted: 800 * milli}), "waiting-tasks", 600 * milli, ""},
 		{"waiting for another pool that is as busy", waiting(&Beside{Behind: 980 * milli}), "", 0, ""},
 		{"waiting for another pool that is half as busy", waiting(&Beside{Behind: 500 * milli}), "waiting-tasks", 500 * milli, ""},
-		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli}), "one-at-a-time", 400 * milli, "waited 800 ms until another of them went on"},
+		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli}), "one-at-a-time", 400 * milli, "waited at least 800 ms until another of them went on"},
 		{"loops that hand work to one another", loops(waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli})), "", 0, ""},
 		{"waiting for the collector", waiting(&Beside{Stalled: 1700 * milli}), "", 0, ""},
 		{"coarse, and a processor idles", coarse(900 * milli), "coarse-grained", 450 * milli, ""},

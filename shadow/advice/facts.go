@@ -184,6 +184,7 @@ type Pool struct {
 	Recorded       *predict.Pool // its units one by one, for a replay; nil: none
 	// Response is the sum of the response times of its outermost units: in the queue, as far as known, and running.
 	Response units.Ns
+	Handed   []Lock   // what is no lock, but other threads give to who waits for it: see Handed
 	Locks    []Lock   // for which its units waited, by the agent's record of waits; nil: none, or not known
 	Self     units.Ns // work of all its units, nested ones taken out
 	// Runnable is how long its workers waited for a processor, or NotMeasured: that
@@ -258,6 +259,7 @@ type SelfWait struct {
 	Waiting int64    // units that waited so
 	Parts   int64    // units that they waited for
 	Never   int64    // units waited for that had not begun at the end of the session
+	GaveUp  int64    // of Parts: still queued when the time limit of a wait for a future ended
 	Time    units.Ns // that they did not compute while a task they waited for was queued
 	Any     units.Ns // during which at least one of them waited so
 	CPU     units.Ns // of those that waited

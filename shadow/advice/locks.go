@@ -11,6 +11,8 @@ const (
 	Exclusive LockKind = "exclusive-lock"  // ReentrantLock and its kind
 	ReadWrite LockKind = "read-write-lock" // ReentrantReadWriteLock, StampedLock
 	Permits   LockKind = "semaphore"
+	// Handed is no lock: a queue or condition by which threads give one another something, as a pool of connections does.
+	Handed LockKind = "handed"
 )
 
 // Lock is what units of a pool waited for at one site: locks of one class.
@@ -25,6 +27,9 @@ type Lock struct {
 	Most   units.Ns `json:"max_ns"`
 	Any    units.Ns `json:"any_ns"` // during which at least one unit waited
 	Holder Holder   `json:"holder"`
+	// Of what is Handed: how many of the waits another unit of the pool ended, and how many a time limit.
+	Given   int64 `json:"given,omitempty"`
+	Limited int64 `json:"timed_out,omitempty"`
 }
 
 // Holder is who had a lock while others waited for it.
@@ -60,6 +65,24 @@ func contendedLock(s *search, p *Pool, span units.Ns) *Finding {
 	least := max(orNone(p.CPU)/min(n, units.Ns(s.Units.CPUs)), (p.Wall-lock.Waited-orNone(p.Runnable)-p.held())/n)
 	e := &ContendedLock{p.PoolName, *lock, p.Response, span, (orNone(p.Runnable) + p.held()) / n, least}
 	return found(lock.Unit, e, NoWaits, NoOtherLock)
+}
+
+// mostHanded is what the units waited for in most of their time, if they give it to one another; nil: nothing.
+func (p *Pool) mostHanded() *Lock {
+	for i := range p.Handed {
+		if l := &p.Handed[i]; l.Given > 0 && 2*l.Waited >= p.Wall-p.held() {
+			return l
+		}
+	}
+	return nil
+}
+
+// longest is the most that was waited for one of them.
+func longest(of []Lock) (most units.Ns) {
+	for i := range of {
+		most = max(most, of[i].Waited)
+	}
+	return most
 }
 
 // mostWaited is the lock for which the units waited longest; nil: none.

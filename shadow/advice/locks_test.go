@@ -143,3 +143,48 @@ func TestInTurnSays(t *testing.T) {
 		}
 	}
 }
+
+// TestHanded: units that mostly wait for what others of them give back get no advice about more threads, and the time is that of the
+// waits, however many ended by their time limit. If none of them gives it back, or it is the smaller part, nothing shows that.
+func TestHanded(t *testing.T) {
+	const span = 1000 * milli
+	for _, c := range []struct {
+		name   string
+		waited units.Ns // of 4 s
+		given  int64
+		mutual units.Ns // by the scheduling record
+		want   string
+	}{
+		{"most", 3900 * milli, 3, 0, "one-at-a-time"},
+		{"half", 2000 * milli, 1, 0, "one-at-a-time"},
+		{"nobody gives it back", 3900 * milli, 0, 0, ""},
+		{"less than half", 1900 * milli, 3, 0, ""},
+		{"hardly any", 700 * milli, 3, 0, "waiting-tasks"},
+	} {
+		p := busyPool(4, span, 100)
+		setQueue(&p, 500*milli)
+		p.CPU, p.Runnable, p.Beside = 100*milli, 0, &Beside{Mutual: c.mutual}
+		p.Handed = []Lock{{Kind: Handed, Name: "SynchronousQueue", Site: "Bag.borrow:151", Unit: "Main$Order", Waits: 20, Waited: c.waited, Given: c.given, Limited: 13}}
+		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 2, Pools: []Pool{p}})
+		if names(found) != c.want {
+			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
+			continue
+		}
+		if c.want == "one-at-a-time" && (!strings.Contains(found[0].Text(), "waited "+units.FormatNs(c.waited)+" for what a SynchronousQueue hands over at Bag.borrow:151: 20 waits, of which another of them ended "+units.FormatCount(c.given)+", and the time limit 13.") ||
+			strings.Contains(found[0].Text(), "More threads would wait as well")) {
+			t.Errorf("%s: %s", c.name, found[0].Text())
+		}
+	}
+}
+
+// TestMoreThreads: that more threads would wait as well is said of a lock, and of nothing less.
+func TestMoreThreads(t *testing.T) {
+	e := &InTurn{PoolName: PoolName{Label: "pool"}, Units: 16, Workers: 2, Wall: 20 * milli, Mutual: 10 * milli}
+	if text := (&Finding{Evidence: e}).Text(); strings.Contains(text, "More threads") || !strings.Contains(text, "waited at least 10.0 ms") {
+		t.Error(text)
+	}
+	e.Lock = &Lock{Kind: Monitor, Name: "Main$Locked", Waited: 18 * milli}
+	if text := (&Finding{Evidence: e}).Text(); !strings.Contains(text, "More threads would wait as well") || !strings.Contains(text, "waited 18.0 ms until") {
+		t.Error(text)
+	}
+}

@@ -67,7 +67,7 @@ func waitingTasks(s *search, p *Pool, span units.Ns) *Finding {
 		return nil
 	}
 	mutual := p.mutual(span)
-	if float64(orNone(mutual)) >= s.t.Mutual*float64(wall) {
+	if float64(max(orNone(mutual), longest(p.Locks), longest(p.Handed))) >= s.t.Mutual*float64(wall) {
 		return nil
 	}
 	e := &WaitingTasks{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), p.Queue.Quantile(500), !mutual.Measured(), p.room(f, orNone(p.Elsewhere))}
@@ -124,6 +124,14 @@ func (p *Pool) mutual(span units.Ns) units.Ns {
 		return units.NotMeasured
 	}
 	return max(0, p.Beside.Mutual-(span*units.Ns(len(p.Workers))-p.Wall))
+}
+
+// outside is how long the workers slept, or waited for files or the network, as far as known.
+func (p *Pool) outside() units.Ns {
+	if p.Beside == nil {
+		return 0
+	}
+	return p.Beside.Outside
 }
 
 // idle is how much earlier a pool could be done if the processors that were neither used

@@ -24,6 +24,8 @@ var (
 	errInside   = errors.New("what submitting and joining them costs is inside their own work")
 	errLeft     = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
 	errAnswers  = errors.New("several threads submit its tasks, and may do so earlier if they get the results earlier")
+	errGaveUp   = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
+	errHanded   = errors.New("how long each unit keeps what others wait for is not recorded")
 	errNoUnits  = errors.New("the units of work are not known")
 	errNoReplay = errors.New("the session was not replayed")
 )

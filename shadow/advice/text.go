@@ -176,6 +176,9 @@ func (e *SlowProducer) remedy() string {
 func (e *WaitsForItself) sentence(f *Finding) string {
 	s := fmt.Sprintf("Workers of %s wait for tasks in its own queue: %s, mostly of %s, submitted %s to it and waited for %s in total while these were queued for one of its %s.",
 		e.name(), text.Plural(e.Waiting, "unit", "units"), readable(f.Class), text.Plural(e.Parts, "task", "tasks"), units.FormatNs(e.Time), text.Plural(e.Workers, "worker", "workers"))
+	if e.GaveUp > 0 {
+		s += fmt.Sprintf(" %s still in the queue when the time limit of the wait ended.", text.Plural(e.GaveUp, "of the tasks was", "of the tasks were"))
+	}
 	if e.Never > 0 {
 		s += fmt.Sprintf(" %s had not begun at the end: if all workers wait like this, it is a deadlock.", text.Plural(e.Never, "task", "tasks"))
 	}
@@ -286,15 +289,35 @@ func (e *OneAtATime) remedy() string {
 }
 
 func (e *InTurn) sentence(f *Finding) string {
-	return fmt.Sprintf("The %s of %s wait for one another: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, %s.",
-		text.Plural(e.Units, "unit", "units"), e.name(), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand), units.FormatNs(e.Mutual),
-		e.Lock.orAny("as for a lock, or a connection of which there are few, that another unit has while it waits itself"))
+	head, needed := fmt.Sprintf("The %s of %s", text.Plural(e.Units, "unit", "units"), e.name()),
+		fmt.Sprintf("of %s inside units its %s needed a processor for %s", units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand))
+	switch {
+	case e.Handed != nil:
+		h := e.Handed
+		return fmt.Sprintf("%s mostly wait: %s, and waited %s for %s: %s, of which another of them ended %s, and the time limit %s.",
+			head, needed, units.FormatNs(h.Waited), h.named(), text.Plural(h.Waits, "wait", "waits"), units.FormatCount(h.Given), units.FormatCount(h.Limited))
+	case e.Lock != nil:
+		return fmt.Sprintf("%s wait for one another: %s, and waited %s until another of them went on, %s.", head, needed, units.FormatNs(e.Lock.Waited), e.Lock.orAny(""))
+	}
+	return fmt.Sprintf("%s wait for one another: %s, and waited at least %s until another of them went on, "+
+		"as for a lock, or a connection of which there are few, that another unit has while it waits itself.", head, needed, units.FormatNs(e.Mutual))
 }
 
-func (e *InTurn) title(*Finding) string { return "The tasks of " + e.name() + " wait for one another" }
+func (e *InTurn) title(*Finding) string {
+	if e.Handed != nil {
+		return "The tasks of " + e.name() + " mostly wait for what others of them have"
+	}
+	return "The tasks of " + e.name() + " wait for one another"
+}
 
 func (e *InTurn) remedy() string {
-	return "More threads would wait as well. " + e.Lock.tryOr("Do not wait while holding it, divide what a lock guards, or allow more of what is few") + "."
+	switch {
+	case e.Handed != nil:
+		return "If it gives out what is few, such as connections, more threads would wait as well: take all that a unit needs at once, give one back before waiting for the next, or allow more of them."
+	case e.Lock != nil:
+		return "More threads would wait as well. " + e.Lock.try() + "."
+	}
+	return "Do not wait while holding it, divide what a lock guards, or allow more of what is few."
 }
 
 func (e *Pinned) sentence(f *Finding) string {

@@ -29,6 +29,8 @@ func (l *Lock) named() string {
 		}
 	case Permits:
 		s = "a permit of a " + l.Name
+	case Handed:
+		s = "what a " + l.Name + " hands over"
 	}
 	if l.Locks > 1 {
 		s += fmt.Sprintf(" (%s)", text.Plural(l.Locks, "object", "objects"))

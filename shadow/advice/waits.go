@@ -8,6 +8,7 @@ type WaitsForItself struct {
 	Waiting int64    `json:"waiting_units"`
 	Parts   int64    `json:"parts"`
 	Never   int64    `json:"never_begun"`
+	GaveUp  int64    `json:"given_up,omitempty"` // of Parts: still queued when the wait's time limit ended
 	Time    units.Ns `json:"waited_ns"`
 	Workers int64    `json:"workers"`
 	Any     units.Ns `json:"any_ns"`       // during which at least one worker waited so
@@ -26,9 +27,12 @@ func selfWaiting(s *search, p *Pool) *Finding {
 	if q.Waiting == 0 || q.Span < s.t.PoolTime || float64(waited) < s.t.SelfWait*float64(q.Span)*float64(q.Workers) {
 		return nil
 	}
-	e := &WaitsForItself{p.PoolName, q.Waiting, q.Parts, q.Never, waited, q.Workers, q.Any, q.Span, max(0, p.CPU) / units.Ns(max(1, s.Units.CPUs))}
+	e := &WaitsForItself{p.PoolName, q.Waiting, q.Parts, q.Never, q.GaveUp, waited, q.Workers, q.Any, q.Span, max(0, p.CPU) / units.Ns(max(1, s.Units.CPUs))}
 	if q.Never > 0 {
 		return (&Finding{Class: q.Class, Worth: units.NotMeasured, Evidence: e}).cannotTell(errLeft) // it may be a deadlock
+	}
+	if q.GaveUp > 0 {
+		return found(q.Class, e).cannotTell(errGaveUp)
 	}
 	return found(q.Class, e)
 }
@@ -97,6 +101,7 @@ type InTurn struct {
 	Waited  units.Ns `json:"cpu_wait_ns"` // of a worker on average: for a processor, or for the collector
 	Least   units.Ns `json:"least_ns"`    // of a worker on average: computed, slept, or waited for files or the network
 	Lock    *Lock    `json:"lock,omitempty"`
+	Handed  *Lock    `json:"handed,omitempty"` // if no lock explains it: what most of Wall was waited for
 }
 
 // saves is the pool's time without what a worker takes for itself on average.
@@ -106,13 +111,17 @@ func (e *InTurn) saves() units.Ns { return e.Span - e.Waited - e.Least }
 // another one of them. A thread with a single unit may be a loop, which waits for its next
 // piece of work: that shows no lock.
 func inTurn(s *search, p *Pool, span units.Ns) *Finding {
-	wall, mutual := p.Wall-p.held(), p.mutual(span)
+	wall, mutual, handed := p.Wall-p.held(), p.mutual(span), p.mostHanded()
 	if len(p.Workers) < 2 || p.Units < s.t.PoolUnits || p.Units < 2*int64(len(p.Workers)) || p.Virtual || !p.CPU.Measured() || wall <= 0 || occupied(p, span) < s.t.Busy ||
-		float64(p.demand()) >= s.t.WaitShare*float64(wall) || float64(orNone(mutual)) < s.t.Mutual*float64(wall) {
+		float64(p.demand()) >= s.t.WaitShare*float64(wall) || handed == nil && float64(orNone(mutual)) < s.t.Mutual*float64(wall) {
 		return nil
 	}
 	e := &InTurn{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), mutual,
-		span, (orNone(p.Runnable) + p.held()) / units.Ns(len(p.Workers)), (p.CPU + p.Beside.Outside) / units.Ns(len(p.Workers)), p.lockOf(mutual)}
+		span, (orNone(p.Runnable) + p.held()) / units.Ns(len(p.Workers)), (p.CPU + p.outside()) / units.Ns(len(p.Workers)), p.lockOf(mutual), nil}
+	if e.Lock == nil && handed != nil {
+		e.Handed = handed
+		return found(handed.Unit, e).cannotTell(errHanded)
+	}
 	return found(p.LongestClass, e, NoWaits)
 }
 

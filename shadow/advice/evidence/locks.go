@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 )
@@ -23,6 +24,8 @@ type blocked struct {
 	object, site uint32
 	class        uint32 // blockers.blocker
 	kind         advice.LockKind
+	handed       bool // it is for what another thread gives to it
+	limit        bool // it had a time limit, and nobody ended it before
 }
 
 // lockKind says for what lock a thread waits; "": for none. A condition is no lock.
@@ -40,6 +43,14 @@ func lockKind(kind string, of store.Blocker, held bool) advice.LockKind {
 		return advice.Exclusive
 	}
 	return ""
+}
+
+// handedBy are prefixes of the classes by which threads give one another something.
+var handedBy = []string{"java.util.concurrent.SynchronousQueue", "java.util.concurrent.LinkedTransferQueue", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"}
+
+// isFuture reports whether a thread that parks on an object of that class waits for a future.
+func isFuture(class string) bool {
+	return strings.HasPrefix(class, "java.util.concurrent.FutureTask") || strings.HasPrefix(class, "java.util.concurrent.CompletableFuture")
 }
 
 // lockName is the readable name of a lock's class.
@@ -114,11 +125,17 @@ func (v *lockWaits) sum() {
 	}
 	for p, of := range v.groups {
 		for _, sum := range of {
-			p.Locks = append(p.Locks, v.lock(sum))
+			to := &p.Locks
+			if sum.Kind == advice.Handed {
+				to = &p.Handed
+			}
+			*to = append(*to, v.lock(sum))
 		}
-		slices.SortFunc(p.Locks, func(x, y advice.Lock) int {
-			return cmp.Or(cmp.Compare(y.Waited, x.Waited), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Site, y.Site))
-		})
+		for _, of := range [][]advice.Lock{p.Locks, p.Handed} {
+			slices.SortFunc(of, func(x, y advice.Lock) int {
+				return cmp.Or(cmp.Compare(y.Waited, x.Waited), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Site, y.Site))
+			})
+		}
 	}
 }
 
@@ -134,13 +151,19 @@ func (v *lockWaits) read() (err error) {
 		}
 		w := blocked{from: units.MonoNs(r.StartNs), to: units.MonoNs(r.EndNs), thread: r.Thread, by: cmp.Or(r.Holder, r.Waker), later: r.Holder == 0, object: r.Object,
 			class: r.Blocker, site: r.Site, kind: lockKind(r.Kind, v.blockers[r.Blocker], r.Holder != 0)}
-		if w.kind == "" {
+		class := v.blockers[r.Blocker].Class
+		w.limit = wire.WaitFlags(r.Flags)&wire.WaitTimed != 0 && w.by == 0
+		if v.a.self != nil && r.Kind == "park" && w.limit && isFuture(class) {
+			v.a.self.gaveUp[w.thread] = append(v.a.self.gaveUp[w.thread], piece{w.from, w.to})
+		}
+		w.handed = w.kind == "" && r.Kind == "park" && slices.ContainsFunc(handedBy, func(p string) bool { return strings.HasPrefix(class, p) })
+		if w.kind == "" && !w.handed {
 			w.class = 0
 			switch r.Kind {
 			case "sleep", "io":
 				w.by, w.class = 0, map[string]uint32{"sleep": sleeps, "io": isIO}[r.Kind]
 			}
-		} else if w.object != 0 {
+		} else if w.kind != "" && w.object != 0 {
 			users := v.users[w.object]
 			if users == nil {
 				users = map[uint32]bool{}
@@ -152,6 +175,11 @@ func (v *lockWaits) read() (err error) {
 	})
 	for _, list := range v.waits {
 		slices.SortFunc(list, func(x, y blocked) int { return cmp.Compare(x.from, y.from) })
+	}
+	if v.a.self != nil {
+		for _, list := range v.a.self.gaveUp {
+			slices.SortFunc(list, func(x, y piece) int { return cmp.Compare(x.from, y.from) })
+		}
 	}
 	return err
 }
@@ -167,6 +195,8 @@ func (w *blocked) does() string {
 	switch {
 	case w.kind != "":
 		return "lock"
+	case w.handed:
+		return "other"
 	case w.class == sleeps:
 		return "sleep"
 	case w.class == isIO:
@@ -218,18 +248,24 @@ func (v *lockWaits) mostIn(thread uint32, from, to units.MonoNs) (most *placed) 
 // permits back; else it is a signal.
 func (v *lockWaits) add(w *blocked) {
 	u := v.unitAt(w.thread, w.from)
-	if w.kind == "" || u == nil || w.kind == advice.Permits && !v.users[w.object][w.by] {
+	if w.kind == "" && !w.handed || u == nil || w.kind == advice.Permits && !v.users[w.object][w.by] {
 		return
 	}
 	to := min(w.to, u.to)
 	length := units.Ns(to - w.from)
-	u.of.recorded.list[u.at].Locked += length
+	if !w.handed {
+		u.of.recorded.list[u.at].Locked += length
+	}
 	of := v.groups[u.of]
 	if of == nil {
 		of = map[lockKey]*lockSum{}
 		v.groups[u.of] = of
 	}
-	key, site := lockKey{kind: w.kind, name: lockName(v.blockers[w.class].Class), site: w.site}, v.a.s.SiteByID(w.site)
+	kind := w.kind
+	if w.handed {
+		kind = advice.Handed
+	}
+	key, site := lockKey{kind: kind, name: lockName(v.blockers[w.class].Class), site: w.site}, v.a.s.SiteByID(w.site)
 	if site != nil && w.kind == advice.Monitor {
 		key.site, key.method = 0, site.Class+"."+site.Method
 	}
@@ -247,7 +283,16 @@ func (v *lockWaits) add(w *blocked) {
 	sum.any.add(w.from, to)
 	sum.objects[w.object] = true
 	sum.units[u.class] += int64(length)
-	v.holder(sum, w, to)
+	if !w.handed {
+		v.holder(sum, w, to)
+		return
+	}
+	if by := v.unitAt(w.by, w.to); by != nil && by.of == u.of {
+		sum.Given++
+	}
+	if w.limit {
+		sum.Limited++
+	}
 }
 
 // holder adds who had the lock in a wait, since it got it, and what that thread waited for meanwhile. A thread that got it without a

@@ -149,3 +149,54 @@ func TestLockLines(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestHandedWaits: threads 1 and 2 wait for what a queue hands over; the unit of thread 1 ends a wait of thread 2, a time limit ends
+// another one, and thread 9, which has no unit of the pool, the third. They are no locks.
+func TestHandedWaits(t *testing.T) {
+	p := &poolSum{recorded: recorded{list: []predict.Unit{{Start: 0, End: 100, Thread: 1}, {Start: 0, End: 100, Thread: 2}}, classes: []uint32{7, 7}}}
+	wait := func(thread uint32, from, to units.MonoNs, by uint32) blocked {
+		return blocked{thread: thread, from: from, to: to, by: by, object: 50, class: 1, handed: true, limit: by == 0}
+	}
+	v := &lockWaits{a: &advisor{s: &session.Session{}, pools: map[string]*poolSum{"p": p}, names: map[uint32]string{7: "A"}},
+		blockers: map[uint32]store.Blocker{1: {Class: "java.util.concurrent.SynchronousQueue$TransferStack"}}, units: map[uint32][]placed{}, groups: map[*poolSum]map[lockKey]*lockSum{},
+		waits: map[uint32][]blocked{1: {wait(1, 0, 20, 0)}, 2: {wait(2, 0, 30, 1), wait(2, 40, 45, 9)}}}
+	v.sum()
+	want := advice.Lock{Kind: advice.Handed, Name: "SynchronousQueue", Unit: "A", Locks: 1, Waits: 3, Waited: 55, Most: 30, Any: 35, Given: 1, Limited: 1}
+	if len(p.Locks) != 0 || len(p.Handed) != 1 || p.Handed[0] != want {
+		t.Errorf("%+v, want %+v", p.Handed, want)
+	}
+	if p.recorded.list[0].Locked != 0 {
+		t.Error("a replay takes it for a lock")
+	}
+}
+
+// TestQueuedAtLimit: a unit submits four tasks to its pool at 10, and waits for futures up to a time limit, from 20 to 50. The first
+// is never run, the unit runs the second itself at 60, another worker the third at 30 and the fourth at 15.
+func TestQueuedAtLimit(t *testing.T) {
+	at := func(start, end units.MonoNs, thread uint32) part {
+		return part{at: 10, start: start, end: end, thread: thread, pool: "p", by: 1}
+	}
+	for _, c := range []struct {
+		name                  string
+		part                  part
+		limits                []piece
+		waited, gaveUp, parts int64
+	}{
+		{"never run", at(0, 0, 0), []piece{{20, 50}}, 30, 1, 1},
+		{"run by the unit", at(60, 70, 1), []piece{{20, 50}}, 30, 1, 1},
+		{"begun meanwhile, and not done", at(30, 200, 2), []piece{{20, 50}}, 10, 1, 1},
+		{"begun before", at(15, 200, 2), []piece{{20, 50}}, 0, 0, 0},
+		{"no time limit", at(0, 0, 0), nil, 0, 0, 0},
+		{"the limit of an earlier unit", at(0, 0, 0), []piece{{-9, -5}}, 0, 0, 0},
+		{"done by another worker", at(40, 45, 2), []piece{{20, 50}}, 30, 0, 1},
+	} {
+		v := &selfWaits{parts: []part{c.part}, waiting: []waitingUnit{{from: 0, to: 100, pool: "p", thread: 1, parts: []int{0}}}, gaveUp: map[uint32][]piece{1: c.limits}}
+		got := selfSum{}
+		if s := v.byPool(map[string]string{"p": "p"})["p"]; s != nil {
+			got = *s
+		}
+		if int64(got.Time) != c.waited || got.GaveUp != c.gaveUp || got.Parts != c.parts {
+			t.Errorf("%s: waited %d, gave up %d of %d; want %d, %d of %d", c.name, got.Time, got.GaveUp, got.Parts, c.waited, c.gaveUp, c.parts)
+		}
+	}
+}

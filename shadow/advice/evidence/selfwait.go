@@ -30,6 +30,8 @@ type selfWaits struct {
 	end      units.MonoNs // of the session
 	// outside are the tasks that were submitted outside of tasks.
 	outside map[uint64]*submitted
+	// gaveUp is when each thread waited for a future up to a time limit, in order.
+	gaveUp map[uint32][]piece
 }
 
 // submitted is by whom a task was submitted, and to which pool.
@@ -63,7 +65,7 @@ const noSelfWait = wire.Rejected | wire.NoSubmission | wire.Forked | wire.Starte
 
 // newSelfWaits reads the submissions inside executions; nil if there are too many.
 func newSelfWaits(s *session.Session, x *origin.Index) (*selfWaits, error) {
-	v := &selfWaits{of: map[uint64]int{}, byThread: map[uint32][]int{}, outside: map[uint64]*submitted{}, end: s.Manifest.EndNs}
+	v := &selfWaits{of: map[uint64]int{}, byThread: map[uint32][]int{}, outside: map[uint64]*submitted{}, gaveUp: map[uint32][]piece{}, end: s.Manifest.EndNs}
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.TaskID {
 			if c.OuterTaskID[i] == 0 && c.Executor[i] != 0 && wire.SubmissionFlags(c.Flags[i])&noSelfWait == 0 && len(v.outside) < maxParts {
@@ -204,7 +206,8 @@ func (v *selfWaits) byPool(into map[string]string) map[string]*selfSum {
 		u := &v.waiting[i]
 		pool := into[u.pool]
 		var queued cover
-		parts, never := int64(0), int64(0)
+		parts, never, gaveUp := int64(0), int64(0), int64(0)
+		limits := within(v.gaveUp[u.thread], u)
 		for _, n := range u.parts {
 			p := &v.parts[n]
 			switch {
@@ -215,6 +218,9 @@ func (v *selfWaits) byPool(into map[string]string) map[string]*selfSum {
 			case p.start > 0 && p.end > 0 && p.end <= u.to && p.thread != u.thread:
 				queued.add(p.at, p.start)
 				parts++
+			case queuedAtLimit(p, u, limits, &queued):
+				parts++
+				gaveUp++
 			}
 		}
 		if waited := min(queued.length(), units.Ns(u.to-u.from)-u.cpu); waited > 0 {
@@ -223,10 +229,34 @@ func (v *selfWaits) byPool(into map[string]string) map[string]*selfSum {
 				s = &selfSum{classes: map[string]int64{}, threads: map[uint32]bool{}, first: u.from}
 				out[pool] = s
 			}
+			s.GaveUp += gaveUp
 			s.add(u, &queued, waited, parts, never)
 		}
 	}
 	return out
+}
+
+// within are those of a thread's waits, in order, that begin in a unit.
+func within(waits []piece, u *waitingUnit) []piece {
+	from := func(w piece, t units.MonoNs) int { return cmp.Compare(w.from, t) }
+	first, _ := slices.BinarySearchFunc(waits, u.from, from)
+	last, _ := slices.BinarySearchFunc(waits, u.to, from)
+	return waits[first:max(first, last)]
+}
+
+// queuedAtLimit reports whether a unit waited for a future up to a time limit while a part of it was queued, and adds that time.
+func queuedAtLimit(p *part, u *waitingUnit, limits []piece, queued *cover) (found bool) {
+	to := u.to
+	if p.start > 0 {
+		to = min(to, p.start)
+	}
+	for _, w := range limits {
+		if from, to := max(p.at, w.from), min(to, w.to); from < to {
+			queued.add(from, to)
+			found = true
+		}
+	}
+	return found
 }
 
 func (s *selfSum) add(u *waitingUnit, queued *cover, waited units.Ns, parts, never int64) {
