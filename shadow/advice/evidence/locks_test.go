@@ -190,10 +190,13 @@ func TestQueuedAtLimit(t *testing.T) {
 		{"the limit of an earlier unit", at(0, 0, 0), []piece{{-9, -5}}, 0, 0, 0},
 		{"done by another worker", at(40, 45, 2), []piece{{20, 50}}, 30, 0, 1},
 	} {
-		v := &selfWaits{parts: []part{c.part}, waiting: []waitingUnit{{from: 0, to: 100, pool: "p", thread: 1, parts: []int{0}}}, gaveUp: map[uint32][]piece{1: c.limits}}
+		v := &selfWaits{parts: []part{c.part}, waiting: []waitingUnit{{from: 0, to: 100, cpu: 5, pool: "p", thread: 1, parts: []int{0}}}, gaveUp: map[uint32][]piece{1: c.limits}}
 		got := selfSum{}
 		if s := v.byPool(map[string]string{"p": "p"})["p"]; s != nil {
 			got = *s
+		}
+		if got.GaveUp > 0 && got.CPU != 0 {
+			t.Errorf("%s: waiting for a processor, as far as %d of CPU time wait for one, is taken out of recorded waits", c.name, got.CPU)
 		}
 		if int64(got.Time) != c.waited || got.GaveUp != c.gaveUp || got.Parts != c.parts {
 			t.Errorf("%s: waited %d, gave up %d of %d; want %d, %d of %d", c.name, got.Time, got.GaveUp, got.Parts, c.waited, c.gaveUp, c.parts)

@@ -231,6 +231,9 @@ func (v *selfWaits) byPool(into map[string]string) map[string]*selfSum {
 			}
 			s.GaveUp += gaveUp
 			s.add(u, &queued, waited, parts, never)
+			if gaveUp > 0 {
+				s.CPU -= u.cpu // what it waited is recorded, and was not for a processor
+			}
 		}
 	}
 	return out
