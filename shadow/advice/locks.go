@@ -17,19 +17,18 @@ const (
 
 // Lock is what units of a pool waited for at one site: locks of one class.
 type Lock struct {
-	Kind   LockKind `json:"kind"`
-	Name   string   `json:"lock"`            // its class; of a monitor, that of the object
-	Unit   string   `json:"units"`           // the class of most of the units that waited
-	Site   string   `json:"site,omitempty"`  // where they waited, "" if not known
-	Locks  int64    `json:"locks,omitempty"` // how many of the class; 0: not known
-	Waits  int64    `json:"waits"`
-	Waited units.Ns `json:"waited_ns"`
-	Most   units.Ns `json:"max_ns"`
-	Any    units.Ns `json:"any_ns"` // during which at least one unit waited
-	Holder Holder   `json:"holder"`
-	// Of what is Handed: how many of the waits another unit of the pool ended, and how many a time limit.
-	Given   int64 `json:"given,omitempty"`
-	Limited int64 `json:"timed_out,omitempty"`
+	Kind    LockKind `json:"kind"`
+	Name    string   `json:"lock"`            // its class; of a monitor, that of the object
+	Unit    string   `json:"units"`           // the class of most of the units that waited
+	Site    string   `json:"site,omitempty"`  // where they waited, "" if not known
+	Locks   int64    `json:"locks,omitempty"` // how many of the class; 0: not known
+	Waits   int64    `json:"waits"`
+	Waited  units.Ns `json:"waited_ns"`
+	Most    units.Ns `json:"max_ns"`
+	Any     units.Ns `json:"any_ns"` // during which at least one unit waited
+	Holder  Holder   `json:"holder"`
+	Given   int64    `json:"given,omitempty"`     // of what is handed: waits that another unit of the pool ended
+	Limited int64    `json:"timed_out,omitempty"` // of what is handed: waits that a time limit ended
 }
 
 // Holder is who had a lock while others waited for it.
