@@ -49,10 +49,10 @@ type FineUnits struct {
 	Probes   units.Ns `json:"probes_ns"`      // estimate: the pool's time that the profiler's own probes took
 	Work     units.Ns `json:"pool_work_ns"`
 	Active   units.Ns `json:"pool_active_ns"`
-	Always   bool     `json:"-"`           // Active is all of the pool's time
-	Waited   units.Ns `json:"cpu_wait_ns"` // of a worker on average: for a processor
+	Always   bool     `json:"-"`              // Active is all of the pool's time
+	Waited   units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor
 	Others   units.Ns `json:"other_units_ns"` // of a worker on average: inside units of other classes
-	Lanes    int      `json:"lanes"`       // workers, at most one a processor
+	Lanes    int      `json:"lanes"`          // workers, at most one a processor
 	// Producer is how long another thread of the program computes at least, if it
 	// submitted all of them and a submission costs it 5 µs.
 	Producer units.Ns `json:"producer_ns"`
