@@ -1,6 +1,9 @@
 package evidence
 
 import (
+	"cmp"
+	"slices"
+
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
@@ -40,7 +43,7 @@ const longWait = units.MonoNs(1_000_000)
 // A processor that no thread of the process uses, by the record, is used by others if
 // a worker waits for one. Others cause as large a share of the waiting as they have of
 // the processors. of is the pool of each thread; -1: none.
-func contention(slices activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
+func contention(record activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
 	var ends activity.Ends
 	state, long := make([]activity.ThreadState, len(of)), make([]bool, len(of))
 	wanted := 0 // threads of the process that run or are ready
@@ -111,7 +114,7 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 			count(e.Thread, -1)
 		}
 	}
-	err := slices(func(s activity.Slice) error {
+	err := record(func(s activity.Slice) error {
 		if int(s.Thread) >= len(of) {
 			return nil
 		}
@@ -150,16 +153,13 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 	}
 	pool := map[uint32]int{} // by thread
 	var pools []contended
-	var which []int
-	for i := range f.Pools {
+	which := crowded(f, t)
+	for n, i := range which {
 		p := &f.Pools[i]
-		if !p.Runnable.Measured() || !looksCrowded(p, f.CPUs, t) {
-			continue
-		}
 		for _, thread := range workers[i] {
-			pool[thread] = len(pools)
+			pool[thread] = n
 		}
-		pools, which = append(pools, contended{span: activity.Span{From: p.From, To: p.To}, submitter: a.recorded(submitters[p.Label], workers[i])}), append(which, i)
+		pools = append(pools, contended{span: activity.Span{From: p.From, To: p.To}, submitter: a.recorded(submitters[p.Label], workers[i])})
 	}
 	if len(pools) == 0 && float64(a.ready()) < t.Taken*float64(f.CPUs)*float64(f.Duration) {
 		return // too little waiting for any finding
@@ -189,6 +189,24 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 	if record.KnowsEnds() {
 		behind(judged, pools, t)
 	}
+}
+
+// mostCrowded is the most pools of which the scheduling record is read: each slice of it is looked at for each of them.
+const mostCrowded = 64
+
+// crowded are the pools that are worth a closer look, in order; of very many, those whose units took the most time.
+func crowded(f *advice.UnitFacts, t advice.Thresholds) (which []int) {
+	for i := range f.Pools {
+		if p := &f.Pools[i]; p.Runnable.Measured() && looksCrowded(p, f.CPUs, t) {
+			which = append(which, i)
+		}
+	}
+	if len(which) > mostCrowded {
+		slices.SortStableFunc(which, func(x, y int) int { return cmp.Compare(f.Pools[y].Wall, f.Pools[x].Wall) })
+		which = which[:mostCrowded]
+		slices.Sort(which)
+	}
+	return which
 }
 
 // looksCrowded reports whether a pool is worth a closer look: it has many workers, few,

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,12 +26,7 @@ func (a *advisor) merge() map[string]string {
 	m.others()
 	m.classes()
 	into := map[string]string{}
-	groups := map[string][]string{}
-	for _, l := range m.labels {
-		root := m.root(l)
-		groups[root] = append(groups[root], l)
-	}
-	for _, group := range groups {
+	for _, group := range m.groups() {
 		main := slices.MinFunc(group, func(x, y string) int {
 			return cmp.Or(cmp.Compare(a.pools[x].kind, a.pools[y].kind), cmp.Compare(a.pools[y].Units, a.pools[x].Units), cmp.Compare(x, y))
 		})
@@ -107,71 +103,139 @@ func (p *poolSum) merge(o *poolSum) {
 	}
 }
 
-// manyOnOne is the most classes on one thread that are compared in pairs.
+// manyOnOne is the most sets of workers with one thread that all others of that thread are compared with: those of the
+// most workers, as the smaller become part of the larger. So the time grows with the pools, not with their pairs.
 const manyOnOne = 256
 
-// merger finds the pools that share their workers.
+// fewApart is the most sets of workers that are compared in pairs; of more, only so many are compared with all.
+const fewApart = 16
+
+// merger finds the pools that share their workers. Pools with the same workers are one place.
 type merger struct {
-	pools  map[string]*poolSum
-	labels []string                  // in order
-	shared map[string]map[string]int // the number of workers that two have in common
-	parent map[string]string
-	router map[string]bool
+	places []place
+	on     map[uint32][]int // by thread: the places that others are compared with, those of executors first
+	parent []int            // by place
+	router []bool           // by place
+	common []int            // by place, while one is compared: how many workers the two share
+}
+
+// place is a set of workers, with the pools that have just these.
+type place struct {
+	labels  []string // in order
+	workers []uint32 // in order
+	class   bool     // of tasks whose executor is unknown
 }
 
 func newMerger(pools map[string]*poolSum) *merger {
-	m := &merger{pools: pools, labels: slices.Sorted(maps.Keys(pools)), shared: map[string]map[string]int{}, parent: map[string]string{}, router: map[string]bool{}}
-	by := map[uint32][]string{}
-	for _, l := range m.labels {
-		m.parent[l], m.shared[l] = l, map[string]int{}
-		for thread := range pools[l].workers {
-			by[thread] = append(by[thread], l)
+	m := &merger{on: map[uint32][]int{}}
+	at := map[string]int{}
+	for _, l := range slices.Sorted(maps.Keys(pools)) {
+		p := place{labels: []string{l}, workers: slices.Sorted(maps.Keys(pools[l].workers)), class: pools[l].kind == byClass}
+		key := p.key()
+		if i, ok := at[key]; ok && len(p.workers) > 0 {
+			m.places[i].labels = append(m.places[i].labels, l)
+			continue
+		}
+		at[key] = len(m.places)
+		m.places = append(m.places, p)
+	}
+	m.parent, m.router, m.common = make([]int, len(m.places)), make([]bool, len(m.places)), make([]int, len(m.places))
+	for i := range m.places {
+		m.parent[i] = i
+		for _, thread := range m.places[i].workers {
+			m.on[thread] = append(m.on[thread], i)
 		}
 	}
-	for _, on := range by {
-		for i, x := range on {
-			for _, y := range on[:i] {
-				if len(on) > manyOnOne && pools[x].kind == byClass && pools[y].kind == byClass {
-					continue
-				}
-				m.shared[x][y]++
-				m.shared[y][x]++
-			}
-		}
+	for thread, on := range m.on {
+		m.on[thread] = m.largest(on)
 	}
 	return m
 }
 
-func (m *merger) root(l string) string {
-	for m.parent[l] != l {
-		l = m.parent[l]
+// key tells sets of workers apart.
+func (p *place) key() string {
+	key := []byte{0}
+	if p.class {
+		key[0] = 1
 	}
-	return l
+	for _, thread := range p.workers {
+		key = binary.LittleEndian.AppendUint32(key, thread)
+	}
+	return string(key)
 }
 
-func (m *merger) size(l string) int { return len(m.pools[l].workers) }
+// largest are the places of executors and those of classes with the most workers.
+func (m *merger) largest(on []int) []int {
+	slices.SortFunc(on, func(x, y int) int {
+		a, b := &m.places[x], &m.places[y]
+		switch {
+		case a.class && !b.class:
+			return 1
+		case b.class && !a.class:
+			return -1
+		}
+		return cmp.Or(cmp.Compare(len(b.workers), len(a.workers)), cmp.Compare(x, y))
+	})
+	classes := slices.IndexFunc(on, func(i int) bool { return m.places[i].class })
+	if classes < 0 {
+		classes = len(on)
+	}
+	return slices.Concat(on[:min(classes, manyOnOne)], on[classes:min(len(on), classes+manyOnOne)])
+}
 
-// within reports whether most of x's workers are y's. One shared worker of several is
+// shared calls f for each place that x shares workers with, in order, with their number.
+func (m *merger) shared(x int, f func(y, n int)) {
+	var found []int
+	for _, thread := range m.places[x].workers {
+		for _, y := range m.on[thread] {
+			if y == x {
+				continue
+			}
+			if m.common[y]++; m.common[y] == 1 {
+				found = append(found, y)
+			}
+		}
+	}
+	slices.Sort(found)
+	for _, y := range found {
+		n := m.common[y]
+		m.common[y] = 0
+		f(y, n)
+	}
+}
+
+func (m *merger) root(i int) int {
+	for m.parent[i] != i {
+		m.parent[i] = m.parent[m.parent[i]]
+		i = m.parent[i]
+	}
+	return i
+}
+
+func (m *merger) size(i int) int { return len(m.places[i].workers) }
+
+// within reports whether most of x's workers are y's, by the number that they share. One shared worker of several is
 // not enough: it may have helped out once.
-func (m *merger) within(x, y string) bool {
-	n := m.shared[x][y]
+func (m *merger) within(x, y, n int) bool {
 	return 2*n > m.size(x) && (n > 1 || m.size(y) == 1)
 }
 
 // executors joins executors that share their workers, the smaller to the larger. One
 // that forwards to several unrelated ones is a router, and stays apart.
 func (m *merger) executors() {
-	inside := map[string][]string{}
-	for _, x := range m.labels {
-		if m.pools[x].kind == byClass {
+	inside := map[int][]int{}
+	for y := range m.places {
+		if m.places[y].class {
 			continue
 		}
-		for _, y := range slices.Sorted(maps.Keys(m.shared[x])) {
-			if m.pools[y].kind != byClass && m.size(y) <= m.size(x) && m.within(y, x) {
+		m.shared(y, func(x, n int) {
+			if !m.places[x].class && m.size(y) <= m.size(x) && m.within(y, x, n) {
 				inside[x] = append(inside[x], y)
 			}
-		}
-		m.router[x] = m.apart(inside[x])
+		})
+	}
+	for x, ys := range inside {
+		m.router[x] = m.apart(ys)
 	}
 	for x, ys := range inside {
 		for _, y := range ys {
@@ -182,11 +246,17 @@ func (m *merger) executors() {
 	}
 }
 
-// apart reports whether any two pools share no worker.
-func (m *merger) apart(labels []string) bool {
-	for i, x := range labels {
-		for _, y := range labels[:i] {
-			if m.shared[x][y] == 0 {
+// apart reports whether any two places share no worker. Of many it compares all with those of the fewest workers only.
+func (m *merger) apart(places []int) bool {
+	few := slices.Clone(places)
+	slices.SortFunc(few, func(x, y int) int { return cmp.Or(cmp.Compare(m.size(x), m.size(y)), cmp.Compare(x, y)) })
+	for _, x := range few[:min(len(few), fewApart)] {
+		its := map[uint32]bool{}
+		for _, thread := range m.places[x].workers {
+			its[thread] = true
+		}
+		for _, y := range places {
+			if !slices.ContainsFunc(m.places[y].workers, func(thread uint32) bool { return its[thread] }) {
 				return true
 			}
 		}
@@ -196,17 +266,17 @@ func (m *merger) apart(labels []string) bool {
 
 // others joins tasks without an executor to the one on whose workers most of them ran.
 func (m *merger) others() {
-	for _, x := range m.labels {
-		if m.pools[x].kind != byClass && !m.router[x] {
+	for x := range m.places {
+		if !m.places[x].class && !m.router[x] {
 			continue
 		}
-		best := ""
-		for _, y := range slices.Sorted(maps.Keys(m.shared[x])) {
-			if m.pools[y].kind != byClass && !m.router[y] && m.within(x, y) && (best == "" || m.shared[x][y] > m.shared[x][best]) {
-				best = y
+		best, most := -1, 0
+		m.shared(x, func(y, n int) {
+			if !m.places[y].class && !m.router[y] && m.within(x, y, n) && n > most {
+				best, most = y, n
 			}
-		}
-		if best != "" {
+		})
+		if best >= 0 {
 			m.parent[x] = m.root(best)
 		}
 	}
@@ -215,16 +285,41 @@ func (m *merger) others() {
 // classes joins classes that mostly ran on the same threads, if these belong to no
 // executor.
 func (m *merger) classes() {
-	alone := func(l string) bool { return m.pools[l].kind == byClass && m.parent[l] == l }
-	var pairs [][2]string
-	for _, x := range m.labels {
-		for _, y := range slices.Sorted(maps.Keys(m.shared[x])) {
-			if x < y && alone(x) && alone(y) && m.within(x, y) && m.within(y, x) {
-				pairs = append(pairs, [2]string{x, y})
-			}
+	alone := func(i int) bool { return m.places[i].class && m.parent[i] == i }
+	var pairs [][2]int
+	for x := range m.places {
+		if !alone(x) {
+			continue
 		}
+		m.shared(x, func(y, n int) {
+			if alone(y) && m.within(x, y, n) && m.within(y, x, n) {
+				pairs = append(pairs, [2]int{x, y})
+			}
+		})
 	}
 	for _, p := range pairs {
 		m.parent[m.root(p[0])] = m.root(p[1])
 	}
+}
+
+// groups are the labels of the pools that are one. Routers with the same workers are several.
+func (m *merger) groups() [][]string {
+	labels := map[int][]string{}
+	var out [][]string
+	for i := range m.places {
+		root := m.root(i)
+		if root == i && m.router[i] {
+			for _, l := range m.places[i].labels[1:] {
+				out = append(out, []string{l})
+			}
+			labels[root] = append(labels[root], m.places[i].labels[0])
+			continue
+		}
+		labels[root] = append(labels[root], m.places[i].labels...)
+	}
+	for _, root := range slices.Sorted(maps.Keys(labels)) {
+		slices.Sort(labels[root])
+		out = append(out, labels[root])
+	}
+	return out
 }

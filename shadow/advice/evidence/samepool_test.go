@@ -67,3 +67,33 @@ func TestSamePool(t *testing.T) {
 		t.Errorf("put together: %+v", p)
 	}
 }
+
+// TestVeryManyPools: an executor for each call on the threads of one pool is that pool, and is found without comparing
+// each with each.
+func TestVeryManyPools(t *testing.T) {
+	const n, threads = 10_000, 300
+	worker := func() *advice.Worker { return &advice.Worker{Units: 1, Wall: 10, CPU: 5} }
+	pools := map[string]*poolSum{"pool": {kind: byExecutor, workers: map[uint32]*advice.Worker{}}}
+	for i := range uint32(threads) {
+		pools["pool"].workers[i] = worker()
+	}
+	for i := range uint32(n) {
+		// Many that ran on the same threads, and many that did not.
+		a, b := i%threads, (i+1+i/threads)%threads
+		pools[fmt.Sprint("call ", i)] = &poolSum{kind: byExecutor, workers: map[uint32]*advice.Worker{a: worker(), b: worker()}}
+		pools[fmt.Sprint("class ", i)] = &poolSum{kind: byClass, workers: map[uint32]*advice.Worker{a: worker(), b: worker()}}
+	}
+	m := newMerger(pools)
+	compared := 0
+	for x := range m.places {
+		for _, thread := range m.places[x].workers {
+			compared += len(m.on[thread])
+		}
+	}
+	if most := (2*len(pools) + threads) * 2 * manyOnOne; compared > most {
+		t.Errorf("%d pools are compared %d times, want at most %d", len(pools), compared, most)
+	}
+	if len(m.places) < n/2 {
+		t.Errorf("only %d sets of workers of %d pools: the test compares too few", len(m.places), len(pools))
+	}
+}

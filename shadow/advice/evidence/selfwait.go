@@ -27,7 +27,8 @@ type selfWaits struct {
 	of       map[uint64]int   // index into parts, by task
 	byThread map[uint32][]int // indexes into parts, in order of time
 	waiting  []waitingUnit
-	end      units.MonoNs // of the session
+	running  map[uint32]int // by thread: 1 + the index into waiting of a unit that had not ended
+	end      units.MonoNs   // of the session
 	// outside are the tasks that were submitted outside of tasks.
 	outside map[uint64]*submitted
 	// gaveUp is when each thread waited for a future up to a time limit, in order.
@@ -65,7 +66,10 @@ const noSelfWait = wire.Rejected | wire.NoSubmission | wire.Forked | wire.Starte
 
 // newSelfWaits reads the submissions inside executions; nil if there are too many.
 func newSelfWaits(s *session.Session, x *origin.Index) (*selfWaits, error) {
-	v := &selfWaits{of: map[uint64]int{}, byThread: map[uint32][]int{}, outside: map[uint64]*submitted{}, gaveUp: map[uint32][]piece{}, end: s.Manifest.EndNs}
+	v := &selfWaits{
+		of: map[uint64]int{}, byThread: map[uint32][]int{}, running: map[uint32]int{}, outside: map[uint64]*submitted{},
+		gaveUp: map[uint32][]piece{}, end: s.Manifest.EndNs,
+	}
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.TaskID {
 			if c.OuterTaskID[i] == 0 && c.Executor[i] != 0 && wire.SubmissionFlags(c.Flags[i])&noSelfWait == 0 && len(v.outside) < maxParts {
@@ -120,6 +124,9 @@ func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 		return
 	}
 	v.waiting = append(v.waiting, u)
+	if u.running && v.running[u.thread] == 0 {
+		v.running[u.thread] = len(v.waiting)
+	}
 }
 
 // ranAtOnce reports whether a unit ran inside its own submission: on the submitting
@@ -162,11 +169,11 @@ func (v *selfWaits) left(into map[string]string) map[string]int64 {
 // joined merges a running unit with another one of its thread: one is inside the
 // other, but that is recorded only at its end.
 func (v *selfWaits) joined(u *waitingUnit) bool {
-	i := slices.IndexFunc(v.waiting, func(o waitingUnit) bool { return o.running && o.thread == u.thread })
-	if i < 0 {
+	i := v.running[u.thread]
+	if i == 0 {
 		return false
 	}
-	o := &v.waiting[i]
+	o := &v.waiting[i-1]
 	if u.from > o.from {
 		o.class = u.class // the inner one names the program's task
 		return true

@@ -107,11 +107,12 @@ func (a *advisor) addSummarised(into map[string]string) {
 	pools := a.poolsOfThreads()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
+		rest := a.pools[into[most(c.pools)]]
 		for i := range c.spans {
 			s := &c.spans[i]
 			p := pools[s.thread]
 			if p == nil {
-				p = a.pools[into[most(c.pools)]]
+				p = rest
 			}
 			if p == nil || p.Units == 0 {
 				continue
