@@ -17,6 +17,8 @@ type classCounts struct {
 	placed, totals map[uint32]*classTotals
 	complete       bool // nothing was lost, as far as recorded
 
+	byClass map[uint32][]Event // of counts, once these are complete
+
 	last  Event // consecutive records are mostly alike
 	count uint64
 }
@@ -107,6 +109,10 @@ func (c *classCounts) readSummaries(s *session.Session) error {
 			totalsOf(c.placed, x.Class).submissions += x.Count
 		}
 	}
+	c.byClass = map[uint32][]Event{}
+	for e := range c.counts {
+		c.byClass[e.Class] = append(c.byClass[e.Class], e)
+	}
 	return s.Summaries(func(x *session.Summary) error {
 		t := totalsOf(c.totals, x.Class)
 		t.creations += x.Creations
@@ -177,16 +183,16 @@ func (c *classCounts) submissionSite(s *session.Session, class uint32) uint32 {
 	return sites[0]
 }
 
-// sites appends the sites of events of a kind, one for each label. It returns none, or
+// sites appends the sites of events of a kind, one for each label, until there are two. It returns none, or
 // true if the site of an event is unknown.
 func (c *classCounts) sites(s *session.Session, sites []uint32, class uint32, kind wire.SiteKind, none bool) ([]uint32, bool) {
-	for e := range c.counts {
-		if e.Class != class || e.Kind != kind {
+	for _, e := range c.byClass[class] {
+		if e.Kind != kind {
 			continue
 		}
 		if e.Site == 0 {
 			none = true
-		} else if !slices.ContainsFunc(sites, func(id uint32) bool { return sameLabel(s, id, e.Site) }) {
+		} else if len(sites) < 2 && !slices.ContainsFunc(sites, func(id uint32) bool { return sameLabel(s, id, e.Site) }) {
 			sites = append(sites, e.Site)
 		}
 	}

@@ -46,7 +46,8 @@ func (n *Names) addLambdas() {
 			continue
 		}
 		if id := n.add(c, title); id != c.ID {
-			n.lambdas[c.ID], n.ids[named{c.ID, title}], n.summary[c.ID], n.whole[c.ID] = id, id, id, true
+			n.name(c.ID, title, id)
+			n.lambdas[c.ID], n.summary[c.ID], n.whole[c.ID] = id, id, true
 		}
 	}
 }

@@ -22,7 +22,8 @@ type Names struct {
 	whole   map[uint32]bool   // by class: it is named without --units, too
 	titles  map[uint32]string // by site
 	ids     map[named]uint32
-	summary map[uint32]uint32 // by class: the name of its summaries
+	titled  map[uint32][]uint32 // by class: its names
+	summary map[uint32]uint32   // by class: the name of its summaries
 	classes []session.Class
 	from    map[string]string // by name: the JDK's class
 }
@@ -44,7 +45,7 @@ func inUnits(c *session.Class) bool {
 
 // NewNames finds the names of a session's tasks.
 func NewNames(x *Index) *Names {
-	n := &Names{x: x, lambdas: map[uint32]uint32{}, whole: map[uint32]bool{}, titles: map[uint32]string{}, ids: map[named]uint32{}, summary: map[uint32]uint32{}, from: map[string]string{}}
+	n := &Names{x: x, lambdas: map[uint32]uint32{}, whole: map[uint32]bool{}, titles: map[uint32]string{}, ids: map[named]uint32{}, titled: map[uint32][]uint32{}, summary: map[uint32]uint32{}, from: map[string]string{}}
 	for _, site := range x.s.Sites() {
 		if !unit.IsJDK(site.Class, 0) {
 			n.titles[site.ID] = Title(&site)
@@ -93,7 +94,7 @@ func (n *Names) class(c *session.Class, titles map[string]uint64) {
 		return cmp.Or(cmp.Compare(titles[b], titles[a]), cmp.Compare(a, b))
 	})
 	for _, title := range order {
-		n.ids[named{c.ID, title}] = n.add(c, title)
+		n.name(c.ID, title, n.add(c, title))
 	}
 	switch len(order) {
 	case 0:
@@ -102,6 +103,12 @@ func (n *Names) class(c *session.Class, titles map[string]uint64) {
 	default:
 		n.summary[c.ID] = n.add(c, fmt.Sprintf("%s and %d more", order[0], len(order)-1))
 	}
+}
+
+// name gives tasks of a class with that title a name.
+func (n *Names) name(class uint32, title string, id uint32) {
+	n.ids[named{class, title}] = id
+	n.titled[class] = append(n.titled[class], id)
 }
 
 // maxNames bounds the names of a session.
@@ -246,8 +253,8 @@ func (n *Names) Divide(per []session.ClassCounts, inUnits bool) []session.ClassC
 			out = append(out, c)
 			continue
 		}
-		for key, id := range n.ids {
-			if key.class != c.Class.ID || created[id] == 0 || byID[id] == nil {
+		for _, id := range n.titled[c.Class.ID] {
+			if created[id] == 0 || byID[id] == nil {
 				continue
 			}
 			part := session.ClassCounts{Class: byID[id], Created: min(created[id], c.Created)}
@@ -260,15 +267,7 @@ func (n *Names) Divide(per []session.ClassCounts, inUnits bool) []session.ClassC
 }
 
 // single reports whether all tasks of a class have one name.
-func (n *Names) single(class uint32) bool {
-	names := 0
-	for key := range n.ids {
-		if key.class == class {
-			names++
-		}
-	}
-	return names == 1
-}
+func (n *Names) single(class uint32) bool { return len(n.titled[class]) == 1 }
 
 // Single is the only name of the tasks of a class; false: there are none or several.
 func (n *Names) Single(class uint32, inUnits bool) (uint32, bool) {

@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"maps"
 	"slices"
 
 	"stackagent/granularity/unit"
@@ -44,7 +45,8 @@ func (u *Reader) findNested() error {
 	if u.s.Manifest.Summarised.Executions == 0 {
 		return nil
 	}
-	inside := map[uint32][]uint32{} // by class: the classes of parts of its units
+	type inside struct{ part, outer uint32 }                  // classes
+	found, around := map[inside]bool{}, map[uint32][]uint32{} // by class of parts: those of the units around them
 	err := u.s.SummaryHeads(func(x *store.Summary) {
 		n.known = n.known || wire.SummaryFlags(x.Flags)&wire.SummaryOuterKnown != 0
 		part := u.partOf(x.Class, x.Outer, wire.SummaryFlags(x.Flags))
@@ -55,16 +57,20 @@ func (u *Reader) findNested() error {
 			n.holds[x.Outer] = true
 		default:
 			n.parts[x.Outer] = true
-			if !slices.Contains(inside[x.Outer], x.Class) {
-				inside[x.Outer] = append(inside[x.Outer], x.Class)
+			if key := (inside{x.Class, x.Outer}); !found[key] {
+				found[key] = true
+				around[x.Class] = append(around[x.Class], x.Outer)
 			}
 		}
 	})
-	for more := true; more; { // what holds a part that holds units, holds them
-		more = false
-		for outer, classes := range inside {
-			if !n.holds[outer] && slices.ContainsFunc(classes, func(c uint32) bool { return n.holds[c] }) {
-				n.holds[outer], more = true, true
+	// What holds a part that holds units, holds them.
+	for left := slices.Collect(maps.Keys(n.holds)); len(left) > 0; {
+		class := left[len(left)-1]
+		left = left[:len(left)-1]
+		for _, outer := range around[class] {
+			if !n.holds[outer] {
+				n.holds[outer] = true
+				left = append(left, outer)
 			}
 		}
 	}

@@ -218,8 +218,11 @@ func (b *builder) keepLargest(prefix string, most int) {
 		}
 	}
 	sort.SliceStable(with, func(i, j int) bool { return sums[with[i]] > sums[with[j]] })
-	out := with[most:]
-	b.series = slices.DeleteFunc(b.series, func(s *Series) bool { return slices.Contains(out, s) })
+	out := map[*Series]bool{}
+	for _, s := range with[most:] {
+		out[s] = true
+	}
+	b.series = slices.DeleteFunc(b.series, func(s *Series) bool { return out[s] })
 	b.absent[strings.TrimSuffix(prefix, "{")+" of more than "+fmt.Sprint(most)] = fmt.Sprintf("only the largest %d have a series of their own; %d have none", most, len(out))
 }
 
