@@ -18,8 +18,9 @@ type Hotspot struct {
 	Class         string      `json:"class,omitempty"`
 	TaskClass     string      `json:"task_class,omitempty"` // the class, where Class is the program's name of its tasks
 	Thread        string      `json:"thread,omitempty"`
-	Site          string      `json:"site,omitempty"`     // where they were submitted, or created
-	Executor      string      `json:"executor,omitempty"` // to which they were submitted
+	Site          string      `json:"site,omitempty"`      // where they were submitted, or created
+	Executor      string      `json:"executor,omitempty"`  // to which they were submitted
+	Executors     int64       `json:"executors,omitempty"` // how many have that label
 	ThreadKind    string      `json:"thread_kind,omitempty"`
 	Kinds         units.Kinds `json:"-"`
 	KindNames     string      `json:"kinds,omitempty"`

@@ -25,7 +25,8 @@ func newHotspots(env console.Env) *cobra.Command {
 		Short: "Which tasks hold the work, by class, site, executor, thread or context",
 		Long: `Lists where the work is. A site is the call site that submits the tasks, or creates
 them if the submission is not known. A context is a whole stack; it needs a session
-recorded with --contexts.
+recorded with --contexts. Executors that one line makes are one row, with their number;
+--each lists each. Up to 16 pools with threads of their own always have a row each.
 
 --format pprof and collapsed write the work for tools that draw flame graphs
 (pprof -http=: FILE, flamegraph.pl): by context if the session has contexts and
@@ -82,6 +83,7 @@ recorded with --contexts.
 	unitsFlag(cmd, &o.Units)
 	exactFlag(cmd, &exact)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread|context")
+	cmd.Flags().BoolVar(&o.Each, "each", false, "with --by executor: a row for each executor, also of those that one line makes")
 	cmd.Flags().StringVar(&o.Metric, "metric", "", "sort and show by this metric instead of CPU time: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "of pprof and collapsed: file to write (default: standard output)")
 	cmd.Flags().StringVar(&sort, "sort", "work", "work|self|wall|cpu|count|mean|p99|max|never|threw|queue, greatest first")
@@ -97,6 +99,9 @@ func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
 	case "class", "thread", summary.BySite, summary.ByExecutor, summary.ByContext:
 	default:
 		return console.Usagef("--by %s: use class, site, executor, thread or context", o.By)
+	}
+	if o.Each && o.By != summary.ByExecutor {
+		return console.Usagef("--each goes with --by executor")
 	}
 	if err := checkTrace(o.Filter, o.Units); err != nil {
 		return err
@@ -123,7 +128,7 @@ func checkTrace(f summary.Filter, inUnits bool) error {
 
 // hotspotSummary condenses a session as the listing wants it.
 func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, format string, exact bool) (*summary.Summary, error) {
-	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units, Exact: exact}
+	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units, Exact: exact, Each: o.Each}
 	// Scripts find the raw executions of a class of the JDK in one row.
 	options.AsRecorded = o.By == "class" && format != "table" && !o.Units && !o.Filter.App
 	if o.By != summary.BySite && o.By != summary.ByExecutor {

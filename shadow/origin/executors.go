@@ -18,7 +18,7 @@ import (
 
 // ExecutorLabel names an executor; 0: none. It is named after the threads that run its
 // tasks, tax (ThreadPoolExecutor, Orders.java:12); if their names are the JDK's own, after
-// the line that constructs it.
+// the line that constructs it. Very many that one line constructs have one label.
 func (x *Index) ExecutorLabel(executor uint32) string {
 	if executor == 0 {
 		return NoExecutor
@@ -28,27 +28,6 @@ func (x *Index) ExecutorLabel(executor uint32) string {
 		return label
 	}
 	return fmt.Sprintf("executor %d %s", executor, UnknownSite)
-}
-
-// nameExecutors labels all executors. Those with one label are numbered.
-func (x *Index) nameExecutors() {
-	ran, workers := x.ranOn()
-	x.workers = x.workersOf(ran, workers)
-	threads := x.executorThreads(ran)
-	x.executorLabels = map[uint32]string{}
-	same := map[string][]uint32{}
-	for _, e := range x.s.Executors() {
-		label := LabelExecutor(&e, threads[e.ID])
-		x.executorLabels[e.ID] = label
-		same[label] = append(same[label], e.ID)
-	}
-	for label, ids := range same {
-		for _, id := range ids {
-			if len(ids) > 1 {
-				x.executorLabels[id] = fmt.Sprintf("%s #%d", label, id)
-			}
-		}
-	}
 }
 
 // commonPool is the name that the agent gives the common pool.
@@ -130,6 +109,15 @@ func (x *Index) ranOn() (counts map[ran]uint64, workers map[uint32]string) {
 	return counts, workers
 }
 
+// ExecutorsIn is how many executors have a label; 0: it is none of executors.
+func (x *Index) ExecutorsIn(label string) int64 {
+	x.executorsOnce.Do(x.nameExecutors)
+	return x.inLabel[label]
+}
+
+// Each gives executors made at one line a label each. It is called before anything has a label.
+func (x *Index) Each() { x.each = true }
+
 // ExecutorOf is the executor whose worker a thread is; 0: it is none, or the executor is not known.
 func (x *Index) ExecutorOf(thread uint32) uint32 {
 	x.executorsOnce.Do(x.nameExecutors)
@@ -187,9 +175,9 @@ func (x *Index) onlyPool() (only uint32) {
 	return only
 }
 
-// executorThreads are the names of the threads that ran most of the tasks of each executor,
-// without their numbers; "": they have none in common. If no task has a record, those of its workers count.
-func (x *Index) executorThreads(counts map[ran]uint64) map[uint32]string {
+// executorThreads are the names of the threads of each executor, by how many of its tasks they ran. If no task has a
+// record, its workers count.
+func (x *Index) executorThreads(counts map[ran]uint64) map[uint32]map[string]uint64 {
 	counts = maps.Clone(counts)
 	for thread, executor := range x.workers {
 		if counts != nil {
@@ -207,11 +195,7 @@ func (x *Index) executorThreads(counts map[ran]uint64) map[uint32]string {
 		}
 		names[k.executor][t.Name] += n
 	}
-	out := map[uint32]string{}
-	for executor, threads := range names {
-		out[executor] = SharedName(threads)
-	}
-	return out
+	return names
 }
 
 // maxThreadName bounds what a label shows of the name of a thread.

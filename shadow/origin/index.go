@@ -52,6 +52,8 @@ type Index struct {
 
 	executorsOnce  sync.Once
 	executorLabels map[uint32]string
+	inLabel        map[string]int64  // by label: how many executors have it
+	each           bool              // each executor has one of its own
 	workers        map[uint32]uint32 // by thread: the executor whose worker it is
 
 	threadsOnce sync.Once
@@ -232,17 +234,21 @@ func (x *Index) line(site uint32) uint32 {
 // their submission may be in a summary.
 func (x *Index) improve() {
 	x.better = map[betterKey]ID{}
-	known := len(x.list)
+	var without []ID // origins without a site
+	for n, o := range x.list {
+		if o.Site == 0 && !o.sites {
+			without = append(without, ID(n))
+		}
+	}
 	for _, class := range slices.Sorted(maps.Keys(x.classes.placed)) {
 		site := x.classes.origin(x.s, class, true).site
 		if site == 0 {
 			continue
 		}
-		for n := range known {
-			if o := x.list[n]; o.Site == 0 && !o.sites {
-				o.Site = x.line(site)
-				x.better[betterKey{class, ID(n)}] = x.id(o)
-			}
+		for _, n := range without {
+			o := x.list[n]
+			o.Site = x.line(site)
+			x.better[betterKey{class, n}] = x.id(o)
 		}
 	}
 }

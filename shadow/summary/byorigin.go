@@ -59,7 +59,7 @@ func (a *analysis) byOrigin(by string) (*Summary, error) {
 		if by == BySite {
 			r.Site = r.Class
 		} else {
-			r.Executor = r.Class
+			r.Executor, r.Executors = r.Class, g.ExecutorsIn(r.Class)
 		}
 		r.Class, r.Kinds, r.KindNames = "", units.Kinds(0), ""
 	}

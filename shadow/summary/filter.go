@@ -69,6 +69,7 @@ type HotspotOptions struct {
 	Metric string // by which work is sorted and shown, "alloc"; "": self CPU time, or self wall time
 	Top    int    // 0: all
 	Units  bool
+	Each   bool // by executor: a row for each, also of those that one line makes
 	Filter Filter
 }
 

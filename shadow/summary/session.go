@@ -37,8 +37,14 @@ type analysis struct {
 func newAnalysis(s *session.Session, opts Options) *analysis {
 	a := &analysis{
 		s: s, opts: opts,
-		origins: sync.OnceValues(func() (*origin.Index, error) { return origin.New(s) }),
-		units:   sync.OnceValues(func() (*unit.Reader, error) { return unit.NewReader(s) }),
+		origins: sync.OnceValues(func() (*origin.Index, error) {
+			x, err := origin.New(s)
+			if err == nil && opts.Each {
+				x.Each()
+			}
+			return x, err
+		}),
+		units: sync.OnceValues(func() (*unit.Reader, error) { return unit.NewReader(s) }),
 	}
 	a.trace = sync.OnceValues(a.scanTrace)
 	a.names = sync.OnceValues(func() (*origin.Names, error) {

@@ -47,6 +47,8 @@ type Options struct {
 	SumsAbove uint64
 	// Units condenses units of work instead of executions (Summary.Units).
 	Units bool
+	// Each lists executors one by one, also very many made at one line.
+	Each bool
 	// AsRecorded keeps the classes of the JDK whole; else their tasks have the names of the
 	// program's functions in them.
 	AsRecorded bool

@@ -48,6 +48,19 @@ func Hotspots(rows []granularity.Hotspot, s *summary.Summary, by string) []Colum
 		submitted.Title, submitted.Last = "submitted", 8
 		columns = append(columns, submitted)
 	}
+	if by == summary.ByExecutor {
+		executors := hotspotNumber("executors", "executors in the row: those that one line makes are one row", func(r hotspot) int64 { return r.Executors })
+		executors.Show = func(r hotspot) string {
+			if r.Executors == 0 {
+				return "-"
+			}
+			return executors.Unit.Show(IntOf(r.Executors))
+		}
+		if slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return r.Executors > 1 }) {
+			executors.Title, executors.Last = "executors", 7
+		}
+		columns = append(columns, executors)
+	}
 	columns = append(columns, hotspotNumber("timed", "executions that were timed; if a thread executes a class too fast, a random part of them", func(r hotspot) int64 {
 		return cmp.Or(r.Metrics[granularity.Wall].Timed, r.Metrics[granularity.Wall].Count)
 	}))
