@@ -150,6 +150,11 @@ void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jme
                                void **new_address);
 void sa_check_hidden_way(void); /* reports it if hidden classes cannot be seen */
 
+/* ---- class_batches.c ---- */
+
+void sa_retransform(jint batch, jint n, jclass *classes); /* global references; changes their order */
+void sa_retransform_asked(JNIEnv *env, jclass c);         /* the JVM retransforms c, and asks for its bytes */
+
 /* ---- class_retransform.c ---- */
 
 void sa_retransform_early(JNIEnv *env);  /* classes loaded before the agent was ready */

@@ -126,6 +126,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
                               jobject domain, jint len, const unsigned char *bytes, jint *new_len,
                               unsigned char **new_bytes) {
     int phase = atomic_load(&sa.phase);
+    if (redefined != NULL) sa_retransform_asked(env, redefined);
     /* A woven class keeps its fields in every redefinition, also by other agents. */
     if ((phase >= SA_PHASE_DEAD && redefined == NULL) || len <= 0) return;
     if (name != NULL && (strncmp(name, "java/lang/Stackagent", 20) == 0 || strncmp(name, "stackagent/inside/", 18) == 0)) return;

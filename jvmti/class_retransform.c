@@ -31,9 +31,12 @@ static bool make_slots(loaded *l) {
     return true;
 }
 
+/* Nothing runs of a class in error. With one of these among many, the JVM refuses them all and does not say why. */
 static bool modifiable(jclass c) {
     jboolean yes = JNI_FALSE;
-    return (*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &yes) == JVMTI_ERROR_NONE && yes;
+    jint status = 0;
+    return (*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &yes) == JVMTI_ERROR_NONE && yes &&
+           (*sa.jvmti)->GetClassStatus(sa.jvmti, c, &status) == JVMTI_ERROR_NONE && (status & JVMTI_CLASS_STATUS_ERROR) == 0;
 }
 
 static bool is_known_by_name(jclass c) {
@@ -211,19 +214,6 @@ static void choose(JNIEnv *env, loaded *l) {
     for (jint i = 0; i < l->n; i++) l->wanted[i] = l->wanted[i] && modifiable(l->classes[i]);
 }
 
-static void retransform_batch(jint n, const jclass *classes) {
-    if (n == 0 || (*sa.jvmti)->RetransformClasses(sa.jvmti, n, classes) == JVMTI_ERROR_NONE) return;
-    for (jint i = 0; i < n; i++) { /* the JVM refuses one of them: find it */
-        jvmtiError e = (*sa.jvmti)->RetransformClasses(sa.jvmti, 1, &classes[i]);
-        if (e == JVMTI_ERROR_NONE) continue;
-        char *name = sa_class_name_as_loaded(classes[i]);
-        char reason[64];
-        snprintf(reason, sizeof reason, "retransformation refused by the JVM (%d)", e);
-        sa_refuse(reason, name);
-        free(name);
-    }
-}
-
 /* Replaces local references by global ones; returns how many. In a retransformation,
  * -Xcheck:jni counts the references of all frames in other agents' events, so the
  * agent's must be gone. */
@@ -243,10 +233,7 @@ static void drop_classes(JNIEnv *env, jint n, const jclass *classes) {
  * number of operations is bounded, and none takes much longer than it must. */
 enum { LEAST_BATCH = 200, MOST_BATCHES = 16 };
 
-static void retransform(jint all, jint n, const jclass *classes) {
-    jint batch = all / MOST_BATCHES < LEAST_BATCH ? LEAST_BATCH : all / MOST_BATCHES;
-    for (jint i = 0; i < n; i += batch) retransform_batch(n - i < batch ? n - i : batch, classes + i);
-}
+static jint batch_of(jint all) { return all / MOST_BATCHES < LEAST_BATCH ? LEAST_BATCH : all / MOST_BATCHES; }
 
 /* Moves the wanted classes to the front of the list, as global references. */
 static jint keep_wanted(JNIEnv *env, loaded *l) {
@@ -288,7 +275,7 @@ void sa_retransform_loaded(JNIEnv *env, bool programs) {
     free(l.hashes);
     free(l.slots);
     (*env)->PopLocalFrame(env, NULL);
-    retransform(l.n, wanted, l.classes);
+    sa_retransform(batch_of(l.n), wanted, l.classes);
     drop_classes(env, wanted, l.classes);
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)l.classes);
 }
@@ -312,11 +299,8 @@ static bool of_loader(JNIEnv *env, jclass c) {
 }
 
 static bool wants_probes(JNIEnv *env, jclass c) {
-    jboolean modifiable = JNI_FALSE;
     if (!sa_work.bytecodes && sa_kinds_of(env, c) == 0 && !serves_tasks(c)) return false;
-    if (of_loader(env, c)) return false;
-    if ((*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &modifiable) != JVMTI_ERROR_NONE) return false;
-    return modifiable;
+    return !of_loader(env, c) && modifiable(c);
 }
 
 /* Weaves the task classes of the boot loader, once and in one operation; all of its
@@ -334,7 +318,7 @@ void sa_retransform_early(JNIEnv *env) {
         wanted = keep_classes(env, wanted, classes);
     }
     (*env)->PopLocalFrame(env, NULL);
-    retransform_batch(wanted, classes);
+    sa_retransform(wanted, wanted, classes);
     drop_classes(env, wanted, classes);
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
 }

@@ -87,3 +87,5 @@ uint32_t sa_gc_cause(void) {
     bool under_way = cause.length >= sizeof none && memcmp(cause.at, none, sizeof none) != 0;
     return hash(under_way ? cause : last_cause);
 }
+
+uint32_t sa_gc_cause_of(const char *name) { return hash((text){name, (uint32_t)strlen(name)}); }

@@ -8,4 +8,8 @@ void sa_gc_cause_find(void);
 
 /* In the JVM's callback at the end of a pause: units.GCCause of this pause, 0: not known. */
 uint32_t sa_gc_cause(void);
+
+/* units.GCCause of that name. */
+uint32_t sa_gc_cause_of(const char *name);
+#define SA_CAUSE_PROFILER "Profiler" /* no collection: the agent changes classes; units.Profiler */
 #endif

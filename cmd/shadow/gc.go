@@ -86,6 +86,7 @@ type gcReport struct {
 	Safepoints   *gcSafepoints     `json:"safepoints"` // null: not available
 	Latency      []gcLatency       `json:"latency,omitempty"`
 	NotAvailable map[string]string `json:"not_available"`
+	own          gc.Pauses         // in which the profiler stopped the program
 }
 
 type gcPauses struct {
@@ -141,7 +142,7 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 	}
 	r.FromNs, r.ToNs = w.From, w.To
 	pauses := s.Spans()
-	r.Pauses = gcPausesOf(gc.Describe(pauses, w))
+	r.Pauses, r.own = gcPausesOf(gc.Describe(pauses, w)), gc.Describe(s.OwnStops(), w)
 	stops := r.stops(a, pauses)
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, figure.MMU(gc.MMU(stops, w, gc.Lengths(1e6, w, 8))))

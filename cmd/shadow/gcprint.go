@@ -32,6 +32,10 @@ func (f *gcFlags) table(r *gcReport) error {
 		facts.Row("stopped", fmt.Sprintf("%s in all at %s (reaching them %s, at them %s), of which GC pauses %s", units.FormatNs(s.StoppedNs),
 			text.PluralExact(s.Count, "safepoint", "safepoints"), units.FormatNs(s.ReachNs), units.FormatNs(s.TimeNs), units.FormatNs(p.TotalNs)))
 	}
+	if r.own.Count > 0 {
+		facts.Row("by the profiler", fmt.Sprintf("%s of it at most, at %s: it changed classes", units.FormatNs(r.own.Total),
+			text.PluralExact(int64(r.own.Count), "safepoint", "safepoints")))
+	}
 	facts.Row("pauses", fmt.Sprintf("%s, stopped %s, %s of %s", units.FormatExact(int64(p.Count)), units.FormatNs(p.TotalNs),
 		units.FormatPercent(p.Share), units.FormatNs(units.Ns(r.ToNs-r.FromNs))))
 	if p.Count > 0 {

@@ -16,3 +16,17 @@ func TestAround(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestWithout: a hole cuts a stop, and takes what a pause stands in from the rest of it.
+func TestWithout(t *testing.T) {
+	stops := []activity.Span{{From: 0, To: 100}, {From: 200, To: 210}, {From: 220, To: 230}, {From: 240, To: 250}}
+	holes := []activity.Span{{From: 10, To: 20}, {From: 30, To: 90}, {From: 195, To: 225}, {From: 245, To: 260}}
+	want := []activity.Span{{From: 0, To: 10}, {From: 20, To: 30}, {From: 90, To: 100}, {From: 225, To: 230}, {From: 240, To: 245}}
+	got := Without(stops, holes)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := Around(got, []activity.Span{{From: 92, To: 98}}), want[2:3]; !reflect.DeepEqual(got, want) {
+		t.Errorf("around a pause: %v, want %v", got, want)
+	}
+}

@@ -63,8 +63,8 @@ var osThread = Record{
 }
 
 var pause = Record{
-	Name: "Pause", Plural: "Pauses", Doc: "Pause is a garbage collection pause as JVMTI reports it.",
-	Ring:  Ring{Struct: "sa_pause", Type: "SA_REC_PAUSE", Number: 4, Slots: 1, Note: "only in the ring of the collector's events"},
+	Name: "Pause", Plural: "Pauses", Doc: "Pause is a garbage collection pause as JVMTI reports it, or the profiler's own.",
+	Ring:  Ring{Struct: "sa_pause", Type: "SA_REC_PAUSE", Number: 4, Slots: 1, Note: "only in the rings of the collector's events and of the thread that changes classes"},
 	Wire:  Wire{Coding: List},
 	Table: Table{Name: "pauses", Doc: "garbage collection pauses", Order: 4},
 	Fields: []Field{
@@ -72,7 +72,7 @@ var pause = Record{
 			Row: Row{Name: "StartNs", Type: "int64", Column: "start_ns", From: Moment}},
 		{Name: "End", Type: "units.Ticks", Doc: "end", Ring: Slot{At: 16, Type: "uint64_t", Name: "end_ticks"},
 			Row: Row{Name: "EndNs", Type: "int64", Column: "end_ns", From: Moment}},
-		{Name: "Cause", Type: "units.GCCause", Doc: "why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none",
+		{Name: "Cause", Type: "units.GCCause", Doc: "why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none. `Profiler` is no collection: the agent changed classes",
 			Ring: Slot{At: 4, Type: "uint32_t", Name: "cause", Doc: "units.GCCause"}, Wire: Column{Later: true},
 			Row: Row{Type: "string", Column: "cause", Tag: "dict", From: Text}},
 	},

@@ -5,7 +5,10 @@ import "hash/fnv"
 // GCCause is why a collection ran: HotSpot's name for it as the agent carries it, FNV-1a in 32 bits. 0: not known.
 type GCCause uint32
 
-// gcCauses are HotSpot's names, of JDK 11 to 25, without those of its own tests.
+// Profiler is no collection's: the agent changed classes, which stopped the program. jvmti/state_gc_cause.h has it.
+const Profiler = "Profiler"
+
+// gcCauses are HotSpot's names, of JDK 11 to 25, without those of its own tests, and Profiler.
 var gcCauses = []string{
 	"System.gc()", "Diagnostic Command", "JvmtiEnv ForceGarbageCollection", "Heap Inspection Initiated GC", "Heap Dump Initiated GC",
 	"GCLocker Initiated GC", "Allocation Failure", "Allocation Profiler", "Tenured Generation Full", "Permanent Generation Full",
@@ -15,6 +18,7 @@ var gcCauses = []string{
 	"G1 Evacuation Pause", "G1 Compaction Pause", "G1 Humongous Allocation", "G1 Periodic Collection", "G1 Preventive Collection",
 	"Allocation Failure During Evacuation", "Humongous Allocation Failure", "Concurrent GC", "Upgrade To Full GC", "Stopping VM",
 	"Timer", "Warmup", "Allocation Rate", "Allocation Stall", "Proactive", "High Usage",
+	Profiler,
 }
 
 var gcCauseNames = func() map[GCCause]string {

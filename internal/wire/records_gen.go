@@ -155,11 +155,11 @@ type Creation struct {
 	Site        uint32        // sites.site that creates it
 }
 
-// Pause is a garbage collection pause as JVMTI reports it.
+// Pause is a garbage collection pause as JVMTI reports it, or the profiler's own.
 type Pause struct {
 	Start units.Ticks   // start
 	End   units.Ticks   // end
-	Cause units.GCCause // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none
+	Cause units.GCCause // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none. Profiler is no collection: the agent changed classes
 }
 
 // Construction is the cost of creating a task: from the begin of its outermost constructor to its end, nested

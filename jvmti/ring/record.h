@@ -13,7 +13,7 @@ enum sa_record_type {
     SA_REC_EXECUTION = 1, /* two slots: sa_execution; the extra metrics follow */
     SA_REC_CREATION = 2, /* one slot: sa_creation */
     SA_REC_THREAD = 3, /* one slot: sa_thread_switch; later records of this ring belong to it */
-    SA_REC_PAUSE = 4, /* one slot: sa_pause; only in the ring of the collector's events */
+    SA_REC_PAUSE = 4, /* one slot: sa_pause; only in the rings of the collector's events and of the thread that changes classes */
     SA_REC_CONSTRUCTION = 5, /* one slot: sa_construction; the totals of the extra metrics follow */
     SA_REC_SUBMISSION = 10, /* two slots: sa_submission */
     SA_REC_QUEUE = 11, /* one slot: sa_queue; belongs to the execution that follows in this ring */
@@ -135,7 +135,7 @@ typedef struct {
     uint8_t pad2[24];
 } sa_thread_switch;
 
-/* Pause is a garbage collection pause as JVMTI reports it. */
+/* Pause is a garbage collection pause as JVMTI reports it, or the profiler's own. */
 typedef struct {
     uint8_t type; /* SA_REC_PAUSE */
     uint8_t pad[3];

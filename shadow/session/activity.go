@@ -173,8 +173,15 @@ func (a *Activity) Damage() []error { return a.reader.Damage() }
 
 // Spans are the pauses of the session as plain spans.
 func (s *Session) Spans() []activity.Span {
-	out := make([]activity.Span, len(s.Pauses))
-	for i, p := range s.Pauses {
+	return spansOf(s.Pauses)
+}
+
+// OwnStops are when the profiler stopped the program, in the order of time.
+func (s *Session) OwnStops() []activity.Span { return spansOf(s.Own) }
+
+func spansOf(pauses []Pause) []activity.Span {
+	out := make([]activity.Span, len(pauses))
+	for i, p := range pauses {
 		out[i] = activity.Span{From: p.StartNs, To: p.EndNs}
 	}
 	return out

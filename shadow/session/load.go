@@ -96,10 +96,16 @@ func (s *Session) loadClasses() error {
 
 func (s *Session) loadPauses() error {
 	bad, err := s.folder.ReadPauses(func(r *store.Pause) {
-		s.Pauses = append(s.Pauses, Pause{StartNs: units.MonoNs(r.StartNs), EndNs: units.MonoNs(r.EndNs), Cause: r.Cause})
+		list := &s.Pauses
+		if r.Cause == units.Profiler {
+			list = &s.Own
+		}
+		*list = append(*list, Pause{StartNs: units.MonoNs(r.StartNs), EndNs: units.MonoNs(r.EndNs), Cause: r.Cause})
 	})
 	s.warnAll(bad)
-	slices.SortStableFunc(s.Pauses, func(a, b Pause) int { return cmp.Compare(a.StartNs, b.StartNs) })
+	for _, list := range [][]Pause{s.Pauses, s.Own} {
+		slices.SortStableFunc(list, func(a, b Pause) int { return cmp.Compare(a.StartNs, b.StartNs) })
+	}
 	return err
 }
 

@@ -28,7 +28,8 @@ type Session struct {
 
 	Classes []Class  // by id
 	Threads []Thread // Java threads by id (but see Unlisted), then the JVM's service threads
-	Pauses  []Pause  // by start
+	Pauses  []Pause  // of the collector, by start
+	Own     []Pause  // in which the profiler stopped the program, by start: it changed classes
 
 	folder    *store.Folder
 	executors named[Executor]

@@ -74,7 +74,7 @@ func small() []*store.Part {
 			Range:      store.Range{From: 3, To: 3},
 			Threads:    []store.Thread{{ID: 2, JavaID: 20, OSID: 51, Name: "w-renamed", Group: "main", StartNs: ptr(90), EndNs: ptr(950), CPUNs: ptr(77)}},
 			Executions: []store.Execution{ran(3, 0, 1, 2, 0, 400, 410), ran(3, 0, 1, 1, 0, 400, 409), ran(6, 0, 9, 2, wire.CreationUnseen, 600, 700), running},
-			Pauses:     []store.Pause{{StartNs: 350, EndNs: 360}},
+			Pauses:     []store.Pause{{StartNs: 350, EndNs: 360}, {StartNs: 390, EndNs: 395, Cause: units.Profiler}, {StartNs: 370, EndNs: 380, Cause: units.Profiler}},
 			OSThreads: []store.OSThread{
 				{OSID: 50, Name: "java", CPUNs: ptr(5000)}, {OSID: 60, Name: "GC Thread#0", CPUNs: ptr(6000)},
 				{OSID: 59, Name: "VM Thread"}, {OSID: 61, Name: "java", CPUNs: ptr(1)},
@@ -111,6 +111,9 @@ func TestThreadsClassesPauses(t *testing.T) {
 	}
 	if !slices.Equal(s.Pauses, []Pause{{350, 360, ""}, {400, 420, ""}}) {
 		t.Errorf("pauses: %v", s.Pauses)
+	}
+	if !slices.Equal(s.Own, []Pause{{370, 380, units.Profiler}, {390, 395, units.Profiler}}) {
+		t.Errorf("the profiler's own: %v", s.Own)
 	}
 	if len(s.Warnings) != 0 || s.Manifest.Lost.Events != 0 {
 		t.Errorf("warnings %q, lost %+v", s.Warnings, s.Manifest.Lost)

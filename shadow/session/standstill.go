@@ -84,7 +84,7 @@ func (a *Activity) Stops() ([]activity.Span, error) {
 		}
 		return nil
 	})
-	return gc.PlaceStops(looks, a.session.Spans(), hints, w), err
+	return gc.PlaceStops(looks, append(a.session.Spans(), a.session.OwnStops()...), hints, w), err
 }
 
 // Collections are what the JVM's own counters say about its collectors and safepoints, in the order of time; none
@@ -92,7 +92,7 @@ func (a *Activity) Stops() ([]activity.Span, error) {
 func (a *Activity) Collections() ([]sched.GCSample, error) {
 	samples, err := a.reader.GC()
 	m := &a.session.Manifest
-	if m.Ended == store.EndedExit { // a JVM counts nothing after its end
+	if m.Ended == store.EndedExit && m.NotAvailable[lateKey] == "" { // a JVM counts nothing after its end, but goes on after a detach
 		for i := range samples {
 			samples[i].At = min(samples[i].At, m.EndNs-1)
 		}

@@ -69,7 +69,7 @@ type Thread struct {
 type Pause struct {
 	StartNs int64  `parquet:"start_ns,delta"` // start
 	EndNs   int64  `parquet:"end_ns,delta"`   // end
-	Cause   string `parquet:"cause,dict"`     // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none
+	Cause   string `parquet:"cause,dict"`     // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none. Profiler is no collection: the agent changed classes
 }
 
 // OSThread is a row of the table os_threads. The last row of an id counts. The JVM's service threads are those

@@ -10,7 +10,7 @@ import (
 )
 
 // stops are when safepoints stopped the program, and those of them that were collections. Where only the pauses of the
-// collector are known, both are these; known is false then.
+// collector are known, both are these; known is false then. What the profiler stopped is no collection, also right beside one.
 func (a *advisor) stops() (all, collections []activity.Span, known bool) {
 	m := &a.s.Manifest
 	w := activity.Span{From: m.StartNs, To: m.StartNs + units.MonoNs(m.DurationNs)}
@@ -23,7 +23,7 @@ func (a *advisor) stops() (all, collections []activity.Span, known bool) {
 		return pauses, pauses, false
 	}
 	all = gc.Union(all, w)
-	return all, gc.Around(all, pauses), true
+	return all, gc.Around(gc.Without(all, gc.Union(a.s.OwnStops(), w)), pauses), true
 }
 
 // collections sums up what collections stopped, and why they ran as far as the JVM's own counters show it.
