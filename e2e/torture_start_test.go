@@ -274,3 +274,27 @@ func TestTortureManyClasses(t *testing.T) {
 		})
 	}
 }
+
+// Classes that the JVM cannot link are in most large programs. They do not make attach and detach stop the program more often.
+func TestUnlinkableClasses(t *testing.T) {
+	testjvm.Shared(t)
+	for _, jdk := range newestOrAll(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			classes, log := testjvm.Compile(t, jdk, "testdata/unlinkable"), filepath.Join(t.TempDir(), "safepoints")
+			g := talkTo(t, jdk.Tool("java"), "-Xlog:safepoint*:file="+log, "-cp", classes, "Main", "5")
+			g.attached(t, func() { g.answers(t, "ran beside 5") })
+			g.in.Close()
+			if _, exit := g.process.end(t); exit != 0 {
+				t.Errorf("exit %d\n%s", exit, g.stderr.String())
+			}
+			b, err := os.ReadFile(log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const most = 2 * 4 // to attach and to detach: few classes are loaded
+			if got := strings.Count(string(b), `"RedefineClasses"`); got == 0 || got > most {
+				t.Errorf("%d operations that change classes, want 1 to %d", got, most)
+			}
+		})
+	}
+}
