@@ -29,19 +29,20 @@ func TestImportOfAPart(t *testing.T) {
 		{"window", []string{"--from", "0s", "--to", "80ms"}, []string{"overlaps 0 ns to 80.0 ms"}, 3},
 	} {
 		file, imported := filepath.Join(t.TempDir(), "s.jfr"), filepath.Join(t.TempDir(), "s")
-		run := func(args ...string) (out, errs string) {
+		ends := func(want int, args ...string) (out, errs string) {
 			t.Helper()
 			code, out, errs := shadow(t, nil, args...)
-			if code != 0 {
-				t.Fatalf("%s: %v: exit %d: %s", c.name, args, code, errs)
+			if code != want {
+				t.Fatalf("%s: %v: exit %d, want %d: %s", c.name, args, code, want, errs)
 			}
 			return out, errs
 		}
+		run := func(args ...string) (out, errs string) { t.Helper(); return ends(0, args...) }
 		run(append([]string{"export", dir, "--format", "jfr", "-o", file}, c.flags...)...)
 		_, said := run("import", file, "-o", imported)
 		table, _ := run("stats", imported)
 		doc, _ := run("stats", imported, "--format", "json")
-		gate, _ := run("check", imported, "--fail-if", "tasks.executions > 1000", "--fail-if", "wall_ns.sum > 1000s", "--format", "json")
+		gate, _ := ends(3, "check", imported, "--fail-if", "tasks.executions > 1000", "--fail-if", "wall_ns.sum > 1000s", "--format", "json")
 		_, compared := run("diff", dir, imported)
 		for what, text := range map[string]string{"import": said, "stats": table, "stats --format json": doc, "check": gate, "diff": compared} {
 			for _, why := range c.why {
