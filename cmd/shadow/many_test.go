@@ -29,7 +29,7 @@ var manyVerbs = []string{
 	"waits", "waits --by site", "waits --by unit", "waits --by thread", "waits --by wait", "waits --format collapsed",
 	"path", "path --by kind", "path --by part --format csv", "whatif --faster app.Task0=2", "whatif --cpus 16", "stack", "warmup --every 10ms",
 	"monitors", "vertical", "vertical --every task:app.Task0 --samples --format csv",
-	"check --fail-if cpu_ns.max>1s", `check --fail-if executor("*pool*").executions>1000000000`,
+	"check --fail-if cpu_ns.max>1s", `check --allow-empty --fail-if executor("*pool*").executions>1000000000`,
 	"export --format perfetto -o OUT/a.pftrace", "export --format jfr -o OUT/a.jfr", "export --format duckdb -o OUT/a.sql",
 	"export --format otlp -o OUT/a.jsonl", "export --format pprof -o OUT/a.pb.gz", "export --format collapsed -o OUT/a.txt",
 	"diff SAME", "diff SAME --by all", "diff SAME --units", "tgp fine", "tgp coarse --min-gran 0", "tgp diagnose",
