@@ -417,6 +417,32 @@ func TestPinnedTexts(t *testing.T) {
 	}
 }
 
+// TestDearerAtOnce: one worker for tasks that need more CPU time when two of them run at once, as another pool shows, is not too few.
+func TestDearerAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(other *Pool)
+		want   string
+	}{
+		{"dearer", func(*Pool) {}, ""},
+		{"as dear", func(o *Pool) { o.CPU = 1100 * milli }, "pool-too-small"},
+		{"of another class", func(o *Pool) { o.HeaviestClass = "app.Other" }, "pool-too-small"},
+		{"never at once", func(o *Pool) { o.Several = 0 }, "pool-too-small"},
+		{"not known", func(o *Pool) { o.CPU, o.Several = units.NotMeasured, units.NotMeasured }, "pool-too-small"},
+	} {
+		small, other := busyPool(1, 1000*milli, 100), busyPool(2, 1000*milli, 100)
+		setQueue(&small, 500*milli)
+		small.HeaviestClass, other.HeaviestClass = "app.Draw", "app.Draw"
+		other.From, other.To, other.Several = 1_000_000_000, 2_000_000_000, 900*milli
+		small.Elsewhere, other.Elsewhere = 0, 0
+		c.change(&other)
+		got := advise(&UnitFacts{Duration: 2000 * milli, CPUs: 2, Pools: []Pool{small, other}})
+		if names(got) != c.want {
+			t.Errorf("%s: %q, want %q", c.name, names(got), c.want)
+		}
+	}
+}
+
 // TestElsewhere: without a scheduling record what other pools computed meanwhile is
 // taken as even.
 func TestElsewhere(t *testing.T) {

@@ -73,6 +73,7 @@ const (
 	Divisible      Assumption = "work_divisible"    // the work can be cut into parts that any worker runs
 	ProducerShared Assumption = "producer_divided"  // the tasks can do all that the thread computes
 	SameWaits      Assumption = "same_waits"        // a wait takes no longer if more tasks wait at a time
+	SameCost       Assumption = "same_cost"         // a task takes no more CPU time if more run at a time, as it does if all change the same data
 	NotNeeded      Assumption = "not_needed"        // nothing needs these collections, as direct buffers do
 )
 

@@ -179,10 +179,28 @@ func tooSmall(s *search, p *Pool, span units.Ns) *Finding {
 		return nil
 	}
 	e := &TooSmall{p.PoolName, n, f.CPUs, min(1, occupied(p, span)), p.Queue.Quantile(500), p.Wait.Quantile(500), p.room(f, others)}
-	if p.behind(s, &e.Room) {
+	if p.behind(s, &e.Room) || p.dearerAtOnce(s) {
 		return nil
 	}
-	return found("", e, CPUsFree, NotCompeting)
+	return found("", e, CPUsFree, NotCompeting, SameCost)
+}
+
+// dearerAtOnce reports whether another pool, in which more units of the same class run at once, needs notably more CPU time for
+// each: the units change the same data, and more workers gain little.
+func (p *Pool) dearerAtOnce(s *search) bool {
+	for i := range s.Units.Pools {
+		o := &s.Units.Pools[i]
+		if o.HeaviestClass == p.HeaviestClass && p.HeaviestClass != "" && len(o.Workers) > len(p.Workers) && o.Judged(s.t) && o.Several > 0 &&
+			o.each() >= (1+s.t.Imbalance)*p.each() {
+			return true
+		}
+	}
+	return false
+}
+
+// each is the mean CPU time of a pool's units; 0: not known.
+func (p *Pool) each() float64 {
+	return float64(max(0, p.CPU)) / float64(max(1, p.Wait.Len()))
 }
 
 // elsewhere is the CPU time that the program used outside a pool, from the pool's first

@@ -34,7 +34,7 @@ func TestPredicted(t *testing.T) {
 		says   string
 	}{
 		{"two workers", func(*Pool) {}, Predicted{1500 * milli, 500 * milli, 1000 * milli, 1000 * milli, ""}, 500 * milli,
-			"Give it as many threads as processors. This one ran them one at a time and in order: only if they do not rely on that. Predicted: 500 ms instead of 1.00 s (50 % less), if nothing else needs the processors and the tasks do not wait for one another."},
+			"Give it as many threads as processors. This one ran them one at a time and in order: only if they do not rely on that. Predicted: 500 ms instead of 1.00 s (50 % less), if nothing else needs the processors and the tasks do not wait for one another and a task takes no more CPU time when others run beside it."},
 		// The formula takes the other thread's time in sequence: 1 s - (1 s + 0.4 s) / 2.
 		{"more than the formula", func(p *Pool) { p.Elsewhere = 400 * milli }, Predicted{1500 * milli, 500 * milli, 1000 * milli, 1000 * milli, ""}, 500 * milli, "500 ms instead of 1.00 s"},
 		{"tasks left", func(p *Pool) { p.Left = 10 }, Predicted{0, 0, 1000 * milli, 1000 * milli, "tasks were left when the run ended, so it may get more done instead of ending earlier"}, 0,
@@ -43,7 +43,8 @@ func TestPredicted(t *testing.T) {
 			for i := range p.Recorded.Units {
 				p.Recorded.Units[i].Ready, p.Recorded.Units[i].CPU = 8*milli, 2*milli
 			}
-		}, Predicted{0, 0, 1000 * milli, 200 * milli, "a replay of the pool as it was does not take as long as it took"}, 0, "Cannot tell what it saves: a replay"},
+		}, Predicted{0, 0, 1000 * milli, 200 * milli, "a replay of the pool as it was does not take as long as it took"}, 0,
+			"Cannot tell what it saves: a replay of the pool as it was does not take as long as it took. It saves less if a task takes more CPU time when others run beside it."},
 		{"a lock that does not matter", func(p *Pool) {
 			p.Recorded.Units[0].CPU, p.Recorded.Units[0].Locked = 9*milli, milli
 			p.Locks = []Lock{{Name: "A", Waited: milli, Any: milli}}

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackagent/internal/text"
@@ -19,7 +20,11 @@ func (f *Finding) outcome() string {
 	case p == nil:
 		return ""
 	case p.Why != "":
-		return " Cannot tell what it saves: " + p.Why + "."
+		s := " Cannot tell what it saves: " + p.Why + "."
+		if slices.Contains(f.assumes, SameCost) {
+			s += " It saves less if a task takes more CPU time when others run beside it."
+		}
+		return s
 	}
 	from, to := f.Gain.Ns+p.Ns, p.Ns
 	if p.Recorded > 0 {
@@ -50,6 +55,7 @@ var assumptions = map[Assumption]string{
 	Divisible:      "the work can be cut into parts that any worker runs",
 	ProducerShared: "the tasks can do all that the thread computes",
 	SameWaits:      "a wait takes no longer when more tasks wait at a time",
+	SameCost:       "a task takes no more CPU time when others run beside it",
 	NotNeeded:      "nothing needs these collections",
 }
 
