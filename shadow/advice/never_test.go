@@ -39,6 +39,8 @@ func TestNeverRun(t *testing.T) {
 		want   string
 	}{
 		{"platform only", []granularity.Hotspot{jdk}, 0, false, "90 tasks (90 % of those created) never executed, all of them java.util.zip.Inflater$InflaterZStreamRef."},
+		{"one of the program", []granularity.Hotspot{{Class: "app.Once", Created: 1, NeverExecuted: 1}, jdk}, 0, false,
+			"91 tasks (90 % of those created) never executed: 1 of the program, of class app.Once; and 90 of the JDK, all of them java.util.zip.Inflater$InflaterZStreamRef."},
 		{"few of the program", []granularity.Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed: 2 of the program, all of them app.Job; and 90 of the JDK, all of them java.util.zip.Inflater$InflaterZStreamRef."},
 		{"only the JDK's", []granularity.Hotspot{jdk, {Class: "java.lang.Thread", JDK: true, Created: 20, NeverExecuted: 10}}, 0, false,
 			"100 tasks of the JDK (83 % of those created) never executed, most of them java.util.zip.Inflater$InflaterZStreamRef (90)."},

@@ -242,6 +242,8 @@ func most(class string, of, all int64) string {
 	switch {
 	case of == 0 || of == 1 && all > 1: // each of another class
 		return ""
+	case all == 1:
+		return ", of class " + readable(class)
 	case of == all:
 		return ", all of them " + readable(class)
 	case of*2 < all:
