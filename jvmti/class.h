@@ -152,6 +152,7 @@ void sa_check_hidden_way(void); /* reports it if hidden classes cannot be seen *
 
 /* ---- class_batches.c ---- */
 
+extern void (*sa_stopped)(uint64_t from, uint64_t to); /* gets each operation, in ticks; probes are further out than classes */
 void sa_retransform(jint batch, jint n, jclass *classes); /* global references; changes their order */
 void sa_retransform_asked(JNIEnv *env, jclass c);         /* the JVM retransforms c, and asks for its bytes */
 

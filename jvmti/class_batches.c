@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #include "class.h"
-#include "probe.h"
-#include "state_gc_cause.h"
 #include "state_news.h"
+
+void (*sa_stopped)(uint64_t from, uint64_t to);
 
 /* The call under way on this thread. */
 static SA_TLS struct {
@@ -36,7 +36,7 @@ static jvmtiError attempt(jint n, const jclass *classes) {
     call.last = sa_ticks(&sa.clock);
     jvmtiError e = (*sa.jvmti)->RetransformClasses(sa.jvmti, n, classes);
     call.n = 0;
-    if (e == JVMTI_ERROR_NONE) sa_pause_record(call.last, sa_ticks(&sa.clock), sa_gc_cause_of(SA_CAUSE_PROFILER));
+    if (e == JVMTI_ERROR_NONE) sa_stopped(call.last, sa_ticks(&sa.clock));
     return e;
 }
 

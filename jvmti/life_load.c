@@ -159,6 +159,9 @@ bool sa_begin(JNIEnv *env) {
     return true;
 }
 
+/* Classes were changed: a stop of the program, but no collection. */
+static void on_own_stop(uint64_t from, uint64_t to) { sa_pause_record(from, to, sa_gc_cause_of(SA_CAUSE_PROFILER)); }
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     /* First of all: linking the probes runs them once on this thread. */
     if (!sa_begin(env)) {
@@ -237,6 +240,7 @@ jvmtiError sa_prepare(bool at_start) {
     calls.ThreadEnd = sa_on_thread_end;
     calls.GarbageCollectionStart = on_gc_start;
     calls.GarbageCollectionFinish = on_gc_finish;
+    sa_stopped = on_own_stop;
     e = (*sa.jvmti)->SetEventCallbacks(sa.jvmti, &calls, sizeof calls);
     if (e == JVMTI_ERROR_NONE && at_start) sa_set_events(JVMTI_ENABLE);
     return e;

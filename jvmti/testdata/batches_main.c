@@ -66,10 +66,8 @@ char *sa_class_name_as_loaded(jclass c) {
 }
 
 void sa_refuse(const char *reason, const char *sample) { assert(reason != NULL && sample == NULL); }
-uint32_t sa_gc_cause_of(const char *name) { return name[0]; }
-
-void sa_pause_record(uint64_t start, uint64_t end, uint32_t cause) {
-    assert(start <= end && cause == 'P');
+static void stopped(uint64_t from, uint64_t to) {
+    assert(from <= to);
     pauses++;
 }
 
@@ -91,6 +89,7 @@ int main(int n_args, char **args) {
         classes[n] = &all[n];
     }
     sa.jvmti = &jvmti;
+    sa_stopped = stopped;
     sa_retransform(batch, n, classes);
     int wrong = 0;
     for (jint i = 0; i < n; i++) {

@@ -108,11 +108,14 @@ func (j *jvm) account(t *wire.Totals) {
 	j.totals.Executions, j.totals.Scheduling = max(1, t.Executions), t.Scheduling
 }
 
-var systemGC = units.GCCauseOf(advice.SystemGC)
+var (
+	systemGC = units.GCCauseOf(advice.SystemGC)
+	ownStop  = units.GCCauseOf(units.Profiler)
+)
 
 func (j *jvm) pause(p *wire.Pause) {
 	from, to := j.ns(p.Start), j.ns(p.End)
-	if to < from {
+	if to < from || p.Cause == ownStop { // no collection
 		return
 	}
 	j.pauses++

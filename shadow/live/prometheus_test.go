@@ -44,7 +44,7 @@ func TestMetrics(t *testing.T) {
 		p.run(task, future, jobClass, worker1, 1+float64(i)/100, 1.02+float64(i)/100, 1.028+float64(i)/100)
 	}
 	p.submit(jobClass, 2, false)
-	p.b.Pauses = []wire.Pause{{Start: tick(1), End: tick(1.25)}}
+	p.b.Pauses = []wire.Pause{{Start: tick(1), End: tick(1.25)}, {Start: tick(1.5), End: tick(1.75), Cause: units.GCCauseOf(units.Profiler)}}
 	p.b.Running = &wire.RunningReport{At: tick(2)}
 	p.send(2.5)
 	var b bytes.Buffer
