@@ -232,7 +232,11 @@ func (s *Signals) Last(code int, say func()) {
 }
 
 // Discard says how unfinished files are removed from a process that a signal ends.
-func (s *Signals) Discard(discard func()) { s.discard = discard }
+func (s *Signals) Discard(discard func()) {
+	s.mu.Lock() // signals are caught already
+	defer s.mu.Unlock()
+	s.discard = discard
+}
 
 // Exit ends the process with the verb's exit code.
 func (s *Signals) Exit(code int) {
