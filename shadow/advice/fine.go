@@ -72,7 +72,10 @@ func (e *FineUnits) saves() units.Ns {
 func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	active, always := p.active()
 	probes := min(probed(p.Units, p.Summarised), active)
-	inside := min(1, p.inside()+float64(probes)/float64(max(1, active)))
+	inside := p.inside()
+	if p.Summarised > 0 { // the wall time of recorded units has the probes of what is nested in them already
+		inside = min(1, inside+float64(probes)/float64(max(1, active)))
+	}
 	e := &FineUnits{PoolName: p.PoolName, JDK: c.JDK, Bulk: c.Bulk, Joins: c.Joins, Site: c.Site, Units: c.Units, Summarised: c.Summarised,
 		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - inside, Probes: probes, Work: p.Self, Active: active, Always: always,
 		Lanes: max(1, min(len(p.Workers), s.Units.CPUs))}

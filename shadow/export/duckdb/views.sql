@@ -64,7 +64,7 @@ FROM (
 ) GROUP BY class;
 
 CREATE OR REPLACE VIEW gc AS
-SELECT start_ns, end_ns, end_ns - start_ns AS pause_ns, cause FROM pauses ORDER BY start_ns;
+SELECT start_ns, end_ns, end_ns - start_ns AS pause_ns, cause FROM pauses WHERE cause IS DISTINCT FROM 'Profiler' ORDER BY start_ns; -- that is the profiler's own
 
 -- Waits that were recorded one by one. Shorter ones are in wait_sums.
 CREATE OR REPLACE VIEW waits_named AS
