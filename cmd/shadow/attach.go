@@ -97,7 +97,7 @@ nothing until you attach again.`,
 			if err != nil {
 				return err
 			}
-			p.Slow = func(what string) { env.Note("%s", text.OneLine(what)) }
+			p.Slow = waitNote(env)
 			if err := p.Stop(cmd.Context()); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func visit(env console.Env, f *attachFlags, pid int) (*guest, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Slow = func(what string) { env.Note("%s", text.OneLine(what)) }
+	p.Slow = waitNote(env)
 	g := &guest{process: p, library: p.Agent}
 	library := ""
 	if p.Agent == "" {
@@ -356,4 +356,12 @@ func (g *guest) giveToken(c *record.Collector) (string, error) {
 	}
 	defer f.Close()
 	return g.place.Write("token", f, 0o400)
+}
+
+// waitNote says what a long wait is for, to a user who watches.
+func waitNote(env console.Env) func(what string) {
+	if !env.Watched() {
+		return nil
+	}
+	return func(what string) { env.Note("%s", text.OneLine(what)) }
 }

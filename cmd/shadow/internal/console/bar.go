@@ -29,9 +29,15 @@ const (
 	clearLine = "\r\x1b[K"
 )
 
+// Watched reports whether stderr is a terminal: elsewhere, progress is not shown.
+func (e Env) Watched() bool {
+	f, ok := e.Err.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // Bar is the progress bar of a terminal; nil if stderr is none.
 func (e Env) Bar() *Bar {
-	if f, ok := e.Err.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !e.Watched() {
 		return nil
 	}
 	return newBar(e)

@@ -126,6 +126,9 @@ func (s *Signals) arm(d time.Duration) {
 	s.timer = time.AfterFunc(d, func() {
 		s.mu.Lock()
 		code, sig, say, discard := s.code, s.caught, s.say, s.discard
+		if code == 128+int(sig) { // as Exit does
+			code = ByTheSignal
+		}
 		s.mu.Unlock()
 		if discard != nil {
 			discard()
