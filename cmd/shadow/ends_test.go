@@ -50,7 +50,7 @@ var blockingLines = map[string][]string{
 	"import": {folder + "/x.jfr"}, "import tgp": {folder + "/tasks.csv", "-o", folder},
 	"tgp aggregate": {folder, "-o", folder + "/x"}, "tgp diagnose": {folder}, "tgp fine": {folder}, "tgp coarse": {folder},
 	"sessions ls": {silentStore}, "sessions rm": {silentStore}, "sessions open": {silentStore}, "sessions label": {silentStore, "--name", "x"},
-	"fleet add": {silentStore, folder}, "fleet sql": {silentStore, "select 1"}, "fleet versions": {silentStore, "--service", "x"},
+	"fleet add": {silentStore, folder}, "fleet versions": {silentStore, "--service", "x"},
 	"fleet retain": {silentStore, "--detail", "1d"}, "help": {}, "completion bash": {}, "completion zsh": {}, "completion fish": {}, "completion powershell": {},
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/docs/schema"
 )
 
@@ -52,7 +51,7 @@ the flags that it belongs to.`,
 // withJSON are the verbs below cmd that print JSON of one form, in alphabetical order.
 func withJSON(cmd *cobra.Command) (verbs []string) {
 	for _, c := range cmd.Commands() {
-		if f := c.Flags().Lookup("format"); f != nil && slices.Contains(strings.Split(f.Usage, "|"), "json") && c.Annotations[fleet.FreeColumns] == "" {
+		if f := c.Flags().Lookup("format"); f != nil && slices.Contains(strings.Split(f.Usage, "|"), "json") {
 			verbs = append(verbs, strings.TrimPrefix(c.CommandPath(), cmd.Root().Name()+" "))
 		}
 		verbs = append(verbs, withJSON(c)...)

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -200,6 +201,48 @@ func TestFleetEngines(t *testing.T) {
 	t.Run("compacted", func(t *testing.T) { ask(t, true) })
 }
 
+// TestFleetQueries runs the queries of the documentation in DuckDB, over a store with sessions and over one that has been
+// compacted, and expects rows.
+func TestFleetQueries(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, from := filepath.Join(t.TempDir(), "fleet"), time.Now().UTC().AddDate(0, 0, -2)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	of := fleettest.Fleet{Sessions: 4, Services: 1, Days: 1, Instances: 2, Executions: 300, From: from, Seed: 22}
+	list, err := of.Generate(filepath.Join(t.TempDir(), "sessions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list {
+		shadow(t, "fleet", "add", "--raw", folder, x.Dir)
+	}
+	var queries []string
+	known := strings.NewReplacer("'orders'", "'"+fleettest.Service(0)+"'", "2026-03-01", from.Format(time.DateOnly), "1e9", "0")
+	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?);\n```").FindAllStringSubmatch(string(page), -1) {
+		queries = append(queries, known.Replace(block[1]))
+	}
+	if len(queries) < 2 {
+		t.Fatalf("%d queries in docs/fleet.md", len(queries))
+	}
+	for _, compacted := range []bool{false, true} {
+		if compacted {
+			shadow(t, "fleet", "compact", folder)
+		}
+		views := filepath.Join(t.TempDir(), "views.sql")
+		shadow(t, "fleet", "views", folder, "--engine", "duckdb", "-o", views)
+		out := output(t, "env", append([]string{"PYTHONPATH=" + engineLibrary(t, "duckdb"), "python3", filepath.Join("testdata", "fleet.py"), "duckdb", views}, queries...)...)
+		for k, rows := range lines(t, out) {
+			if len(rows) == 0 {
+				t.Errorf("compacted %v: no rows from\n%s", compacted, queries[k])
+			}
+		}
+	}
+}
+
 // quantileOf is that of a histogram.
 func quantileOf(buckets [][2]float64, p float64) float64 {
 	total := 0.0
@@ -222,10 +265,6 @@ func engineLibrary(t *testing.T, engine string) string {
 		"duckdb": {"duckdb==1.5.5", "duckdb-extension-httpfs==1.5.5"},
 		"chdb":   {"chdb==4.4.0"},
 		"spark":  {"pyspark==4.3.0"},
-
-		"spark-iceberg":  {"pyspark==4.1.4"}, // the newest that Iceberg is made for
-		"pyiceberg":      {"pyiceberg[pyarrow]==0.12.0"},
-		"duckdb-iceberg": {"duckdb-extension-iceberg==1.5.5", "duckdb-extension-avro==1.5.5", "duckdb-extension-httpfs==1.5.5", "duckdb==1.5.5"},
 	}[engine]
 	lib := cache(t, "engine-"+strings.ReplaceAll(packages[0], "==", "-"))
 	done := filepath.Join(lib, ".done")

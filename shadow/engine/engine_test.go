@@ -1,16 +1,9 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"stackagent/shadow/objects"
@@ -82,90 +75,4 @@ func TestPrepare(t *testing.T) {
 	if has, err := HasSessions(ctx, s); has || err != nil {
 		t.Errorf("%v, %v", has, err)
 	}
-}
-
-// The credentials of the environment go to DuckDB by its standard input, quoted; its answer comes back in order.
-func TestDuckDB(t *testing.T) {
-	dir := t.TempDir()
-	program, got := filepath.Join(dir, "duckdb"), filepath.Join(dir, "input")
-	script := "#!/bin/sh\ncat > '" + got + "'\necho '[{\"b\":1,\"a\":\"x\"},{\"b\":12345678901234567,\"a\":null}]'\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	e, err := Open("duckdb:" + program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "it's"}
-	r, err := e.Query(t.Context(), "s3://b/p?endpoint=http://h:1&region=r&path-style=true", false, func(k string) string { return env[k] }, "SELECT 1;")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Join(r.Columns, " ") != "b a" || len(r.Rows) != 2 || r.Rows[1][0] != json.Number("12345678901234567") || r.Rows[1][1] != nil {
-		t.Errorf("%+v", r)
-	}
-	input, err := os.ReadFile(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"(TYPE s3, KEY_ID 'k', SECRET 'it''s', REGION 'r', ENDPOINT 'h:1', USE_SSL false, URL_STYLE 'path')", "CREATE OR REPLACE VIEW rollups ", "\nSELECT 1;\n"} {
-		if !strings.Contains(string(input), want) {
-			t.Errorf("the input lacks %q", want)
-		}
-	}
-	if strings.Contains(string(input), "fleet_sessions") {
-		t.Error("there are views of sessions, though there are none")
-	}
-	if err := os.WriteFile(program, []byte("#!/bin/sh\ncat > /dev/null\necho 'Binder Error: no such column' >&2\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Query(t.Context(), "/srv/x", false, os.Getenv, "SELECT x"); err == nil || !strings.Contains(err.Error(), "no such column") {
-		t.Errorf("%v", err)
-	}
-}
-
-// A ClickHouse server gets the views one by one, then the query, with the user's name in headers and not in the address.
-func TestClickHouse(t *testing.T) {
-	var said []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		said = append(said, string(body))
-		if r.Header.Get("X-ClickHouse-User") != "me" || r.Header.Get("X-ClickHouse-Key") != "secret" || strings.Contains(r.URL.String(), "secret") || r.URL.Query().Get("database") != "fleet" {
-			t.Errorf("%s %v", r.URL, r.Header)
-		}
-		switch {
-		case bytes.Contains(body, []byte("broken")):
-			http.Error(w, "Code: 62. DB::Exception: Syntax error", http.StatusBadRequest)
-		case bytes.HasSuffix(body, []byte("FORMAT JSONCompactEachRowWithNames")):
-			_, _ = io.WriteString(w, "[\"a\",\"n\"]\n[\"x\",18446744073709551615]\n")
-		}
-	}))
-	defer server.Close()
-	e, err := Open("clickhouse://me:secret@" + strings.TrimPrefix(server.URL, "http://") + "/fleet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Query(t.Context(), "s3://b/p", false, os.Getenv, "SELECT a, n FROM rollups")
-	if err != nil || len(r.Rows) != 1 || r.Rows[0][1] != json.Number("18446744073709551615") {
-		t.Fatalf("%v, %+v", err, r)
-	}
-	if n := strings.Count(strings.Join(said, "\n"), "CREATE OR REPLACE VIEW"); n != len(said)-1 || n < 6 {
-		t.Errorf("%d views in %d statements", n, len(said))
-	}
-	if _, err := e.Query(t.Context(), "s3://b/p", false, os.Getenv, "broken"); err == nil || !strings.Contains(err.Error(), "Syntax error") || strings.Contains(err.Error(), "secret") {
-		t.Errorf("%v", err)
-	}
-	for _, bad := range []string{"clickhouse:", "postgres://x", "", "duckdb:/none/duckdb"} {
-		if _, err := Open(bad); !errors.Is(err, ErrNoEngine) {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-}
-
-// Answers of engines are not trusted.
-func FuzzObjectsOf(f *testing.F) {
-	for _, s := range []string{`[{"a":1}]`, `[]`, `[{"a":[1,{"b":2}]},{}]`, `[][{"a":1}]`, `{`, `[1]`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = objectsOf(data) })
 }

@@ -19,6 +19,6 @@ writes as sessions come, and which stay when the sessions have gone.`,
   shadow fleet versions s3://traces/stackagent --service orders
   shadow fleet findings s3://traces/stackagent --last 30d`,
 	}
-	cmd.AddCommand(newTop(env), newVersions(env), newOutliers(env), newTrends(env), newFindings(env), newAdd(env), newCompact(env), newRetain(env), newIceberg(env), newViews(env), newSQL(env), newExecutions(env))
+	cmd.AddCommand(newTop(env), newVersions(env), newOutliers(env), newTrends(env), newFindings(env), newAdd(env), newCompact(env), newRetain(env), newViews(env))
 	return cmd
 }
