@@ -7,7 +7,7 @@ import (
 )
 
 // emit encodes one batch of what is pending into c.held. change may add to it.
-// What cannot be encoded is left out and counted; the rest of the batch goes on.
+// What cannot be encoded is left out and counted; the rest of the batch is sent.
 func (c *Collector) emit(change func(*wire.Batch)) error {
 	b := &wire.Batch{Session: c.cfg.Session, Process: c.cfg.Process, Seq: c.seq + 1, Clock: c.src.Clock(), Totals: c.totals()}
 	if b.Seq == 1 && c.cfg.Hello != nil {
@@ -31,7 +31,7 @@ func (c *Collector) emit(change func(*wire.Batch)) error {
 
 // encodePart fills b with the first part of what is pending and encodes it into
 // c.scratch. A batch that cannot be encoded, or is too large for a message, is made
-// anew with half of the content; the error is that of the smallest one.
+// again with half of the content; the error is that of the smallest one.
 func (c *Collector) encodePart(b *wire.Batch) error {
 	for s := c.share(); ; s = s.half() {
 		c.pending.fill(b, s)

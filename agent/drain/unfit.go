@@ -24,7 +24,7 @@ func (c *Collector) leaveOut(b *wire.Batch, cause error) bool {
 	}
 	if left && !c.unfit {
 		c.unfit = true
-		c.cfg.Notice(fmt.Sprintf("%v: this record is lost, and others like it are counted; recording goes on. This is a bug in stackagent, please report it", cause))
+		c.cfg.Notice(fmt.Sprintf("%v: this record is lost, and others like it are counted; recording continues. This is a bug in stackagent, please report it", cause))
 	}
 	return left
 }

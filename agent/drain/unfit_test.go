@@ -51,7 +51,7 @@ func TestUnfitRecords(t *testing.T) {
 	if len(refused) != 1 || refused[0].Reason != LostUnfit || refused[0].Count != 1 {
 		t.Errorf("refused %+v", refused)
 	}
-	if len(notices) != 1 || !strings.Contains(notices[0], "recording goes on") {
+	if len(notices) != 1 || !strings.Contains(notices[0], "recording continues") {
 		t.Errorf("notices %q", notices)
 	}
 }

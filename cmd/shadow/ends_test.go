@@ -33,7 +33,7 @@ const (
 	frozenJVM   = "{jvm}"    // one that does not begin to listen
 )
 
-// blockingLines are, for each verb, arguments with which it would run for ever: its input never comes, or nobody reads what
+// blockingLines are, for each verb, arguments with which it would run for ever: it never gets its input, or nobody reads what
 // it prints.
 var blockingLines = map[string][]string{
 	"attach": {frozenJVM, "-o", folder}, "detach": {frozenJVM},
