@@ -315,7 +315,7 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 	}
 	end := ending{dir: dir, remove: remove, name: "java", release: release, exit: console.ByTheSignal}
 	if env.Signals.Caught() != 0 {
-		end.exit = 0 // the recording has ended as its user wanted
+		end.exit = 0            // the recording has ended as its user wanted
 		end.release = func() {} // so its summary is still wanted; a second signal ends it
 	}
 	return conclude(ctx, env, f.runFlags, c, w, end)
