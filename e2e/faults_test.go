@@ -216,7 +216,7 @@ func TestFaultExitCode(t *testing.T) {
 }
 
 // A JVM whose heap is full cannot announce its end. What it recorded arrives all the same. A class that could not be
-// loaded for want of a superclass is no loss.
+// loaded for want of a superclass does not count as lost.
 func TestFaultHeapFull(t *testing.T) {
 	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {

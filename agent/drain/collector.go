@@ -89,7 +89,7 @@ type Config struct {
 
 	Target    int           // encoded size to aim at; default 160 KiB
 	Heartbeat time.Duration // longest time between batches; default 1 s
-	FirstBeat time.Duration // the same at first; grows to Heartbeat with the time since the first look; default Heartbeat
+	FirstBeat time.Duration // the same at the start; grows to Heartbeat with the age of the session; default Heartbeat
 	IdleBeat  time.Duration // the same while there is nothing to report, and there is an Await; default 4 s
 	IdleWait  time.Duration // longest time between two looks at the rings; default 50 ms
 

@@ -41,7 +41,7 @@ func (c *Collector) encodePart(b *wire.Batch) error {
 	}
 }
 
-// encode encodes b into c.scratch. A panic comes back as an error.
+// encode encodes b into c.scratch. It turns a panic into an error.
 func (c *Collector) encode(b *wire.Batch) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

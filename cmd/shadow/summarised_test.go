@@ -21,7 +21,7 @@ func makeSummarised(t *testing.T, root string) string {
 	return makeTimed(t, root, 0)
 }
 
-// makeTimed is makeSummarised where so many of the summarised executions were timed; 0: all.
+// makeTimed is makeSummarised with the number of summarised executions that were timed; 0: all.
 func makeTimed(t *testing.T, root string, timed uint64) string {
 	t.Helper()
 	dir := makeSession(t, root)

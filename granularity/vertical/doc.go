@@ -14,7 +14,7 @@ type Series struct {
 	Name, Unit string
 	Layer      string    // one of Layers; another one is above all of them
 	Values     []float64 // one for each sample; NaN: not measured then
-	Coarse     int       // it is read less often: a change cannot be dated better than to so many samples; 0: to one
+	Coarse     int       // it is read less often: the number of samples to within which a change can be dated; 0: one
 }
 
 // Layers are the layers of a system, the topmost first.

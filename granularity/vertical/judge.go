@@ -13,7 +13,7 @@ const (
 	specific = 0.6  // the least specificity of a candidate
 	explains = 0.4  // the least |r| with the target near the changes
 	covers   = 0.5  // the least coverage of three changes or more
-	least    = 0.01 // the least change of a series, as a share, that is worth a line
+	least    = 0.01 // the smallest change of a series, as a share, that is worth a line
 )
 
 // judge corrects the factors for their number, demotes what can not be the cause, and ranks the others in groups.

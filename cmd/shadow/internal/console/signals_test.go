@@ -57,7 +57,7 @@ func TestSignalEndsWork(t *testing.T) {
 	}
 }
 
-// What a verb keeps is finished after the first signal, however often that comes at once, and not after a second one.
+// What a verb keeps is finished after the first signal, even if that is sent several times at once, and not after a second one.
 func TestSignalHeld(t *testing.T) {
 	ctx, s, ends := caughtSignals(t)
 	release := s.Hold(0)
