@@ -24,11 +24,17 @@ const (
 	UnknownSite  = "(description lost)"
 )
 
-// Len is the number of origins: each ID is less.
+// Len is the number of origins: what As returns is less.
 func (x *Index) Len() int { return len(x.list) }
 
 // At is the origin with that number.
-func (x *Index) At(id ID) Origin { return x.list[id] }
+func (x *Index) At(id ID) Origin {
+	o := x.list[uint32(id)]
+	if placed := id >> 32; placed != 0 {
+		o.Site = x.list[placed].Site
+	}
+	return o
+}
 
 // Submitted reports whether the task itself was submitted, as far as recorded.
 func (o Origin) Submitted() bool { return o.Executor != 0 || o.thread || o.executors }
@@ -51,11 +57,21 @@ func (x *Index) OfTask(task uint64, class uint32, seen bool) ID {
 	return id
 }
 
+// improved is an origin with the site of the class, if it has none and the class has one.
 func (x *Index) improved(id ID, class uint32) ID {
-	if better, ok := x.better[betterKey{class, id}]; ok {
-		return better
+	placed, ok := x.placed[class]
+	if !ok {
+		return id
 	}
-	return id
+	o := x.At(id)
+	if o.Site != 0 || o.sites {
+		return id
+	}
+	o.Site = x.list[placed].Site
+	if same, ok := x.ids[o]; ok {
+		return same
+	}
+	return placed<<32 | id
 }
 
 // OfExecution is the origin of the task of execution i of c.
@@ -99,7 +115,7 @@ func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 		return x.recorded(u.StartedAs)
 	case u.Submitted && x.unrecorded != 0:
 		submitted, made := x.unrecordedOf(u.Class, u.Around), x.improved(id, u.Class)
-		if by == BySite && !u.Unseen && x.ofProgram(x.list[made].Site) && !x.ofProgram(x.list[submitted].Site) {
+		if by == BySite && !u.Unseen && x.ofProgram(x.At(made).Site) && !x.ofProgram(x.At(submitted).Site) {
 			return made
 		}
 		return submitted

@@ -15,11 +15,6 @@ import (
 // indexOf is the index of a session of executors. A thread of each name is a worker of the executor at its place.
 func indexOf(t *testing.T, executors []store.Executor, workers []string) *origin.Index {
 	t.Helper()
-	w, err := store.OpenWriter(t.TempDir(), "s", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 100, Ended: store.EndedExit}
 	p := &store.Part{Range: store.Range{From: 1, To: 1}}
 	for i, e := range executors {
 		e.ID = uint32(i + 1)
@@ -28,6 +23,16 @@ func indexOf(t *testing.T, executors []store.Executor, workers []string) *origin
 	for i, name := range workers {
 		p.Threads = append(p.Threads, store.Thread{ID: uint32(i + 1), JavaID: int64(i + 20), Name: name, Executor: uint32(i + 1)})
 	}
+	return indexOfPart(t, p)
+}
+
+func indexOfPart(t *testing.T, p *store.Part) *origin.Index {
+	t.Helper()
+	w, err := store.OpenWriter(t.TempDir(), "s", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 100, Ended: store.EndedExit}
 	if err := w.Commit(p); err != nil {
 		t.Fatal(err)
 	}

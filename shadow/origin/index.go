@@ -25,15 +25,24 @@ type Origin struct {
 	unrecorded     bool   // submitted, but the submission is in a summary
 }
 
-// ID is the number of an origin in its Index. Origin 0 is unknown.
-type ID uint32
+// ID is the number of an origin in its Index; 0: unknown. In its upper half is the number of one with the site, where the
+// origin itself has none: the classes that have a site for such tasks may be many, and so may the origins.
+type ID uint64
+
+// As is the number below Len of an origin that has the same label.
+func (id ID) As(by string) ID {
+	if placed := id >> 32; placed != 0 && by == BySite {
+		return placed
+	}
+	return id & (1<<32 - 1)
+}
 
 // Index finds the origin of each task, with 4 bytes a task.
 type Index struct {
 	s     *session.Session
 	list  []Origin // by ID
 	ids   map[Origin]ID
-	pages map[uint64]*[64]ID
+	pages map[uint64]*[64]uint32
 	lines map[uint32]uint32 // by site: the first one with the same label
 	// unrecorded is the origin of tasks whose submission has no record of its own,
 	// 0 if no submission was summarised.
@@ -42,9 +51,9 @@ type Index struct {
 	classes *classCounts
 	found   map[uint32]classOrigin // by class
 
-	// better replaces origins without a site by those with the only site of the
-	// task's class. It serves recorded tasks of classes that were partly summarised.
-	better map[betterKey]ID
+	// placed is, by class, an origin with the only site of the class, for those of its tasks that have
+	// none. It serves recorded tasks of classes that were partly summarised.
+	placed map[uint32]ID
 
 	// submittedAt replaces, by class, the origin of tasks whose submission has no record of its
 	// own, if all submissions of the class are at one site.
@@ -60,15 +69,10 @@ type Index struct {
 	threadList  *threadNames
 }
 
-type betterKey struct {
-	class  uint32
-	origin ID
-}
-
 // New reads all submissions, and the creations of tasks, for those without a
 // submission or without its site.
 func New(s *session.Session) (*Index, error) {
-	x := &Index{s: s, list: make([]Origin, 1), ids: map[Origin]ID{}, pages: map[uint64]*[64]ID{}, lines: linesOf(s), classes: newClassCounts(s), found: map[uint32]classOrigin{}}
+	x := &Index{s: s, list: make([]Origin, 1), ids: map[Origin]ID{}, pages: map[uint64]*[64]uint32{}, lines: linesOf(s), classes: newClassCounts(s), found: map[uint32]classOrigin{}}
 	parts := newParts(s)
 	for _, read := range []func() error{
 		func() error { return s.Submissions(x.submissions) },
@@ -84,7 +88,7 @@ func New(s *session.Session) (*Index, error) {
 	if h := s.Manifest.Submissions; h != nil && h.Summarised > 0 {
 		x.unrecorded = x.id(Origin{unrecorded: true})
 	}
-	x.improve()
+	x.placeClasses()
 	x.placeUnrecorded()
 	return x, nil
 }
@@ -152,7 +156,7 @@ func (x *Index) submit(task uint64, o Origin, inner bool) {
 	if o.executors {
 		o.Executor, o.named, o.thread = 0, 0, false
 	}
-	*x.at(task) = x.id(o)
+	*x.at(task) = uint32(x.id(o))
 }
 
 // delayedExecutor submits its tasks to another executor later, on a thread of the JDK.
@@ -168,7 +172,7 @@ func (x *Index) delays(executor uint32) bool {
 func (x *Index) reject(task uint64, executor uint32) {
 	if old := x.list[*x.at(task)]; old.Executor == executor || old.named == executor {
 		old.rejected = true
-		*x.at(task) = x.id(old)
+		*x.at(task) = uint32(x.id(old))
 	}
 }
 
@@ -176,15 +180,15 @@ func (x *Index) reject(task uint64, executor uint32) {
 func (x *Index) setSite(task uint64, site uint32) {
 	if o := x.list[x.recorded(task)]; o.Site == 0 && !o.sites {
 		o.Site = site
-		*x.at(task) = x.id(o)
+		*x.at(task) = uint32(x.id(o))
 	}
 }
 
 // at is where the origin of a task is kept.
-func (x *Index) at(task uint64) *ID {
+func (x *Index) at(task uint64) *uint32 {
 	p := x.pages[task>>6]
 	if p == nil {
-		p = new([64]ID)
+		p = new([64]uint32)
 		x.pages[task>>6] = p
 	}
 	return &p[task&63]
@@ -193,7 +197,7 @@ func (x *Index) at(task uint64) *ID {
 // recorded is the origin of a task by its own records.
 func (x *Index) recorded(task uint64) ID {
 	if p := x.pages[task>>6]; p != nil {
-		return p[task&63]
+		return ID(p[task&63])
 	}
 	return 0
 }
@@ -230,25 +234,12 @@ func (x *Index) line(site uint32) uint32 {
 	return site
 }
 
-// improve gives recorded tasks without a site the site of their class, if there is one:
-// their submission may be in a summary.
-func (x *Index) improve() {
-	x.better = map[betterKey]ID{}
-	var without []ID // origins without a site
-	for n, o := range x.list {
-		if o.Site == 0 && !o.sites {
-			without = append(without, ID(n))
-		}
-	}
+// placeClasses finds the sites of classes for recorded tasks without one: their submission may be in a summary.
+func (x *Index) placeClasses() {
+	x.placed = map[uint32]ID{}
 	for _, class := range slices.Sorted(maps.Keys(x.classes.placed)) {
-		site := x.classes.origin(x.s, class, true).site
-		if site == 0 {
-			continue
-		}
-		for _, n := range without {
-			o := x.list[n]
-			o.Site = x.line(site)
-			x.better[betterKey{class, n}] = x.id(o)
+		if site := x.classes.origin(x.s, class, true).site; site != 0 {
+			x.placed[class] = x.id(Origin{Site: x.line(site)})
 		}
 	}
 }

@@ -91,7 +91,7 @@ func OfTasks(s *session.Session) (site func(*session.Task) *session.Site, name f
 		if t.Class == nil || t.CreatedNs == 0 || t.CreatedAt != nil || t.Submission != nil && t.Submission.Site != nil || parts.operation.Get(t.Class.ID) == nil {
 			return nil
 		}
-		return s.SiteByID(x.list[x.OfTask(t.TaskID, t.Class.ID, true)].Site)
+		return s.SiteByID(x.At(x.OfTask(t.TaskID, t.Class.ID, true)).Site)
 	}
 	return site, NewNames(x).OfTask, nil
 }

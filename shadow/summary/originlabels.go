@@ -44,7 +44,7 @@ func (g *groups) numberWorkers(s *session.Session) {
 
 // numberOf is the group of an origin, for a class on a thread.
 func (g *groups) numberOf(id origin.ID, class, thread uint32) uint32 {
-	n := g.numbers[id]
+	n := g.numbers[id.As(g.by)]
 	switch g.labels[n] {
 	case origin.Summarised:
 		if pool, ok := g.workers[thread]; ok {

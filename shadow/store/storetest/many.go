@@ -17,6 +17,8 @@ type Many struct {
 	Classes   int // of tasks, each with a class that it waits for
 	Sites     int // with a context each
 	Threads   int // that run tasks
+
+	Summarised bool // as many tasks more: these have sites, the recorded ones have none
 }
 
 // What the ids of a session begin with. The first classes, executors and sites are those of the pool.
@@ -35,7 +37,7 @@ const (
 
 // Write writes such a session to root/name, with a scheduling record, and returns its folder.
 func (m Many) Write(root, name string) (string, error) {
-	m = Many{max(1, m.Executors), max(1, m.Classes), max(1, m.Sites), max(2, m.Threads)}
+	m = Many{max(1, m.Executors), max(1, m.Classes), max(1, m.Sites), max(2, m.Threads), m.Summarised}
 	n := max(m.Executors, m.Classes, m.Sites, m.Threads)
 	w, err := store.OpenWriter(root, name, name)
 	if err != nil {
@@ -50,6 +52,10 @@ func (m Many) Write(root, name string) (string, error) {
 		Produced: store.Counts{Executions: uint64(2*n + m.Threads), Creations: uint64(2 * n)},
 	}
 	p := &store.Part{Range: store.Range{From: 1, To: 1}}
+	if m.Summarised {
+		w.Manifest.Produced.Executions += uint64(n)
+		w.Manifest.Submissions.Produced, w.Manifest.Submissions.Summarised = 3*uint64(n), uint64(n)
+	}
 	m.describe(p)
 	for i := range n {
 		m.task(p, i)
@@ -99,8 +105,13 @@ func (m Many) task(p *store.Part, i int) {
 	at, task, serial := m.at(i), uint64(2*i+1), uint64(2*i+2)
 	thread, class, site := manyFirst+uint32(i%m.Threads), manyFirst+uint32(i%m.Classes), manyFirst+uint32(i%m.Sites)
 	before := at - 5*us
-	p.Creations = append(p.Creations, store.Creation{TaskID: task, Class: class, Thread: manySerial, AtNs: before, Site: site},
-		store.Creation{TaskID: serial, Class: manySerial, Thread: manySerial, AtNs: before, Site: site})
+	p.Creations = append(p.Creations, store.Creation{TaskID: serial, Class: manySerial, Thread: manySerial, AtNs: before, Site: site})
+	if m.Summarised {
+		m.summary(p, uint64(i), store.SiteSum{Class: class, Thread: manySerial, Site: site, Count: 1}, at)
+		site = 0
+	} else {
+		p.Creations = append(p.Creations, store.Creation{TaskID: task, Class: class, Thread: manySerial, AtNs: before, Site: site})
+	}
 	p.Submissions = append(p.Submissions, store.Submission{TaskID: task, Class: class, Thread: manySerial, Executor: manyFirst + uint32(i%m.Executors), Site: site, AtNs: before},
 		store.Submission{TaskID: serial, Class: manySerial, Thread: manySerial, Executor: manySerial, Site: manySerial, Flags: uint16(wire.Inner), AtNs: before})
 	run := func(task, outer uint64, class uint32, depth uint16, from, wall, self units.Ns) {
@@ -115,6 +126,20 @@ func (m Many) task(p *store.Part, i int) {
 	p.WaitSums = append(p.WaitSums, store.WaitSum{Thread: thread, Kind: "park", Blocker: 1 + uint32(i%m.Classes), Within: class, FromNs: int64(at), ToNs: int64(at) + 12*us, Waits: 2, WaitedNs: us, MaxNs: us})
 	if i%20 == 0 {
 		p.Pauses = append(p.Pauses, store.Pause{StartNs: int64(at) + 6*us, EndNs: int64(at) + 7*us, Cause: "G1 Evacuation Pause"})
+	}
+}
+
+// summary writes that task i was created, and that one more like it was submitted and run.
+func (m Many) summary(p *store.Part, i uint64, of store.SiteSum, at units.MonoNs) {
+	id := 1<<14 + i
+	p.Summaries = append(p.Summaries, store.Summary{ID: id, Class: of.Class, Thread: of.Thread, FromNs: int64(at), ToNs: int64(at) + 12*us, Executions: 1, First: 1, Creations: 1, Submissions: 1})
+	for _, metric := range []string{"wall", "self_wall", "cpu", "self_cpu", "queue"} {
+		p.Measures = append(p.Measures, store.Measure{Summary: id, Metric: metric, Count: 1, SumNs: 10 * us, MinNs: 10 * us, MaxNs: 10 * us})
+		p.Buckets = append(p.Buckets, store.Bucket{Summary: id, Metric: metric, LowestNs: 9984, HighestNs: 10047, Count: 1})
+	}
+	for _, kind := range []string{"creation", "submission"} {
+		of.Kind = kind
+		p.SiteSums = append(p.SiteSums, of)
 	}
 }
 
