@@ -223,7 +223,7 @@ func (b *builder) keepLargest(prefix string, most int) {
 		out[s] = true
 	}
 	b.series = slices.DeleteFunc(b.series, func(s *Series) bool { return out[s] })
-	b.absent[strings.TrimSuffix(prefix, "{")+" of more than "+fmt.Sprint(most)] = fmt.Sprintf("only the largest %d have a series of their own; %d have none", most, len(out))
+	b.absent[strings.TrimSuffix(prefix, "{")+" of more than "+fmt.Sprint(most)] = fmt.Sprintf("only the largest %d have a series of their own", most)
 }
 
 // table is the result.

@@ -3,6 +3,7 @@ package vertical
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"stackagent/granularity"
@@ -54,6 +55,9 @@ func (b *builder) tasks(s *session.Session) error {
 	if x.kept, err = largestClasses(r); err != nil {
 		return err
 	}
+	if x.pools, err = largestPools(s, r); err != nil {
+		return err
+	}
 	if err := r.Each(x.add); err != nil {
 		return err
 	}
@@ -79,9 +83,10 @@ type taskSeries struct {
 	byClass    map[uint32]*ofOne
 	byExecutor map[uint32]*Series
 	kept       map[uint32]bool // classes with series of their own
+	pools      map[uint32]bool // the same of executors
 }
 
-// mostClasses is more than mostLabels: classes that several loaders define have one series.
+// mostClasses is more than mostLabels: classes that several loaders define have one series. It bounds executors, too.
 const mostClasses = 4 * mostLabels
 
 // largestClasses are those with the most executions: a program may have thousands, and each has four series.
@@ -96,6 +101,32 @@ func largestClasses(r *unit.Reader) (map[uint32]bool, error) {
 		if c.Class != nil {
 			kept[c.Class.ID] = true
 		}
+	}
+	return kept, nil
+}
+
+// largestPools are the executors whose tasks were queued longest: a program may make one for each call.
+func largestPools(s *session.Session, r *unit.Reader) (map[uint32]bool, error) {
+	queued := map[uint32]units.Ns{}
+	for i := range s.Threads {
+		queued[s.Threads[i].Executor] = 0
+	}
+	delete(queued, 0)
+	if len(queued) > mostClasses { // else all are kept
+		err := r.Each(func(u *unit.Unit) error {
+			if t := s.ThreadByID(u.Thread); t != nil && t.Executor != 0 && u.Queue.Measured() && u.Queue >= 0 {
+				queued[t.Executor] += u.Queue
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(queued), func(a, b uint32) int { return cmp.Or(cmp.Compare(queued[b], queued[a]), cmp.Compare(a, b)) })
+	kept := map[uint32]bool{}
+	for _, id := range order[:min(len(order), mostClasses)] {
+		kept[id] = true
 	}
 	return kept, nil
 }
@@ -115,7 +146,7 @@ func (x *taskSeries) class(id uint32) *ofOne {
 // executor is the series of the queue of a thread's executor; nil: it has none.
 func (x *taskSeries) executor(thread uint32) *Series {
 	t := x.s.ThreadByID(thread)
-	if t == nil || t.Executor == 0 {
+	if t == nil || !x.pools[t.Executor] {
 		return nil
 	}
 	q := x.byExecutor[t.Executor]
