@@ -16,6 +16,7 @@ import (
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 )
 
 // The record of the session that makeSession writes, in milliseconds since its
@@ -309,6 +310,38 @@ func TestGCWithout(t *testing.T) {
 	}
 	if got.Threads != nil || got.NotAvailable["collector threads"] == "" {
 		t.Errorf("collector threads that did not run: %+v", got)
+	}
+}
+
+// TestGCProfiler: when the profiler stopped the program is named beside the pauses, in every format, and is none of them.
+func TestGCProfiler(t *testing.T) {
+	const from = units.MonoNs(1_000 * ms)
+	w, err := store.OpenWriter(t.TempDir(), "s1", "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Manifest = store.Manifest{Session: "s1", StartNs: from, EndNs: from + 100*ms, Ended: store.EndedExit}
+	p := samplePart(from)
+	for _, at := range []int64{10, 30} {
+		p.Pauses = append(p.Pauses, store.Pause{StartNs: int64(from) + at*ms, EndNs: int64(from) + (at+4)*ms, Cause: units.Profiler})
+	}
+	if err := w.Commit(p); err != nil {
+		t.Fatal(err)
+	}
+	for format, want := range map[string][]string{
+		"table": {"by the profiler  8.00 ms of it at most, at 2 safepoints", "1, stopped 2.00 ms"},
+		"csv":   {"pauses,1\n", "profiler_stops,2\n", "profiler_stopped_ns,8000000\n"},
+		"json":  {`"count": 1,`, `"stops": 2,`, `"stopped_ns": 8000000`},
+	} {
+		code, out, errs := shadow(t, nil, "gc", w.Dir(), "--format", format)
+		for _, x := range want {
+			if code != 0 || !strings.Contains(out, x) {
+				t.Errorf("%s: exit %d, no %q: %s%s", format, code, x, out, errs)
+			}
+		}
+	}
+	if _, out, errs := shadow(t, nil, "stats", w.Dir(), "--format", "json"); !strings.Contains(out, `"profiler_ns": 8000000`) {
+		t.Errorf("stats: %s%s", out, errs)
 	}
 }
 

@@ -79,6 +79,7 @@ type gcReport struct {
 	FromNs       units.MonoNs      `json:"from_ns"`
 	ToNs         units.MonoNs      `json:"to_ns"`
 	Pauses       gcPauses          `json:"pauses"`
+	Profiler     gcOwn             `json:"profiler"`
 	MMU          []gcUtilization   `json:"mmu"`
 	Stalls       *gcStalls         `json:"stalls"`     // null: not available
 	Threads      *gcThreads        `json:"threads"`    // of the collector; null: not available
@@ -86,7 +87,12 @@ type gcReport struct {
 	Safepoints   *gcSafepoints     `json:"safepoints"` // null: not available
 	Latency      []gcLatency       `json:"latency,omitempty"`
 	NotAvailable map[string]string `json:"not_available"`
-	own          gc.Pauses         // in which the profiler stopped the program
+}
+
+// gcOwn is when the profiler stopped the program to change classes. That is no pause, but it is in the safepoints.
+type gcOwn struct {
+	Stops     int      `json:"stops"`
+	StoppedNs units.Ns `json:"stopped_ns"` // at most: with the time around them
 }
 
 type gcPauses struct {
@@ -142,7 +148,8 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 	}
 	r.FromNs, r.ToNs = w.From, w.To
 	pauses := s.Spans()
-	r.Pauses, r.own = gcPausesOf(gc.Describe(pauses, w)), gc.Describe(s.OwnStops(), w)
+	own := gc.Describe(s.OwnStops(), w)
+	r.Pauses, r.Profiler = gcPausesOf(gc.Describe(pauses, w)), gcOwn{own.Count, own.Total}
 	stops := r.stops(a, pauses)
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, figure.MMU(gc.MMU(stops, w, gc.Lengths(1e6, w, 8))))

@@ -32,9 +32,9 @@ func (f *gcFlags) table(r *gcReport) error {
 		facts.Row("stopped", fmt.Sprintf("%s in all at %s (reaching them %s, at them %s), of which GC pauses %s", units.FormatNs(s.StoppedNs),
 			text.PluralExact(s.Count, "safepoint", "safepoints"), units.FormatNs(s.ReachNs), units.FormatNs(s.TimeNs), units.FormatNs(p.TotalNs)))
 	}
-	if r.own.Count > 0 {
-		facts.Row("by the profiler", fmt.Sprintf("%s of it at most, at %s: it changed classes", units.FormatNs(r.own.Total),
-			text.PluralExact(int64(r.own.Count), "safepoint", "safepoints")))
+	if own := r.Profiler; own.Stops > 0 {
+		facts.Row("by the profiler", fmt.Sprintf("%s of it at most, at %s: it changed classes", units.FormatNs(own.StoppedNs),
+			text.PluralExact(int64(own.Stops), "safepoint", "safepoints")))
 	}
 	facts.Row("pauses", fmt.Sprintf("%s, stopped %s, %s of %s", units.FormatExact(int64(p.Count)), units.FormatNs(p.TotalNs),
 		units.FormatPercent(p.Share), units.FormatNs(units.Ns(r.ToNs-r.FromNs))))
@@ -127,7 +127,8 @@ func (f *gcFlags) csv(r *gcReport) error {
 	share := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
 	cells := [][]string{{"pauses", strconv.Itoa(p.Count)}, {"pause_total_ns", number(p.TotalNs)}, {"pause_share", share(p.Share)},
 		{"pause_mean_ns", one(p.MeanNs)}, {"pause_min_ns", one(p.MinNs)}, {"pause_p50_ns", one(p.P50Ns)}, {"pause_p90_ns", one(p.P90Ns)},
-		{"pause_p99_ns", one(p.P99Ns)}, {"pause_p999_ns", one(p.P999Ns)}, {"pause_max_ns", one(p.MaxNs)}}
+		{"pause_p99_ns", one(p.P99Ns)}, {"pause_p999_ns", one(p.P999Ns)}, {"pause_max_ns", one(p.MaxNs)},
+		{"profiler_stops", strconv.Itoa(r.Profiler.Stops)}, {"profiler_stopped_ns", number(r.Profiler.StoppedNs)}}
 	for _, u := range r.MMU {
 		cells = append(cells, []string{"mmu_" + number(u.WindowNs), share(u.Min)}, []string{"mmu_pauses_" + number(u.WindowNs), share(u.Pauses)})
 		if u.WithStalls != nil {

@@ -13,7 +13,6 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity"
-	"stackagent/granularity/gc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
@@ -286,17 +285,22 @@ func pausesText(s *summary.Summary) string {
 	}
 	line := text.PluralExact(s.GC.Pauses, "pause", "pauses") + ", " + units.FormatNs(s.GC.PauseNs)
 	if s.Incomplete.Partial() {
-		return line + asRecorded(s) + standstillText(s.GC.Standstill)
+		return line + asRecorded(s) + standstillText(&s.GC)
 	}
-	return fmt.Sprintf("%s (%s of the time)", line, units.FormatPercent(s.GC.Share)) + standstillText(s.GC.Standstill)
+	return fmt.Sprintf("%s (%s of the time)", line, units.FormatPercent(s.GC.Share)) + standstillText(&s.GC)
 }
 
 // standstillText follows the pauses: what stood still beside them.
-func standstillText(s *gc.Standstill) string {
+func standstillText(g *summary.GC) string {
+	s := g.Standstill
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("; safepoints stopped the program for %s in all (reaching them %s, at them %s)", units.FormatNs(s.TotalNs), units.FormatNs(s.ReachNs), units.FormatNs(s.AtNs))
+	line := fmt.Sprintf("; safepoints stopped the program for %s in all (reaching them %s, at them %s)", units.FormatNs(s.TotalNs), units.FormatNs(s.ReachNs), units.FormatNs(s.AtNs))
+	if g.ProfilerNs > 0 {
+		line += fmt.Sprintf(", at most %s of it by the profiler, which changed classes", units.FormatNs(g.ProfilerNs))
+	}
+	return line
 }
 
 // runningText counts the executions that the program did not end. Their records are the last ones of a session.

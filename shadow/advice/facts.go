@@ -28,6 +28,7 @@ type Facts struct {
 	Rows          []granularity.Hotspot
 	GC            granularity.PauseStats
 	Standstill    *gc.Standstill // nil: not known
+	ProfilerNs    units.Ns       // of it, at most: the profiler changed classes
 	LostEvents    uint64
 	LostBatches   uint64
 	Unended       bool // the record breaks off: executions still running then are missing

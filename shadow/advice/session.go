@@ -141,7 +141,9 @@ type CollectorPauses struct {
 	Partial bool     `json:"partial,omitempty"` // a part of the session is missing: there were at least so many
 	// Standstill is of the whole program, for collections and other reasons; nil: not known.
 	Standstill *gc.Standstill `json:"standstill,omitempty"`
-	// Costly: beside the pauses it is as long as collections that cost too much.
+	// ProfilerNs is how much of it was the profiler's own, at most: it changed classes.
+	ProfilerNs units.Ns `json:"profiler_ns,omitempty"`
+	// Costly: beside the pauses and the profiler's own it is as long as collections that cost too much.
 	Costly bool `json:"costly_standstill,omitempty"`
 }
 
@@ -149,8 +151,8 @@ func pauses(s *search) *Finding {
 	if s.Duration <= 0 || slices.Contains(s.NotAvailable, NoPauses) {
 		return nil
 	}
-	costly := s.Standstill != nil && float64(s.Standstill.TotalNs-s.GC.Total) >= s.t.GCShare*float64(s.Duration)
-	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended, s.Partial, s.Standstill, costly}}
+	costly := s.Standstill != nil && float64(s.Standstill.TotalNs-s.GC.Total-s.ProfilerNs) >= s.t.GCShare*float64(s.Duration)
+	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended, s.Partial, s.Standstill, s.ProfilerNs, costly}}
 }
 
 // StoodStill reports whether safepoints stopped the program for clearly longer than the pauses.

@@ -12,21 +12,25 @@ import (
 
 // TestStandstillText: what safepoints stopped is said where it is more than the pauses, and with a remedy where it is
 // much; also of a program without any collection.
+// Of the profiler's own stops it says how long they were, and names no remedy for them.
 func TestStandstillText(t *testing.T) {
 	for _, c := range []struct {
-		pauses       int64
-		paused, stop units.Ns
-		want, not    string
+		pauses            int64
+		paused, stop, own units.Ns
+		want, not         string
 	}{
-		{0, 0, 500e6, "stood still for 500 ms in all", "these pauses"},
-		{0, 0, 500e6, "-Xlog:safepoint", "these pauses"},
-		{0, 0, 1e6, "No garbage collection stopped the program.", "stood still"},
-		{2, 10e6, 500e6, "-Xlog:safepoint", "other reasons"},
-		{2, 10e6, 30e6, "stood still for 30.0 ms", "-Xlog"},
-		{2, 10e6, 10e6, "2 times", "stood still"},
+		{0, 0, 500e6, 0, "stood still for 500 ms in all", "these pauses"},
+		{0, 0, 500e6, 0, "-Xlog:safepoint", "these pauses"},
+		{0, 0, 1e6, 0, "No garbage collection stopped the program.", "stood still"},
+		{2, 10e6, 500e6, 0, "-Xlog:safepoint", "other reasons"},
+		{2, 10e6, 30e6, 0, "stood still for 30.0 ms", "-Xlog"},
+		{2, 10e6, 10e6, 0, "2 times", "stood still"},
+		{2, 10e6, 500e6, 485e6, "At most 485 ms of it was the profiler's own: it changed classes.", "-Xlog"},
+		{2, 10e6, 500e6, 20e6, "was the profiler's own: it changed classes. -Xlog:safepoint", "other reasons"},
+		{0, 0, 500e6, 490e6, "No garbage collection stopped the program.", "stood still"},
 	} {
 		f := &Facts{Duration: 1e9, Executions: 4, GC: granularity.PauseStats{Count: c.pauses, Total: c.paused, Max: c.paused},
-			Standstill: &gc.Standstill{Safepoints: 9, TotalNs: c.stop, AtNs: c.stop}}
+			Standstill: &gc.Standstill{Safepoints: 9, TotalNs: c.stop, AtNs: c.stop}, ProfilerNs: c.own}
 		text := ""
 		for _, x := range Find(f) {
 			if x.Rule == "gc" {

@@ -138,6 +138,9 @@ func (e *CollectorPauses) beside() string {
 	}
 	text := fmt.Sprintf(" %s stood still for %s in all: %s to reach safepoints, %s at them.", with,
 		units.FormatNs(s.TotalNs), units.FormatNs(s.ReachNs), units.FormatNs(s.AtNs))
+	if e.ProfilerNs > 0 {
+		text += fmt.Sprintf(" At most %s of it was the profiler's own: it changed classes.", units.FormatNs(e.ProfilerNs))
+	}
 	if e.Costly {
 		text += " -Xlog:safepoint prints the reason of each."
 	}

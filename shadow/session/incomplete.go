@@ -38,7 +38,7 @@ var (
 		FigureExecutions, "tasks.created", "tasks.summarised", "tasks.threads", "tasks.threw", "tasks.failed", "tasks.cut", "tasks.nested",
 		"tasks.virtual", "tasks.creation_unseen", "tasks.classes",
 		"metrics.*.count", "metrics.*.sum", "metrics.*.max", "metrics.*.not_measured", "metrics.*.summarised", "metrics.*.timed",
-		"gc.pauses", "gc.pause_ns", "gc.max_ns", "gc.standstill", "waits", "virtual_threads", "units",
+		"gc.pauses", "gc.pause_ns", "gc.max_ns", "gc.standstill", "gc.profiler_ns", "waits", "virtual_threads", "units",
 	}
 	figuresOfPart = []string{
 		"metrics.*.mean", "metrics.*.stddev", "metrics.*.min", "metrics.*.p1", "metrics.*.p5", "metrics.*.p25", "metrics.*.p50", "metrics.*.p75",

@@ -325,15 +325,20 @@ func (b *builder) totals(s *Summary, groups []*classGroup) {
 }
 
 func (b *builder) pauses(s *Summary) {
-	for _, p := range b.src.Pauses {
-		s.Pauses = append(s.Pauses, activity.Span{From: p.StartNs, To: p.EndNs})
-	}
-	slices.SortStableFunc(s.Pauses, func(a, c activity.Span) int { return cmp.Compare(a.From, c.From) })
+	s.Pauses = spansOf(b.src.Pauses)
 	st := granularity.Pauses(s.Pauses)
-	s.GC = GC{Pauses: st.Count, PauseNs: st.Total, MedianNs: st.Median, P99Ns: st.P99, MaxNs: st.Max}
+	s.GC = GC{Pauses: st.Count, PauseNs: st.Total, MedianNs: st.Median, P99Ns: st.P99, MaxNs: st.Max, ProfilerNs: granularity.Pauses(spansOf(b.src.Own)).Total}
 	if s.DurationNs > 0 {
 		s.GC.Share = float64(st.Total) / float64(s.DurationNs)
 	}
+}
+
+func spansOf(pauses []session.Pause) (spans []activity.Span) {
+	for _, p := range pauses {
+		spans = append(spans, activity.Span{From: p.StartNs, To: p.EndNs})
+	}
+	slices.SortStableFunc(spans, func(a, c activity.Span) int { return cmp.Compare(a.From, c.From) })
+	return spans
 }
 
 // scheduling fills in what the scheduling record says of the whole session.
@@ -359,6 +364,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
 		Standstill: s.GC.Standstill,
+		ProfilerNs: s.GC.ProfilerNs,
 		Unended:    !s.EndSeen(),
 		Damaged:    s.Incomplete.Damaged(),
 		Partial:    s.Incomplete.Partial(),

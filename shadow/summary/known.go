@@ -35,7 +35,7 @@ const threwKey = "threw"
 var unknownWith = map[string][]string{
 	store.NoExecutions: {"tasks.executions", "tasks.summarised", "tasks.threads", "tasks.threw", "tasks.running", "tasks.cut", "tasks.nested", "tasks.virtual", "tasks.classes", "metrics"},
 	store.NoCreations:  {"tasks.created", session.FigureNever, session.FigureFates, "tasks.failed", "tasks.creation_unseen"},
-	store.NoPauses:     {"gc.pauses", "gc.pause_ns", "gc.median_ns", "gc.p99_ns", "gc.max_ns", "gc.share"},
+	store.NoPauses:     {"gc.pauses", "gc.pause_ns", "gc.median_ns", "gc.p99_ns", "gc.max_ns", "gc.share", "gc.profiler_ns"},
 	threwKey:           {"tasks.threw"},
 }
 

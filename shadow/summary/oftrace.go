@@ -45,7 +45,7 @@ func (a *analysis) ofTrace(src *Source) error {
 		return err
 	}
 	src.Executions, src.Part = t.Scan, true
-	src.Pauses, src.Activity, src.Observed = nil, nil, nil
+	src.Pauses, src.Own, src.Activity, src.Observed = nil, nil, nil, nil
 	src.Uncounted = map[string]string{store.NoCreations: notOfTrace, store.NoPauses: notOfTrace}
 	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
 	src.Summaries = func(func(*session.Summary) error) error { return nil }

@@ -201,7 +201,7 @@ func (a *analysis) advise(sum *Summary) error {
 func FromSession(s *session.Session) Source {
 	src := Source{
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
-		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
+		Threads: s.Threads, Pauses: s.Pauses, Own: s.Own, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
 		Activity:  s.Activity,
 		Fates:     s.Fates,
 		Uncounted: uncounted(s.Dir),

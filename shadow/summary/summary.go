@@ -186,6 +186,7 @@ type GC struct {
 	// included; nil: not available, NoStandstill says why.
 	Standstill   *gc.Standstill `json:"standstill"`
 	NoStandstill string         `json:"standstill_not_available,omitempty"`
+	ProfilerNs   units.Ns       `json:"profiler_ns" null:"unknown"` // at most so much of the standstill was the profiler's own: it changed classes
 }
 
 // ThreadRow is a thread of the JVM, Java or service thread.
@@ -225,6 +226,7 @@ type Source struct {
 	Classes  []session.Class
 	Threads  []session.Thread
 	Pauses   []session.Pause
+	Own      []session.Pause // in which the profiler changed classes
 	// Unlisted reports whether a virtual thread is missing in Threads; nil: none is.
 	Unlisted func(id uint32) bool
 	// SiteOf names the one site that all tasks of a class come from, "" if there is none;

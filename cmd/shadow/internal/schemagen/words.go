@@ -163,6 +163,7 @@ var Words = map[string]string{
 	"spearman":                     "Spearman's coefficient, of the ranks; null: not known",
 	"speedup_not_available":        "why there is no speedup",
 	"standstill_not_available":     "why the standstill is not known",
+	"stops":                        "times that it stopped the program",
 	"started":                      "tasks that began",
 	"stddev":                       "standard deviation",
 	"stored":                       "what the shadow stored",
