@@ -21,7 +21,7 @@ var unitFormats = []string{"table", "csv", "json"}
 // printUnits lists the units of a session in the order of their ends on each
 // thread.
 func printUnits(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
-	u, err := unit.NewReader(s)
+	u, err := unit.Of(s)
 	if err != nil {
 		return err
 	}

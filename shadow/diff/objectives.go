@@ -54,7 +54,7 @@ func (r *Run) objectives(s *session.Session, f summary.Filter) error {
 	if r.Partial || f.Trace != "" || !unit.SubmissionsKnown(s) && !unit.SubmissionsSummarised(s) {
 		return nil
 	}
-	u, err := unit.NewReader(s)
+	u, err := unit.Of(s)
 	if err != nil {
 		return fmt.Errorf("units of work: %w", err)
 	}

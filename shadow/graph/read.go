@@ -49,7 +49,7 @@ type reader struct {
 
 // Of is the graph of the units of a session that lie between from and to; 0: all.
 func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
-	index, err := origin.New(s)
+	index, err := origin.Of(s)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (r *reader) thread(id uint32) *threadOf {
 }
 
 func (r *reader) readUnits() error {
-	reader, err := unit.NewReader(r.s)
+	reader, err := unit.Of(r.s)
 	if err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func (r *reader) summary(x *session.Summary) error {
 // units reads units of work: their responses and, where no execution has a class that
 // matches, their times.
 func (r *reader) units(responses bool) error {
-	u, err := unit.NewReader(r.s)
+	u, err := unit.Of(r.s)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func (r *reader) names() (*origin.Names, error) {
 	if !r.tasks.Units || !origin.MayName(r.s) {
 		return nil, nil
 	}
-	x, err := origin.New(r.s)
+	x, err := origin.Of(r.s)
 	if err != nil {
 		return nil, fmt.Errorf("naming the units of work: %w", err)
 	}

@@ -23,8 +23,7 @@ func (x *Index) ExecutorLabel(executor uint32) string {
 	if executor == 0 {
 		return NoExecutor
 	}
-	x.executorsOnce.Do(x.nameExecutors)
-	if label, ok := x.executorLabels[executor]; ok {
+	if label, ok := x.executors().labels[executor]; ok {
 		return label
 	}
 	return fmt.Sprintf("executor %d %s", executor, UnknownSite)
@@ -111,17 +110,19 @@ func (x *Index) ranOn() (counts map[ran]uint64, workers map[uint32]string) {
 
 // ExecutorsIn is how many executors have a label; 0: it is none of executors.
 func (x *Index) ExecutorsIn(label string) int64 {
-	x.executorsOnce.Do(x.nameExecutors)
-	return x.inLabel[label]
+	return x.executors().in[label]
 }
 
-// Each gives executors made at one line a label each. It is called before anything has a label.
-func (x *Index) Each() { x.each = true }
+// Each is the index with a label for each executor, also for those that were made at one line.
+func (x *Index) Each() *Index {
+	each := *x
+	each.executors = sync.OnceValue(func() *executorNames { return x.nameExecutors(true) })
+	return &each
+}
 
 // ExecutorOf is the executor whose worker a thread is; 0: it is none, or the executor is not known.
 func (x *Index) ExecutorOf(thread uint32) uint32 {
-	x.executorsOnce.Do(x.nameExecutors)
-	return x.workers[thread]
+	return x.executors().workers[thread]
 }
 
 const poolWorker = "java.util.concurrent.ThreadPoolExecutor$Worker"
@@ -177,9 +178,9 @@ func (x *Index) onlyPool() (only uint32) {
 
 // executorThreads are the names of the threads of each executor, by how many of its tasks they ran. If no task has a
 // record, its workers count.
-func (x *Index) executorThreads(counts map[ran]uint64) map[uint32]map[string]uint64 {
+func (x *Index) executorThreads(counts map[ran]uint64, workers map[uint32]uint32) map[uint32]map[string]uint64 {
 	counts = maps.Clone(counts)
-	for thread, executor := range x.workers {
+	for thread, executor := range workers {
 		if counts != nil {
 			counts[ran{executor, thread}]++
 		}

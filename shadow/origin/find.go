@@ -133,27 +133,23 @@ func (x *Index) ofProgram(site uint32) bool {
 }
 
 // OfSummaries is the origin of all summarised executions of a class.
-func (x *Index) OfSummaries(class uint32) ID {
-	return x.id(Origin{Site: x.classOrigin(class).site, summary: true})
-}
+func (x *Index) OfSummaries(class uint32) ID { return x.ofSummaries(class).id }
 
 // SummaryLabel is the label of the site of a class's summarised executions, or why
 // there is none.
 func (x *Index) SummaryLabel(class uint32) string {
-	o := x.classOrigin(class)
+	o := x.ofSummaries(class)
 	if o.site == 0 {
 		return o.why
 	}
 	return x.SiteLabel(o.site)
 }
 
-func (x *Index) classOrigin(class uint32) classOrigin {
-	o, ok := x.found[class]
-	if !ok {
-		o = x.classes.origin(x.s, class, false)
-		x.found[class] = o
+func (x *Index) ofSummaries(class uint32) foundOrigin {
+	if o, ok := x.found[class]; ok {
+		return o
 	}
-	return o
+	return x.nowhere
 }
 
 // SiteOf is the label of the site of all tasks of a summarised class; "": none, or

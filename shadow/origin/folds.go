@@ -27,18 +27,25 @@ func placeOf(e *session.Executor) string {
 	return e.MadeIn
 }
 
+// executorNames are the labels of executors.
+type executorNames struct {
+	labels  map[uint32]string
+	in      map[string]int64  // by label: how many executors have it
+	workers map[uint32]uint32 // by thread: the executor whose worker it is
+}
+
 // nameExecutors labels all executors. Folds with one label are numbered by their first executor.
-func (x *Index) nameExecutors() {
-	counts, workers := x.ranOn()
-	x.workers = x.workersOf(counts, workers)
-	ran := x.executorThreads(counts)
+func (x *Index) nameExecutors(each bool) *executorNames {
+	counts, loops := x.ranOn()
+	workers := x.workersOf(counts, loops)
+	ran := x.executorThreads(counts, workers)
 	own := map[uint32]bool{}
-	for _, executor := range x.workers {
+	for _, executor := range workers {
 		own[executor] = true
 	}
-	x.executorLabels, x.inLabel = map[uint32]string{}, map[string]int64{}
+	n := &executorNames{map[uint32]string{}, map[string]int64{}, workers}
 	same := map[string][]*fold{}
-	for _, f := range x.folds(ran, own) {
+	for _, f := range x.folds(ran, own, each) {
 		label := f.label()
 		same[label] = append(same[label], f)
 	}
@@ -49,16 +56,17 @@ func (x *Index) nameExecutors() {
 				l = fmt.Sprintf("%s #%d", label, f.executors[0].ID)
 			}
 			for _, e := range f.executors {
-				x.executorLabels[e.ID] = l
+				n.labels[e.ID] = l
 			}
-			x.inLabel[l] += int64(len(f.executors))
+			n.in[l] += int64(len(f.executors))
 		}
 	}
+	return n
 }
 
 // folds divides the executors. own are those with workers. Those of one class and place differ by the names that the
 // program gave them; where the place is not known, by those of their threads, too.
-func (x *Index) folds(ran map[uint32]map[string]uint64, own map[uint32]bool) []*fold {
+func (x *Index) folds(ran map[uint32]map[string]uint64, own map[uint32]bool, each bool) []*fold {
 	all := x.s.Executors()
 	type kind struct {
 		class, place string
@@ -71,7 +79,7 @@ func (x *Index) folds(ran map[uint32]map[string]uint64, own map[uint32]bool) []*
 	}
 	var out []*fold
 	for k, of := range kinds {
-		if x.each || k.pool && len(of) <= fewFolds {
+		if each || k.pool && len(of) <= fewFolds {
 			for _, e := range of {
 				out = append(out, &fold{[]*session.Executor{e}, ran[e.ID]})
 			}

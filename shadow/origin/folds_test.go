@@ -40,7 +40,7 @@ func indexOfPart(t *testing.T, p *store.Part) *origin.Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := origin.New(s)
+	x, err := origin.Of(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func TestExecutorsOfOneLine(t *testing.T) {
 		{"very many pools", made(20, nil), names(20, "pool-%d-thread-1"), "Main.java:7 (Serial): 20"},
 		{"few pools of very many executors", made(20, nil), names(1, "tax-%d"), "Main.java:7 (Serial): 19, tax (Serial, Main.java:7): 1"},
 	} {
-		x, each := indexOf(t, c.executors, c.workers), indexOf(t, c.executors, c.workers)
-		each.Each()
+		x := indexOf(t, c.executors, c.workers)
+		each := x.Each()
 		in, apart := map[string]int64{}, map[string]bool{}
 		for i := range c.executors {
 			in[x.ExecutorLabel(uint32(i+1))]++

@@ -37,7 +37,7 @@ func (id ID) As(by string) ID {
 	return id & (1<<32 - 1)
 }
 
-// Index finds the origin of each task, with 4 bytes a task.
+// Index finds the origin of each task, with 4 bytes a task. It does not change once it is made, but for labels that are put together on demand.
 type Index struct {
 	s     *session.Session
 	list  []Origin // by ID
@@ -49,7 +49,8 @@ type Index struct {
 	unrecorded ID
 
 	classes *classCounts
-	found   map[uint32]classOrigin // by class
+	found   map[uint32]foundOrigin // of summarised executions, by class
+	nowhere foundOrigin            // of a class without any
 
 	// placed is, by class, an origin with the only site of the class, for those of its tasks that have
 	// none. It serves recorded tasks of classes that were partly summarised.
@@ -59,20 +60,17 @@ type Index struct {
 	// own, if all submissions of the class are at one site.
 	submittedAt map[uint32]ID
 
-	executorsOnce  sync.Once
-	executorLabels map[uint32]string
-	inLabel        map[string]int64  // by label: how many executors have it
-	each           bool              // each executor has one of its own
-	workers        map[uint32]uint32 // by thread: the executor whose worker it is
-
-	threadsOnce sync.Once
-	threadList  *threadNames
+	executors func() *executorNames // put together when first asked for, like those of threads
+	threads   func() *threadNames
 }
 
-// New reads all submissions, and the creations of tasks, for those without a
+// Of is the index of a session, which is made once: it is for any number of goroutines.
+func Of(s *session.Session) (*Index, error) { return session.Shared(s, newIndex) }
+
+// newIndex reads all submissions, and the creations of tasks, for those without a
 // submission or without its site.
-func New(s *session.Session) (*Index, error) {
-	x := &Index{s: s, list: make([]Origin, 1), ids: map[Origin]ID{}, pages: map[uint64]*[64]uint32{}, lines: linesOf(s), classes: newClassCounts(s), found: map[uint32]classOrigin{}}
+func newIndex(s *session.Session) (*Index, error) {
+	x := &Index{s: s, list: make([]Origin, 1), ids: map[Origin]ID{}, pages: map[uint64]*[64]uint32{}, lines: linesOf(s), classes: newClassCounts(s)}
 	parts := newParts(s)
 	for _, read := range []func() error{
 		func() error { return s.Submissions(x.submissions) },
@@ -90,6 +88,8 @@ func New(s *session.Session) (*Index, error) {
 	}
 	x.placeClasses()
 	x.placeUnrecorded()
+	x.placeSummaries()
+	x.executors, x.threads = sync.OnceValue(func() *executorNames { return x.nameExecutors(false) }), sync.OnceValue(x.threadNamesOf)
 	return x, nil
 }
 
@@ -260,6 +260,24 @@ func (x *Index) placeUnrecorded() {
 		if site := x.classes.submissionSite(x.s, class); site != 0 {
 			x.submittedAt[class] = x.id(Origin{Site: x.line(site), unrecorded: true})
 		}
+	}
+}
+
+// foundOrigin is the origin of all summarised executions of a class.
+type foundOrigin struct {
+	classOrigin
+	id ID
+}
+
+// placeSummaries finds the origins of the summarised executions of classes.
+func (x *Index) placeSummaries() {
+	of := func(class uint32) foundOrigin {
+		o := x.classes.origin(x.s, class, false)
+		return foundOrigin{o, x.id(Origin{Site: o.site, summary: true})}
+	}
+	x.nowhere, x.found = foundOrigin{classOrigin{why: NoSite}, x.id(Origin{summary: true})}, map[uint32]foundOrigin{}
+	for _, class := range slices.Sorted(maps.Keys(x.classes.totals)) {
+		x.found[class] = of(class)
 	}
 }
 

@@ -83,7 +83,7 @@ func OfTasks(s *session.Session) (site func(*session.Task) *session.Site, name f
 	if parts.none || len(s.Sites()) == 0 {
 		return func(*session.Task) *session.Site { return nil }, func(*session.Task) string { return "" }, nil
 	}
-	x, err := New(s)
+	x, err := Of(s)
 	if err != nil {
 		return nil, nil, err
 	}

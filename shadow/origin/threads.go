@@ -43,11 +43,6 @@ func (x *Index) threadNamesOf() *threadNames {
 	return t
 }
 
-func (x *Index) threads() *threadNames {
-	x.threadsOnce.Do(func() { x.threadList = x.threadNamesOf() })
-	return x.threadList
-}
-
 // ThreadName is the number of a thread's name in ThreadNames; 0: its name says nothing.
 func (x *Index) ThreadName(thread uint32) uint32 {
 	if n := x.threads().of.Get(thread); n != nil {

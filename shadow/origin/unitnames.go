@@ -30,7 +30,7 @@ func UnitNames(s *session.Session) (func(*unit.Unit) UnitName, error) {
 	if !MayName(s) {
 		return func(u *unit.Unit) UnitName { return Describe(s, nil, u.Class) }, nil
 	}
-	x, err := New(s)
+	x, err := Of(s)
 	if err != nil {
 		return nil, err
 	}

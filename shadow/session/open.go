@@ -36,7 +36,8 @@ type Session struct {
 	sites     named[Site]
 	classes   index
 	threads   index
-	virtual   virtuals   // those that Threads does not list
+	virtual   virtuals // those that Threads does not list
+	shared    shared
 	mu        sync.Mutex // guards what follows, Warnings and Manifest.Lost
 	unknown   map[uint32]*Class
 	err       error           // damage that was met

@@ -136,7 +136,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		return g.ofSummary(x), g.passing(g.summarised(x.Class))
 	}
 	if a.opts.Units {
-		u, err := a.units()
+		u, err := unit.Of(a.s)
 		if err != nil {
 			return nil, Source{}, err
 		}

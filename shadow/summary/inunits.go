@@ -25,7 +25,7 @@ func (a *analysis) buildUnits() (*Summary, error) {
 
 // inUnits condenses the units, without advice about them.
 func (a *analysis) inUnits() (*Summary, error) {
-	u, err := a.units()
+	u, err := unit.Of(a.s)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (a *analysis) queues(f *Figures, most int) error {
 	if err != nil {
 		return err
 	}
-	u, err := a.units()
+	u, err := unit.Of(a.s)
 	if err != nil {
 		return err
 	}

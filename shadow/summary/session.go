@@ -29,7 +29,6 @@ type analysis struct {
 	s       *session.Session
 	opts    Options
 	origins func() (*origin.Index, error)
-	units   func() (*unit.Reader, error)
 	names   func() (*origin.Names, error)
 	trace   func() (*session.TraceScan, error)
 }
@@ -38,13 +37,12 @@ func newAnalysis(s *session.Session, opts Options) *analysis {
 	a := &analysis{
 		s: s, opts: opts,
 		origins: sync.OnceValues(func() (*origin.Index, error) {
-			x, err := origin.New(s)
+			x, err := origin.Of(s)
 			if err == nil && opts.Each {
-				x.Each()
+				x = x.Each()
 			}
 			return x, err
 		}),
-		units: sync.OnceValues(func() (*unit.Reader, error) { return unit.NewReader(s) }),
 	}
 	a.trace = sync.OnceValues(a.scanTrace)
 	a.names = sync.OnceValues(func() (*origin.Names, error) {
@@ -177,7 +175,7 @@ func (a *analysis) advise(sum *Summary) error {
 		sum.facts.Submissions = &advice.Submissions{Produced: h.Produced, Stored: h.Stored, Summarised: h.Summarised}
 	}
 	if unit.SubmissionsKnown(a.s) {
-		u, err := a.units()
+		u, err := unit.Of(a.s)
 		if err != nil {
 			return err
 		}

@@ -132,7 +132,7 @@ func (a *analysis) stacks(x *origin.Index, names *origin.Names, sums stackSums) 
 }
 
 func (a *analysis) unitStacks(x *origin.Index, names *origin.Names, sums stackSums) error {
-	u, err := a.units()
+	u, err := unit.Of(a.s)
 	if err != nil {
 		return err
 	}

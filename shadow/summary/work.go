@@ -158,7 +158,7 @@ func (w *Work) Each(use func(worker int, x *WorkItem) error) error {
 const progressEvery = 4096
 
 func (w *Work) units(p *progress, use func(int, *WorkItem) error) error {
-	u, err := w.a.units()
+	u, err := unit.Of(w.a.s)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (w *Work) executions(p *progress, use func(int, *WorkItem) error) error {
 func (w *Work) Summaries(use func(*WorkSummary) error) error {
 	read, inUnits := w.a.s.Summaries, w.Of == text.UnitsOfWork
 	if inUnits {
-		u, err := w.a.units()
+		u, err := unit.Of(w.a.s)
 		if err != nil {
 			return err
 		}

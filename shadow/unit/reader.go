@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
@@ -18,7 +19,7 @@ import (
 // A unit has room for every metric of a session: an index other than 0 does not compile.
 var _ = [1]struct{}{}[unit.MaxMetrics-2*(session.FirstExtra+wire.MaxExtra)]
 
-// Reader reads a session's executions as units of work. Each reading makes the
+// Reader reads a session's executions as units of work, for any number of goroutines. Each reading makes the
 // units anew. Its memory is a few bits for each task that is the loop of a thread.
 type Reader struct {
 	s           *session.Session
@@ -32,10 +33,19 @@ type Reader struct {
 	nested      nested
 	// On virtual threads executions of the program's tasks were summarised: on which of them is not known.
 	summarisedVirtual bool
-	// Of the latest reading: what the platform did for itself, by class.
-	own           map[uint32]*unit.Own
-	ownSummarised map[uint32]int64
+
+	tally    atomic.Pointer[tally]            // of a whole reading; nil: there was none
+	platform atomic.Pointer[map[uint32]int64] // summarised executions of the platform's own, by class; nil: not read
 }
+
+// tally is what a whole reading has found, the same in each.
+type tally struct {
+	own     map[uint32]*unit.Own // what the platform did for itself, by class
+	classes byid.Map[classTally]
+}
+
+// classTally counts the executions of a class, and the units named after it.
+type classTally struct{ executions, named int64 }
 
 // classRole is what a class id is in units.
 type classRole struct {
@@ -47,12 +57,13 @@ type classRole struct {
 	submitted bool // tasks of it were, as the summaries count
 	parts     bool // executions of it were summarised that are parts of units of others
 	proper    bool // others were
-	// Of the latest reading: its executions, and the units named after it.
-	executions, named int64
 }
 
-// NewReader finds the tasks that are the loops of threads.
-func NewReader(s *session.Session) (*Reader, error) {
+// Of is the reader of a session, which is made once.
+func Of(s *session.Session) (*Reader, error) { return session.Shared(s, newReader) }
+
+// newReader finds the tasks that are the loops of threads.
+func newReader(s *session.Session) (*Reader, error) {
 	u := &Reader{s: s, loops: session.NewTaskSet(), cancelled: session.NewTaskSet(), summarised: map[uint32]bool{}, submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
 	u.handOvers = u.submissions || SubmissionsSummarised(s)
 	u.exact = session.IncompleteOf(&s.Manifest) == nil && s.Manifest.Lost.Events == 0
@@ -194,18 +205,19 @@ func (u *Reader) judgeThreads() error {
 // unit that a thread was started for ends with the thread. The Unit is reused after
 // the call.
 func (u *Reader) Each(f func(*unit.Unit) error) error {
-	for _, r := range u.roles.All() {
-		r.executions, r.named = 0, 0
-	}
 	var failed error
+	seen := &tally{}
+	for id := range u.roles.All() {
+		seen.classes.Set(id, &classTally{})
+	}
 	// Queue time and delay are not work: they have fields of their own.
 	work := NewWorkColumns(slices.DeleteFunc(u.s.Metrics(), func(m session.Metric) bool { return m.Self == 0 }))
 	b := unit.NewBuilder(u.loops.Has, work.Len(), func(x *Unit) {
 		if u.leftOut(x) {
 			return
 		}
-		if r := u.roles.Get(x.Class); r != nil {
-			r.named++
+		if c := seen.classes.Get(x.Class); c != nil {
+			c.named++
 		}
 		if failed == nil {
 			failed = f(x)
@@ -218,6 +230,9 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 		columns = columns[:min(len(columns), unit.MaxMetrics)]
 		for i := range c.TaskID {
 			u.execution(&e, c, i)
+			if of := seen.classes.Get(e.Class); of != nil {
+				of.executions++
+			}
 			for m, column := range columns {
 				e.Work[m] = column[i]
 			}
@@ -227,9 +242,20 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 	})
 	if err == nil {
 		b.Close()
-		err, u.own = failed, b.Own
+		err, seen.own = failed, b.Own
+	}
+	if err == nil {
+		u.tally.Store(seen)
 	}
 	return err
+}
+
+// whole is what a whole reading finds. Of a session that cannot be read that is nothing: whoever reads it gets the error.
+func (u *Reader) whole() *tally {
+	if u.tally.Load() == nil && u.Each(func(*Unit) error { return nil }) != nil {
+		u.tally.Store(&tally{})
+	}
+	return u.tally.Load()
 }
 
 func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
@@ -247,7 +273,6 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 	}
 	e.Submitted = e.Queue.Measured()
 	if r := u.roles.Get(e.Class); r != nil {
-		r.executions++
 		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
 		e.Named = r.custom && r.role == unit.Task
 		e.Whole = u.isWhole(e.Class, e.Virtual)
@@ -262,29 +287,33 @@ type Unit = unit.Unit
 // Summaries calls f with the summaries whose executions count as units, with the work of
 // the executions that belong to them. It counts what the platform did for itself, for Note.
 func (u *Reader) Summaries(f func(*session.Summary) error) error {
-	u.ownSummarised = map[uint32]int64{}
-	return u.s.Summaries(func(x *session.Summary) error {
+	own, seen := map[uint32]int64{}, u.whole()
+	err := u.s.Summaries(func(x *session.Summary) error {
 		if u.partOf(x.Class, x.Outer, x.Flags) {
 			return nil
 		}
-		if u.Counts(x.Class) {
+		if u.counts(x.Class, seen) {
 			return f(u.nested.withParts(x))
 		}
 		if r := u.roles.Get(x.Class).role; r == unit.Platform || r == unit.Internal {
-			u.ownSummarised[x.Class] += int64(x.Executions)
+			own[x.Class] += int64(x.Executions)
 		}
 		return nil
 	})
+	if err == nil {
+		u.platform.Store(&own)
+	}
+	return err
 }
 
 // ClassCounts are the exact counts of the classes whose tasks count as units.
 func (u *Reader) ClassCounts() ([]session.ClassCounts, session.ClassCounts, error) {
 	per, sum, err := u.s.Counts()
-	kept := per[:0]
+	kept, seen := per[:0], u.whole()
 	for _, c := range per {
-		if c.Class == nil || u.Counts(c.Class.ID) {
+		if c.Class == nil || u.counts(c.Class.ID, seen) {
 			kept = append(kept, c)
-		} else if named := u.standAlone(c.Class.ID); named > 0 {
+		} else if named := u.standAlone(c.Class.ID, seen); named > 0 {
 			c.Created, c.NeverExecuted = min(c.Created, uint64(named)), 0 // which of them never ran is not known
 			kept = append(kept, c)
 		}

@@ -62,7 +62,7 @@ func OfExecutions(s *session.Session, glob string, most int) (*Table, []Executio
 
 // executionsOf are the units of work that match, in the order of their starts, within the table.
 func executionsOf(s *session.Session, glob string, within *Table, most int) ([]Execution, error) {
-	r, err := unit.NewReader(s)
+	r, err := unit.Of(s)
 	if err != nil {
 		return nil, err
 	}

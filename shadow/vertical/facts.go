@@ -51,7 +51,7 @@ func (b *builder) waits(s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	units_, err := unit.NewReader(s)
+	units_, err := unit.Of(s)
 	if err != nil {
 		return err
 	}

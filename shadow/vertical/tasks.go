@@ -44,7 +44,7 @@ type ofOne struct {
 
 // tasks adds what the program's tasks did.
 func (b *builder) tasks(s *session.Session) error {
-	r, err := unit.NewReader(s)
+	r, err := unit.Of(s)
 	if err != nil {
 		return err
 	}

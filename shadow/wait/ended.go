@@ -22,7 +22,7 @@ type Ended struct {
 // EachEnded calls use with the agent's waits as they are recorded: those with a record of their own one by one, the others
 // as sums. Together they are what ReadBrief sums up, and waits for work.
 func EachEnded(s *session.Session, use func(*Ended)) error {
-	reader, err := unit.NewReader(s)
+	reader, err := unit.Of(s)
 	if err != nil {
 		return err
 	}

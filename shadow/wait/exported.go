@@ -14,7 +14,7 @@ type Namer struct{ t *tables }
 
 // NewNamer reads what names them.
 func NewNamer(s *session.Session) (*Namer, error) {
-	reader, err := unit.NewReader(s)
+	reader, err := unit.Of(s)
 	if err != nil {
 		return nil, err
 	}

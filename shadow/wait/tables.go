@@ -67,7 +67,7 @@ type sum struct {
 
 // readTables reads the waits and, if wanted, the units; singles: and what only a list of single waits shows.
 func readTables(s *session.Session, work, singles bool, over granularity.Grid) (*tables, error) {
-	reader, err := unit.NewReader(s)
+	reader, err := unit.Of(s)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (t *tables) readNames() error {
 	if !origin.MayName(t.s) {
 		return nil
 	}
-	x, err := origin.New(t.s)
+	x, err := origin.Of(t.s)
 	if err == nil {
 		t.names = origin.NewNames(x)
 	}

@@ -18,7 +18,7 @@ type rowKey struct{ task, entry int64 }
 // inUnits aggregates the trace of a session into the program's units of work. The rule of tgp knows no loops of pools'
 // workers: there, a task that a worker runs would be merged into the worker.
 func inUnits(s *session.Session, t *gran.Trace, self granularity.Metric) (*gran.Aggregated, error) {
-	u, err := unit.NewReader(s)
+	u, err := unit.Of(s)
 	if err != nil {
 		return nil, err
 	}
