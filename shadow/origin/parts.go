@@ -54,10 +54,11 @@ func (p *parts) add(task, outer uint64, class uint32) {
 // inherit gives each part without a site the site of the part that created it.
 func (p *parts) inherit(x *Index) {
 	var chain []uint64
+	without := map[uint64]bool{} // nor has any around them
 	for task := range p.tasks {
 		chain = chain[:0]
 		at := task
-		for x.list[x.recorded(at)].Site == 0 {
+		for x.list[x.recorded(at)].Site == 0 && !without[at] {
 			this := p.tasks[at]
 			outer, ok := p.tasks[this.outer]
 			// The limit guards against cycles in a damaged session.
@@ -67,9 +68,12 @@ func (p *parts) inherit(x *Index) {
 			chain = append(chain, at)
 			at = this.outer
 		}
-		if site := x.list[x.recorded(at)].Site; site != 0 {
-			for _, task := range chain {
+		site := x.list[x.recorded(at)].Site
+		for _, task := range chain {
+			if site != 0 {
 				x.setSite(task, site)
+			} else {
+				without[task] = true
 			}
 		}
 	}
