@@ -34,6 +34,8 @@ TESTS = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3 --js
 # How long the parts and the tests of the last make test took.
 TIMES := build/times
 TIMED := scripts/timed.sh $(TIMES)/parts
+# What they started, see scripts/budget.txt.
+export STACKAGENT_TEST_COUNTS ?= $(CURDIR)/$(TIMES)/counts
 # Executions of each fuzz target, or a time (FUZZTIME=10m). A count ends when it is done; at the end of a time
 # go test now and then fails with "context deadline exceeded" though nothing was found.
 FUZZTIME ?= 2000x
@@ -141,8 +143,9 @@ dist: $(HELPER)
 	scripts/dist.sh build/dist $(if $(filter command line,$(origin VERSION)),$(VERSION))
 
 # Downloads the tools that read what stackagent writes (from PyPI and Maven Central, into ~/.cache/stackagent) and lets them.
-# STACKAGENT_SESSIONS=DIR takes the sessions of that folder, too. Needs node, python3 with pip, and JDK 21 or newer. Not part of make test.
+# The objects for Kubernetes and the container images are checked against its own types. STACKAGENT_SESSIONS=DIR takes the sessions of that folder, too. Needs node, python3 with pip, and JDK 21 or newer. Not part of make test.
 consumers: all integrations
+	cd deploy/check && CGO_ENABLED=0 ../../$(GO) test ./...
 	$(GO) test -tags consumers -count=1 -timeout 1h $(if $(ONLY),-run '$(ONLY)') ./e2e/consumers
 
 suite-check:
@@ -178,6 +181,7 @@ test:
 	@$(TIMED) browser $(MAKE) --no-print-directory browser
 	@$(TIMED) e2e $(MAKE) --no-print-directory e2e
 	@$(MAKE) --no-print-directory timings
+	@scripts/budget.sh $(TIMES) scripts/budget.txt
 
 unit-jvmti:
 	@$(MAKE) --no-print-directory unit
@@ -209,7 +213,7 @@ test-full:
 	@$(MAKE) --no-print-directory timings
 
 timings:
-	@echo 'Seconds of each part:'
+	@echo 'Seconds and processor seconds of each part:'
 	@cat $(TIMES)/parts 2>/dev/null || echo 'none: run make test first'
 	@echo 'The slowest tests:'
 	@cat $(TIMES)/*.json 2>/dev/null | $(GO) run $(GOTESTSUM) tool slowest --num 20
@@ -222,31 +226,30 @@ lint: $(HELPER) $(NPM)
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	cd $(FRONT) && npm run --silent check
-	cd deploy/check && CGO_ENABLED=0 ../../$(GO) test ./...
 
-# A sample of the classes of every JDK found is parsed, rewritten and verified; with STACKAGENT_ALL_CLASSES=1, all
+# lint vets all packages, tests included; the tests are not vetted again. A sample of the classes of every JDK found is parsed, rewritten and verified; with STACKAGENT_ALL_CLASSES=1, all
 # of them. The packages of RACE run under the race detector only.
 unit: $(HELPER) | $(TIMES)
 	$(call TESTS,unit) --format standard-quiet \
-		--packages "$$($(GO) list ./... | grep -v -e /e2e -e /jvmti $(RACE:./%=-e '/%$$') | tr '\n' ' ')" -- -timeout 60m
+		--packages "$$($(GO) list ./... | grep -v -e /e2e -e /jvmti $(RACE:./%=-e '/%$$') | tr '\n' ' ')" -- -vet=off -timeout 60m
 
 # The C parts are compiled and run by these tests, which are not cached: go test does not see what the C compiler reads.
 jvmti: $(HELPER) | $(TIMES)
-	$(call TESTS,jvmti) --format standard-quiet --packages ./jvmti/... -- -count=1 -timeout 60m -p 1
+	$(call TESTS,jvmti) --format standard-quiet --packages ./jvmti/... -- -vet=off -count=1 -timeout 60m -p 1
 
 race: $(HELPER) | $(TIMES)
-	$(call TESTS,race) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -timeout 60m -race -parallel 4
+	$(call TESTS,race) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -vet=off -timeout 60m -race -parallel 4
 
 # Most tests wait for JVMs: more of them run at once than there are processors.
 e2e: all | $(TIMES)
-	$(call TESTS,e2e) --format standard-verbose --packages ./e2e -- -count=1 -timeout 90m -parallel 4
+	$(call TESTS,e2e) --format standard-verbose --packages ./e2e -- -vet=off -count=1 -timeout 90m -parallel 4
 
 e2e-full: all | $(TIMES)
 	STACKAGENT_E2E=full $(call TESTS,e2e) --format standard-verbose --packages ./e2e -- -count=1 -timeout 3h -parallel 4
 
 # The page in a real Chromium; what it looked like is in build/screenshots.
 browser: all $(NPM) | $(TIMES)
-	$(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -count=1 -timeout 30m
+	$(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -vet=off -count=1 -timeout 30m
 
 browser-full: all $(NPM) | $(TIMES)
 	STACKAGENT_E2E=full $(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -count=1 -timeout 90m

@@ -13,7 +13,7 @@ import (
 // TestAdviceLock: a lock for which requests wait is named, with the time that the program itself measured.
 func TestAdviceLock(t *testing.T) {
 	testjvm.Alone(t, "what is found depends on the processors it gets")
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			c := testjvm.Example(t, "advice").Command(t, jdk)
 			c.Args, c.VM = []string{"contended-lock"}, append(c.VM, noDelay...)

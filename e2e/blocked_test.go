@@ -266,7 +266,7 @@ func allWaits(t *testing.T, dir, kind string, least time.Duration) (n uint64, to
 // behaves as without the agent.
 func TestBlockedAsBefore(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
 			cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Same"}

@@ -18,7 +18,7 @@ import (
 func TestBlockedNatives(t *testing.T) {
 	testjvm.Shared(t)
 	const cases, ms = 5, 200
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
 			cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Natives", Args: []string{strconv.Itoa(ms)}}

@@ -30,7 +30,7 @@ func TestRunningIsCharged(t *testing.T) {
 		t.Fatal(err, err2)
 	}
 	reported := major > 6 || major == 6 && minor >= 16 // the kernel reports a thread's end before it frees the memory
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "losses"))
 		for _, shape := range []string{"unslept", "driver", "permits"} {
 			t.Run(jdk.String()+"/"+shape, func(t *testing.T) {

@@ -46,7 +46,7 @@ func readConstructions(t *testing.T, dir string) constructions {
 // themselves.
 func TestConstruction(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "construction").Command(t, jdk)
 			cmd.Agent = append(cmd.Agent, "--detail", "all")

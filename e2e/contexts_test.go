@@ -150,7 +150,7 @@ func ownWork(t *testing.T, s *session.Session, by map[string][]session.Context) 
 // whatever way the events themselves are recorded.
 func TestContextsSampled(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "contexts").Command(t, jdk)
 			cmd.Agent, cmd.Args = []string{"--contexts", "10", "--detail", "summary"}, []string{"1000"}
@@ -171,7 +171,7 @@ func TestContextsSampled(t *testing.T) {
 // -Xcheck:jni has nothing to say about the stacks that are taken.
 func TestContextsChecked(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) { checkExample(t, testjvm.Example(t, "contexts"), jdk, "-Xcheck:jni") })
 	}
 }
@@ -181,7 +181,7 @@ func TestContextsChecked(t *testing.T) {
 func TestContextsFull(t *testing.T) {
 	testjvm.Shared(t)
 	const room, leaves = 65_536, 4 * 65_536
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "contexts").Command(t, jdk)
 			cmd.Agent, cmd.Args = []string{"--contexts", "all"}, []string{"0", "9"}

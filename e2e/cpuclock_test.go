@@ -41,7 +41,7 @@ func TestTimesWithoutPerf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for clock, tunables := range map[string]string{"rseq": "", "clock_gettime": "glibc.pthread.rseq=0"} {
 			t.Run(jdk.String()+"/"+clock, func(t *testing.T) {
 				cmd := testjvm.Example(t, "cpuclock").Command(t, jdk)
@@ -174,7 +174,7 @@ func reportErrors(t *testing.T, a *testjvm.Attempt, what string, errors []int64,
 func TestCPUOfShortTasks(t *testing.T) {
 	testjvm.Shared(t)
 	const tasks, spin, allowed = 2000, 50_000, 2500
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, threads := range []int{1, 8} {
 			t.Run(fmt.Sprintf("%s/%d", jdk, threads), func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "own")

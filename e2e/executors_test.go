@@ -24,7 +24,7 @@ func TestNamesOfExecutors(t *testing.T) {
 		strings.Repeat("x", 60) + " (own thread)": 1,
 		"main (no executor)":                      1,
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Profile(t)
 			if p.Exit != 0 {
@@ -54,7 +54,7 @@ func TestExecutorsOfSummarisedTasks(t *testing.T) {
 		fmt.Sprintf("Main.java:%d (ThreadPoolExecutor, pool-1)", at("second = ")):          200,
 		fmt.Sprintf("Main.java:%d (ForkJoinPool, ForkJoinPool-1)", at("new ForkJoinPool")): 100,
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Agent: []string{"--detail", "summary"}}.Profile(t)
 			if p.Exit != 0 {

@@ -102,7 +102,7 @@ func TestLBOWithoutAllocation(t *testing.T) {
 	jdks := testjvm.JDKs(t)
 	jdk := jdks[len(jdks)-1]
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
-		verb := []string{"lbo", "--collectors", "Serial,Parallel,G1,Epsilon", "--heaps", "64m", "--repeat", "5", "--marker", "^iteration .* ended", "--iteration", "last",
+		verb := []string{"lbo", "--collectors", "Serial,Parallel,G1,Epsilon", "--heaps", "64m", "--repeat", "3", "--marker", "^iteration .* ended", "--iteration", "last",
 			"--others", "0", "--format", "json", "-o", filepath.Join(t.TempDir(), "out")}
 		result := printed[lboResult](t, experiment(t, jdk, verb, "compute", "3", "60"))
 		if len(result.Points) != 4 || result.Baseline.WallNs <= 0 || result.Baseline.CPUNs <= 0 {
@@ -111,7 +111,7 @@ func TestLBOWithoutAllocation(t *testing.T) {
 		for _, p := range result.Points {
 			for clock, o := range map[string]struct{ Overhead, Low, High *float64 }{"wall": p.Wall, "cpu": p.CPU} {
 				switch {
-				case p.Failed != "" || p.Runs != 5 || o.Overhead == nil || o.Low == nil:
+				case p.Failed != "" || p.Runs != 3 || o.Overhead == nil || o.Low == nil:
 					t.Fatalf("%+v", p)
 				case *o.Low > 1 || *o.High < 1 || *o.Overhead > 1.1:
 					a.Errorf("%s, %s overhead %.3f (%.3f to %.3f), want 1.00", p.Collector, clock, *o.Overhead, *o.Low, *o.High)

@@ -118,7 +118,7 @@ func ownLatencies(t *testing.T, stdout string) map[string]map[string]float64 {
 // TestLatencyNames: what shadow hotspots --units lists can be named, and all of it counts.
 func TestLatencyNames(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, name := range []string{"completable", "streams", "pool"} {
 			t.Run(jdk.String()+"/"+name, func(t *testing.T) {
 				p := testjvm.Example(t, name).Command(t, jdk).Profile(t)

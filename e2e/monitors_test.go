@@ -149,7 +149,7 @@ func (s *step) grown(name string, from, to int64) (inside, around float64) {
 // at least that of the samples between them, and at most that of the samples around them.
 func TestJVMCounters(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			s := steps(t, jdk, "jvm")
 			compared, grown := 0, 0

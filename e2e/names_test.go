@@ -213,7 +213,7 @@ func TestNamesOfFunctions(t *testing.T) {
 		fmt.Sprintf("Main.lambda$main (supplyAsync, Main.java:%d)", at("await(known)")): 20,
 		fmt.Sprintf("Main.lambda$main (Main.java:%d)", at("runAsync")):                  20,
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Profile(t)
 			if p.Exit != 0 {

@@ -108,7 +108,7 @@ func TestWhatifOfAdvice(t *testing.T) {
 // long the program takes with the change made.
 func TestPath(t *testing.T) {
 	testjvm.Alone(t, "sleeps are late on a busy machine")
-	for k, jdk := range testjvm.JDKs(t) {
+	for k, jdk := range testjvm.JDKsInTurn(t) {
 		classpath := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "path"))
 		profile := func(t *testing.T, args []string) testjvm.Profile {
 			return testjvm.Command{JDK: jdk, VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=1"}, Classpath: classpath, Main: "Main", Args: args}.Profile(t)
@@ -144,7 +144,7 @@ func TestPath(t *testing.T) {
 // TestWhatifOfConcurrentCollector: most of what ZGC does for System.gc() is no pause.
 func TestWhatifOfConcurrentCollector(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		c := testjvm.Example(t, "advice").Command(t, jdk)
 		c.Args, c.VM = []string{"explicit-collections"}, append(c.VM, "-XX:+UseZGC")
 		p := c.Profile(t)
@@ -182,7 +182,7 @@ func predict(t *testing.T, p testjvm.Profile, flags ...string) (answer whatif) {
 // then the path has no more sleep than by hand, names the rest as not known, and there is no prediction.
 func TestPathWithoutSchedulingRecord(t *testing.T) {
 	testjvm.Alone(t, "sleeps are late on a busy machine")
-	for k, jdk := range testjvm.JDKs(t) {
+	for k, jdk := range testjvm.JDKsInTurn(t) {
 		classpath := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "path"))
 		for i, shape := range shapes {
 			if !full() && i%2 == k%2 {

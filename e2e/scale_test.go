@@ -61,7 +61,7 @@ func TestScaling(t *testing.T) {
 		all := []string{"turns", "imbalance", "even", "pinned", "lock", "sequential", "gc", "sleep", "io"}
 		shapes = map[string][]string{"ebpf": all, "perf": all}
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
 		for source, some := range shapes {
 			for _, shape := range some {

@@ -35,7 +35,7 @@ func TestSitesAfterThrow(t *testing.T) {
 	for _, class := range []string{"Main$AfterInTask", "Main$AfterPicky", "Main$AfterLate"} {
 		made[class], submittedAt[class] = "", ""
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			dir := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "sites"))
 			plans := filepath.Join(t.TempDir(), "plans")
@@ -96,7 +96,7 @@ func TestSitesOfParallelOperations(t *testing.T) {
 			want[i+1] = m[1]
 		}
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main",
 				VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", "all"}}.Profile(t)

@@ -104,7 +104,7 @@ func TestSubmissions(t *testing.T) {
 	testjvm.Shared(t)
 	made, submittedAt := marks(t, "examples/submissions", submissionMethods)
 	delete(made, nestedMaking)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "submissions").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
@@ -138,7 +138,7 @@ func TestSubmissionsOrSites(t *testing.T) {
 	testjvm.Shared(t)
 	made, _ := marks(t, "examples/submissions", submissionMethods)
 	delete(made, nestedMaking)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "submissions").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all", "--submissions=false"}

@@ -28,7 +28,7 @@ type utilization struct {
 // as that of the stops in the JVM's own log of safepoints.
 func TestUtilization(t *testing.T) {
 	testjvm.Alone(t, "on a busy machine a look at the JVM's counters is late")
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, run := range []struct {
 			program string
 			args    []string

@@ -50,7 +50,7 @@ type views struct {
 // program's tasks measured themselves, and its parts against its whole.
 func TestCheck(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
 				checkViews(t, a, testjvm.Example(t, "granularity").Command(t, jdk).Profile(t))

@@ -192,7 +192,7 @@ func waitsWithin(t *testing.T, dir, class string) (waits, sums uint64) {
 // TestNoWaits: with wait=off there are none, and the probes are not in the way of parking.
 func TestNoWaits(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		c := waitsCommand(t, jdk, "Main", "1", "1", "platform")
 		c.Agent = []string{"--wait", "off"}
 		p := c.Profile(t)

@@ -26,7 +26,7 @@ type deoptimised struct{ Method, Reason string }
 func TestWarmup(t *testing.T) {
 	testjvm.Shared(t)
 	needSource(t, "ebpf")
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "warmup"))
 			testjvm.OneGood(t, func(a *testjvm.Attempt) { warmupOf(t, a, jdk, classes) })

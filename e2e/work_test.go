@@ -35,7 +35,7 @@ func parseKnown(t *testing.T, stdout string) map[string]known {
 // TestTimesPerTask.
 func TestWork(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
 				p := testjvm.Example(t, "granularity").Command(t, jdk).Profile(t)
@@ -75,7 +75,7 @@ func atLeast(want int64) int64 { return want - want/1000 }
 // an Outer; self work adds up to the inclusive work of the outermost.
 func TestNesting(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			tasks := testjvm.Example(t, "nested").Command(t, jdk).Profile(t).Tasks(t)
 			checkNesting(t, tasks)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"stackagent/internal/testjvm"
 )
 
 // patience is how long a page may take for what it must do at last. It bounds no figure: on a busy machine everything
@@ -25,6 +27,7 @@ type Browser struct {
 
 // Start starts one that ends with ctx or by Close. Its profile is temporary.
 func Start(ctx context.Context) (*Browser, error) {
+	testjvm.Counted("browser")
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.DisableGPU,
 		chromedp.Flag("hide-scrollbars", false), // whether one appears is part of what is tested

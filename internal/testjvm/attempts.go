@@ -57,6 +57,7 @@ func oneGood(t testing.TB, measure func(a *Attempt), rest func(time.Duration)) {
 			return
 		}
 		all = append(all, fmt.Sprintf("attempt %d of %d: %s", n, attempts, strings.Join(a.wrong, "\n    ")))
+		Counted("attempt")
 		if n < attempts {
 			rest(time.Duration(n) * time.Second) // noise comes in bursts
 		}

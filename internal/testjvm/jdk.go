@@ -27,8 +27,13 @@ type JDK struct {
 	Compiler string
 }
 
-// Tool is the path of one of the JDK's programs ("java", "jfr").
-func (j JDK) Tool(name string) string { return filepath.Join(j.Home, "bin", name) }
+// Tool is the path of one of the JDK's programs ("java", "jfr"). Whoever asks for java starts a JVM, which is counted.
+func (j JDK) Tool(name string) string {
+	if name == "java" {
+		Counted("jvm")
+	}
+	return filepath.Join(j.Home, "bin", name)
+}
 
 // javac is the compiler and the options by which it writes what the JDK can run.
 func (j JDK) javac() []string {
