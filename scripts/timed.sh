@@ -8,7 +8,8 @@ mkdir -p "$(dirname "$file")"
 began=$(date +%s)
 "$@"
 code=$?
-# times: two lines, "0m0.01s 0m0.00s"; the second is of what the shell waited for
-cpu=$(times | awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } printf "%d", s }')
+times >"$file.cpu" # of the shell itself, and of what it waited for: "0m0.01s 0m0.00s"; not in a subshell, which waited for nothing
+cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } printf "%d", s }' "$file.cpu")
+rm -f "$file.cpu"
 echo "$(($(date +%s) - began)) $cpu $name" >>"$file"
 exit $code

@@ -276,6 +276,9 @@ func threadsText(s *summary.Summary) string {
 	if s.NotAvailable[store.NoExecutions] != "" {
 		return "which executed tasks is not known"
 	}
+	if s.Tasks.ThreadsLow && !s.Incomplete.Partial() {
+		return fmt.Sprintf("at least %s executed tasks: virtual threads are not told apart in summaries", units.FormatExact(s.Tasks.Threads))
+	}
 	return fmt.Sprintf("%s executed tasks", units.FormatExact(s.Tasks.Threads)) + asRecorded(s)
 }
 

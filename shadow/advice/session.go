@@ -22,6 +22,7 @@ type Volume struct {
 	Unseen     bool            `json:"created_unseen,omitempty"`    // not all creations were seen
 	NotCreated bool            `json:"created_not_known,omitempty"` // no creation was
 	Partial    bool            `json:"partial,omitempty"`           // executions are missing: there were at least so many
+	ThreadsLow bool            `json:"threads_at_least,omitempty"`  // more threads may have run those that are summarised
 }
 
 // CreationsUnseen is in NotAvailable if tasks existed before the agent attached.
@@ -38,7 +39,7 @@ func volume(s *search) *Finding {
 	if slices.Contains(s.NotAvailable, NoExecutions) {
 		return nil
 	}
-	return &Finding{Evidence: &Volume{s.Of, s.Executions, s.Created, s.Threads, s.Duration, s.Like, slices.Contains(s.NotAvailable, CreationsUnseen), slices.Contains(s.NotAvailable, NoCreations), s.Partial}}
+	return &Finding{Evidence: &Volume{s.Of, s.Executions, s.Created, s.Threads, s.Duration, s.Like, slices.Contains(s.NotAvailable, CreationsUnseen), slices.Contains(s.NotAvailable, NoCreations), s.Partial, s.ThreadsLow}}
 }
 
 // TaskFineness is how fine the program's tasks are.

@@ -33,7 +33,11 @@ func (e *Volume) sentence(*Finding) string {
 	if created = " of " + created; e.NotCreated {
 		created = ""
 	}
-	s := fmt.Sprintf("%s%s on %s in %s", e.Of.Plural(e.Executions), created, text.Plural(e.Threads, "thread", "threads"), units.FormatNs(e.Duration))
+	on := ""
+	if e.ThreadsLow {
+		on = "at least "
+	}
+	s := fmt.Sprintf("%s%s on %s%s in %s", e.Of.Plural(e.Executions), created, on, text.Plural(e.Threads, "thread", "threads"), units.FormatNs(e.Duration))
 	if e.Partial { // no rate: when they ran is only known of these
 		return s + ", as far as recorded."
 	}

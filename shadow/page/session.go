@@ -86,12 +86,15 @@ func (b *builder) counts() {
 		}
 		to.Counts = append(to.Counts, Count{Label: label, Value: float64(n), Note: note})
 	}
-	seen, atMost := "", ""
+	seen, atMost, on := "", "", ""
 	if s.NotAvailable[advice.CreationsUnseen] != "" {
 		seen = "as far as seen"
 	}
 	if s.NeverAtMost() {
 		atMost = "at most: what is missing may have run some"
+	}
+	if s.Tasks.ThreadsLow {
+		on = "at least: virtual threads are not told apart in summaries"
 	}
 	add("tasks created", s.Tasks.Created, seen, store.NoCreations)
 	if s.InUnits != nil {
@@ -109,7 +112,7 @@ func (b *builder) counts() {
 	if n := s.Tasks.Running; n > 0 {
 		add("still running at the end", n, "")
 	}
-	add("threads that ran tasks", s.Tasks.Threads, "", store.NoExecutions)
+	add("threads that ran tasks", s.Tasks.Threads, on, store.NoExecutions)
 	add("events lost", int64(s.Lost.Events), "", store.NoLostCount)
 	for _, r := range s.Refusals {
 		to.Refusals = append(to.Refusals, Count{Label: printable(r.Reason), Value: float64(r.Count), Note: printable(r.Sample)})

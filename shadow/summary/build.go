@@ -22,14 +22,15 @@ const buckets = 200
 
 // builder makes a Summary.
 type builder struct {
-	src      Source
-	opts     Options
-	grid     granularity.Grid
-	until    units.MonoNs
-	metrics  *metrics
-	busy     map[uint32]bool // threads with a busy bar
-	progress *progress
-	all      *gathered // once all is read
+	src        Source
+	opts       Options
+	grid       granularity.Grid
+	until      units.MonoNs
+	metrics    *metrics
+	busy       map[uint32]bool // threads with a busy bar
+	threadsLow bool            // of some executions it is not known on how many virtual threads they ran
+	progress   *progress
+	all        *gathered // once all is read
 }
 
 // classGroup sums up the classes of one name: lambdas of one piece of code and
@@ -313,7 +314,7 @@ func (b *builder) totals(s *Summary, groups []*classGroup) {
 		t.CreateUnseen += g.CreateUnseen
 		g.MarkThreads(&threads)
 	}
-	t.Threads = threads.Threads()
+	t.Threads, t.ThreadsLow = threads.Threads(), b.threadsLow
 	var fates granularity.Fates
 	for _, g := range groups {
 		fates.Add(g.fates)
@@ -361,7 +362,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 	f := advice.Facts{
 		Of: s.Of, Like: b.opts.Filter.Class, Duration: s.DurationNs, CPUs: s.JVM.CPUs, Created: s.Tasks.Created, Executions: s.Tasks.Executions, Summarised: s.Tasks.Summarised,
 		NeverExecuted: s.Tasks.NeverExecuted, Threw: s.Tasks.Threw, Running: s.Tasks.Running,
-		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
+		Threads: s.Tasks.Threads, ThreadsLow: s.Tasks.ThreadsLow, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
 		Standstill: s.GC.Standstill,
 		ProfilerNs: s.GC.ProfilerNs,

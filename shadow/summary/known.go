@@ -72,6 +72,9 @@ func (s *Summary) Doubts() map[string]Doubt {
 		add("tasks.created", why, 0, inf)
 		add(session.FigureNever, why, 0, inf)
 	}
+	if s.Tasks.ThreadsLow {
+		add("tasks.threads", "virtual threads are not told apart in summaries", 0, inf)
+	}
 	if x := s.Incomplete; x != nil {
 		for _, name := range x.NotKnown {
 			add(name, x.Text(), inf, inf)

@@ -31,6 +31,7 @@ func (b *builder) summaries() error {
 			return nil
 		}
 		s := b.metrics.summarised(x)
+		b.threadsLow = b.threadsLow || s.Virtual
 		g.AddSummarised(&s)
 		b.all.threadOf(s.Thread).addSummarised(b, g, &s)
 		return nil

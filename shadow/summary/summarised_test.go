@@ -128,6 +128,12 @@ func TestSummarisedVirtual(t *testing.T) {
 	if d := s.Metrics[granularity.SelfWall]; d.P50 != 100 || d.RelativeError != 0 || d.Summarised != 9 {
 		t.Errorf("buckets of one value are exact: %+v", d)
 	}
+	if doubt := s.Doubts()["tasks.threads"]; !math.IsInf(doubt.Above, 1) || doubt.Below != 0 {
+		t.Errorf("nine executions ran on unknown virtual threads, and the number of threads is uncertain by %+v", doubt)
+	}
+	if text := s.Findings[0].Text(); !strings.Contains(text, " on at least 1 thread in ") {
+		t.Errorf("%q", text)
+	}
 }
 
 // TestSummarisedIsSaid: in a finding, with the class and its share.

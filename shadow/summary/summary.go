@@ -164,6 +164,7 @@ type Tasks struct {
 	// Fates is what became of NeverExecuted; nil: not known, or too many tasks to look.
 	Fates        *granularity.Fates `json:"fates,omitempty"`
 	Threads      int64              `json:"threads" null:"unknown"` // threads that executed at least one task
+	ThreadsLow   bool               `json:"-"`                      // at least so many: of summarised executions on virtual threads it is not known on how many
 	Threw        int64              `json:"threw" null:"unknown"`   // executions ended by an exception
 	Failed       int64              `json:"failed" null:"unknown"`  // constructions ended by an exception
 	Running      int64              `json:"running" null:"unknown"` // executions that had not ended
