@@ -42,7 +42,7 @@ const mostGrowth = 20
 // TestVeryMany: with ten times the executors, classes, sites and threads a command takes about ten times the processor time.
 // In full, it tries a hundred thousand of each by themselves.
 func TestVeryMany(t *testing.T) {
-	n := 3_000
+	n := 1_500
 	many := map[string]func(n int) storetest.Many{
 		"of all": func(n int) storetest.Many { return storetest.Many{Executors: n, Classes: n, Sites: n, Threads: n} },
 		"summaries": func(n int) storetest.Many { // of three at once, so a third of each
