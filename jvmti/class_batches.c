@@ -6,6 +6,10 @@
  * takes those before. So each refused class costs one call, in which the program runs on. n classes in batches of b
  * take n / b + 2 operations at most.
  *
+ * Before it asks for the first, the JVM puts together the bytes of all classes of a call. So once it has refused a class,
+ * few are tried at a time, with that one behind them: it refuses such a call in any case, which stops nothing, and says
+ * by what it has asked for whether it takes the others.
+ *
  * Newer JVMs link all classes before they ask for the bytes of any. Then the refused class is among those that are not
  * linked after the call, which are tried by halves. */
 #include <stdlib.h>
@@ -75,19 +79,50 @@ static jint narrow(jint n, jclass *classes) {
     return suspects == 0 ? n / 2 : suspects == 1 ? 1 : suspects / 2;
 }
 
+/* As many are tried at a time with a refused class behind them. */
+enum { FEW = 32 };
+
+/* Tries the classes with one behind them that the JVM refuses. */
+static jvmtiError attempt_before(jclass refused, jint n, const jclass *classes) {
+    jclass with[FEW + 1];
+    memcpy(with, classes, (size_t)n * sizeof *with);
+    with[n] = refused;
+    return attempt(n + 1, with);
+}
+
 /* Tries each class once. Returns how many the JVM takes, but has not changed because it refused one behind them; they
  * are moved to the front. again: it has taken all of these before. */
 static jint try_all(jint batch, jint n, jclass *classes, bool again) {
     jint left = 0;
+    jclass refused = NULL;
     for (jint at = 0, many; at < n; at += many) {
         many = n - at < batch ? n - at : batch;
         jvmtiError e;
+        if (refused != NULL) {
+            if (many > FEW) many = FEW;
+            e = attempt_before(refused, many, classes + at);
+            if (e == JVMTI_ERROR_NONE) continue; /* it takes that one now, too */
+            if (call.asked == 0) { /* nothing is known of these: by the other way */
+                refused = NULL;
+                many = 0;
+                continue;
+            }
+            if (call.asked <= many) {
+                many = call.asked;
+                refuse(e, 1, classes + at + --call.asked);
+            } else {
+                call.asked = many;
+            }
+            for (jint i = 0; i < call.asked; i++) swap(&classes[left++], &classes[at + i]);
+            continue;
+        }
         while ((e = attempt(many, classes + at)) != JVMTI_ERROR_NONE && call.asked == 0 && many > 1) many = narrow(many, classes + at);
         if (e == JVMTI_ERROR_NONE) continue;
         if (again && call.asked == many) { /* it is the operation that fails, and has stopped the program */
             refuse(e, many, classes + at);
             continue;
         }
+        if (0 < call.asked && call.asked < many && !again) refused = classes[at + call.asked - 1]; /* else it may be the operation */
         many = call.asked > 0 ? call.asked : 1;
         refuse(e, 1, classes + at + many - 1);
         for (jint i = 0; i < many - 1; i++) swap(&classes[left++], &classes[at + i]);

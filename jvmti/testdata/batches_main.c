@@ -19,7 +19,7 @@ struct _jobject {
 
 sa_state sa;
 static bool operation_fails, others_too; /* another agent retransforms on this thread */
-static int calls, asked, stops, pauses;
+static int calls, given, asked, stops, pauses;
 static struct _jobject stranger;
 
 static jboolean JNICALL same(JNIEnv *env, jobject a, jobject b) {
@@ -33,6 +33,7 @@ static JNIEnv jni = &jni_table;
 static jvmtiError JNICALL retransform(jvmtiEnv *jvmti, jint n, const jclass *classes) {
     (void)jvmti;
     calls++;
+    given += n;
     for (jint i = 0; i < n; i++) {
         if (classes[i]->how == REFUSES_UNASKED) return JVMTI_ERROR_UNMODIFIABLE_CLASS;
         if (classes[i]->how == REFUSES_LINKING) return JVMTI_ERROR_INVALID_CLASS;
@@ -98,7 +99,7 @@ int main(int n_args, char **args) {
         all[i].how = -1; /* each is still there once, to be let go */
     }
     for (jint i = 0; i < n; i++) wrong += classes[i]->how++ != -1;
-    printf("%d %d %d %d %d\n", wrong, calls, asked, stops, pauses);
+    printf("%d %d %d %d %d %d\n", wrong, calls, given, asked, stops, pauses);
     free(line);
     free(all);
     free(classes);
