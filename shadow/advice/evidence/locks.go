@@ -79,7 +79,16 @@ type lockWaits struct {
 	units    map[uint32][]placed  // by thread, in order
 	users    map[uint32]map[uint32]bool
 	groups   map[*poolSum]map[lockKey]*lockSum
+	// steps is how many units and waits of holders are still looked at. Many threads may wait for one that has a lock for long
+	// and does much meanwhile: who had it in the waits after the last step is not known.
+	steps int
 }
+
+// stepsEach are the steps for a wait, and leastSteps those in any case.
+const (
+	stepsEach  = 64
+	leastSteps = 1 << 20
+)
 
 // lockKey is what waits are summed up by.
 type lockKey struct {
@@ -118,6 +127,10 @@ func (a *advisor) locks() {
 // sum sets the locks of the pools.
 func (v *lockWaits) sum() {
 	v.place()
+	v.steps = leastSteps
+	for _, list := range v.waits {
+		v.steps += stepsEach * len(list)
+	}
 	for _, thread := range slices.Sorted(maps.Keys(v.waits)) {
 		for i := range v.waits[thread] {
 			v.add(&v.waits[thread][i])
@@ -237,6 +250,7 @@ func (v *lockWaits) mostIn(thread uint32, from, to units.MonoNs) (most *placed) 
 	i, _ := slices.BinarySearchFunc(list, from, func(u placed, t units.MonoNs) int { return cmp.Compare(u.from, t) })
 	length := units.MonoNs(0)
 	for ; i < len(list) && list[i].from < to; i++ {
+		v.steps--
 		if n := min(to, list[i].to) - list[i].from; n > length {
 			most, length = &list[i], n
 		}
@@ -295,16 +309,17 @@ func (v *lockWaits) add(w *blocked) {
 	}
 }
 
-// holder adds who had the lock in a wait, since it got it, and what that thread waited for meanwhile. A thread that got it without a
+// holder adds, as long as there are steps left, who had the lock in a wait, since it got it, and what that thread waited for meanwhile. A thread that got it without a
 // wait of its own had it since its unit began at the earliest.
 func (v *lockWaits) holder(sum *lockSum, w *blocked, to units.MonoNs) {
-	if w.by == 0 || w.by == w.thread {
+	if w.by == 0 || w.by == w.thread || v.steps <= 0 {
 		return
 	}
 	from, list := w.from, v.waits[w.by]
 	first, _ := slices.BinarySearchFunc(list, to, func(o blocked, t units.MonoNs) int { return cmp.Compare(o.from, t) })
 	var own []*blocked // latest first
 	for first--; first >= 0 && list[first].to > from; first-- {
+		v.steps--
 		o := &list[first]
 		if o.kind != "" && o.object == w.object {
 			from = max(from, o.to)

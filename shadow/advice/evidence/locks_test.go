@@ -203,3 +203,33 @@ func TestQueuedAtLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestHolderSteps: very many threads wait for one that has the lock all the time and waits in as many of its units as there are
+// waiting threads. It is still known of some waits who had it, and that takes steps in proportion to the waits.
+func TestHolderSteps(t *testing.T) {
+	const waiters, of = 20_000, 20_000
+	p := &poolSum{}
+	a := &advisor{s: &session.Session{}, pools: map[string]*poolSum{"p": p}, names: map[uint32]string{7: "A", 8: "B"}}
+	v := &lockWaits{a: a, blockers: map[uint32]store.Blocker{1: {Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync"}}, units: map[uint32][]placed{},
+		users: map[uint32]map[uint32]bool{}, groups: map[*poolSum]map[lockKey]*lockSum{}, waits: map[uint32][]blocked{}}
+	unit := func(thread, class uint32, from, to units.MonoNs) {
+		p.recorded.list, p.recorded.classes = append(p.recorded.list, predict.Unit{Start: from, End: to, Thread: thread}), append(p.recorded.classes, class)
+	}
+	for i := range units.MonoNs(of) {
+		unit(1, 7, 10*i+5, 10*i+14)
+		v.waits[1] = append(v.waits[1], blocked{thread: 1, from: 10*i + 6, to: 10*i + 9, class: sleeps})
+	}
+	for thread := uint32(2); thread < 2+waiters; thread++ {
+		unit(thread, 8, 0, 10*of)
+		v.waits[thread] = []blocked{{thread: thread, from: 1, to: 10 * of, by: 1, later: true, object: 50, class: 1, kind: advice.Exclusive}}
+	}
+	v.sum()
+	most := leastSteps + stepsEach*(waiters+of)
+	if taken := most - v.steps; taken < of || taken > most+2*of {
+		t.Errorf("%d steps for %d waits, want at most %d", taken, waiters, most+2*of)
+	}
+	l := p.Locks[0]
+	if known := int64(l.Holder.Known); l.Waits != waiters || l.Holder.Unit != "A" || known <= 0 || known > int64(l.Waited) {
+		t.Errorf("%+v", l)
+	}
+}
