@@ -31,7 +31,7 @@ var carriersRuns = []carriersRun{
 // TestIdleCarriers: a carrier without a virtual thread to run waits for what the virtual threads wait for: for each other, for a time, for
 // a byte; or there are none left.
 func TestIdleCarriers(t *testing.T) {
-	testjvm.Shared(t)
+	testjvm.Alone(t, "its threads need the processors: else they wait for them instead")
 	needSource(t, "ebpf")
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < 21 {
