@@ -57,7 +57,7 @@ func TestRefusedClasses(t *testing.T) {
 		how := []string{"-", "o"}[i%2]
 		b, full := retransformed(t, c.batch, how, c.classes), (n+c.batch-1)/c.batch
 		const few = 32
-		tries := refused + n/min(few, c.batch) + 1 // each ends at a refused class, or behind so many
+		tries := refused + n/min(few, c.batch) + 1 // each ends at a refused class, or after that many
 		if b.wrong != 0 || b.stops > full+1 || b.calls > full+1+tries || b.asked > 2*n+tries || b.given > 2*n+c.batch+tries*(few+1) || b.pauses != b.stops {
 			t.Errorf("batch %d, %d classes, %d refused: %+v; %s", c.batch, n, refused, b, c.classes)
 		}

@@ -313,7 +313,7 @@ func TestGCWithout(t *testing.T) {
 	}
 }
 
-// TestGCProfiler: when the profiler stopped the program is named beside the pauses, in every format, and is none of them.
+// TestGCProfiler: every format shows how long the profiler itself stopped the program, apart from the pauses.
 func TestGCProfiler(t *testing.T) {
 	const from = units.MonoNs(1_000 * ms)
 	w, err := store.OpenWriter(t.TempDir(), "s1", "s1")

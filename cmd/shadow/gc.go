@@ -89,7 +89,7 @@ type gcReport struct {
 	NotAvailable map[string]string `json:"not_available"`
 }
 
-// gcOwn is when the profiler stopped the program to change classes. That is no pause, but it is in the safepoints.
+// gcOwn is when the profiler stopped the program to change classes. This is not a pause of the collector, but the safepoints include it.
 type gcOwn struct {
 	Stops     int      `json:"stops"`
 	StoppedNs units.Ns `json:"stopped_ns"` // at most: with the time around them

@@ -77,8 +77,8 @@ func TestVeryMany(t *testing.T) {
 	}
 }
 
-// growth checks what a command takes with few and with ten times as many, which are n. Only where it seems too much is it
-// measured again: few of them by the mean of several runs, as one is over before it means much, and many by the least.
+// growth checks what a command takes with few and with ten times as many, which are n. If that is too much, it measures
+// again and takes the mean of the small runs, as one is too short to mean much, and the minimum of the large ones.
 func growth(t *testing.T, verb string, n int, name string, few, many func() time.Duration) {
 	t.Helper()
 	least, most := few(), many()

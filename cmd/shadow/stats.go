@@ -277,7 +277,7 @@ func threadsText(s *summary.Summary) string {
 		return "which executed tasks is not known"
 	}
 	if s.Tasks.ThreadsLow && !s.Incomplete.Partial() {
-		return fmt.Sprintf("at least %s executed tasks: virtual threads are not told apart in summaries", units.FormatExact(s.Tasks.Threads))
+		return fmt.Sprintf("at least %s executed tasks: %s", units.FormatExact(s.Tasks.Threads), summary.UnknownVirtual)
 	}
 	return fmt.Sprintf("%s executed tasks", units.FormatExact(s.Tasks.Threads)) + asRecorded(s)
 }

@@ -22,7 +22,7 @@ type Facts struct {
 	Threw         int64
 	Running       int64
 	Threads       int64 // threads that executed tasks
-	ThreadsLow    bool  // at least so many did
+	ThreadsLow    bool  // Threads is a minimum
 	Total         granularity.Metrics
 	Fine          granularity.Fineness // of the program's own tasks, loops left out
 	FineIsAll     bool                 // there were none: Fine is of all executions

@@ -94,7 +94,7 @@ func (b *builder) counts() {
 		atMost = "at most: what is missing may have run some"
 	}
 	if s.Tasks.ThreadsLow {
-		on = "at least: virtual threads are not told apart in summaries"
+		on = "or more: " + summary.UnknownVirtual
 	}
 	add("tasks created", s.Tasks.Created, seen, store.NoCreations)
 	if s.InUnits != nil {

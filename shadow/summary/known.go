@@ -28,6 +28,9 @@ func (d Doubt) Unknown() bool { return math.IsInf(d.Below, 1) && math.IsInf(d.Ab
 // Unbounded reports whether the figure is a bound at most.
 func (d Doubt) Unbounded() bool { return math.IsInf(d.Below, 1) || math.IsInf(d.Above, 1) }
 
+// UnknownVirtual is why the number of threads that ran tasks is a minimum.
+const UnknownVirtual = "summaries do not record which virtual thread ran a task"
+
 // threwKey is in NotAvailable where the source does not say which executions threw.
 const threwKey = "threw"
 
@@ -73,7 +76,7 @@ func (s *Summary) Doubts() map[string]Doubt {
 		add(session.FigureNever, why, 0, inf)
 	}
 	if s.Tasks.ThreadsLow {
-		add("tasks.threads", "virtual threads are not told apart in summaries", 0, inf)
+		add("tasks.threads", UnknownVirtual, 0, inf)
 	}
 	if x := s.Incomplete; x != nil {
 		for _, name := range x.NotKnown {

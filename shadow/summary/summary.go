@@ -164,7 +164,7 @@ type Tasks struct {
 	// Fates is what became of NeverExecuted; nil: not known, or too many tasks to look.
 	Fates        *granularity.Fates `json:"fates,omitempty"`
 	Threads      int64              `json:"threads" null:"unknown"` // threads that executed at least one task
-	ThreadsLow   bool               `json:"-"`                      // at least so many: of summarised executions on virtual threads it is not known on how many
+	ThreadsLow   bool               `json:"-"`                      // Threads is a minimum, for the reason UnknownVirtual
 	Threw        int64              `json:"threw" null:"unknown"`   // executions ended by an exception
 	Failed       int64              `json:"failed" null:"unknown"`  // constructions ended by an exception
 	Running      int64              `json:"running" null:"unknown"` // executions that had not ended
@@ -187,7 +187,7 @@ type GC struct {
 	// included; nil: not available, NoStandstill says why.
 	Standstill   *gc.Standstill `json:"standstill"`
 	NoStandstill string         `json:"standstill_not_available,omitempty"`
-	ProfilerNs   units.Ns       `json:"profiler_ns" null:"unknown"` // at most so much of the standstill was the profiler's own: it changed classes
+	ProfilerNs   units.Ns       `json:"profiler_ns" null:"unknown"` // the most of the standstill that the profiler itself caused by changing classes
 }
 
 // ThreadRow is a thread of the JVM, Java or service thread.

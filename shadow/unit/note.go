@@ -10,7 +10,7 @@ import (
 	"stackagent/shadow/session"
 )
 
-// Note records how well the units are known, of a session with so many summarised executions.
+// Note records how well the units of a session are known; summarised is the number of its summarised executions.
 func (u *Reader) Note(summarised int64) *unit.Note {
 	if u.nested.known {
 		summarised = 0

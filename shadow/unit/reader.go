@@ -250,7 +250,7 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 	return err
 }
 
-// whole is what a whole reading finds. Of a session that cannot be read that is nothing: whoever reads it gets the error.
+// whole is what a whole reading finds. It is empty for a session that cannot be read: whoever reads the session gets the error.
 func (u *Reader) whole() *tally {
 	if u.tally.Load() == nil && u.Each(func(*Unit) error { return nil }) != nil {
 		u.tally.Store(&tally{})
