@@ -24,7 +24,7 @@ JAVAC  := $(JAVA_HOME)/bin/javac
 HELPER := jvmti/helper/java/lang/Stackagent.class
 
 # Run under the race detector: the packages with goroutines that share state.
-RACE := ./agent/drain ./agent/publish ./shadow/bus ./shadow/ingest ./shadow/share ./shadow/store ./shadow/session
+RACE := ./agent/drain ./agent/publish ./shadow/collect/bus ./shadow/collect/ingest ./shadow/collect/ownership ./shadow/store ./shadow/session
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # go test, but a test that fails is run once more by itself. What fails twice fails; what failed once stands in
 # the list at the end: to be looked into, as a machine that stalled for seconds and a race look alike there.
@@ -62,7 +62,7 @@ help:
 	@echo 'make rounds     the tests N times (N=10) beside four busy loops: finds those that depend on the speed of the machine'
 	@echo 'make dist       a release in build/dist: tarballs, .deb, .rpm, checksums, lists of what is linked (VERSION=1.2.3)'
 	@echo 'make man        the manual pages, stackagent-shadow*.1, in MANDIR (bin/man/man1); man -M bin/man stackagent-shadow-run'
-	@echo 'make page       bundles shadow/page/front into shadow/page/dist, which bin/shadow embeds; needs node and npm'
+	@echo 'make page       bundles shadow/show/page/front into shadow/show/page/dist, which bin/shadow embeds; needs node and npm'
 	@echo 'make pictures   profiles six programs and takes the pictures of their reports for the documentation; needs chromium'
 	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
 	@echo 'make evaluation  the tables and figures of the papers from programs of the suite, in build/evaluation; goes on where it was (QUICK=1 PROGRAMS=pmd,h2)'
@@ -110,7 +110,7 @@ man: bin/shadow
 
 # The page's bundle, which is committed: bin/shadow embeds it and needs neither node nor npm. npm itself writes the
 # stamp when it has installed what package-lock.json says.
-FRONT := shadow/page/front
+FRONT := shadow/show/page/front
 NPM   := $(FRONT)/node_modules/.package-lock.json
 
 $(NPM): $(FRONT)/package.json $(FRONT)/package-lock.json

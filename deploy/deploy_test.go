@@ -22,7 +22,7 @@ import (
 	"stackagent/internal/busauth"
 	"stackagent/internal/testnats"
 	"stackagent/internal/wire"
-	"stackagent/shadow/bus"
+	"stackagent/shadow/collect/bus"
 )
 
 const (

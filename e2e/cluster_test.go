@@ -191,7 +191,7 @@ func TestTeamJoin(t *testing.T) {
 func TestTeamFrozenShadow(t *testing.T) {
 	testjvm.Shared(t)
 	if !full() {
-		t.Skip("set STACKAGENT_E2E=full; a test of shadow/ingest does the same in one process")
+		t.Skip("set STACKAGENT_E2E=full; a test of shadow/collect/ingest does the same in one process")
 	}
 	const tasks = 1_000_000
 	m, dir := newTeam(t, 1), filepath.Join(t.TempDir(), "store")

@@ -14,13 +14,13 @@ import (
 
 	"stackagent/internal/testjvm"
 	"stackagent/internal/testobjects"
-	"stackagent/shadow/objects"
+	"stackagent/shadow/store/objectstore"
 )
 
 // keysIn lists a store.
 func keysIn(t *testing.T, address string) (keys []string) {
 	t.Helper()
-	s, err := objects.Open(context.Background(), address)
+	s, err := objectstore.Open(context.Background(), address)
 	if err != nil {
 		t.Fatal(err)
 	}

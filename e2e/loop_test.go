@@ -149,7 +149,7 @@ func TestFaultLoop(t *testing.T) {
 		t.Run(strings.ReplaceAll(fault.name, " ", "_"), func(t *testing.T) {
 			sharedUnlessClockSteps(t)
 			if fault.full && !full() && os.Getenv("STACKAGENT_FAULTS") == "" {
-				t.Skip("STACKAGENT_E2E=full: a test of shadow/ingest kills a node of three, too")
+				t.Skip("STACKAGENT_E2E=full: a test of shadow/collect/ingest kills a node of three, too")
 			}
 			eachRound(t, rounds(t), func(r *round) {
 				if fault.prepare != nil {

@@ -16,8 +16,8 @@ import (
 	"stackagent/hpc/monitor"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/timeseries"
 	"stackagent/shadow/session"
-	"stackagent/shadow/vertical"
 )
 
 // step is a run of testdata/layers: what it did, when, and what the JVM said of its counters before and after.
@@ -205,7 +205,7 @@ func TestOneClock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			table, err := vertical.Load(open, vertical.Options{})
+			table, err := timeseries.Load(open, timeseries.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestFlightRecorder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			table, err := vertical.Load(open, vertical.Options{})
+			table, err := timeseries.Load(open, timeseries.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ import (
 	"stackagent/internal/testjvm"
 	"stackagent/internal/testnats"
 	"stackagent/internal/wire"
-	"stackagent/shadow/bus"
+	"stackagent/shadow/collect/bus"
 )
 
 // tap reads the ids of the batches off a wire.

@@ -8,8 +8,8 @@ import (
 
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/wait"
 	"stackagent/shadow/session"
-	"stackagent/shadow/wait"
 )
 
 // TestStacksOfLongWaits: each long wait has its place, a few have their whole stack, and these stand for the others in the shares in which the

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"stackagent/internal/beat"
 	"stackagent/internal/proc"
+	"stackagent/internal/timers"
 	"stackagent/internal/units"
 )
 
@@ -320,7 +320,7 @@ func (c *Counters) Run(ctx context.Context, every time.Duration) error {
 		case <-ctx.Done():
 			return c.Scan()
 		case <-tick.C:
-			tick.Reset(beat.After(c.pace(every)))
+			tick.Reset(timers.After(c.pace(every)))
 		}
 	}
 }

@@ -47,7 +47,7 @@ shadow "$($go env GOHOSTOS)" "$($go env GOHOSTARCH)" "$stage/shadow"
 gzip -9n "$common"/share/man/man1/*.1
 for s in bash zsh fish; do "$stage/shadow" completion "$s" >"$common/share/completions/shadow.$s"; done
 cp LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md "$common/"
-(cd shadow/page/front && npm sbom --sbom-format=cyclonedx --package-lock-only --omit=dev) >"$stage/page.json"
+(cd shadow/show/page/front && npm sbom --sbom-format=cyclonedx --package-lock-only --omit=dev) >"$stage/page.json"
 
 # list writes what a part is made of, without the moment and the number of this run; the version is the release's.
 list() { # FROM TO

@@ -5,9 +5,9 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc/sched"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/view/table"
 )
 
 // noteAccount says how well the running times of a scheduling record agree with

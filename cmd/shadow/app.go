@@ -16,8 +16,8 @@ import (
 	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/remote"
+	"stackagent/shadow/session/remotefs"
+	"stackagent/shadow/store/objectstore"
 )
 
 // version is set by the linker (-X main.version=...).
@@ -31,7 +31,7 @@ func Run(ctx context.Context, args []string, env console.Env) int {
 	started := false
 	env.Sessions = new(console.Sessions)
 	defer env.Sessions.Forget()
-	defer noteRequests(env, remote.Cost())
+	defer noteRequests(env, remotefs.Cost())
 	root := newRoot(env)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
@@ -63,8 +63,8 @@ func Run(ctx context.Context, args []string, env console.Env) int {
 }
 
 // noteRequests says what a command asked of object stores: somebody pays for it.
-func noteRequests(env console.Env, before objects.Cost) {
-	now := remote.Cost()
+func noteRequests(env console.Env, before objectstore.Cost) {
+	now := remotefs.Cost()
 	if n := now.Requests() - before.Requests(); n > 0 {
 		env.Note("the object store answered %s with %s", text.PluralExact(n, "request", "requests"), units.FormatBytes(now.Read-before.Read))
 	}

@@ -25,8 +25,8 @@ import (
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/show/web"
 	"stackagent/shadow/store"
-	"stackagent/shadow/web"
 )
 
 // attacker has the token of a JVM and a connection of its own.
@@ -271,7 +271,7 @@ func (a attacker) wrongBytes() {
 }
 
 // sessionsOfFlood is more than a shadow has open at once would take long; the
-// bound itself is tested in shadow/ingest.
+// bound itself is tested in shadow/collect/ingest.
 const sessionsOfFlood = 100
 
 func (a attacker) floodOfSessions(page string) {

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // printBalance is the table of the threads that differ, nothing when none does.
@@ -18,16 +18,16 @@ func printBalance(w io.Writer, b *store.Balance, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return listing.Table(w, o, b.Differ, balanceColumns)
+	return listflags.Table(w, o, b.Differ, balanceColumns)
 }
 
-var balanceColumns = []view.Column[store.ThreadBalance]{
-	{Title: "thread", Kind: view.Word, Show: threadOfBalance},
-	{Title: "produced", Kind: view.Int, Show: func(l store.ThreadBalance) string { return units.FormatExact(int64(l.Produced.Sum())) }},
-	{Title: "recorded", Kind: view.Int, Show: func(l store.ThreadBalance) string { return units.FormatExact(int64(l.Recorded.Sum())) }},
-	{Title: "summarised", Kind: view.Int, Show: func(l store.ThreadBalance) string { return units.FormatExact(int64(l.Summarised.Sum())) }},
-	{Title: "lost", Kind: view.Int, Unit: view.Count, Value: func(l store.ThreadBalance) view.Value { return view.IntOf(int64(l.Lost)) }},
-	{Title: "missing", Kind: view.Int, Unit: view.Count, Value: func(l store.ThreadBalance) view.Value { return view.IntOf(l.Missing) }},
+var balanceColumns = []listing.Column[store.ThreadBalance]{
+	{Title: "thread", Kind: listing.Word, Show: threadOfBalance},
+	{Title: "produced", Kind: listing.Int, Show: func(l store.ThreadBalance) string { return units.FormatExact(int64(l.Produced.Sum())) }},
+	{Title: "recorded", Kind: listing.Int, Show: func(l store.ThreadBalance) string { return units.FormatExact(int64(l.Recorded.Sum())) }},
+	{Title: "summarised", Kind: listing.Int, Show: func(l store.ThreadBalance) string { return units.FormatExact(int64(l.Summarised.Sum())) }},
+	{Title: "lost", Kind: listing.Int, Unit: listing.Count, Value: func(l store.ThreadBalance) listing.Value { return listing.IntOf(int64(l.Lost)) }},
+	{Title: "missing", Kind: listing.Int, Unit: listing.Count, Value: func(l store.ThreadBalance) listing.Value { return listing.IntOf(l.Missing) }},
 }
 
 func threadOfBalance(l store.ThreadBalance) string {

@@ -11,17 +11,17 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/bottle"
 	"stackagent/internal/units"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/iteration"
 	"stackagent/shadow/session"
+	"stackagent/shadow/session/iteration"
+	"stackagent/shadow/show/figure"
 )
 
 // bottleFlags are the flags of shadow bottle.
 type bottleFlags struct {
-	listing.Flags
+	listflags.Flags
 	window    windowFlags
 	every     time.Duration
 	each      bool // iteration

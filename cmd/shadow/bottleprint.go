@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/view"
 )
 
 // bottleJSON is a bottle graph; its names are promised.
@@ -73,9 +73,9 @@ func (f *bottleFlags) print(graphs []sessionGraph) error {
 		for i, g := range graphs {
 			out[i] = f.json(g, graphs[0])
 		}
-		return listing.JSON(f.Env.Out, out)
+		return listflags.JSON(f.Env.Out, out)
 	case f.Format == "json":
-		return listing.JSON(f.Env.Out, f.json(graphs[0], graphs[0]))
+		return listflags.JSON(f.Env.Out, f.json(graphs[0], graphs[0]))
 	case f.Format == "csv":
 		return f.csv(graphs)
 	}
@@ -89,7 +89,7 @@ type graphBox struct {
 }
 
 // columns are those of a listing of boxes.
-func (f *bottleFlags) columns(first sessionGraph) []view.Column[graphBox] {
+func (f *bottleFlags) columns(first sessionGraph) []listing.Column[graphBox] {
 	since := func(of func(*bottle.Graph) units.MonoNs) func(graphBox) string {
 		return func(b graphBox) string { return units.FormatNs(units.Ns(of(b.graph.Graph) - b.graph.start)) }
 	}
@@ -98,18 +98,18 @@ func (f *bottleFlags) columns(first sessionGraph) []view.Column[graphBox] {
 	if f.runnable {
 		running, atOnce = "time that it ran or waited for a CPU", "threads that ran or waited for a CPU at once while it did"
 	}
-	columns := []view.Column[graphBox]{
-		{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "start of the window", Value: func(b graphBox) view.Value { return view.IntOf(int64(b.graph.From)) }, Show: since(from)},
-		{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "end of the window", Value: func(b graphBox) view.Value { return view.IntOf(int64(b.graph.To)) }, Show: since(to)},
-		{Name: "name", Title: f.group, Kind: view.Name, Doc: "thread, pool or kind", Value: func(b graphBox) view.Value { return view.NameOf(b.Name) }},
-		{Name: "kind", Title: "kind", Kind: view.Word, Doc: "application, main, gc, compiler, vm or other", Value: func(b graphBox) view.Value { return view.WordOf(b.Kind) }},
-		{Name: "height_ns", Title: "share", Kind: view.Float, Unit: view.Ns, Doc: "its share of the time: while r threads run, each gets 1/r",
+	columns := []listing.Column[graphBox]{
+		{Name: "from_ns", Title: "from", Kind: listing.Int, Unit: listing.Ns, Doc: "start of the window", Value: func(b graphBox) listing.Value { return listing.IntOf(int64(b.graph.From)) }, Show: since(from)},
+		{Name: "to_ns", Title: "to", Kind: listing.Int, Unit: listing.Ns, Doc: "end of the window", Value: func(b graphBox) listing.Value { return listing.IntOf(int64(b.graph.To)) }, Show: since(to)},
+		{Name: "name", Title: f.group, Kind: listing.Name, Doc: "thread, pool or kind", Value: func(b graphBox) listing.Value { return listing.NameOf(b.Name) }},
+		{Name: "kind", Title: "kind", Kind: listing.Word, Doc: "application, main, gc, compiler, vm or other", Value: func(b graphBox) listing.Value { return listing.WordOf(b.Kind) }},
+		{Name: "height_ns", Title: "share", Kind: listing.Float, Unit: listing.Ns, Doc: "its share of the time: while r threads run, each gets 1/r",
 			Text: func(b graphBox) string { return strconv.FormatFloat(b.HeightNs, 'f', 3, 64) },
 			Show: func(b graphBox) string { return units.FormatNs(units.Ns(math.Round(b.HeightNs))) }},
-		{Title: "of all", Kind: view.Float, Show: func(b graphBox) string { return units.FormatPercent(b.HeightNs / b.graph.HeightNs("")) }},
-		{Name: "running_ns", Title: "running", Kind: view.Int, Unit: view.Ns, Doc: running, Value: func(b graphBox) view.Value { return view.IntOf(b.RunningNs) }},
-		{Name: "width", Title: "at once", Kind: view.Float, Unit: view.Factor, Doc: atOnce,
-			Value: func(b graphBox) view.Value { return view.FloatOf(b.Width) }, Text: func(b graphBox) string { return strconv.FormatFloat(b.Width, 'g', 9, 64) }},
+		{Title: "of all", Kind: listing.Float, Show: func(b graphBox) string { return units.FormatPercent(b.HeightNs / b.graph.HeightNs("")) }},
+		{Name: "running_ns", Title: "running", Kind: listing.Int, Unit: listing.Ns, Doc: running, Value: func(b graphBox) listing.Value { return listing.IntOf(b.RunningNs) }},
+		{Name: "width", Title: "at once", Kind: listing.Float, Unit: listing.Factor, Doc: atOnce,
+			Value: func(b graphBox) listing.Value { return listing.FloatOf(b.Width) }, Text: func(b graphBox) string { return strconv.FormatFloat(b.Width, 'g', 9, 64) }},
 	}
 	if f.every == 0 && !f.each {
 		columns[0].Title, columns[1].Title = "", ""
@@ -118,16 +118,16 @@ func (f *bottleFlags) columns(first sessionGraph) []view.Column[graphBox] {
 		columns[3].Title = ""
 	}
 	if f.normalise {
-		columns = slices.Insert(columns, 6, view.Column[graphBox]{Name: "height_of_first", Title: "of first", Kind: view.Float, Unit: view.Factor,
-			Doc: "share over the height of the first session's graph", Value: func(b graphBox) view.Value { return view.FloatOf(heightOfFirst(first, b.HeightNs)) }})
+		columns = slices.Insert(columns, 6, listing.Column[graphBox]{Name: "height_of_first", Title: "of first", Kind: listing.Float, Unit: listing.Factor,
+			Doc: "share over the height of the first session's graph", Value: func(b graphBox) listing.Value { return listing.FloatOf(heightOfFirst(first, b.HeightNs)) }})
 	}
 	if f.each {
-		columns = slices.Insert(columns, 0, view.Column[graphBox]{Name: "iteration", Title: "iteration", Kind: view.Int, Doc: "its number, from 1",
-			Value: func(b graphBox) view.Value { return view.IntOf(b.graph.iteration) }})
+		columns = slices.Insert(columns, 0, listing.Column[graphBox]{Name: "iteration", Title: "iteration", Kind: listing.Int, Doc: "its number, from 1",
+			Value: func(b graphBox) listing.Value { return listing.IntOf(b.graph.iteration) }})
 	}
 	if f.several {
-		columns = slices.Insert(columns, 0, view.Column[graphBox]{Name: "session", Title: "session", Kind: view.Name, Doc: "its folder",
-			Value: func(b graphBox) view.Value { return view.NameOf(b.graph.label) }})
+		columns = slices.Insert(columns, 0, listing.Column[graphBox]{Name: "session", Title: "session", Kind: listing.Name, Doc: "its folder",
+			Value: func(b graphBox) listing.Value { return listing.NameOf(b.graph.label) }})
 	}
 	return columns
 }
@@ -147,7 +147,7 @@ func (f *bottleFlags) csv(graphs []sessionGraph) error {
 			boxes = append(boxes, graphBox{b, g})
 		}
 	}
-	return view.All(view.CSV(f.Env.Out, f.columns(graphs[0])), boxes)
+	return listing.All(listing.CSV(f.Env.Out, f.columns(graphs[0])), boxes)
 }
 
 // table lists the boxes of each graph, longest running time first.
@@ -169,7 +169,7 @@ func (f *bottleFlags) table(graphs []sessionGraph) error {
 		total++
 		f.noteBusy(g)
 	}
-	return f.Render(listing.TableOf(shown, f.columns(graphs[0])), total)
+	return f.Render(listflags.TableOf(shown, f.columns(graphs[0])), total)
 }
 
 func (f *bottleFlags) noteBusy(g sessionGraph) {

@@ -10,9 +10,9 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/text"
-	"stackagent/shadow/budget"
+	"stackagent/shadow/analysis/budget"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
 )
 
 // treeOf are the figures of what a selector chooses: those of shadow stats, or of the row of a listing.

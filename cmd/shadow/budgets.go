@@ -13,16 +13,16 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/budget"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/analysis/budget"
 )
 
 // checkFlags are the flags of shadow check.
 type checkFlags struct {
-	listing.Flags
+	listflags.Flags
 	failIf     []string
 	files      []string
 	baseline   string
@@ -267,7 +267,7 @@ func replaceable(path string) error {
 func (f *checkFlags) print(w io.Writer, r *budget.Report) error {
 	switch f.Format {
 	case "json":
-		return listing.JSON(w, r.JSON())
+		return listflags.JSON(w, r.JSON())
 	case "junit":
 		return r.JUnit(w)
 	case "github":
@@ -275,7 +275,7 @@ func (f *checkFlags) print(w io.Writer, r *budget.Report) error {
 	case "markdown":
 		return r.Markdown(w)
 	}
-	if err := listing.Table(w, f.TableOptions(f.output != ""), r.Results, resultColumns(r)); err != nil {
+	if err := listflags.Table(w, f.TableOptions(f.output != ""), r.Results, resultColumns(r)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", r.Text())
@@ -283,9 +283,9 @@ func (f *checkFlags) print(w io.Writer, r *budget.Report) error {
 }
 
 // resultColumns are the columns of the terminal.
-func resultColumns(r *budget.Report) []view.Column[*budget.Result] {
-	columns := []view.Column[*budget.Result]{
-		{Title: "state", Kind: view.Word, Show: func(x *budget.Result) string {
+func resultColumns(r *budget.Report) []listing.Column[*budget.Result] {
+	columns := []listing.Column[*budget.Result]{
+		{Title: "state", Kind: listing.Word, Show: func(x *budget.Result) string {
 			switch {
 			case x.State == budget.NotAvailable:
 				return "not available"
@@ -294,12 +294,12 @@ func resultColumns(r *budget.Report) []view.Column[*budget.Result] {
 			}
 			return string(x.State)
 		}},
-		{Title: "budget", Kind: view.Name, Show: func(x *budget.Result) string { return x.Name }},
+		{Title: "budget", Kind: listing.Name, Show: func(x *budget.Result) string { return x.Name }},
 	}
 	if slices.ContainsFunc(r.Results, func(x *budget.Result) bool { return x.Of != "" }) {
-		columns = append(columns, view.Column[*budget.Result]{Title: "session", Kind: view.Name, Show: func(x *budget.Result) string { return x.Of }})
+		columns = append(columns, listing.Column[*budget.Result]{Title: "session", Kind: listing.Name, Show: func(x *budget.Result) string { return x.Of }})
 	}
-	return append(columns, view.Column[*budget.Result]{Title: "figures", Kind: view.Name, Wraps: true, Show: (*budget.Result).Text})
+	return append(columns, listing.Column[*budget.Result]{Title: "figures", Kind: listing.Name, Wraps: true, Show: (*budget.Result).Text})
 }
 
 // figureRuns are the figures of sessions.

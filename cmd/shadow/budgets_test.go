@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/shadow/budget"
+	"stackagent/shadow/analysis/budget"
 )
 
 func writeFile(t *testing.T, name, text string) string {

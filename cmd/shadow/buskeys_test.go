@@ -13,8 +13,8 @@ import (
 
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/internal/busauth"
-	"stackagent/shadow/bus"
-	"stackagent/shadow/share"
+	"stackagent/shadow/collect/bus"
+	"stackagent/shadow/collect/ownership"
 )
 
 func secretIn(t *testing.T, path ...string) string {
@@ -70,7 +70,7 @@ func TestShadowKey(t *testing.T) {
 	if get(t, page+"healthz") != "ok\n" {
 		t.Error("ill at the start")
 	}
-	table, err := b.JetStream().KeyValue(t.Context(), share.Bucket)
+	table, err := b.JetStream().KeyValue(t.Context(), ownership.Bucket)
 	if err != nil {
 		t.Fatal(err)
 	}

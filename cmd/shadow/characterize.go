@@ -15,17 +15,17 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/nominal"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/remote"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/shadow/experiment/characterize"
+	"stackagent/shadow/session/remotefs"
+	"stackagent/shadow/show/figure"
 	"stackagent/shadow/store"
+	"stackagent/shadow/store/objectstore"
 )
 
 // characterizeFlags are the flags of shadow characterize.
 type characterizeFlags struct {
-	listing.Flags
+	listflags.Flags
 	program    string
 	statistic  string
 	components bool
@@ -104,9 +104,9 @@ func (f *characterizeFlags) check() error {
 	if f.components && f.program+f.statistic != "" || f.program != "" && f.statistic != "" {
 		return console.Usagef("--program, --statistic and --components: use one of them")
 	}
-	if _, ok := nominal.Find(f.statistic); !ok && f.statistic != "" {
+	if _, ok := characterize.Find(f.statistic); !ok && f.statistic != "" {
 		var codes []string
-		for _, x := range nominal.Statistics() {
+		for _, x := range characterize.Statistics() {
 			codes = append(codes, x.Code)
 		}
 		return console.Usagef("--statistic %s: use one of %s", f.statistic, strings.Join(codes, ", "))
@@ -115,8 +115,8 @@ func (f *characterizeFlags) check() error {
 }
 
 // show prints or draws what was asked for.
-func (f *characterizeFlags) show(env console.Env, programs []nominal.Program) error {
-	set, err := nominal.Characterise(programs)
+func (f *characterizeFlags) show(env console.Env, programs []characterize.Program) error {
+	set, err := characterize.Characterise(programs)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (f *characterizeFlags) show(env console.Env, programs []nominal.Program) er
 	case f.output != "":
 		return files.WriteFigure(env, f.output, figure.Components(set.Programs, set.Components))
 	case f.Format == "json":
-		return listing.JSON(env.Out, set)
+		return listflags.JSON(env.Out, set)
 	case f.components:
 		return f.printComponents(set)
 	}
@@ -138,8 +138,8 @@ func (f *characterizeFlags) show(env console.Env, programs []nominal.Program) er
 }
 
 // readPrograms reads the sessions of NAME=DIR arguments.
-func readPrograms(env console.Env, args []string) ([]nominal.Program, error) {
-	var programs []nominal.Program
+func readPrograms(env console.Env, args []string) ([]characterize.Program, error) {
+	var programs []characterize.Program
 	for _, arg := range args {
 		name, dir, ok := strings.Cut(arg, "=")
 		if !ok || name == "" || dir == "" {
@@ -149,10 +149,10 @@ func readPrograms(env console.Env, args []string) ([]nominal.Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("program %s: %w", name, err)
 		}
-		i := slices.IndexFunc(programs, func(p nominal.Program) bool { return p.Name == name })
+		i := slices.IndexFunc(programs, func(p characterize.Program) bool { return p.Name == name })
 		if i < 0 {
 			i = len(programs)
-			programs = append(programs, nominal.Program{Name: name})
+			programs = append(programs, characterize.Program{Name: name})
 		}
 		programs[i].Runs = append(programs[i].Runs, runs...)
 	}
@@ -160,7 +160,7 @@ func readPrograms(env console.Env, args []string) ([]nominal.Program, error) {
 }
 
 // readRuns takes the statistics of all sessions in a folder.
-func readRuns(env console.Env, dir string) ([]nominal.Run, error) {
+func readRuns(env console.Env, dir string) ([]characterize.Run, error) {
 	dir, err := env.Resolve(dir)
 	if err != nil {
 		return nil, err
@@ -169,14 +169,14 @@ func readRuns(env console.Env, dir string) ([]nominal.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var runs []nominal.Run
+	var runs []characterize.Run
 	for _, d := range dirs {
 		s, err := env.Open(d)
 		if err != nil {
 			return nil, err
 		}
 		before := len(s.Warnings)
-		run, err := nominal.Gather(s)
+		run, err := characterize.Gather(s)
 		if err != nil {
 			return nil, err
 		}
@@ -197,8 +197,8 @@ const (
 func sessionsBelow(dir string) ([]string, error) { return atMostBelow(dir, mostSessions) }
 
 func atMostBelow(dir string, most int) ([]string, error) {
-	if objects.Remote(dir) {
-		found, err := remote.Dirs(context.Background(), dir, most)
+	if objectstore.Remote(dir) {
+		found, err := remotefs.Dirs(context.Background(), dir, most)
 		if len(found) == 0 {
 			found = []string{dir}
 		}

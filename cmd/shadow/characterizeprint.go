@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/nominal"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/experiment/characterize"
 )
 
 // fewPrograms are so many that the table has room for their values.
@@ -23,27 +23,27 @@ const fewPrograms = 6
 
 // statisticCell is a statistic of a program.
 type statisticCell struct {
-	row     *nominal.Row
+	row     *characterize.Row
 	program string
-	cell    *nominal.Cell
+	cell    *characterize.Cell
 }
 
-func (f *characterizeFlags) printStatistics(env console.Env, set *nominal.Set) error {
+func (f *characterizeFlags) printStatistics(env console.Env, set *characterize.Set) error {
 	cells := f.cells(set)
 	f.Top = len(cells) // all
 	if f.Format == "csv" {
-		return listing.Rows(&f.Flags, cells, f.columns())
+		return listflags.Rows(&f.Flags, cells, f.columns())
 	}
 	f.noteMissing(env, set)
 	if f.program != "" || f.statistic != "" {
-		return listing.Rows(&f.Flags, cells, f.columns())
+		return listflags.Rows(&f.Flags, cells, f.columns())
 	}
 	t := matrix(set)
 	return f.Render(t, t.Len())
 }
 
 // cells are those that were asked for; a table has only those with a value.
-func (f *characterizeFlags) cells(set *nominal.Set) (cells []*statisticCell) {
+func (f *characterizeFlags) cells(set *characterize.Set) (cells []*statisticCell) {
 	for r := range set.Rows {
 		for i, name := range set.Programs {
 			row := &set.Rows[r]
@@ -76,56 +76,56 @@ func figureText(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-func optional(v float64, known bool) view.Value {
+func optional(v float64, known bool) listing.Value {
 	if !known || math.IsNaN(v) || math.IsInf(v, 0) {
-		return view.Null
+		return listing.Null
 	}
-	return view.FloatOf(v)
+	return listing.FloatOf(v)
 }
 
-func rankOrScore(n int) view.Value {
+func rankOrScore(n int) listing.Value {
 	if n == 0 {
-		return view.Null
+		return listing.Null
 	}
-	return view.IntOf(n)
+	return listing.IntOf(n)
 }
 
 // columns are those of the listing with a row for each statistic of a program. The table has what differs.
-func (f *characterizeFlags) columns() []view.Column[*statisticCell] {
+func (f *characterizeFlags) columns() []listing.Column[*statisticCell] {
 	type c = *statisticCell
-	bound := func(name string, of func(c) float64) view.Column[c] {
-		return view.Column[c]{Name: name, Kind: view.Float, Optional: true, Value: func(s c) view.Value { return optional(of(s), s.cell.Why == "") }}
+	bound := func(name string, of func(c) float64) listing.Column[c] {
+		return listing.Column[c]{Name: name, Kind: listing.Float, Optional: true, Value: func(s c) listing.Value { return optional(of(s), s.cell.Why == "") }}
 	}
-	ranged := func(title string, of func(*nominal.Row) float64) view.Column[c] {
-		return view.Column[c]{Title: title, Kind: view.Float, Show: func(s c) string { return figureText(of(s.row)) }}
+	ranged := func(title string, of func(*characterize.Row) float64) listing.Column[c] {
+		return listing.Column[c]{Title: title, Kind: listing.Float, Show: func(s c) string { return figureText(of(s.row)) }}
 	}
 	low, high := bound("low", func(s c) float64 { return s.cell.Value.Low }), bound("high", func(s c) float64 { return s.cell.Value.High })
 	low.Doc, high.Doc = "of the 95 % interval of the mean over the runs", "of the 95 % interval"
-	columns := []view.Column[c]{
-		{Name: "program", Title: "program", Kind: view.Name, Doc: "as named on the command line", Value: func(s c) view.Value { return view.NameOf(s.program) }},
-		{Name: "code", Title: "code", Kind: view.Word, Doc: "the statistic", Value: func(s c) view.Value { return view.WordOf(s.row.Code) }},
-		{Name: "name", Title: "statistic", Kind: view.Word, Doc: "in words", Value: func(s c) view.Value { return view.WordOf(s.row.Name) }},
-		{Name: "value", Title: "value", Kind: view.Float, Optional: true, Doc: "mean over the runs",
-			Value: func(s c) view.Value { return optional(s.cell.Value.Mean, s.cell.Why == "") }, Show: func(s c) string { return figureText(s.cell.Value.Mean) }},
-		{Title: "95 %", Kind: view.Float, Show: func(s c) string {
+	columns := []listing.Column[c]{
+		{Name: "program", Title: "program", Kind: listing.Name, Doc: "as named on the command line", Value: func(s c) listing.Value { return listing.NameOf(s.program) }},
+		{Name: "code", Title: "code", Kind: listing.Word, Doc: "the statistic", Value: func(s c) listing.Value { return listing.WordOf(s.row.Code) }},
+		{Name: "name", Title: "statistic", Kind: listing.Word, Doc: "in words", Value: func(s c) listing.Value { return listing.WordOf(s.row.Name) }},
+		{Name: "value", Title: "value", Kind: listing.Float, Optional: true, Doc: "mean over the runs",
+			Value: func(s c) listing.Value { return optional(s.cell.Value.Mean, s.cell.Why == "") }, Show: func(s c) string { return figureText(s.cell.Value.Mean) }},
+		{Title: "95 %", Kind: listing.Float, Show: func(s c) string {
 			if v := s.cell.Value; v.Known() {
 				return figureText(v.Low) + " to " + figureText(v.High)
 			}
 			return ""
 		}},
-		{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of the value", Value: func(s c) view.Value { return view.WordOf(s.row.Unit) },
+		{Name: "unit", Title: "unit", Kind: listing.Word, Doc: "of the value", Value: func(s c) listing.Value { return listing.WordOf(s.row.Unit) },
 			Text: func(s c) string { return s.row.Unit }}, // a percent sign is no formula
 		low, high,
-		{Name: "runs", Kind: view.Int, Doc: "with a value", Value: func(s c) view.Value { return view.IntOf(s.cell.Value.N) }},
-		{Name: "rank", Title: "rank", Kind: view.Int, Optional: true, Doc: "among the programs; 1 is the largest value",
-			Value: func(s c) view.Value { return rankOrScore(s.cell.Place.Rank) }, Show: func(s c) string { return fmt.Sprintf("%d/%d", s.cell.Place.Rank, s.cell.Place.Of) }},
-		{Name: "of", Kind: view.Int, Doc: "programs with a value", Value: func(s c) view.Value { return view.IntOf(s.cell.Place.Of) }},
-		{Name: "score", Title: "score", Kind: view.Int, Optional: true, Doc: "10 is the highest, 1 the lowest", Value: func(s c) view.Value { return rankOrScore(s.cell.Place.Score) }},
-		ranged("min", func(r *nominal.Row) float64 { v, _, _ := r.Range(); return v }),
-		ranged("median", func(r *nominal.Row) float64 { _, v, _ := r.Range(); return v }),
-		ranged("max", func(r *nominal.Row) float64 { _, _, v := r.Range(); return v }),
-		{Title: "a high value means", Kind: view.Word, Wraps: true, Show: func(s c) string { return s.row.High }},
-		{Name: "not_available", Kind: view.Word, Doc: "why there is no value", Value: func(s c) view.Value { return view.NameOf(s.cell.Why) }},
+		{Name: "runs", Kind: listing.Int, Doc: "with a value", Value: func(s c) listing.Value { return listing.IntOf(s.cell.Value.N) }},
+		{Name: "rank", Title: "rank", Kind: listing.Int, Optional: true, Doc: "among the programs; 1 is the largest value",
+			Value: func(s c) listing.Value { return rankOrScore(s.cell.Place.Rank) }, Show: func(s c) string { return fmt.Sprintf("%d/%d", s.cell.Place.Rank, s.cell.Place.Of) }},
+		{Name: "of", Kind: listing.Int, Doc: "programs with a value", Value: func(s c) listing.Value { return listing.IntOf(s.cell.Place.Of) }},
+		{Name: "score", Title: "score", Kind: listing.Int, Optional: true, Doc: "10 is the highest, 1 the lowest", Value: func(s c) listing.Value { return rankOrScore(s.cell.Place.Score) }},
+		ranged("min", func(r *characterize.Row) float64 { v, _, _ := r.Range(); return v }),
+		ranged("median", func(r *characterize.Row) float64 { _, v, _ := r.Range(); return v }),
+		ranged("max", func(r *characterize.Row) float64 { _, _, v := r.Range(); return v }),
+		{Title: "a high value means", Kind: listing.Word, Wraps: true, Show: func(s c) string { return s.row.High }},
+		{Name: "not_available", Kind: listing.Word, Doc: "why there is no value", Value: func(s c) listing.Value { return listing.NameOf(s.cell.Why) }},
 	}
 	same := []string{"program"}
 	if f.statistic != "" {
@@ -141,7 +141,7 @@ func (f *characterizeFlags) columns() []view.Column[*statisticCell] {
 
 // matrix has a row for each statistic that any program has, and a column for each
 // program.
-func matrix(set *nominal.Set) *table.Table {
+func matrix(set *characterize.Set) *table.Table {
 	few := len(set.Programs) <= fewPrograms
 	columns := []table.Column{{Title: "code"}, {Title: "statistic"}, {Title: "unit"}}
 	if !few {
@@ -178,7 +178,7 @@ func matrix(set *nominal.Set) *table.Table {
 }
 
 // noteMissing says which statistics are not available, and why: what has the same reason together.
-func (f *characterizeFlags) noteMissing(env console.Env, set *nominal.Set) {
+func (f *characterizeFlags) noteMissing(env console.Env, set *characterize.Set) {
 	byReason := map[string][]string{}
 	for _, r := range set.Rows {
 		reasons := map[string][]string{}
@@ -213,11 +213,11 @@ type componentCell struct {
 	value     float64
 }
 
-func (f *characterizeFlags) printComponents(set *nominal.Set) error {
+func (f *characterizeFlags) printComponents(set *characterize.Set) error {
 	if f.Format == "csv" {
 		cells := componentCells(set)
 		f.Top = len(cells)
-		return listing.Rows(&f.Flags, listing.Refs(cells), componentColumns())
+		return listflags.Rows(&f.Flags, listflags.Refs(cells), componentColumns())
 	}
 	c, env := set.Components, f.Env
 	n := min(len(c.Explained), shownComponents)
@@ -248,7 +248,7 @@ func (f *characterizeFlags) printComponents(set *nominal.Set) error {
 }
 
 // weights are the statistics that matter most in a component.
-func weights(set *nominal.Set, k int) string {
+func weights(set *characterize.Set, k int) string {
 	const most = 5
 	loadings := set.Components.Loadings[k]
 	order := make([]int, len(loadings))
@@ -263,7 +263,7 @@ func weights(set *nominal.Set, k int) string {
 	return strings.Join(words, ", ")
 }
 
-func componentCells(set *nominal.Set) (cells []componentCell) {
+func componentCells(set *characterize.Set) (cells []componentCell) {
 	for k, share := range set.Components.Explained {
 		for j, used := range set.Components.Used {
 			cells = append(cells, componentCell{k + 1, share, "statistic", set.Rows[used].Code, set.Components.Loadings[k][j]})
@@ -275,13 +275,13 @@ func componentCells(set *nominal.Set) (cells []componentCell) {
 	return cells
 }
 
-func componentColumns() []view.Column[*componentCell] {
+func componentColumns() []listing.Column[*componentCell] {
 	type c = *componentCell
-	return []view.Column[c]{
-		{Name: "component", Kind: view.Int, Doc: "from 1", Value: func(x c) view.Value { return view.IntOf(x.component) }},
-		{Name: "explained", Kind: view.Float, Doc: "share of the variance", Value: func(x c) view.Value { return view.FloatOf(x.explained) }},
-		{Name: "kind", Kind: view.Word, Doc: "statistic or program", Value: func(x c) view.Value { return view.WordOf(x.kind) }},
-		{Name: "of", Kind: view.Name, Doc: "the statistic's code, or the program's name", Value: func(x c) view.Value { return view.NameOf(x.of) }},
-		{Name: "value", Kind: view.Float, Doc: "the statistic's weight, or the program's place", Value: func(x c) view.Value { return view.FloatOf(x.value) }},
+	return []listing.Column[c]{
+		{Name: "component", Kind: listing.Int, Doc: "from 1", Value: func(x c) listing.Value { return listing.IntOf(x.component) }},
+		{Name: "explained", Kind: listing.Float, Doc: "share of the variance", Value: func(x c) listing.Value { return listing.FloatOf(x.explained) }},
+		{Name: "kind", Kind: listing.Word, Doc: "statistic or program", Value: func(x c) listing.Value { return listing.WordOf(x.kind) }},
+		{Name: "of", Kind: listing.Name, Doc: "the statistic's code, or the program's name", Value: func(x c) listing.Value { return listing.NameOf(x.of) }},
+		{Name: "value", Kind: listing.Float, Doc: "the statistic's weight, or the program's place", Value: func(x c) listing.Value { return listing.FloatOf(x.value) }},
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"stackagent/granularity/estimate"
 	"stackagent/internal/text"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/nominal"
+	"stackagent/shadow/experiment/characterize"
 )
 
 // Factors of these runs.
@@ -75,7 +75,7 @@ func (f *suiteFlags) checkSuite() error {
 func (f *suiteFlags) wants(code string) bool { return !slices.Contains(f.skip, code) }
 
 // measure runs the programs of the suite and gathers their statistics.
-func (f *suiteFlags) measure(ctx context.Context, env console.Env) ([]nominal.Program, error) {
+func (f *suiteFlags) measure(ctx context.Context, env console.Env) ([]characterize.Program, error) {
 	dir, err := experimentFolder(env, f.folder, "characterize")
 	if err != nil {
 		return nil, err
@@ -87,9 +87,9 @@ func (f *suiteFlags) measure(ctx context.Context, env console.Env) ([]nominal.Pr
 	if err != nil {
 		return nil, err
 	}
-	m := &measuring{f: f, ctx: ctx, env: env, dir: dir, programs: programs, extra: map[string]map[string]nominal.Cell{}}
+	m := &measuring{f: f, ctx: ctx, env: env, dir: dir, programs: programs, extra: map[string]map[string]characterize.Cell{}}
 	for _, p := range programs {
-		m.extra[p.Name] = map[string]nominal.Cell{}
+		m.extra[p.Name] = map[string]characterize.Cell{}
 	}
 	for _, step := range []func() error{m.heaps, m.plain, m.sessions} {
 		if err := step(); err != nil {
@@ -107,7 +107,7 @@ type measuring struct {
 	dir      string
 	programs []program
 	smallest map[string]int64 // by program, bytes; 0: there is none
-	extra    map[string]map[string]nominal.Cell
+	extra    map[string]map[string]characterize.Cell
 	recorded *experiment.Experiment
 }
 
@@ -153,9 +153,9 @@ func (m *measuring) heapsOf(p *program, search experiment.Search) error {
 		find := func(code string, point experiment.Point) (int64, error) {
 			found, err := r.x.Smallest(ctx, point, search)
 			if err == nil && code != "" {
-				m.extra[p.Name][code] = nominal.Missing(found.Why)
+				m.extra[p.Name][code] = characterize.Missing(found.Why)
 				if found.Bytes > 0 {
-					m.extra[p.Name][code] = nominal.Known(estimate.Mean([]float64{float64(found.Bytes) / 1e6}))
+					m.extra[p.Name][code] = characterize.Known(estimate.Mean([]float64{float64(found.Bytes) / 1e6}))
 				}
 			}
 			return found.Bytes, err
@@ -179,7 +179,7 @@ func (m *measuring) growth(p *program, find func(string, experiment.Point) (int6
 	case !m.f.wants(code):
 		return nil
 	case !p.Uses(iterationsFactor):
-		m.extra[p.Name][code] = nominal.Missing("the program's command has no word {iterations}")
+		m.extra[p.Name][code] = characterize.Missing("the program's command has no word {iterations}")
 		return nil
 	}
 	one, err := find("", at(p).With(iterationsFactor, "1"))
@@ -190,9 +190,9 @@ func (m *measuring) growth(p *program, find func(string, experiment.Point) (int6
 	if err != nil {
 		return err
 	}
-	m.extra[p.Name][code] = nominal.Missing("the program does not complete with any heap that was tried")
+	m.extra[p.Name][code] = characterize.Missing("the program does not complete with any heap that was tried")
 	if one > 0 && many > 0 {
-		m.extra[p.Name][code] = nominal.Known(estimate.Mean([]float64{100 * (float64(many)/float64(one) - 1)}))
+		m.extra[p.Name][code] = characterize.Known(estimate.Mean([]float64{100 * (float64(many)/float64(one) - 1)}))
 	}
 	return nil
 }
@@ -254,19 +254,19 @@ func (m *measuring) plain() error {
 }
 
 // cell is the slowdown in percent, and for the parallel efficiency the speedup over the number of CPUs.
-func (c *comparison) cell(x *experiment.Experiment) nominal.Cell {
+func (c *comparison) cell(x *experiment.Experiment) characterize.Cell {
 	worst, why := extreme(x, c.slow, func(a, b float64) bool { return a > b })
 	best, whyNot := extreme(x, c.fast, func(a, b float64) bool { return a < b })
 	if worst == nil || best == nil {
-		return nominal.Missing(cmp.Or(why, whyNot))
+		return characterize.Missing(cmp.Or(why, whyNot))
 	}
 	ratio := estimate.Ratio(worst, best)
 	if c.code == "PPE" {
-		return nominal.Known(ratio.Times(100 / float64(runtime.NumCPU())))
+		return characterize.Known(ratio.Times(100 / float64(runtime.NumCPU())))
 	}
 	percent := func(v float64) float64 { return 100 * (v - 1) }
 	ratio.Mean, ratio.Low, ratio.High = percent(ratio.Mean), percent(ratio.Low), percent(ratio.High)
-	return nominal.Known(ratio)
+	return characterize.Known(ratio)
 }
 
 // extreme are the wall times at the point whose mean is before those of the others.
@@ -311,11 +311,11 @@ func (m *measuring) sessions() error {
 }
 
 // gather takes the statistics of the sessions, and those that need both kinds of runs.
-func (m *measuring) gather() ([]nominal.Program, error) {
-	var out []nominal.Program
+func (m *measuring) gather() ([]characterize.Program, error) {
+	var out []characterize.Program
 	for i := range m.programs {
 		p := &m.programs[i]
-		program := nominal.Program{Name: p.Name, Extra: m.extra[p.Name]}
+		program := characterize.Program{Name: p.Name, Extra: m.extra[p.Name]}
 		for _, r := range m.recorded.Of(at(p)) {
 			if r.Failed() || r.Invocation > m.f.repeat {
 				continue

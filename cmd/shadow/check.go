@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/hpc"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/check"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/analysis/crosscheck"
+	"stackagent/shadow/analysis/summary"
 )
 
 // checkFileName is the file of a session folder that holds the comparison of
@@ -22,7 +22,7 @@ const checkFileName = "check.json"
 
 // compareViews is shadow stats --check: it prints the comparison and keeps it
 // in the session.
-func compareViews(l *listing.Flags, dir string) error {
+func compareViews(l *listflags.Flags, dir string) error {
 	s, err := l.Env.Open(dir)
 	if err != nil {
 		return err
@@ -39,19 +39,19 @@ func compareViews(l *listing.Flags, dir string) error {
 	if err != nil {
 		return err
 	}
-	r := check.Compare(sum, s.ExtraMetrics(), counters, usage)
+	r := crosscheck.Compare(sum, s.ExtraMetrics(), counters, usage)
 	if err := hpc.WriteJSON(filepath.Join(s.Dir, checkFileName), r); err != nil {
 		l.Env.Note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
 	}
 	if l.Format == "json" {
-		return listing.JSON(l.Env.Out, r)
+		return listflags.JSON(l.Env.Out, r)
 	}
 	return printCheck(l, &r)
 }
 
-func printCheck(l *listing.Flags, r *check.Result) error {
-	rows := slices.DeleteFunc(listing.Refs(r.Threads), func(t *check.Thread) bool { return t.Tasks == nil })
-	if err := listing.Table(l.Env.Out, l.TableOptions(false), rows[:min(len(rows), listing.DefaultTop)], checkThreadColumns); err != nil {
+func printCheck(l *listflags.Flags, r *crosscheck.Result) error {
+	rows := slices.DeleteFunc(listflags.Refs(r.Threads), func(t *crosscheck.Thread) bool { return t.Tasks == nil })
+	if err := listflags.Table(l.Env.Out, l.TableOptions(false), rows[:min(len(rows), listflags.DefaultTop)], checkThreadColumns); err != nil {
 		return err
 	}
 	fmt.Fprintln(l.Env.Out)
@@ -65,35 +65,35 @@ func printCheck(l *listing.Flags, r *check.Result) error {
 	return nil
 }
 
-var checkThreadColumns = []view.Column[*check.Thread]{
-	{Title: "thread", Kind: view.Name, Value: func(t *check.Thread) view.Value { return view.NameOf(t.Label) }},
-	{Title: "kind", Kind: view.Word, Value: func(t *check.Thread) view.Value { return view.WordOf(t.Kind) }},
-	{Title: "kernel", Kind: view.Int, Unit: view.Ns, Value: inKernel(func(t *check.Thread) view.Value { return view.IntOf(*t.Kernel) })},
-	{Title: "in tasks", Kind: view.Int, Unit: view.Ns, Value: func(t *check.Thread) view.Value { return view.IntOf(*t.Tasks) }},
-	{Title: "outside", Kind: view.Int, Unit: view.Ns, Value: inKernel(func(t *check.Thread) view.Value { return view.IntOf(*t.Outside) })},
-	{Title: "share", Kind: view.Float, Unit: view.Share, Value: inKernel(func(t *check.Thread) view.Value {
+var checkThreadColumns = []listing.Column[*crosscheck.Thread]{
+	{Title: "thread", Kind: listing.Name, Value: func(t *crosscheck.Thread) listing.Value { return listing.NameOf(t.Label) }},
+	{Title: "kind", Kind: listing.Word, Value: func(t *crosscheck.Thread) listing.Value { return listing.WordOf(t.Kind) }},
+	{Title: "kernel", Kind: listing.Int, Unit: listing.Ns, Value: inKernel(func(t *crosscheck.Thread) listing.Value { return listing.IntOf(*t.Kernel) })},
+	{Title: "in tasks", Kind: listing.Int, Unit: listing.Ns, Value: func(t *crosscheck.Thread) listing.Value { return listing.IntOf(*t.Tasks) }},
+	{Title: "outside", Kind: listing.Int, Unit: listing.Ns, Value: inKernel(func(t *crosscheck.Thread) listing.Value { return listing.IntOf(*t.Outside) })},
+	{Title: "share", Kind: listing.Float, Unit: listing.Share, Value: inKernel(func(t *crosscheck.Thread) listing.Value {
 		if *t.Kernel <= 0 {
-			return view.Null
+			return listing.Null
 		}
-		return view.FloatOf(float64(*t.Tasks) / float64(*t.Kernel))
+		return listing.FloatOf(float64(*t.Tasks) / float64(*t.Kernel))
 	})},
-	{Title: "executions", Kind: view.Int, Unit: view.Count, Value: func(t *check.Thread) view.Value { return view.IntOf(t.Executions) }},
-	{Title: "not ended", Kind: view.Int, Unit: view.Count, Value: func(t *check.Thread) view.Value { return view.IntOf(t.Running) }},
-	{Title: "events, kernel / tasks", Kind: view.Word, Show: eventsOf},
+	{Title: "executions", Kind: listing.Int, Unit: listing.Count, Value: func(t *crosscheck.Thread) listing.Value { return listing.IntOf(t.Executions) }},
+	{Title: "not ended", Kind: listing.Int, Unit: listing.Count, Value: func(t *crosscheck.Thread) listing.Value { return listing.IntOf(t.Running) }},
+	{Title: "events, kernel / tasks", Kind: listing.Word, Show: eventsOf},
 }
 
 // inKernel leaves a cell empty if the kernel's account of the thread is not known.
-func inKernel(of func(*check.Thread) view.Value) func(*check.Thread) view.Value {
-	return func(t *check.Thread) view.Value {
+func inKernel(of func(*crosscheck.Thread) listing.Value) func(*crosscheck.Thread) listing.Value {
+	return func(t *crosscheck.Thread) listing.Value {
 		if t.Outside == nil {
-			return view.Null
+			return listing.Null
 		}
 		return of(t)
 	}
 }
 
 // eventsOf lists the events that both views count.
-func eventsOf(t *check.Thread) string {
+func eventsOf(t *crosscheck.Thread) string {
 	var list []string
 	for _, c := range t.Counters {
 		estimated := ""
@@ -106,23 +106,23 @@ func eventsOf(t *check.Thread) string {
 }
 
 // outsideColumns are the columns of the CPU time that is not in tasks.
-var outsideColumns = []view.Column[*check.Part]{
-	{Title: "CPU", Kind: view.Int, Unit: view.Ns, Value: func(p *check.Part) view.Value { return view.IntOf(p.CPU) }},
-	{Title: "threads", Kind: view.Int, Unit: view.Count, Value: func(p *check.Part) view.Value {
+var outsideColumns = []listing.Column[*crosscheck.Part]{
+	{Title: "CPU", Kind: listing.Int, Unit: listing.Ns, Value: func(p *crosscheck.Part) listing.Value { return listing.IntOf(p.CPU) }},
+	{Title: "threads", Kind: listing.Int, Unit: listing.Count, Value: func(p *crosscheck.Part) listing.Value {
 		if p.Threads == 0 {
-			return view.Null
+			return listing.Null
 		}
-		return view.IntOf(int64(p.Threads))
+		return listing.IntOf(int64(p.Threads))
 	}},
-	{Title: "not in tasks", Kind: view.Word, Value: func(p *check.Part) view.Value { return view.WordOf(p.What) }},
+	{Title: "not in tasks", Kind: listing.Word, Value: func(p *crosscheck.Part) listing.Value { return listing.WordOf(p.What) }},
 }
 
-func printNotInTasks(l *listing.Flags, r *check.Result) error {
-	return listing.Table(l.Env.Out, l.TableOptions(false), listing.Refs(r.Process.NotTasks), outsideColumns)
+func printNotInTasks(l *listflags.Flags, r *crosscheck.Result) error {
+	return listflags.Table(l.Env.Out, l.TableOptions(false), listflags.Refs(r.Process.NotTasks), outsideColumns)
 }
 
 // checkLines say in sentences how the views agree.
-func checkLines(r *check.Result) []string {
+func checkLines(r *crosscheck.Result) []string {
 	p := &r.Process
 	lines := []string{fmt.Sprintf("Tasks: %s of CPU time, all threads seen: %s.", units.FormatNs(p.Tasks), units.FormatNs(p.Threads))}
 	if p.Usage != nil {
@@ -134,7 +134,7 @@ func checkLines(r *check.Result) []string {
 	}
 	if b := &r.Loops; b.Threads > 0 {
 		lines = append(lines, fmt.Sprintf("Threads that lived and ended as executions: %d; the agent has %s of the %s that the kernel has (%s); of one with %s or more it misses at most %s.",
-			b.Threads, units.FormatNs(b.Tasks), units.FormatNs(b.Kernel), units.FormatPercent(b.Share()), units.FormatNs(check.LeastCPU), units.FormatPercent(b.Worst)))
+			b.Threads, units.FormatNs(b.Tasks), units.FormatNs(b.Kernel), units.FormatPercent(b.Share()), units.FormatNs(crosscheck.LeastCPU), units.FormatPercent(b.Worst)))
 	}
 	for i := range r.Threads {
 		if t := &r.Threads[i]; t.TooMuch {

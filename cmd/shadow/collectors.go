@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/gc"
+	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/view"
+	"stackagent/shadow/show/figure"
 )
 
 // configuration is what the collector and the application did in the runs of one point of an experiment.
@@ -113,9 +113,9 @@ func (f *stackFlags) collectorTable(all []configuration) error {
 	if _, err := fmt.Fprintln(f.Env.Out); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	columns := []view.Column[*configuration]{{Title: "runs with", Kind: view.Name, Stays: true, Show: func(c *configuration) string { return configurationLabel(c.point) }}}
+	columns := []listing.Column[*configuration]{{Title: "runs with", Kind: listing.Name, Stays: true, Show: func(c *configuration) string { return configurationLabel(c.point) }}}
 	for q, title := range [gc.NQuantities]string{"GC work", "GC time", "collections", "GC waits/ms", "application work", "time", "waits/ms"} {
-		columns = append(columns, view.Column[*configuration]{Title: title, Kind: view.Float, Show: func(c *configuration) string {
+		columns = append(columns, listing.Column[*configuration]{Title: title, Kind: listing.Float, Show: func(c *configuration) string {
 			v := c.mean(gc.Quantity(q))
 			switch {
 			case math.IsNaN(v.Mean):
@@ -126,7 +126,7 @@ func (f *stackFlags) collectorTable(all []configuration) error {
 			return plusMinus(v, func(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) })
 		}})
 	}
-	return listing.Table(f.Env.Out, f.TableOptions(false), listing.Refs(all), columns)
+	return listflags.Table(f.Env.Out, f.TableOptions(false), listflags.Refs(all), columns)
 }
 
 func quantityIsTime(q gc.Quantity) bool {

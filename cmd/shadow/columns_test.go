@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stackagent/shadow/diff"
+	"stackagent/internal/listing"
+	"stackagent/shadow/analysis/diff"
+	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/session"
-	"stackagent/shadow/threads"
-	"stackagent/shadow/view"
+	"stackagent/shadow/show/view"
 )
 
 // updateColumns makes TestColumnsPage write the page.
@@ -20,22 +21,22 @@ func TestColumnsPage(t *testing.T) {
 	s := &session.Session{}
 	want := "# Columns of the listings\n\nGenerated from the columns that the code declares: " + updateColumns + "=1 go test ./cmd/shadow -run ColumnsPage.\n" +
 		"Times are CLOCK_MONOTONIC nanoseconds. *Empty* cells are `null` in JSON and Parquet.\n" +
-		"\n## shadow tasks\n\n" + view.Markdown(view.Tasks(s, true)) +
-		"\n## shadow tasks --units\n\n" + view.Markdown(view.UnitsOfWork(s)) +
-		"\n## shadow threads\n\n" + view.Markdown(threads.Columns(false)) +
-		"\n## shadow threads --virtual\n\n" + view.Markdown(threads.VirtualColumns) +
-		"\n## shadow waits\n\n" + view.Markdown(view.Waits(true)) +
-		"\n## shadow waits --by unit\n\n" + view.Markdown(view.UnitWaits(nil)) +
-		"\n## shadow waits --by thread\n\n" + view.Markdown(view.ThreadWaits(nil)) +
-		"\n## shadow waits --by wait\n\n" + view.Markdown(view.SingleWaits(s)) +
-		"\n## shadow path\n\n" + view.Markdown(pathColumns("class", 0)) +
-		"\n## shadow path --by part\n\n" + view.Markdown(partColumns(0)) +
-		"\n## shadow diff\n\n" + view.Markdown(diff.Columns(true)) +
-		"\n## shadow characterize\n\n" + view.Markdown((&characterizeFlags{}).columns()) +
-		"\n## shadow characterize --components\n\n" + view.Markdown(componentColumns()) +
-		"\n## shadow heap\n\n" + view.Markdown(heapColumns) +
-		"\n## shadow lbo\n\n" + view.Markdown(lboColumns(true)) +
-		"\n## results.parquet of an experiment\n\nBefore these, a column for each factor.\n\n" + view.Markdown(experiment.Columns())
+		"\n## shadow tasks\n\n" + listing.Markdown(view.Tasks(s, true)) +
+		"\n## shadow tasks --units\n\n" + listing.Markdown(view.UnitsOfWork(s)) +
+		"\n## shadow threads\n\n" + listing.Markdown(threads.Columns(false)) +
+		"\n## shadow threads --virtual\n\n" + listing.Markdown(threads.VirtualColumns) +
+		"\n## shadow waits\n\n" + listing.Markdown(view.Waits(true)) +
+		"\n## shadow waits --by unit\n\n" + listing.Markdown(view.UnitWaits(nil)) +
+		"\n## shadow waits --by thread\n\n" + listing.Markdown(view.ThreadWaits(nil)) +
+		"\n## shadow waits --by wait\n\n" + listing.Markdown(view.SingleWaits(s)) +
+		"\n## shadow path\n\n" + listing.Markdown(pathColumns("class", 0)) +
+		"\n## shadow path --by part\n\n" + listing.Markdown(partColumns(0)) +
+		"\n## shadow diff\n\n" + listing.Markdown(diff.Columns(true)) +
+		"\n## shadow characterize\n\n" + listing.Markdown((&characterizeFlags{}).columns()) +
+		"\n## shadow characterize --components\n\n" + listing.Markdown(componentColumns()) +
+		"\n## shadow heap\n\n" + listing.Markdown(heapColumns) +
+		"\n## shadow lbo\n\n" + listing.Markdown(lboColumns(true)) +
+		"\n## results.parquet of an experiment\n\nBefore these, a column for each factor.\n\n" + listing.Markdown(experiment.Columns())
 	page := filepath.Join("..", "..", "docs", "columns.md")
 	if os.Getenv(updateColumns) != "" {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

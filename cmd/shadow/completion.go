@@ -15,10 +15,10 @@ import (
 	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/text"
-	"stackagent/shadow/advice"
-	"stackagent/shadow/catalog"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/report"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/session/catalog"
+	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/report"
 	"stackagent/shadow/store"
 )
 

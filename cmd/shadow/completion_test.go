@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/shadow/report"
+	"stackagent/shadow/show/report"
 )
 
 // offered is what a shell would be offered for the last word of a command line: cobra's own question.

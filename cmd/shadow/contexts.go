@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
-	"stackagent/shadow/flame"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/exchange/flame"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view"
+	"stackagent/shadow/show/view"
 )
 
 // wholeStacks reports whether what flame graphs show are whole stacks: those of
@@ -20,7 +21,7 @@ func wholeStacks(s *session.Session, units bool) bool {
 }
 
 // listContexts prints the calling contexts of a session.
-func listContexts(l *listing.Flags, dir string, o summary.HotspotOptions) error {
+func listContexts(l *listflags.Flags, dir string, o summary.HotspotOptions) error {
 	if err := noUnits(l, o); err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func listContexts(l *listing.Flags, dir string, o summary.HotspotOptions) error 
 		return err
 	}
 	l.Env.NoteFound(s, before)
-	if err := listing.Rows(l, listing.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, listflags.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
 		return err
 	}
 	if s.Every() > 1 {
@@ -50,7 +51,7 @@ func listContexts(l *listing.Flags, dir string, o summary.HotspotOptions) error 
 }
 
 // noUnits refuses --units: contexts are those of single executions.
-func noUnits(l *listing.Flags, o summary.HotspotOptions) error {
+func noUnits(l *listflags.Flags, o summary.HotspotOptions) error {
 	if o.Units {
 		return console.Usagef("--units and --by context exclude each other: a context is that of a single creation, submission or execution")
 	}
@@ -68,20 +69,20 @@ func estimated(text string, every uint64) string {
 const notAvailable = "n/a"
 
 // contextColumns are the columns of the listing; every is of how many events one was recorded.
-func contextColumns(every uint64) []view.Column[*summary.Context] {
-	wall := func(c *summary.Context) view.Value {
+func contextColumns(every uint64) []listing.Column[*summary.Context] {
+	wall := func(c *summary.Context) listing.Value {
 		if !c.Executes() {
-			return view.Null
+			return listing.Null
 		}
-		return view.IntOf(c.SelfWall)
+		return listing.IntOf(c.SelfWall)
 	}
-	cpu := func(c *summary.Context) view.Value {
+	cpu := func(c *summary.Context) listing.Value {
 		if !c.Executes() {
-			return view.Null
+			return listing.Null
 		}
 		return view.Measured(c.SelfCPU)
 	}
-	shown := func(of func(*summary.Context) view.Value, unit view.Unit) func(*summary.Context) string {
+	shown := func(of func(*summary.Context) listing.Value, unit listing.Unit) func(*summary.Context) string {
 		return func(c *summary.Context) string {
 			if of(c).IsNull() {
 				return notAvailable
@@ -89,23 +90,23 @@ func contextColumns(every uint64) []view.Column[*summary.Context] {
 			return estimated(unit.Show(of(c)), every)
 		}
 	}
-	count := func(c *summary.Context) view.Value { return view.IntOf(c.Count) }
+	count := func(c *summary.Context) listing.Value { return listing.IntOf(c.Count) }
 	stack := func(c *summary.Context) string {
 		return strings.Join(append([]string{c.ClassName}, contextLabels(c)...), " < ")
 	}
-	return []view.Column[*summary.Context]{
-		{Name: "kind", Title: "kind", Last: 2, Kind: view.Word, Doc: "creation, submission or execution", Value: func(c *summary.Context) view.Value { return view.WordOf(c.Kind) }},
-		{Name: "class", Kind: view.Name, Doc: "class of the task", Value: func(c *summary.Context) view.Value { return view.NameOf(c.ClassName) }},
-		{Name: "count", Title: "count", Last: 1, Kind: view.Int, Unit: view.Count, Doc: "events on this stack, an estimate if only some were recorded", Value: count, Show: shown(count, view.Count)},
-		{Name: "sampled", Kind: view.Int, Doc: "events that were recorded", Value: func(c *summary.Context) view.Value { return view.IntOf(c.Sampled) }},
-		{Name: "estimated", Kind: view.Bool, Doc: "count and times are estimates", Value: func(*summary.Context) view.Value { return view.BoolOf(every > 1) }},
-		{Name: "self_wall_ns", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "self wall time of executions", Value: wall},
-		{Name: "self_cpu_ns", Title: "self CPU", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "self CPU time of executions", Value: cpu, Show: shown(cpu, view.Ns)},
-		{Title: "self wall", Kind: view.Int, Show: shown(wall, view.Ns)},
-		{Name: "cut", Kind: view.Bool, Doc: "deeper frames were not recorded", Value: func(c *summary.Context) view.Value { return view.BoolOf(c.Cut) }},
-		{Name: "stack", JSON: view.Absent, Kind: view.Name, Doc: "frames, outermost first, joined with ;", Value: func(c *summary.Context) view.Value { return view.NameOf(strings.Join(flame.Frames(c), ";")) }},
-		{Name: "frames", CSV: view.Absent, Kind: view.Object, Holds: []*contextFrameJSON{}, Doc: "frames, innermost first; null: not known", Value: func(c *summary.Context) view.Value { return view.ObjectOf(framesOf(c)) }},
-		{Title: "class and stack", Last: 3, Kind: view.Name, Show: stack},
+	return []listing.Column[*summary.Context]{
+		{Name: "kind", Title: "kind", Last: 2, Kind: listing.Word, Doc: "creation, submission or execution", Value: func(c *summary.Context) listing.Value { return listing.WordOf(c.Kind) }},
+		{Name: "class", Kind: listing.Name, Doc: "class of the task", Value: func(c *summary.Context) listing.Value { return listing.NameOf(c.ClassName) }},
+		{Name: "count", Title: "count", Last: 1, Kind: listing.Int, Unit: listing.Count, Doc: "events on this stack, an estimate if only some were recorded", Value: count, Show: shown(count, listing.Count)},
+		{Name: "sampled", Kind: listing.Int, Doc: "events that were recorded", Value: func(c *summary.Context) listing.Value { return listing.IntOf(c.Sampled) }},
+		{Name: "estimated", Kind: listing.Bool, Doc: "count and times are estimates", Value: func(*summary.Context) listing.Value { return listing.BoolOf(every > 1) }},
+		{Name: "self_wall_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "self wall time of executions", Value: wall},
+		{Name: "self_cpu_ns", Title: "self CPU", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "self CPU time of executions", Value: cpu, Show: shown(cpu, listing.Ns)},
+		{Title: "self wall", Kind: listing.Int, Show: shown(wall, listing.Ns)},
+		{Name: "cut", Kind: listing.Bool, Doc: "deeper frames were not recorded", Value: func(c *summary.Context) listing.Value { return listing.BoolOf(c.Cut) }},
+		{Name: "stack", JSON: listing.Absent, Kind: listing.Name, Doc: "frames, outermost first, joined with ;", Value: func(c *summary.Context) listing.Value { return listing.NameOf(strings.Join(flame.Frames(c), ";")) }},
+		{Name: "frames", CSV: listing.Absent, Kind: listing.Object, Holds: []*contextFrameJSON{}, Doc: "frames, innermost first; null: not known", Value: func(c *summary.Context) listing.Value { return listing.ObjectOf(framesOf(c)) }},
+		{Title: "class and stack", Last: 3, Kind: listing.Name, Show: stack},
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/deopt"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/session/logs/deopt"
 )
 
 // deoptLog is the file to which the command's JVM is to log its deoptimisations; "" if it is not to, or cannot, which is noted.

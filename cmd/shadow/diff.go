@@ -11,18 +11,18 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/diff"
+	"stackagent/shadow/analysis/diff"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // diffFlags are the flags of shadow diff.
 type diffFlags struct {
-	listing.Flags
+	listflags.Flags
 	by      []string
 	options summary.Options
 	output  string
@@ -181,19 +181,19 @@ func (f *diffFlags) print(env console.Env, d *diff.Diff) error {
 			all := d.Rows
 			d.Rows = rows
 			defer func() { d.Rows = all }()
-			return listing.JSON(w, d)
+			return listflags.JSON(w, d)
 		case "csv":
-			return view.All(view.CSV(w, diff.Columns(true)), diff.Lines(rows, false))
+			return listing.All(listing.CSV(w, diff.Columns(true)), diff.Lines(rows, false))
 		case "markdown":
 			if top == 0 {
-				rows = d.Top(listing.DefaultTop)
+				rows = d.Top(listflags.DefaultTop)
 			}
 			return d.Markdown(w, rows)
 		}
 		if _, err := fmt.Fprintf(w, "%s\n\n", table.Clean(d.Sentence)); err != nil {
 			return err
 		}
-		if err := listing.Table(w, f.TableOptions(f.output != ""), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
+		if err := listflags.Table(w, f.TableOptions(f.output != ""), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
 			return err
 		}
 		if n := len(d.Rows) - len(rows); n > 0 {

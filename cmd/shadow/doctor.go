@@ -16,18 +16,18 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jdk"
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
-	"stackagent/shadow/view"
 )
 
 // jvmPatience bounds every start of a JVM.
 const jvmPatience = time.Minute
 
 func newDoctor(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var agent string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -50,21 +50,21 @@ it. Starts JVMs for a moment; changes nothing.`,
 	return cmd
 }
 
-func printFacilities(l *listing.Flags, all []hpc.Facility) error {
+func printFacilities(l *listflags.Flags, all []hpc.Facility) error {
 	switch l.Format {
 	case "json":
-		return listing.JSON(l.Env.Out, all)
+		return listflags.JSON(l.Env.Out, all)
 	case "csv":
-		return view.All(view.CSV(l.Env.Out, facilityColumns), all)
+		return listing.All(listing.CSV(l.Env.Out, facilityColumns), all)
 	}
-	return listing.Table(l.Env.Out, l.TableOptions(false), all, facilityColumns)
+	return listflags.Table(l.Env.Out, l.TableOptions(false), all, facilityColumns)
 }
 
-var facilityColumns = []view.Column[hpc.Facility]{
-	{Name: "check", Title: "check", Kind: view.Word, Doc: "what is checked", Value: func(f hpc.Facility) view.Value { return view.WordOf(f.Name) }},
-	{Name: "result", Title: "result", Kind: view.Word, Doc: "whether it is available", Value: func(f hpc.Facility) view.Value { return view.WordOf(f.Available) }},
-	{Name: "detail", Title: "detail", Kind: view.Name, Wraps: true, Doc: "what was found", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Detail) }},
-	{Name: "remedy", Title: "remedy", Kind: view.Name, Wraps: true, Doc: "how to enable it", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Remedy) }},
+var facilityColumns = []listing.Column[hpc.Facility]{
+	{Name: "check", Title: "check", Kind: listing.Word, Doc: "what is checked", Value: func(f hpc.Facility) listing.Value { return listing.WordOf(f.Name) }},
+	{Name: "result", Title: "result", Kind: listing.Word, Doc: "whether it is available", Value: func(f hpc.Facility) listing.Value { return listing.WordOf(f.Available) }},
+	{Name: "detail", Title: "detail", Kind: listing.Name, Wraps: true, Doc: "what was found", Value: func(f hpc.Facility) listing.Value { return listing.NameOf(f.Detail) }},
+	{Name: "remedy", Title: "remedy", Kind: listing.Name, Wraps: true, Doc: "how to enable it", Value: func(f hpc.Facility) listing.Value { return listing.NameOf(f.Remedy) }},
 }
 
 // diagnose makes all checks: Java, the agent, then the machine.

@@ -28,8 +28,8 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/experiment/suite"
 	"stackagent/shadow/store"
-	"stackagent/shadow/suite"
 )
 
 // experimentFlags are those of every verb that runs a command many times.

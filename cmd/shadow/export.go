@@ -10,12 +10,12 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/receiver"
 	"stackagent/granularity"
-	"stackagent/shadow/flame"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/exchange/flame"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
 )
 
 // exportFormat is what a session can be written as. A format is added by a line in exportFormats.
@@ -106,7 +106,7 @@ A file appears whole or not at all. See docs/export.md and docs/open-in.md.`,
   shadow export /tmp/s --format otlp --slowest 100 -o tasks.otlp.jsonl
   shadow export /tmp/s --format pprof -o tasks.pb.gz
   shadow export /tmp/s --format collapsed | flamegraph.pl > tasks.svg`,
-		Args: listing.OneSession,
+		Args: listflags.OneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x.cmd = cmd
 			f, err := x.check(cmd, format)

@@ -15,7 +15,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/label"
-	"stackagent/shadow/export/exporttest"
+	"stackagent/shadow/exchange/export/exporttest"
 )
 
 // TestExport: each format writes a whole file, and wrong usage writes none and says what is right.

@@ -10,7 +10,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
-	"stackagent/shadow/export/otlp"
+	"stackagent/shadow/exchange/export/otlp"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"stackagent/shadow/export/exporttest"
+	"stackagent/shadow/exchange/export/exporttest"
 )
 
 // The format otlp of shadow export: to a file, to a receiver with headers of the environment, and to one that refuses.

@@ -10,14 +10,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"stackagent/granularity/activity"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/export"
-	"stackagent/shadow/export/duckdb"
-	"stackagent/shadow/export/jfr"
-	"stackagent/shadow/export/perfetto"
+	"stackagent/shadow/exchange/export"
+	"stackagent/shadow/exchange/export/duckdb"
+	"stackagent/shadow/exchange/export/jfr"
+	"stackagent/shadow/exchange/export/perfetto"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
-	"stackagent/shadow/view/table"
 )
 
 // largeExport is from how many bytes on the size is said before an export is written.

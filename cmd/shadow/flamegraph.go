@@ -3,14 +3,14 @@ package main
 import (
 	"io"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
 )
 
 // writeStacks writes the work by executor, call site and class for tools that draw flame graphs.
-func writeStacks(l *listing.Flags, dir string, o summary.HotspotOptions, output string) error {
+func writeStacks(l *listflags.Flags, dir string, o summary.HotspotOptions, output string) error {
 	s, err := l.Env.Open(dir)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/shadow/summary/summarytest"
+	"stackagent/shadow/analysis/summary/summarytest"
 )
 
 // TestFleetKeep adds sessions to a store, one of them twice, compacts it, and deletes what is old. What top says stays the

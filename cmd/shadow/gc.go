@@ -11,19 +11,19 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/gc"
 	"stackagent/internal/units"
-	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/figure"
 	"stackagent/shadow/store"
 )
 
 // gcFlags are the flags of shadow gc.
 type gcFlags struct {
-	listing.Flags
+	listflags.Flags
 	window windowFlags
 	class  string
 	output string
@@ -54,7 +54,7 @@ to wait for it.`,
 		Example: `  shadow gc /tmp/s
   shadow gc /tmp/s --class 'com.acme.Request' --format json
   shadow gc /tmp/s -o mmu.svg`,
-		Args: listing.OneSession,
+		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := errors.Join(f.Flags.Check(), f.window.check(), files.CheckFigure(f.output)); err != nil {
 				return err

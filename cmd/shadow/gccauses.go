@@ -6,14 +6,14 @@ import (
 	"maps"
 	"slices"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // causeUnseen stands for collections of which only the number is known: several
@@ -120,12 +120,12 @@ func (f *gcFlags) causesTable(r *gcReport, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(f.Env.Out)
-	return listing.Table(f.Env.Out, o, listing.Refs(r.Causes), causeColumns)
+	return listflags.Table(f.Env.Out, o, listflags.Refs(r.Causes), causeColumns)
 }
 
-var causeColumns = []view.Column[*gcCause]{
-	{Title: "collector", Kind: view.Word, Value: func(c *gcCause) view.Value { return view.WordOf(c.Collector) }},
-	{Title: "cause", Kind: view.Name, Value: func(c *gcCause) view.Value { return view.NameOf(c.Cause) }},
-	{Title: "collections", Kind: view.Int, Unit: view.Count, Value: func(c *gcCause) view.Value { return view.IntOf(c.Count) }},
-	{Title: "time", Kind: view.Int, Show: (*gcCause).time},
+var causeColumns = []listing.Column[*gcCause]{
+	{Title: "collector", Kind: listing.Word, Value: func(c *gcCause) listing.Value { return listing.WordOf(c.Collector) }},
+	{Title: "cause", Kind: listing.Name, Value: func(c *gcCause) listing.Value { return listing.NameOf(c.Cause) }},
+	{Title: "collections", Kind: listing.Int, Unit: listing.Count, Value: func(c *gcCause) listing.Value { return listing.IntOf(c.Count) }},
+	{Title: "time", Kind: listing.Int, Show: (*gcCause).time},
 }

@@ -10,7 +10,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 
-	tasks "stackagent/shadow/latency"
+	tasks "stackagent/shadow/analysis/latency"
 )
 
 // gcQuantiles are the percentiles of latencies in shadow gc.

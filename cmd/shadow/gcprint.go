@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 func (f *gcFlags) print(r *gcReport) error {
 	switch f.Format {
 	case "json":
-		return listing.JSON(f.Env.Out, r)
+		return listflags.JSON(f.Env.Out, r)
 	case "csv":
 		return f.csv(r)
 	}
@@ -56,7 +56,7 @@ func (f *gcFlags) table(r *gcReport) error {
 		return err
 	}
 	fmt.Fprintln(f.Env.Out)
-	if err := listing.Table(f.Env.Out, o, r.MMU, utilizationColumns(r.NotAvailable["utilization"] == "" && r.Safepoints != nil, r.Stalls != nil && r.Stalls.Count > 0)); err != nil {
+	if err := listflags.Table(f.Env.Out, o, r.MMU, utilizationColumns(r.NotAvailable["utilization"] == "" && r.Safepoints != nil, r.Stalls != nil && r.Stalls.Count > 0)); err != nil {
 		return err
 	}
 	if err := f.causesTable(r, o); err != nil {
@@ -70,38 +70,38 @@ func (f *gcFlags) latencyTable(r *gcReport, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(f.Env.Out)
-	return listing.Table(f.Env.Out, o, listing.Refs(r.Latency), latencyColumns())
+	return listflags.Table(f.Env.Out, o, listflags.Refs(r.Latency), latencyColumns())
 }
 
-func utilizationColumns(safepoints, stalls bool) []view.Column[gcUtilization] {
-	columns := []view.Column[gcUtilization]{
-		{Title: "window", Kind: view.Int, Unit: view.Ns, Value: func(u gcUtilization) view.Value { return view.IntOf(u.WindowNs) }},
-		{Title: "utilization, least", Kind: view.Float, Unit: view.Share, Value: func(u gcUtilization) view.Value { return view.FloatOf(u.Min) }},
+func utilizationColumns(safepoints, stalls bool) []listing.Column[gcUtilization] {
+	columns := []listing.Column[gcUtilization]{
+		{Title: "window", Kind: listing.Int, Unit: listing.Ns, Value: func(u gcUtilization) listing.Value { return listing.IntOf(u.WindowNs) }},
+		{Title: "utilization, least", Kind: listing.Float, Unit: listing.Share, Value: func(u gcUtilization) listing.Value { return listing.FloatOf(u.Min) }},
 	}
 	if safepoints {
-		columns = append(columns, view.Column[gcUtilization]{Title: "pauses alone", Kind: view.Float, Unit: view.Share,
-			Value: func(u gcUtilization) view.Value { return view.FloatOf(u.Pauses) }})
+		columns = append(columns, listing.Column[gcUtilization]{Title: "pauses alone", Kind: listing.Float, Unit: listing.Share,
+			Value: func(u gcUtilization) listing.Value { return listing.FloatOf(u.Pauses) }})
 	}
 	if stalls {
-		columns = append(columns, view.Column[gcUtilization]{Title: "with stalls", Kind: view.Float, Unit: view.Share,
-			Value: func(u gcUtilization) view.Value { return view.FloatOf(*u.WithStalls) }})
+		columns = append(columns, listing.Column[gcUtilization]{Title: "with stalls", Kind: listing.Float, Unit: listing.Share,
+			Value: func(u gcUtilization) listing.Value { return listing.FloatOf(*u.WithStalls) }})
 	}
 	return columns
 }
 
-func latencyColumns() []view.Column[*gcLatency] {
-	columns := []view.Column[*gcLatency]{
-		{Title: "latency", Kind: view.Word, Value: func(l *gcLatency) view.Value { return view.WordOf(l.Kind) }},
-		{Title: "smoothed over", Kind: view.Int, Show: (*gcLatency).over},
-		{Title: "count", Kind: view.Int, Unit: view.Count, Value: func(l *gcLatency) view.Value { return view.IntOf(int64(l.Count)) }},
+func latencyColumns() []listing.Column[*gcLatency] {
+	columns := []listing.Column[*gcLatency]{
+		{Title: "latency", Kind: listing.Word, Value: func(l *gcLatency) listing.Value { return listing.WordOf(l.Kind) }},
+		{Title: "smoothed over", Kind: listing.Int, Show: (*gcLatency).over},
+		{Title: "count", Kind: listing.Int, Unit: listing.Count, Value: func(l *gcLatency) listing.Value { return listing.IntOf(int64(l.Count)) }},
 	}
 	for _, p := range gcQuantiles {
 		name := "p" + percentileName(p)
-		columns = append(columns, view.Column[*gcLatency]{Title: name, Kind: view.Int, Unit: view.Ns,
+		columns = append(columns, listing.Column[*gcLatency]{Title: name, Kind: listing.Int, Unit: listing.Ns,
 			Show: func(l *gcLatency) string { return marked(l.Quantiles[name], l.RelativeError) }})
 	}
-	return append(columns, view.Column[*gcLatency]{Title: "max", Kind: view.Int, Unit: view.Ns,
-		Value: func(l *gcLatency) view.Value { return view.IntOf(l.MaxNs) }})
+	return append(columns, listing.Column[*gcLatency]{Title: "max", Kind: listing.Int, Unit: listing.Ns,
+		Value: func(l *gcLatency) listing.Value { return listing.IntOf(l.MaxNs) }})
 }
 
 func (l *gcLatency) over() string {
@@ -162,5 +162,5 @@ func (f *gcFlags) csv(r *gcReport) error {
 		}
 		cells = append(cells, []string{name + "_max_ns", number(l.MaxNs)})
 	}
-	return listing.CSV(f.Env.Out, []string{"figure", "value"}, cells)
+	return listflags.CSV(f.Env.Out, []string{"figure", "value"}, cells)
 }

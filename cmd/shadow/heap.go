@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/view"
 )
 
 // The factor of compressed pointers, and its values.
@@ -74,7 +74,7 @@ func (f *searchFlags) search() experiment.Search {
 
 // heapFlags are the flags of shadow heap.
 type heapFlags struct {
-	listing.Flags
+	listflags.Flags
 	experimentFlags
 	searchFlags
 	collectors   []string
@@ -208,30 +208,30 @@ func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) err
 func (f *heapFlags) print(rows []*heapRow) error {
 	if f.Format == "json" {
 		if len(rows) == 1 {
-			return listing.JSON(f.Env.Out, rows[0])
+			return listflags.JSON(f.Env.Out, rows[0])
 		}
-		return listing.JSON(f.Env.Out, rows)
+		return listflags.JSON(f.Env.Out, rows)
 	}
 	if f.Format == "csv" {
-		return view.All(view.CSV(f.Env.Out, heapColumns), rows)
+		return listing.All(listing.CSV(f.Env.Out, heapColumns), rows)
 	}
-	return f.Render(listing.TableOf(rows, heapColumns), len(rows))
+	return f.Render(listflags.TableOf(rows, heapColumns), len(rows))
 }
 
-var heapColumns = []view.Column[*heapRow]{
-	{Name: "collector", Title: "collector", Kind: view.Name, Doc: "empty: the command's own", Value: func(r *heapRow) view.Value { return view.NameOf(r.Collector) },
+var heapColumns = []listing.Column[*heapRow]{
+	{Name: "collector", Title: "collector", Kind: listing.Name, Doc: "empty: the command's own", Value: func(r *heapRow) listing.Value { return listing.NameOf(r.Collector) },
 		Show: func(r *heapRow) string {
 			if r.Collector == "" {
 				return "the command's own"
 			}
 			return r.Collector
 		}},
-	{Name: "compressed_pointers", Title: "pointers", Kind: view.Bool, Optional: true, Doc: "with compressed pointers; empty: as the JVM chose",
-		Value: func(r *heapRow) view.Value {
+	{Name: "compressed_pointers", Title: "pointers", Kind: listing.Bool, Optional: true, Doc: "with compressed pointers; empty: as the JVM chose",
+		Value: func(r *heapRow) listing.Value {
 			if r.Compressed == nil {
-				return view.Null
+				return listing.Null
 			}
-			return view.BoolOf(*r.Compressed)
+			return listing.BoolOf(*r.Compressed)
 		},
 		Show: func(r *heapRow) string {
 			switch {
@@ -243,27 +243,27 @@ var heapColumns = []view.Column[*heapRow]{
 			return full
 		}},
 	heapSize("heap_bytes", "smallest heap", "the smallest heap with which each try completed; empty: there is none", func(r *heapRow) *int64 { return r.HeapBytes }),
-	{Name: "tries", Title: "tries", Kind: view.Int, Doc: "runs at a heap", Value: func(r *heapRow) view.Value { return view.IntOf(int64(r.Tries)) }},
+	{Name: "tries", Title: "tries", Kind: listing.Int, Doc: "runs at a heap", Value: func(r *heapRow) listing.Value { return listing.IntOf(int64(r.Tries)) }},
 	heapSize("below_bytes", "next below", "the next smaller heap that was tried as often", func(r *heapRow) *int64 { return r.BelowBytes }),
-	{Name: "below_passed", Title: "completed there", Kind: view.Int, Doc: "tries that completed with the next smaller heap", Value: func(r *heapRow) view.Value { return view.IntOf(int64(r.BelowPassed)) },
+	{Name: "below_passed", Title: "completed there", Kind: listing.Int, Doc: "tries that completed with the next smaller heap", Value: func(r *heapRow) listing.Value { return listing.IntOf(int64(r.BelowPassed)) },
 		Show: func(r *heapRow) string {
 			if r.BelowBytes == nil {
 				return ""
 			}
 			return fmt.Sprintf("%d of %d", r.BelowPassed, r.Tries)
 		}},
-	{Name: "runs", Title: "runs", Kind: view.Int, Doc: "runs of the search", Value: func(r *heapRow) view.Value { return view.IntOf(int64(r.Runs)) }},
-	{Name: "failed", Title: "", Kind: view.Name, Doc: "why there is no such heap", Value: func(r *heapRow) view.Value { return view.NameOf(r.Failed) }},
-	{Title: "why there is none", Kind: view.Name, Wraps: true, Last: 1, Show: func(r *heapRow) string { return r.Failed }},
+	{Name: "runs", Title: "runs", Kind: listing.Int, Doc: "runs of the search", Value: func(r *heapRow) listing.Value { return listing.IntOf(int64(r.Runs)) }},
+	{Name: "failed", Title: "", Kind: listing.Name, Doc: "why there is no such heap", Value: func(r *heapRow) listing.Value { return listing.NameOf(r.Failed) }},
+	{Title: "why there is none", Kind: listing.Name, Wraps: true, Last: 1, Show: func(r *heapRow) string { return r.Failed }},
 }
 
-func heapSize(name, title, doc string, of func(*heapRow) *int64) view.Column[*heapRow] {
-	return view.Column[*heapRow]{Name: name, Title: title, Kind: view.Int, Optional: true, Doc: doc,
-		Value: func(r *heapRow) view.Value {
+func heapSize(name, title, doc string, of func(*heapRow) *int64) listing.Column[*heapRow] {
+	return listing.Column[*heapRow]{Name: name, Title: title, Kind: listing.Int, Optional: true, Doc: doc,
+		Value: func(r *heapRow) listing.Value {
 			if n := of(r); n != nil {
-				return view.IntOf(*n)
+				return listing.IntOf(*n)
 			}
-			return view.Null
+			return listing.Null
 		},
 		Show: func(r *heapRow) string {
 			if n := of(r); n != nil {

@@ -7,16 +7,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/show/view"
 )
 
 func newHotspots(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	o := summary.HotspotOptions{}
 	var sort, output string
 	var exact bool
@@ -39,7 +39,7 @@ recorded with --contexts. Executors that one line makes are one row, with their 
   shadow hotspots /tmp/s --trace 0af7651916cd43dd8448eb211c80319c --by site
   shadow hotspots /tmp/s --format pprof -o tasks.pb.gz
   shadow hotspots /tmp/s --format json`,
-		Args: listing.OneSession,
+		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Sort = granularity.Order(sort)
 			if err := checkHotspots(&l, o); err != nil {
@@ -91,7 +91,7 @@ recorded with --contexts. Executors that one line makes are one row, with their 
 }
 
 // checkHotspots refuses wrong usage before anything is read.
-func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
+func checkHotspots(l *listflags.Flags, o summary.HotspotOptions) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, forma
 // units of other names: a row would say nothing of them.
 func inOtherUnits(r granularity.Hotspot) bool { return r.Executions == 0 && r.NeverExecuted == 0 }
 
-func printHotspots(l *listing.Flags, rows []granularity.Hotspot, s *summary.Summary, by string) error {
+func printHotspots(l *listflags.Flags, rows []granularity.Hotspot, s *summary.Summary, by string) error {
 	parts := 0
 	if l.Format == "table" && by == "class" && s.Of == text.UnitsOfWork {
 		all := len(rows)
@@ -164,7 +164,7 @@ func printHotspots(l *listing.Flags, rows []granularity.Hotspot, s *summary.Summ
 		if n := l.Limit(); n > 0 && n < len(rows) {
 			rows = rows[:n]
 		}
-		return listing.JSON(l.Env.Out, rows)
+		return listflags.JSON(l.Env.Out, rows)
 	}
 	if l.Format == "table" && len(rows) == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
 		return nil // noteNone has said why
@@ -173,7 +173,7 @@ func printHotspots(l *listing.Flags, rows []granularity.Hotspot, s *summary.Summ
 	if n := l.Limit(); n > 0 && n < len(rows) {
 		shown = rows[:n]
 	}
-	if err := listing.Rows(l, listing.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, listflags.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
 		return err
 	}
 	if parts > 0 {

@@ -18,7 +18,7 @@ import (
 	"stackagent/internal/jfrfile"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/fromjfr"
+	"stackagent/shadow/exchange/jfrimport"
 )
 
 type importFlags struct {
@@ -78,12 +78,12 @@ func (f *importFlags) run(env console.Env, path string) error {
 	if err != nil {
 		return fmt.Errorf("reading a recording: %w", err)
 	}
-	o := fromjfr.Options{Methods: f.methods, Temp: filepath.Dir(filepath.Clean(out))}
+	o := jfrimport.Options{Methods: f.methods, Temp: filepath.Dir(filepath.Clean(out))}
 	if bar := env.Bar(); bar != nil {
 		defer bar.Clear()
 		o.Progress = func(done, total int64) { bar.Show("reading the recording", uint64(done), uint64(total)) }
 	}
-	r, err := fromjfr.Build(out, in, info.Size(), o)
+	r, err := jfrimport.Build(out, in, info.Size(), o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

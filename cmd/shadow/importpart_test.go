@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/shadow/export/exporttest"
+	"stackagent/shadow/exchange/export/exporttest"
 )
 
 // TestImportOfAPart: what an exported recording lacks stays known after its import, to stats, check and diff.

@@ -9,11 +9,11 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/iteration"
-	"stackagent/shadow/scaling"
+	"stackagent/shadow/analysis/scaling"
 	"stackagent/shadow/session"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/session/iteration"
 )
 
 // iterationFlags choose iterations of a session.

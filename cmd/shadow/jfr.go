@@ -10,7 +10,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/text"
-	"stackagent/shadow/jfr"
+	"stackagent/shadow/session/logs/jfr"
 )
 
 // jfrFlags ask for events of the JVM's flight recorder.

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/shadow/store"
-	"stackagent/shadow/view/table"
 )
 
 func newJoin(env console.Env) *cobra.Command {

@@ -25,10 +25,10 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/testobjects"
 	"stackagent/shadow/fleet/fleettest"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/objects/objectstest"
-	"stackagent/shadow/remote"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
+	"stackagent/shadow/session/remotefs"
+	"stackagent/shadow/store/objectstore"
+	"stackagent/shadow/store/objectstore/objectstoretest"
 )
 
 // Rounds of the tests below. In full, a process is killed at each of its requests, before it and after it.
@@ -114,7 +114,7 @@ func runAt(t *testing.T, now time.Time, args ...string) {
 // fleetSums are the sums of a store by level, service, class and metric; nothing may be missing.
 func fleetSums(t *testing.T, address string, levels ...rollup.Level) map[string][4]int64 {
 	t.Helper()
-	s, err := objects.Open(t.Context(), address)
+	s, err := objectstore.Open(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,13 +144,13 @@ func fleetSums(t *testing.T, address string, levels ...rollup.Level) map[string]
 // unaccounted lists the objects of a store's roll-ups that their manifests do not account for.
 func unaccounted(t *testing.T, address string) (left []string) {
 	t.Helper()
-	s, err := objects.Open(t.Context(), address)
+	s, err := objectstore.Open(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var manifests bytes.Buffer
 	var files []string
-	for o, err := range s.List(t.Context(), objects.RollupsPrefix) {
+	for o, err := range s.List(t.Context(), objectstore.RollupsPrefix) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,11 +267,11 @@ func TestCompactKilled(t *testing.T) {
 	fresh := func() string {
 		places++
 		address := server.Address(fmt.Sprint("fleet", places), "")
-		s, err := objects.Open(t.Context(), address)
+		s, err := objectstore.Open(t.Context(), address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		objectstest.Copy(t, s, filepath.Join(folder, "rollups"), "rollups")
+		objectstoretest.Copy(t, s, filepath.Join(folder, "rollups"), "rollups")
 		return address
 	}
 	list, n := moments(t, server, "fleet", "compact", fresh())
@@ -336,7 +336,7 @@ func TestCompactKilledAtRandom(t *testing.T) {
 // Sessions and their roll-ups are put by a process that is killed at any of its requests. No reader sees a part of a session,
 // and the next process puts what is left, once.
 func TestAddKilled(t *testing.T) {
-	t.Cleanup(remote.Forget)
+	t.Cleanup(remotefs.Forget)
 	root := t.TempDir()
 	of := fleettest.Fleet{Sessions: 2, Services: 1, Days: 1, Instances: 2, Executions: 200, From: time.Now().UTC().AddDate(0, 0, -3).Truncate(24 * time.Hour), Seed: 3}
 	sessions, err := of.Generate(root)
@@ -397,13 +397,13 @@ func TestAddKilled(t *testing.T) {
 // visible are the sessions that readers see in a store, and what stats says of each.
 func visible(t *testing.T, address string) map[string]string {
 	t.Helper()
-	s, err := objects.Open(t.Context(), address)
+	s, err := objectstore.Open(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at, options, _ := strings.Cut(address, "?")
 	all := map[string]string{}
-	for o, err := range s.List(t.Context(), objects.SessionsPrefix) {
+	for o, err := range s.List(t.Context(), objectstore.SessionsPrefix) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,7 +411,7 @@ func visible(t *testing.T, address string) map[string]string {
 		if !ok {
 			continue
 		}
-		remote.Forget() // what another process did
+		remotefs.Forget() // what another process did
 		code, out, errs := shadow(t, nil, "stats", at+"/"+key+"?"+options, "--format", "json")
 		if code != 0 {
 			t.Fatalf("stats %s: exit %d\n%s", key, code, errs)

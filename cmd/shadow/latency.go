@@ -11,18 +11,18 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/latency"
 	"stackagent/internal/units"
-	"stackagent/shadow/summary"
+	"stackagent/shadow/analysis/summary"
 
-	tasks "stackagent/shadow/latency"
+	tasks "stackagent/shadow/analysis/latency"
 )
 
 // latencyFlags are the flags of shadow latency.
 type latencyFlags struct {
-	listing.Flags
+	listflags.Flags
 	window  windowFlags
 	class   string
 	metered string

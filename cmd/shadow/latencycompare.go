@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/latency"
+	"stackagent/internal/listing"
 	"stackagent/internal/units"
-	"stackagent/shadow/figure"
+	"stackagent/shadow/show/figure"
 	"stackagent/shadow/store"
-	"stackagent/shadow/view"
 )
 
 // configurations tell sessions apart: those of repeated runs are of one configuration.
@@ -139,9 +139,11 @@ func (f *latencyFlags) compare(rows []*latencyRow) error {
 	if len(names) < 2 {
 		return nil
 	}
-	columns := []view.Column[string]{
-		{Title: "compared", Kind: view.Name, Stays: true, Value: func(name string) view.Value { return view.NameOf(name) }},
-		{Title: "runs", Kind: view.Int, Value: func(name string) view.Value { return view.IntOf(int64(len(byKind[[2]string{name, kinds[0]}].runs))) }},
+	columns := []listing.Column[string]{
+		{Title: "compared", Kind: listing.Name, Stays: true, Value: func(name string) listing.Value { return listing.NameOf(name) }},
+		{Title: "runs", Kind: listing.Int, Value: func(name string) listing.Value {
+			return listing.IntOf(int64(len(byKind[[2]string{name, kinds[0]}].runs)))
+		}},
 	}
 	for _, kind := range kinds {
 		for i, p := range comparedPercentiles {
@@ -149,7 +151,7 @@ func (f *latencyFlags) compare(rows []*latencyRow) error {
 			if i == 0 {
 				title = kind + " " + title
 			}
-			columns = append(columns, view.Column[string]{Title: title, Kind: view.Int, Stays: true, Show: func(name string) string {
+			columns = append(columns, listing.Column[string]{Title: title, Kind: listing.Int, Stays: true, Show: func(name string) string {
 				m := byKind[[2]string{name, kind}]
 				if m == nil {
 					return notAvailable
@@ -165,5 +167,5 @@ func (f *latencyFlags) compare(rows []*latencyRow) error {
 	if _, err := fmt.Fprintln(f.Env.Out); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	return listing.Table(f.Env.Out, f.TableOptions(false), names, columns)
+	return listflags.Table(f.Env.Out, f.TableOptions(false), names, columns)
 }

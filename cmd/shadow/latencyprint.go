@@ -3,16 +3,16 @@ package main
 import (
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/latency"
-	"stackagent/shadow/view"
+	"stackagent/internal/listing"
 )
 
 func (f *latencyFlags) print(rows []*latencyRow) error {
 	if f.Format == "json" {
-		return listing.JSON(f.Env.Out, rows)
+		return listflags.JSON(f.Env.Out, rows)
 	}
-	if err := listing.Rows(&f.Flags, rows, latencyColumnsOf(rows)); err != nil || f.Format != "table" {
+	if err := listflags.Rows(&f.Flags, rows, latencyColumnsOf(rows)); err != nil || f.Format != "table" {
 		return err
 	}
 	if err := f.compare(rows); err != nil {
@@ -33,27 +33,27 @@ func (f *latencyFlags) print(rows []*latencyRow) error {
 }
 
 // latencyColumnsOf are the columns; on the terminal, what all rows share is left out.
-func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
-	columns := []view.Column[*latencyRow]{
-		{Name: "session", Title: "session", Kind: view.Name, Doc: "the session", Value: func(r *latencyRow) view.Value { return view.NameOf(r.Session) }},
-		{Name: "class", Title: "class", Kind: view.Name, Doc: "the class, or the glob if several match", Value: func(r *latencyRow) view.Value { return view.NameOf(r.Class) }},
-		{Name: "kind", Title: "latency", Kind: view.Word, Doc: "simple, response or metered", Value: func(r *latencyRow) view.Value { return view.WordOf(r.Kind) }},
-		{Name: "window", Title: "window", Kind: view.Word, Doc: "of metered latency", Value: func(r *latencyRow) view.Value { return view.WordOf(r.Window) }},
-		{Name: "count", Title: "count", Kind: view.Int, Unit: view.Count, Optional: true, Doc: "tasks", Value: func(r *latencyRow) view.Value {
+func latencyColumnsOf(rows []*latencyRow) []listing.Column[*latencyRow] {
+	columns := []listing.Column[*latencyRow]{
+		{Name: "session", Title: "session", Kind: listing.Name, Doc: "the session", Value: func(r *latencyRow) listing.Value { return listing.NameOf(r.Session) }},
+		{Name: "class", Title: "class", Kind: listing.Name, Doc: "the class, or the glob if several match", Value: func(r *latencyRow) listing.Value { return listing.NameOf(r.Class) }},
+		{Name: "kind", Title: "latency", Kind: listing.Word, Doc: "simple, response or metered", Value: func(r *latencyRow) listing.Value { return listing.WordOf(r.Kind) }},
+		{Name: "window", Title: "window", Kind: listing.Word, Doc: "of metered latency", Value: func(r *latencyRow) listing.Value { return listing.WordOf(r.Window) }},
+		{Name: "count", Title: "count", Kind: listing.Int, Unit: listing.Count, Optional: true, Doc: "tasks", Value: func(r *latencyRow) listing.Value {
 			if r.NotAvailable != "" {
-				return view.Null
+				return listing.Null
 			}
-			return view.IntOf(r.Count)
+			return listing.IntOf(r.Count)
 		}},
 	}
 	for _, p := range latency.Percentiles {
 		name := percentileName(p)
-		columns = append(columns, view.Column[*latencyRow]{Name: "p" + name + "_ns", Title: "p" + name, Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "percentile",
-			Value: func(r *latencyRow) view.Value {
+		columns = append(columns, listing.Column[*latencyRow]{Name: "p" + name + "_ns", Title: "p" + name, Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "percentile",
+			Value: func(r *latencyRow) listing.Value {
 				if n, ok := r.Percentiles[name]; ok {
-					return view.IntOf(n)
+					return listing.IntOf(n)
 				}
-				return view.Null
+				return listing.Null
 			},
 			Show: func(r *latencyRow) string {
 				if n, ok := r.Percentiles[name]; ok {
@@ -63,12 +63,12 @@ func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
 			}})
 	}
 	return append(columns,
-		view.Column[*latencyRow]{Name: "max_ns", Title: "max", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "greatest, exact; of those that were timed",
-			Value: func(r *latencyRow) view.Value {
+		listing.Column[*latencyRow]{Name: "max_ns", Title: "max", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "greatest, exact; of those that were timed",
+			Value: func(r *latencyRow) listing.Value {
 				if r.MaxNs == nil {
-					return view.Null
+					return listing.Null
 				}
-				return view.IntOf(*r.MaxNs)
+				return listing.IntOf(*r.MaxNs)
 			},
 			Show: func(r *latencyRow) string {
 				if r.MaxNs == nil {
@@ -76,16 +76,16 @@ func latencyColumnsOf(rows []*latencyRow) []view.Column[*latencyRow] {
 				}
 				return marked(*r.MaxNs, float64(r.Timed))
 			}},
-		view.Column[*latencyRow]{Name: "summarised", Kind: view.Int, Unit: view.Count, Doc: "tasks known by histograms", Value: func(r *latencyRow) view.Value { return view.IntOf(r.Summarised) }},
-		view.Column[*latencyRow]{Name: "relative_error", Kind: view.Float, Doc: "bounds that of the percentiles; 0: exact", Value: func(r *latencyRow) view.Value { return view.FloatOf(r.RelativeError) }},
-		view.Column[*latencyRow]{Name: "not_available", Kind: view.Name, Doc: "why there are no figures", Value: func(r *latencyRow) view.Value { return view.NameOf(r.NotAvailable) }},
-		view.Column[*latencyRow]{Name: "timed", Kind: view.Int, Unit: view.Count, Doc: "tasks that were timed, if the others are estimated from them; else 0", Value: func(r *latencyRow) view.Value { return view.IntOf(r.Timed) }},
-		view.Column[*latencyRow]{Name: "mean_ns", Kind: view.Float, Unit: view.Ns, Doc: "mean, exact unless timed", Text: func(r *latencyRow) string {
+		listing.Column[*latencyRow]{Name: "summarised", Kind: listing.Int, Unit: listing.Count, Doc: "tasks known by histograms", Value: func(r *latencyRow) listing.Value { return listing.IntOf(r.Summarised) }},
+		listing.Column[*latencyRow]{Name: "relative_error", Kind: listing.Float, Doc: "bounds that of the percentiles; 0: exact", Value: func(r *latencyRow) listing.Value { return listing.FloatOf(r.RelativeError) }},
+		listing.Column[*latencyRow]{Name: "not_available", Kind: listing.Name, Doc: "why there are no figures", Value: func(r *latencyRow) listing.Value { return listing.NameOf(r.NotAvailable) }},
+		listing.Column[*latencyRow]{Name: "timed", Kind: listing.Int, Unit: listing.Count, Doc: "tasks that were timed, if the others are estimated from them; else 0", Value: func(r *latencyRow) listing.Value { return listing.IntOf(r.Timed) }},
+		listing.Column[*latencyRow]{Name: "mean_ns", Kind: listing.Float, Unit: listing.Ns, Doc: "mean, exact unless timed", Text: func(r *latencyRow) string {
 			if r.MeanNs == nil {
 				return ""
 			}
 			return strconv.FormatFloat(*r.MeanNs, 'f', 1, 64)
 		}},
-		view.Column[*latencyRow]{Name: "configuration", Kind: view.Name, Doc: "what tells the session apart: collector and heap, or its folder", Value: func(r *latencyRow) view.Value { return view.NameOf(r.Configuration) }},
+		listing.Column[*latencyRow]{Name: "configuration", Kind: listing.Name, Doc: "what tells the session apart: collector and heap, or its folder", Value: func(r *latencyRow) listing.Value { return listing.NameOf(r.Configuration) }},
 	)
 }

@@ -17,21 +17,22 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/lbo"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/scaling"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/scaling"
-	"stackagent/shadow/view"
+	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/view"
 )
 
 // lboFlags are the flags of shadow lbo.
 type lboFlags struct {
-	listing.Flags
+	listflags.Flags
 	experimentFlags
 	factorFlags
 	programFlags
@@ -280,13 +281,13 @@ func (f *lboFlags) show(env console.Env, dir string, results []lbo.Result) error
 	}
 	env.Note("wrote %s", strings.Join(append([]string{filepath.Join(dir, lboName)}, written...), ", "))
 	if f.Format == "json" {
-		return listing.JSON(env.Out, content)
+		return listflags.JSON(env.Out, content)
 	}
 	rows := lboRows(results, means)
 	if f.Format == "csv" {
-		return view.All(view.CSV(env.Out, lboColumns(true)), rows)
+		return listing.All(listing.CSV(env.Out, lboColumns(true)), rows)
 	}
-	if err := f.Render(listing.TableOf(rows, lboColumns(len(results) > 1)), len(rows)); err != nil {
+	if err := f.Render(listflags.TableOf(rows, lboColumns(len(results) > 1)), len(rows)); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -306,7 +307,7 @@ func prefix(program string) string {
 
 // writeJSON writes a file that appears whole or not at all.
 func writeJSON(path string, v any) error {
-	return files.Write(nil, path, func(w io.Writer) error { return listing.JSON(w, v) })
+	return files.Write(nil, path, func(w io.Writer) error { return listflags.JSON(w, v) })
 }
 
 // lboRow is a point of a program, or of the mean over programs.
@@ -335,23 +336,23 @@ func lboRows(results []lbo.Result, means []lbo.Mean) []*lboRow {
 	return out
 }
 
-func lboColumns(several bool) []view.Column[*lboRow] {
-	type column = view.Column[*lboRow]
+func lboColumns(several bool) []listing.Column[*lboRow] {
+	type column = listing.Column[*lboRow]
 	name := func(name, title, doc string, of func(*lboRow) string) column {
-		return column{Name: name, Title: title, Kind: view.Name, Doc: doc, Value: func(r *lboRow) view.Value { return view.NameOf(of(r)) }}
+		return column{Name: name, Title: title, Kind: listing.Name, Doc: doc, Value: func(r *lboRow) listing.Value { return listing.NameOf(of(r)) }}
 	}
 	columns := []column{
 		name("program", "program", "the program, or mean: the geometric mean over the programs", func(r *lboRow) string { return r.program }),
 		name("collector", "collector", "the collector", func(r *lboRow) string { return r.collector }),
 		name("heap", "heap", "the heap as it was asked for", func(r *lboRow) string { return r.heap }),
-		{Name: "heap_bytes", Title: "is", Kind: view.Int, Doc: "the heap in bytes; 0: not the same for all programs", Value: func(r *lboRow) view.Value { return view.IntOf(r.bytes) },
+		{Name: "heap_bytes", Title: "is", Kind: listing.Int, Doc: "the heap in bytes; 0: not the same for all programs", Value: func(r *lboRow) listing.Value { return listing.IntOf(r.bytes) },
 			Show: func(r *lboRow) string {
 				if r.bytes == 0 {
 					return ""
 				}
 				return units.FormatBytes(r.bytes)
 			}},
-		{Name: "runs", Title: "runs", Kind: view.Int, Doc: "runs", Value: func(r *lboRow) view.Value { return view.IntOf(int64(r.runs)) }},
+		{Name: "runs", Title: "runs", Kind: listing.Int, Doc: "runs", Value: func(r *lboRow) listing.Value { return listing.IntOf(int64(r.runs)) }},
 	}
 	if !several {
 		columns[0].Title = ""
@@ -361,29 +362,29 @@ func lboColumns(several bool) []view.Column[*lboRow] {
 			columns = append(columns, overheadColumns(c, b)...)
 		}
 	}
-	return append(columns, column{Name: "failed", Title: "why there is none", Kind: view.Name, Wraps: true, Last: 1, Doc: "why it cannot run there", Value: func(r *lboRow) view.Value { return view.NameOf(r.failed) }})
+	return append(columns, column{Name: "failed", Title: "why there is none", Kind: listing.Name, Wraps: true, Last: 1, Doc: "why it cannot run there", Value: func(r *lboRow) listing.Value { return listing.NameOf(r.failed) }})
 }
 
 // overheadColumns are an overhead and its interval; the terminal has them in one cell.
-func overheadColumns(c lbo.Clock, b lbo.Bound) []view.Column[*lboRow] {
+func overheadColumns(c lbo.Clock, b lbo.Bound) []listing.Column[*lboRow] {
 	name := c.String()
 	title := name + " overhead"
 	if b == lbo.Tighter {
 		name, title = name+"_tighter", "tighter"
 	}
-	at := func(of func(estimate.Interval) float64) func(*lboRow) view.Value {
-		return func(r *lboRow) view.Value {
+	at := func(of func(estimate.Interval) float64) func(*lboRow) listing.Value {
+		return func(r *lboRow) listing.Value {
 			if v := of(r.overheads[c][b]); !math.IsNaN(v) {
-				return view.FloatOf(v)
+				return listing.FloatOf(v)
 			}
-			return view.Null
+			return listing.Null
 		}
 	}
-	return []view.Column[*lboRow]{
-		{Name: name + "_overhead", Title: title, Kind: view.Float, Optional: true, Doc: "lower bound of the overhead; 1 is none", Value: at(func(i estimate.Interval) float64 { return i.Mean }),
+	return []listing.Column[*lboRow]{
+		{Name: name + "_overhead", Title: title, Kind: listing.Float, Optional: true, Doc: "lower bound of the overhead; 1 is none", Value: at(func(i estimate.Interval) float64 { return i.Mean }),
 			Show: func(r *lboRow) string { return shownInterval(r.overheads[c][b]) }},
-		{Name: name + "_low", Kind: view.Float, Optional: true, Doc: "low end of its 95 % interval", Value: at(func(i estimate.Interval) float64 { return i.Low })},
-		{Name: name + "_high", Kind: view.Float, Optional: true, Doc: "high end of its 95 % interval", Value: at(func(i estimate.Interval) float64 { return i.High })},
+		{Name: name + "_low", Kind: listing.Float, Optional: true, Doc: "low end of its 95 % interval", Value: at(func(i estimate.Interval) float64 { return i.Low })},
+		{Name: name + "_high", Kind: listing.Float, Optional: true, Doc: "high end of its 95 % interval", Value: at(func(i estimate.Interval) float64 { return i.High })},
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 
 	"stackagent"
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/shadow/view"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 )
 
 func newLicenses(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var full bool
 	cmd := &cobra.Command{
 		Use:   "licenses",
@@ -34,7 +34,7 @@ these texts, too.`,
 			}
 			rows := linkedModules(stackagent.Notices)
 			l.Top = len(rows) // a licence is not left out
-			return listing.Rows(&l, rows, licenceColumns)
+			return listflags.Rows(&l, rows, licenceColumns)
 		},
 	}
 	l.AddTo(cmd, env, false, "table", "json", "csv")
@@ -45,15 +45,15 @@ these texts, too.`,
 // linkedModule is a line of the table in THIRD_PARTY_NOTICES.
 type linkedModule struct{ module, version, licences, binaries string }
 
-var licenceColumns = []view.Column[linkedModule]{
-	{Name: "module", Title: "module", Doc: "path of the Go module, or npm name of the library", Kind: view.Word, Stays: true,
-		Value: func(m linkedModule) view.Value { return view.WordOf(m.module) }},
-	{Name: "version", Title: "version", Doc: "its version", Kind: view.Word,
-		Value: func(m linkedModule) view.Value { return view.WordOf(m.version) }},
-	{Name: "licences", Title: "licences", Doc: "SPDX identifiers", Kind: view.Word,
-		Value: func(m linkedModule) view.Value { return view.WordOf(m.licences) }},
-	{Name: "linked_into", Title: "linked into", Doc: "the binaries it is part of", Kind: view.Word,
-		Value: func(m linkedModule) view.Value { return view.WordOf(m.binaries) }},
+var licenceColumns = []listing.Column[linkedModule]{
+	{Name: "module", Title: "module", Doc: "path of the Go module, or npm name of the library", Kind: listing.Word, Stays: true,
+		Value: func(m linkedModule) listing.Value { return listing.WordOf(m.module) }},
+	{Name: "version", Title: "version", Doc: "its version", Kind: listing.Word,
+		Value: func(m linkedModule) listing.Value { return listing.WordOf(m.version) }},
+	{Name: "licences", Title: "licences", Doc: "SPDX identifiers", Kind: listing.Word,
+		Value: func(m linkedModule) listing.Value { return listing.WordOf(m.licences) }},
+	{Name: "linked_into", Title: "linked into", Doc: "the binaries it is part of", Kind: listing.Word,
+		Value: func(m linkedModule) listing.Value { return listing.WordOf(m.binaries) }},
 }
 
 var gap = regexp.MustCompile(` {2,}`)

@@ -9,8 +9,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
 )
 
 // Lost records of switches are named wherever losses are: in the lines after a run, in the statistics and in the report.

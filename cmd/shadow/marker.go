@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/proc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/marker"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/session/logs/marker"
 )
 
 // markerFlags say which lines of the command's output mark its iterations.

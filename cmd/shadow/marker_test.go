@@ -15,8 +15,8 @@ import (
 	"stackagent/hpc"
 	"stackagent/internal/proc"
 	"stackagent/internal/units"
-	"stackagent/shadow/marker"
 	"stackagent/shadow/session"
+	"stackagent/shadow/session/logs/marker"
 	"stackagent/shadow/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/units"
-	"stackagent/shadow/summary"
+	"stackagent/shadow/analysis/summary"
 )
 
 // TestStatsMetric: of one metric and no other, in each format; the sums are

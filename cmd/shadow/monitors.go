@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/hpc/monitor"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/vertical"
-	"stackagent/shadow/view"
+	"stackagent/shadow/analysis/timeseries"
 )
 
 func newMonitors(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var match string
 	var absent bool
 	cmd := &cobra.Command{
@@ -31,7 +31,7 @@ session has; the others are sampled if you ask: shadow run --monitors all.
 Samples is how many samples have a value other than 0. A counter is listed with its
 total over the session, a gauge with its mean.`,
 		Example: "  shadow monitors /tmp/s\n  shadow monitors /tmp/s --match 'vm.gc.*'\n  shadow monitors /tmp/s --not-available",
-		Args:    listing.OneSession,
+		Args:    listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
@@ -40,15 +40,15 @@ total over the session, a gauge with its mean.`,
 			if err != nil {
 				return err
 			}
-			t, err := vertical.Load(s, vertical.Options{})
+			t, err := timeseries.Load(s, timeseries.Options{})
 			if err != nil {
 				return err
 			}
 			if absent {
-				return listing.Rows(&l, absences(t), absentColumns)
+				return listflags.Rows(&l, absences(t), absentColumns)
 			}
 			rows := monitorRows(t, match)
-			if err := listing.Rows(&l, rows, monitorColumns); err != nil || l.Format != "table" {
+			if err := listflags.Rows(&l, rows, monitorColumns); err != nil || l.Format != "table" {
 				return err
 			}
 			if len(rows) == 0 {
@@ -66,38 +66,38 @@ total over the session, a gauge with its mean.`,
 
 // monitorRow is a monitor of a session.
 type monitorRow struct {
-	*vertical.Series
+	*timeseries.Series
 	samples int
 	value   float64 // total of a counter, mean of a gauge; NaN: never measured
 }
 
-func monitorRows(t *vertical.Table, match string) (rows []*monitorRow) {
+func monitorRows(t *timeseries.Table, match string) (rows []*monitorRow) {
 	for i := range t.Series {
 		s := &t.Series[i]
 		if match != "" && !monitor.Match(match, s.Name) {
 			continue
 		}
 		r := &monitorRow{Series: s}
-		r.samples, r.value = vertical.Sum(t, s)
+		r.samples, r.value = timeseries.Sum(t, s)
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-var monitorColumns = []view.Column[*monitorRow]{
-	{Name: "layer", Title: "layer", Kind: view.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(r *monitorRow) view.Value { return view.WordOf(string(r.Layer)) }},
-	{Name: "name", Title: "monitor", Kind: view.Name, Doc: "name, with labels in braces", Value: func(r *monitorRow) view.Value { return view.NameOf(r.Series.Name) }},
-	{Name: "unit", Kind: view.Word, Doc: "ns, bytes, tasks, ratio; empty: a plain count", Value: func(r *monitorRow) view.Value { return view.WordOf(r.Unit) }},
-	{Name: "kind", Kind: view.Word, Doc: "counter: a total that grows; gauge: a value at a moment", Value: func(r *monitorRow) view.Value { return view.WordOf(r.Kind.String()) }},
-	{Name: "value", Title: "total or mean", Kind: view.Float, Optional: true, Doc: "total of a counter, mean of a gauge", Value: func(r *monitorRow) view.Value {
+var monitorColumns = []listing.Column[*monitorRow]{
+	{Name: "layer", Title: "layer", Kind: listing.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(r *monitorRow) listing.Value { return listing.WordOf(string(r.Layer)) }},
+	{Name: "name", Title: "monitor", Kind: listing.Name, Doc: "name, with labels in braces", Value: func(r *monitorRow) listing.Value { return listing.NameOf(r.Series.Name) }},
+	{Name: "unit", Kind: listing.Word, Doc: "ns, bytes, tasks, ratio; empty: a plain count", Value: func(r *monitorRow) listing.Value { return listing.WordOf(r.Unit) }},
+	{Name: "kind", Kind: listing.Word, Doc: "counter: a total that grows; gauge: a value at a moment", Value: func(r *monitorRow) listing.Value { return listing.WordOf(r.Kind.String()) }},
+	{Name: "value", Title: "total or mean", Kind: listing.Float, Optional: true, Doc: "total of a counter, mean of a gauge", Value: func(r *monitorRow) listing.Value {
 		if math.IsNaN(r.value) {
-			return view.Null
+			return listing.Null
 		}
-		return view.FloatOf(r.value)
+		return listing.FloatOf(r.value)
 	}, Show: (*monitorRow).shown},
-	{Name: "samples", Title: "samples", Kind: view.Int, Unit: view.Count, Doc: "samples with a value other than 0", Value: func(r *monitorRow) view.Value { return view.IntOf(r.samples) }},
-	{Name: "source", Kind: view.Name, Doc: "where it is read", Value: func(r *monitorRow) view.Value { return view.NameOf(r.Source) }},
-	{Name: "doc", Title: "what it is", Kind: view.Name, Wraps: true, Doc: "what it counts, and what it cannot see", Value: func(r *monitorRow) view.Value { return view.NameOf(r.Doc) }},
+	{Name: "samples", Title: "samples", Kind: listing.Int, Unit: listing.Count, Doc: "samples with a value other than 0", Value: func(r *monitorRow) listing.Value { return listing.IntOf(r.samples) }},
+	{Name: "source", Kind: listing.Name, Doc: "where it is read", Value: func(r *monitorRow) listing.Value { return listing.NameOf(r.Source) }},
+	{Name: "doc", Title: "what it is", Kind: listing.Name, Wraps: true, Doc: "what it counts, and what it cannot see", Value: func(r *monitorRow) listing.Value { return listing.NameOf(r.Doc) }},
 }
 
 // shown is the value as a person reads it.
@@ -121,20 +121,20 @@ func (r *monitorRow) shown() string {
 // absence is something that a session has not.
 type absence struct{ what, why string }
 
-func absences(t *vertical.Table) (rows []*absence) {
+func absences(t *timeseries.Table) (rows []*absence) {
 	for _, what := range slices.Sorted(maps.Keys(t.NotAvailable)) {
 		rows = append(rows, &absence{what, t.NotAvailable[what]})
 	}
 	return rows
 }
 
-var absentColumns = []view.Column[*absence]{
-	{Name: "what", Title: "not available", Kind: view.Name, Doc: "a monitor, or all below a prefix", Value: func(r *absence) view.Value { return view.NameOf(r.what) }},
-	{Name: "why", Title: "why", Kind: view.Name, Wraps: true, Doc: "the reason", Value: func(r *absence) view.Value { return view.NameOf(r.why) }},
+var absentColumns = []listing.Column[*absence]{
+	{Name: "what", Title: "not available", Kind: listing.Name, Doc: "a monitor, or all below a prefix", Value: func(r *absence) listing.Value { return listing.NameOf(r.what) }},
+	{Name: "why", Title: "why", Kind: listing.Name, Wraps: true, Doc: "the reason", Value: func(r *absence) listing.Value { return listing.NameOf(r.why) }},
 }
 
 // noteMonitors says what was sampled how often, and how much is not there.
-func noteMonitors(env console.Env, t *vertical.Table) {
+func noteMonitors(env console.Env, t *timeseries.Table) {
 	noteLostSamples(env, t)
 	if t.Interval > 0 {
 		env.Note("%s of %s%s", text.PluralExact(t.Len(), "sample", "samples"), units.FormatNs(t.Interval), missedSamples(t))
@@ -148,13 +148,13 @@ func noteMonitors(env console.Env, t *vertical.Table) {
 }
 
 // noteLostSamples says which samples could not be read.
-func noteLostSamples(env console.Env, t *vertical.Table) {
+func noteLostSamples(env console.Env, t *timeseries.Table) {
 	for _, err := range t.Damage {
 		env.Note("samples are missing, and what grew in them: %s", text.OneLine(err.Error()))
 	}
 }
 
-func missedSamples(t *vertical.Table) string {
+func missedSamples(t *timeseries.Table) string {
 	if t.Missed == 0 {
 		return ""
 	}

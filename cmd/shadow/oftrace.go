@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view/table"
 )
 
 // traceFlag gives cmd the flag that chooses a trace.

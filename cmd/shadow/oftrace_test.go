@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/export/exporttest"
+	"stackagent/shadow/exchange/export/exporttest"
 )
 
 func tracedSession(t *testing.T) string {

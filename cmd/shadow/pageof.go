@@ -13,9 +13,9 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/serve"
-	"stackagent/shadow/page"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/web"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/show/page"
+	"stackagent/shadow/show/web"
 )
 
 // newPageOf is the verb by which shadow serve makes reports in a process of their own.

@@ -9,19 +9,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/graph"
+	"stackagent/shadow/analysis/graph"
 	"stackagent/shadow/session"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // pathFlags are the flags of shadow path.
 type pathFlags struct {
-	listing.Flags
+	listflags.Flags
 	window windowFlags
 	unit   string
 	by     string
@@ -46,7 +46,7 @@ Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
   shadow path /tmp/s --by kind
   shadow path /tmp/s --unit com.acme.Order      the slowest unit of the class
   shadow path /tmp/s --by part --format csv     every part, in the order of time`,
-		Args: listing.OneSession,
+		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
 				return err
@@ -103,7 +103,7 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 		env.Note("no unit of work and no thread of the program was recorded in this time")
 	}
 	if f.by == "part" {
-		return listing.Rows(&f.Flags, listing.Refs(path), partColumns(units.Ns(g.From-s.Manifest.StartNs)))
+		return listflags.Rows(&f.Flags, listflags.Refs(path), partColumns(units.Ns(g.From-s.Manifest.StartNs)))
 	}
 	rows := graph.Sum(path, f.by)
 	total := units.Ns(0)
@@ -113,21 +113,21 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 	if f.Format == "table" {
 		env.Note("the path is %s long, in %s", units.FormatNs(total), text.PluralExact(int64(len(path)), "part", "parts"))
 	}
-	return listing.Rows(&f.Flags, listing.Refs(rows), pathColumns(f.by, total))
+	return listflags.Rows(&f.Flags, listflags.Refs(rows), pathColumns(f.by, total))
 }
 
 // pathColumns are the columns of a path summed by something.
-func pathColumns(by string, total units.Ns) []view.Column[*graph.Row] {
-	columns := []view.Column[*graph.Row]{
-		{Name: by, Title: by, Kind: view.Name, Doc: "what the parts have in common", Value: func(r *graph.Row) view.Value { return view.NameOf(r.Name) }},
-		{Name: "path_ns", Title: "on the path", Kind: view.Int, Unit: view.Ns, Doc: "time on the critical path", Value: func(r *graph.Row) view.Value { return view.IntOf(int64(r.Ns)) }},
-		{Name: "share", Title: "of it", Kind: view.Float, Unit: view.Factor, Doc: "share of the path", Value: func(r *graph.Row) view.Value { return view.FloatOf(float64(r.Ns) / float64(max(total, 1))) },
+func pathColumns(by string, total units.Ns) []listing.Column[*graph.Row] {
+	columns := []listing.Column[*graph.Row]{
+		{Name: by, Title: by, Kind: listing.Name, Doc: "what the parts have in common", Value: func(r *graph.Row) listing.Value { return listing.NameOf(r.Name) }},
+		{Name: "path_ns", Title: "on the path", Kind: listing.Int, Unit: listing.Ns, Doc: "time on the critical path", Value: func(r *graph.Row) listing.Value { return listing.IntOf(int64(r.Ns)) }},
+		{Name: "share", Title: "of it", Kind: listing.Float, Unit: listing.Factor, Doc: "share of the path", Value: func(r *graph.Row) listing.Value { return listing.FloatOf(float64(r.Ns) / float64(max(total, 1))) },
 			Show: func(r *graph.Row) string { return units.FormatPercent(float64(r.Ns) / float64(max(total, 1))) }},
-		{Name: "parts", Title: "parts", Kind: view.Int, Unit: view.Count, Doc: "parts of the path", Value: func(r *graph.Row) view.Value { return view.IntOf(int64(r.Parts)) }},
-		{Name: "kinds", CSV: view.Absent, Kind: view.Object, Holds: map[string]units.Ns{}, Doc: "kind -> ns", Value: func(r *graph.Row) view.Value { return view.ObjectOf(r.Kinds) }},
+		{Name: "parts", Title: "parts", Kind: listing.Int, Unit: listing.Count, Doc: "parts of the path", Value: func(r *graph.Row) listing.Value { return listing.IntOf(int64(r.Parts)) }},
+		{Name: "kinds", CSV: listing.Absent, Kind: listing.Object, Holds: map[string]units.Ns{}, Doc: "kind -> ns", Value: func(r *graph.Row) listing.Value { return listing.ObjectOf(r.Kinds) }},
 	}
 	if by != "kind" {
-		columns = append(columns, view.Column[*graph.Row]{Title: "what", Kind: view.Word, Show: kindsOf})
+		columns = append(columns, listing.Column[*graph.Row]{Title: "what", Kind: listing.Word, Show: kindsOf})
 	}
 	return columns
 }
@@ -143,20 +143,20 @@ func kindsOf(r *graph.Row) string {
 }
 
 // partColumns are those of the single parts; the graph begins so long after the session.
-func partColumns(since units.Ns) []view.Column[*graph.Part] {
-	at := func(of func(*graph.Part) units.Ns) (func(*graph.Part) view.Value, func(*graph.Part) string) {
-		return func(p *graph.Part) view.Value { return view.IntOf(int64(since + of(p))) },
+func partColumns(since units.Ns) []listing.Column[*graph.Part] {
+	at := func(of func(*graph.Part) units.Ns) (func(*graph.Part) listing.Value, func(*graph.Part) string) {
+		return func(p *graph.Part) listing.Value { return listing.IntOf(int64(since + of(p))) },
 			func(p *graph.Part) string { return "+" + units.FormatNs(since+of(p)) }
 	}
 	from, showFrom := at(func(p *graph.Part) units.Ns { return p.From })
 	to, showTo := at(func(p *graph.Part) units.Ns { return p.To })
-	return []view.Column[*graph.Part]{
-		{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "begin, since the start of the session", Value: from, Show: showFrom},
-		{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "end", Value: to, Show: showTo},
-		{Name: "path_ns", Title: "length", Kind: view.Int, Unit: view.Ns, Doc: "length", Value: func(p *graph.Part) view.Value { return view.IntOf(int64(p.Len())) }},
-		{Name: "kind", Title: "kind", Kind: view.Word, Doc: "what it is", Value: func(p *graph.Part) view.Value { return view.WordOf(p.Kind) }},
-		{Name: "class", Title: "class", Kind: view.Name, Doc: "whose time it is", Value: func(p *graph.Part) view.Value { return view.NameOf(p.Class) }},
-		{Name: "site", Title: "site", Kind: view.Name, Doc: "where the unit was submitted", Value: func(p *graph.Part) view.Value { return view.NameOf(p.Site) }},
-		{Name: "thread", Title: "thread", Kind: view.Name, Doc: "its thread", Value: func(p *graph.Part) view.Value { return view.NameOf(p.Thread) }},
+	return []listing.Column[*graph.Part]{
+		{Name: "from_ns", Title: "from", Kind: listing.Int, Unit: listing.Ns, Doc: "begin, since the start of the session", Value: from, Show: showFrom},
+		{Name: "to_ns", Title: "to", Kind: listing.Int, Unit: listing.Ns, Doc: "end", Value: to, Show: showTo},
+		{Name: "path_ns", Title: "length", Kind: listing.Int, Unit: listing.Ns, Doc: "length", Value: func(p *graph.Part) listing.Value { return listing.IntOf(int64(p.Len())) }},
+		{Name: "kind", Title: "kind", Kind: listing.Word, Doc: "what it is", Value: func(p *graph.Part) listing.Value { return listing.WordOf(p.Kind) }},
+		{Name: "class", Title: "class", Kind: listing.Name, Doc: "whose time it is", Value: func(p *graph.Part) listing.Value { return listing.NameOf(p.Class) }},
+		{Name: "site", Title: "site", Kind: listing.Name, Doc: "where the unit was submitted", Value: func(p *graph.Part) listing.Value { return listing.NameOf(p.Site) }},
+		{Name: "thread", Title: "thread", Kind: listing.Name, Doc: "its thread", Value: func(p *graph.Part) listing.Value { return listing.NameOf(p.Thread) }},
 	}
 }

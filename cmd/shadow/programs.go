@@ -13,7 +13,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jdk"
 	"stackagent/internal/text"
-	"stackagent/shadow/suite"
+	"stackagent/shadow/experiment/suite"
 )
 
 // programFlags choose the programs of a suite, in place of a command.

@@ -14,20 +14,20 @@ import (
 	"time"
 
 	"stackagent/internal/testobjects"
-	"stackagent/shadow/export/exporttest"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/objects/objectstest"
-	"stackagent/shadow/remote"
+	"stackagent/shadow/exchange/export/exporttest"
+	"stackagent/shadow/session/remotefs"
 	"stackagent/shadow/store"
+	"stackagent/shadow/store/objectstore"
+	"stackagent/shadow/store/objectstore/objectstoretest"
 )
 
 // bucket is a store in a server of the test, by an address that is the only one of its bucket.
-func bucket(t *testing.T) (*testobjects.Server, objects.Store) {
+func bucket(t *testing.T) (*testobjects.Server, objectstore.Store) {
 	t.Helper()
-	t.Cleanup(remote.Forget)
+	t.Cleanup(remotefs.Forget)
 	server := testobjects.Start(t)
 	t.Setenv("AWS_ENDPOINT_URL_S3", server.URL)
-	s, err := objects.Open(t.Context(), "s3://"+testobjects.Bucket+"/fleet")
+	s, err := objectstore.Open(t.Context(), "s3://"+testobjects.Bucket+"/fleet")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +41,12 @@ func TestRemoteSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, s := bucket(t)
-	key := objects.SessionPrefix(time.Unix(1, 0), "orders", "job")
-	objectstest.Copy(t, s, dir, key)
+	key := objectstore.SessionPrefix(time.Unix(1, 0), "orders", "job")
+	objectstoretest.Copy(t, s, dir, key)
 	address := s.String() + "/" + key
 	for _, verb := range [][]string{{"stats"}, {"stats", "--format", "json"}, {"hotspots"}, {"tasks"}, {"tasks", "--format", "csv"}, {"threads"}, {"waits"}, {"gc"}} {
 		code, want, errs := shadow(t, nil, append(slices.Clone(verb), dir)...)
-		remote.Forget() // else the next one finds all in memory
+		remotefs.Forget() // else the next one finds all in memory
 		code1, got, errs1 := shadow(t, nil, append(slices.Clone(verb), address)...)
 		errs1, cost, said := strings.Cut(errs1, "shadow: the object store answered ")
 		if code != code1 || got != want || errs != errs1 || code != 0 || !said || !strings.Contains(cost, " with ") {
@@ -76,7 +76,7 @@ func TestRemoteDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, s := bucket(t)
-	objectstest.Copy(t, s, dir, "a")
+	objectstoretest.Copy(t, s, dir, "a")
 	part, err := filepath.Glob(filepath.Join(dir, "executions-*.parquet"))
 	if err != nil || len(part) != 1 {
 		t.Fatal(part, err)
@@ -94,7 +94,7 @@ func TestRemoteDamage(t *testing.T) {
 		}
 	}
 	server.Fail(nil)
-	remote.Forget()
+	remotefs.Forget()
 	content, err := os.ReadFile(part[0])
 	if err != nil {
 		t.Fatal(err)
@@ -117,8 +117,8 @@ func TestRemoteSessions(t *testing.T) {
 	for i := range 40 {
 		dir := filepath.Join(root, fmt.Sprint("s", i))
 		began(t, dir, day.Add(time.Duration(i)*time.Hour))
-		keys = append(keys, objects.SessionPrefix(day.Add(time.Duration(i)*time.Hour), fmt.Sprint("service ", i%3), fmt.Sprint("s", i)))
-		objectstest.Copy(t, s, dir, keys[i])
+		keys = append(keys, objectstore.SessionPrefix(day.Add(time.Duration(i)*time.Hour), fmt.Sprint("service ", i%3), fmt.Sprint("s", i)))
+		objectstoretest.Copy(t, s, dir, keys[i])
 		if err := s.Put(t.Context(), keys[i]+"counters.json", strings.NewReader("{}"), 2); err != nil {
 			t.Fatal(err)
 		}

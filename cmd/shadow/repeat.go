@@ -12,17 +12,17 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/threads"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // perturbationFileName is the file beside the sessions of repeated runs that
@@ -310,7 +310,7 @@ func column(runs []measuredRun, name string) []float64 {
 }
 
 func printPerturbation(env console.Env, file *perturbationFile, dir string) error {
-	err := listing.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listing.Refs(file.Quantities), perturbationColumns(file.Runs))
+	err := listflags.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listflags.Refs(file.Quantities), perturbationColumns(file.Runs))
 	if err != nil {
 		return err
 	}
@@ -318,29 +318,29 @@ func printPerturbation(env console.Env, file *perturbationFile, dir string) erro
 	return nil
 }
 
-func perturbationColumns(runs int) []view.Column[*perturbationRow] {
-	columns := []view.Column[*perturbationRow]{
-		{Title: text.PluralExact(runs, "run", "runs") + " each", Kind: view.Word, Show: func(q *perturbationRow) string { return q.Quantity }},
+func perturbationColumns(runs int) []listing.Column[*perturbationRow] {
+	columns := []listing.Column[*perturbationRow]{
+		{Title: text.PluralExact(runs, "run", "runs") + " each", Kind: listing.Word, Show: func(q *perturbationRow) string { return q.Quantity }},
 	}
 	sample := func(title string, of func(*perturbationRow) perturbation.Sample) {
 		columns = append(columns,
-			view.Column[*perturbationRow]{Title: title, Kind: view.Float, Show: func(q *perturbationRow) string { return q.text()(of(q).Mean) }},
-			view.Column[*perturbationRow]{Title: "± 95 %", Kind: view.Float, Show: func(q *perturbationRow) string { return unlessNaN(of(q).Half, q.text()) }},
-			view.Column[*perturbationRow]{Title: "stddev", Kind: view.Float, Show: func(q *perturbationRow) string { return unlessNaN(of(q).StdDev, q.text()) }})
+			listing.Column[*perturbationRow]{Title: title, Kind: listing.Float, Show: func(q *perturbationRow) string { return q.text()(of(q).Mean) }},
+			listing.Column[*perturbationRow]{Title: "± 95 %", Kind: listing.Float, Show: func(q *perturbationRow) string { return unlessNaN(of(q).Half, q.text()) }},
+			listing.Column[*perturbationRow]{Title: "stddev", Kind: listing.Float, Show: func(q *perturbationRow) string { return unlessNaN(of(q).StdDev, q.text()) }})
 	}
 	sample("without", func(q *perturbationRow) perturbation.Sample { return q.Without })
 	sample("with", func(q *perturbationRow) perturbation.Sample { return q.With })
 	return append(columns,
-		view.Column[*perturbationRow]{Title: "ratio", Kind: view.Float, Show: func(q *perturbationRow) string {
+		listing.Column[*perturbationRow]{Title: "ratio", Kind: listing.Float, Show: func(q *perturbationRow) string {
 			return unlessNaN(q.Ratio.Value, func(v float64) string { return fmt.Sprintf("%.3f", v) })
 		}},
-		view.Column[*perturbationRow]{Title: "95 %", Kind: view.Float, Show: func(q *perturbationRow) string {
+		listing.Column[*perturbationRow]{Title: "95 %", Kind: listing.Float, Show: func(q *perturbationRow) string {
 			if math.IsNaN(q.Ratio.Low) {
 				return ""
 			}
 			return fmt.Sprintf("%.3f to %.3f", q.Ratio.Low, q.Ratio.High)
 		}},
-		view.Column[*perturbationRow]{Title: "effect", Kind: view.Word, Show: func(q *perturbationRow) string { return q.Effect.HedgesWord() }})
+		listing.Column[*perturbationRow]{Title: "effect", Kind: listing.Word, Show: func(q *perturbationRow) string { return q.Effect.HedgesWord() }})
 }
 
 // text returns how the terminal shows values of the quantity.

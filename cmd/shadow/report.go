@@ -12,12 +12,12 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/page"
-	"stackagent/shadow/report"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
+	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/page"
+	"stackagent/shadow/show/report"
+	"stackagent/shadow/store/objectstore"
 )
 
 // noFigure are endings that nobody gives a folder, of files that are not written.
@@ -179,7 +179,7 @@ func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]
 		return nil, data, nil
 	case f.extension() != "":
 		return []string{f.output}, nil, f.writeFigure(f.output, f.extension(), sum)
-	case f.output == "" && objects.Remote(s.Dir):
+	case f.output == "" && objectstore.Remote(s.Dir):
 		return nil, nil, console.Usagef("%s is in an object store: give -o FILE.html or -o FOLDER", s.Dir)
 	case f.output == "":
 		dir, figures = s.Dir, len(f.figures) > 0

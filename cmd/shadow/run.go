@@ -21,10 +21,10 @@ import (
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
-	"stackagent/shadow/deopt"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/jfr"
-	"stackagent/shadow/marker"
+	"stackagent/shadow/collect/ingest"
+	"stackagent/shadow/session/logs/deopt"
+	"stackagent/shadow/session/logs/jfr"
+	"stackagent/shadow/session/logs/marker"
 	"stackagent/shadow/store"
 )
 

@@ -21,9 +21,9 @@ import (
 	"stackagent/internal/proc"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
-	"stackagent/shadow/marker"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
+	"stackagent/shadow/session/logs/marker"
 )
 
 // fakeMarkers is the variable that names the file in which the fake JVM leaves a marker.

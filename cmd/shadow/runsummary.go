@@ -7,11 +7,11 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/granularity"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/advice"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view/table"
 )
 
 // printRunSummary says on stderr, in a few lines, what a run recorded: what it

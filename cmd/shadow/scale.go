@@ -18,9 +18,9 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
+	"stackagent/shadow/analysis/scaling"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/scaling"
+	"stackagent/shadow/show/figure"
 )
 
 // scaleFlags are the flags of shadow scale.

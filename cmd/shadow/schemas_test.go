@@ -22,34 +22,35 @@ import (
 	"stackagent/granularity/lbo"
 	gran "stackagent/granularity/tgp"
 	"stackagent/hpc"
-	"stackagent/shadow/advice"
-	"stackagent/shadow/budget"
-	"stackagent/shadow/check"
-	"stackagent/shadow/diff"
-	"stackagent/shadow/explain"
+	"stackagent/internal/listing"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/budget"
+	"stackagent/shadow/analysis/crosscheck"
+	"stackagent/shadow/analysis/diff"
+	"stackagent/shadow/analysis/explain"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/analysis/threads"
+	"stackagent/shadow/experiment/characterize"
 	byfleet "stackagent/shadow/fleet"
-	"stackagent/shadow/inquiry"
-	"stackagent/shadow/live"
-	"stackagent/shadow/nominal"
+	"stackagent/shadow/fleet/query"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/threads"
-	"stackagent/shadow/view"
-	"stackagent/shadow/virtual"
+	"stackagent/shadow/session/virtual"
+	"stackagent/shadow/show/live"
+	"stackagent/shadow/show/view"
 )
 
 // form is one form of what a verb prints.
 type form struct {
-	with  string             // the flags that it belongs to
-	of    any                // a value of the type
-	rows  [][]view.Described // or a list of rows with these columns
-	extra string             // of rows: what columns with other names hold, numbers or null
+	with  string                // the flags that it belongs to
+	of    any                   // a value of the type
+	rows  [][]listing.Described // or a list of rows with these columns
+	extra string                // of rows: what columns with other names hold, numbers or null
 }
 
-func rows[R any](with string, lists ...[]view.Column[R]) form {
+func rows[R any](with string, lists ...[]listing.Column[R]) form {
 	f := form{with: with}
 	for _, l := range lists {
-		f.rows = append(f.rows, view.Describe(l))
+		f.rows = append(f.rows, listing.Describe(l))
 	}
 	return f
 }
@@ -68,16 +69,16 @@ func printedForms() map[string][]form {
 	class := []form{{of: tgp.Classes{}}}
 	return map[string][]form{
 		"bottle":         {{of: bottleJSON{}}, {with: "of several sessions, iterations or parts", of: []bottleJSON{}}},
-		"characterize":   {{of: &nominal.Set{}}},
+		"characterize":   {{of: &characterize.Set{}}},
 		"check":          {{of: &budget.Report{}}},
 		"diff":           {{of: diff.Diff{}}},
 		"doctor":         {{of: []hpc.Facility{}}},
-		"fleet findings": {rows("", inquiry.FindingColumns())},
-		"fleet outliers": {rows("", inquiry.OutlierColumns())},
+		"fleet findings": {rows("", query.FindingColumns())},
+		"fleet outliers": {rows("", query.OutlierColumns())},
 		"fleet retain":   {rows("", fleet.DeletionColumns())},
-		"fleet top":      {rows("", inquiry.TopColumns(byfleet.Class, nil))},
-		"fleet trends":   {rows("", inquiry.TrendColumns())},
-		"fleet versions": {{of: inquiry.VersionDiff{}}},
+		"fleet top":      {rows("", query.TopColumns(byfleet.Class, nil))},
+		"fleet trends":   {rows("", query.TrendColumns())},
+		"fleet versions": {{of: query.VersionDiff{}}},
 		"gc":             {{of: gcReport{}}},
 		"heap":           {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
 		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
@@ -89,7 +90,7 @@ func printedForms() map[string][]form {
 		"scale":          {{of: stackJSON{}}},
 		"sessions ls":    {rows("", sessionColumns(time.Time{}, nil))},
 		"stack":          {{of: stackJSON{}}},
-		"stats":          {{of: summary.Summary{}}, {with: "--check", of: check.Result{}}},
+		"stats":          {{of: summary.Summary{}}, {with: "--check", of: crosscheck.Result{}}},
 		"tasks":          {tasks, inUnits},
 		"tgp coarse":     class,
 		"tgp diagnose":   {{of: gran.Diagnosis{}}},

@@ -16,9 +16,9 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/serve"
-	"stackagent/shadow/audit"
+	"stackagent/shadow/show/web"
+	"stackagent/shadow/show/web/audit"
 	"stackagent/shadow/store"
-	"stackagent/shadow/web"
 )
 
 // safeBuffer can be read while the command writes.

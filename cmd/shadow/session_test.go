@@ -9,10 +9,10 @@ import (
 	"stackagent/hpc"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
-	"stackagent/shadow/advice"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view"
 )
 
 const (

@@ -16,15 +16,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/label"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/audit"
-	"stackagent/shadow/catalog"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/remote"
+	"stackagent/shadow/session/catalog"
+	"stackagent/shadow/session/remotefs"
+	"stackagent/shadow/show/web/audit"
 	"stackagent/shadow/store"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/store/objectstore"
 )
 
 // defaultPlace explains where sessions are looked for when no folder is given.
@@ -56,7 +56,7 @@ folder named last, that is meant.`,
 }
 
 func newSessionsList(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var chosen label.Filter
 	cmd := &cobra.Command{
 		Use:   "ls [STORE...]",
@@ -84,7 +84,7 @@ and below that have a manifest.
 				env.Note("no sessions here")
 				return nil
 			}
-			return listing.Rows(&l, found, sessionColumns(env.Now(), found))
+			return listflags.Rows(&l, found, sessionColumns(env.Now(), found))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -109,8 +109,8 @@ func listedIn(dirs ...string) ([]catalog.Found, error) {
 	for _, dir := range dirs {
 		var found []catalog.Found
 		var err error
-		if objects.Remote(dir) {
-			found, err = remote.List(context.Background(), dir)
+		if objectstore.Remote(dir) {
+			found, err = remotefs.List(context.Background(), dir)
 		} else {
 			found, err = catalog.In(append(fleetFolders(dir), dir)...)
 		}
@@ -126,7 +126,7 @@ func listedIn(dirs ...string) ([]catalog.Found, error) {
 // fleetFolders are the folders that hold the sessions of a fleet's store in a folder, or of a day of it.
 func fleetFolders(dir string) []string {
 	partition := []string{"date=*", "service=*"}
-	for _, names := range [][]string{{strings.TrimSuffix(objects.SessionsPrefix, "/"), partition[0], partition[1]}, partition, partition[1:]} {
+	for _, names := range [][]string{{strings.TrimSuffix(objectstore.SessionsPrefix, "/"), partition[0], partition[1]}, partition, partition[1:]} {
 		if found := foldersBelow(dir, names); len(found) > 0 {
 			return found
 		}
@@ -213,7 +213,7 @@ func toRemove(env console.Env, args []string, age time.Duration) ([]catalog.Foun
 		if err != nil {
 			return nil, err
 		}
-		if len(in) == 0 && objects.Remote(dir) {
+		if len(in) == 0 && objectstore.Remote(dir) {
 			if in, err = leftover(env, dir); err != nil {
 				return nil, err
 			}
@@ -232,12 +232,12 @@ func toRemove(env console.Env, args []string, age time.Duration) ([]catalog.Foun
 
 // leftover is what a cut upload or deletion left of a session in an object store, if it is old enough.
 func leftover(env console.Env, dir string) ([]catalog.Found, error) {
-	bytes, latest, ok, err := remote.Leftover(context.Background(), dir)
+	bytes, latest, ok, err := remotefs.Leftover(context.Background(), dir)
 	if err != nil || !ok {
 		return nil, err
 	}
-	if env.Now().Sub(latest) < remote.Unfinished {
-		return nil, fmt.Errorf("%s has no %s: it may be uploaded just now; what is left of an upload can be deleted after %v", dir, store.ManifestName, remote.Unfinished)
+	if env.Now().Sub(latest) < remotefs.Unfinished {
+		return nil, fmt.Errorf("%s has no %s: it may be uploaded just now; what is left of an upload can be deleted after %v", dir, store.ManifestName, remotefs.Unfinished)
 	}
 	return []catalog.Found{{Dir: dir, Entry: catalog.Entry{Folder: path.Base(dir), Bytes: bytes, Started: latest, Stored: latest, Damaged: "there is no manifest"}}}, nil
 }
@@ -278,7 +278,7 @@ func audited(env console.Env, logFile string, f *catalog.Found) error {
 	switch {
 	case logFile != "":
 		log, err = audit.Open(logFile)
-	case !objects.Remote(f.Dir):
+	case !objectstore.Remote(f.Dir):
 		log, err = audit.OpenExisting(filepath.Join(filepath.Dir(f.Dir), audit.Name))
 	}
 	if err != nil {
@@ -290,8 +290,8 @@ func audited(env console.Env, logFile string, f *catalog.Found) error {
 }
 
 func deleteSession(dir string) error {
-	if objects.Remote(dir) {
-		return remote.Delete(context.Background(), dir)
+	if objectstore.Remote(dir) {
+		return remotefs.Delete(context.Background(), dir)
 	}
 	return catalog.Delete(dir)
 }
@@ -309,7 +309,7 @@ opens the report in the browser; elsewhere it prints the address.`,
 			if err != nil {
 				return err
 			}
-			if objects.Remote(dir) {
+			if objectstore.Remote(dir) {
 				return fmt.Errorf("%s is in an object store: write its report with shadow report %[1]s -o FILE.html", dir)
 			}
 			report := newReport(env)
@@ -370,7 +370,7 @@ func newSessionsLabel(env console.Env) *cobra.Command {
 of the program. They are in the file ` + catalog.LabelName + ` of the session's folder; the session
 itself does not change. An empty name or note removes it.`,
 		Example: `  shadow sessions label last --name "before the fix" --note "8 workers, warm cache"`,
-		Args:    listing.OneSession,
+		Args:    listflags.OneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, note := cmd.Flags().Changed("name"), cmd.Flags().Changed("note")
 			if !name && !note {
@@ -380,7 +380,7 @@ itself does not change. An empty name or note removes it.`,
 			if err != nil {
 				return err
 			}
-			if objects.Remote(dir) {
+			if objectstore.Remote(dir) {
 				return fmt.Errorf("%s is in an object store: sessions there cannot be labelled", dir)
 			}
 			return catalog.Relabel(dir, func(old *catalog.Label) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/shadow/audit"
-	"stackagent/shadow/catalog"
+	"stackagent/shadow/session/catalog"
+	"stackagent/shadow/show/web/audit"
 	"stackagent/shadow/store"
 )
 

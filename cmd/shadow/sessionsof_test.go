@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/shadow/export/exporttest"
+	"stackagent/shadow/exchange/export/exporttest"
 )
 
 // TestCopiesOfImports: sessions made of one recording are one run, whatever their folders are called, and a damaged one

@@ -7,18 +7,18 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/speedup"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
+	"stackagent/shadow/analysis/scaling"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/scaling"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/show/figure"
 )
 
 // stackFlags are the flags of shadow stack, and those that scale shares.
 type stackFlags struct {
-	listing.Flags
+	listflags.Flags
 	region  string
 	workers string
 	iterationFlags

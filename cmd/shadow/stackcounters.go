@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"stackagent/granularity/estimate"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/scaling"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/analysis/scaling"
 )
 
 // count takes in what was counted in a run and in its base.

@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/speedup"
+	"stackagent/internal/listing"
 	"stackagent/internal/units"
-	"stackagent/shadow/advice"
+	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/view"
 )
 
 // stackJSON is the output of shadow stack; threads, speedup and components are promised.
@@ -78,7 +78,7 @@ func (f *stackFlags) print(bars []stackBar, collector []configuration) error {
 		for _, c := range collector {
 			out.Collector = append(out.Collector, c.json())
 		}
-		return listing.JSON(f.Env.Out, out)
+		return listflags.JSON(f.Env.Out, out)
 	case "csv":
 		return f.csv(bars)
 	}
@@ -140,7 +140,7 @@ func runOf(b speedup.Bar) runJSON {
 }
 
 func (f *stackFlags) table(bars []stackBar) error {
-	if err := listing.Table(f.Env.Out, f.TableOptions(false), listing.Refs(bars), barColumns(bars)); err != nil {
+	if err := listflags.Table(f.Env.Out, f.TableOptions(false), listflags.Refs(bars), barColumns(bars)); err != nil {
 		return err
 	}
 	var text strings.Builder
@@ -153,14 +153,14 @@ func (f *stackFlags) table(bars []stackBar) error {
 	return f.counterTable(bars)
 }
 
-func barColumns(bars []stackBar) []view.Column[*stackBar] {
-	var columns []view.Column[*stackBar]
+func barColumns(bars []stackBar) []listing.Column[*stackBar] {
+	var columns []listing.Column[*stackBar]
 	if slices.ContainsFunc(bars, func(b stackBar) bool { return len(b.others) > 0 }) {
-		columns = append(columns, view.Column[*stackBar]{Title: "with", Kind: view.Name, Stays: true, Show: func(b *stackBar) string { return pointLabel(b.others) }})
+		columns = append(columns, listing.Column[*stackBar]{Title: "with", Kind: listing.Name, Stays: true, Show: func(b *stackBar) string { return pointLabel(b.others) }})
 	}
-	columns = append(columns, []view.Column[*stackBar]{
-		{Title: "threads", Kind: view.Int, Value: func(b *stackBar) view.Value { return view.IntOf(int64(b.Threads)) }},
-		{Title: "speedup", Kind: view.Float, Show: func(b *stackBar) string {
+	columns = append(columns, []listing.Column[*stackBar]{
+		{Title: "threads", Kind: listing.Int, Value: func(b *stackBar) listing.Value { return listing.IntOf(int64(b.Threads)) }},
+		{Title: "speedup", Kind: listing.Float, Show: func(b *stackBar) string {
 			if b.AtMost {
 				return "at most " + interval(b.Speedup)
 			}
@@ -168,7 +168,7 @@ func barColumns(bars []stackBar) []view.Column[*stackBar] {
 		}},
 	}...)
 	for c := range speedup.NComponents {
-		columns = append(columns, view.Column[*stackBar]{Title: c.String(), Kind: view.Float,
+		columns = append(columns, listing.Column[*stackBar]{Title: c.String(), Kind: listing.Float,
 			Show: func(b *stackBar) string {
 				if b.Unknown[c] {
 					return notAvailable
@@ -219,5 +219,5 @@ func (f *stackFlags) csv(bars []stackBar) error {
 		}
 		cells = append(cells, append(row, bound, pointLabel(b.others)))
 	}
-	return listing.CSV(f.Env.Out, header, cells)
+	return listflags.CSV(f.Env.Out, header, cells)
 }

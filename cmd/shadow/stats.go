@@ -11,20 +11,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/advice"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 func newStats(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var filter summary.Filter
 	var inUnits, views, exact bool
 	var thresholds []string
@@ -44,7 +45,7 @@ prints the differences.`,
   shadow stats /tmp/s --units
   shadow stats /tmp/s --trace 0af7651916cd43dd8448eb211c80319c
   shadow stats /tmp/s --check`,
-		Args: listing.OneSession,
+		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
@@ -73,9 +74,9 @@ prints the differences.`,
 			}
 			switch l.Format {
 			case "json":
-				return listing.JSON(env.Out, s)
+				return listflags.JSON(env.Out, s)
 			case "csv":
-				return view.All(view.CSV(env.Out, view.Metrics()), metricsOf(s))
+				return listing.All(listing.CSV(env.Out, view.Metrics()), metricsOf(s))
 			}
 			return statsTable(&l, s)
 		},
@@ -104,7 +105,7 @@ func show(s *summary.Summary, name string, only bool) error {
 	return err
 }
 
-func statsTable(l *listing.Flags, s *summary.Summary) error {
+func statsTable(l *listflags.Flags, s *summary.Summary) error {
 	w := l.Env.Out
 	facts := table.New(table.Column{}, table.Column{})
 	for _, f := range statsFacts(s) {
@@ -117,7 +118,7 @@ func statsTable(l *listing.Flags, s *summary.Summary) error {
 	if err := printBalance(w, s.Balance, o); err != nil {
 		return err
 	}
-	t := listing.TableOf(metricsOf(s), view.Metrics())
+	t := listflags.TableOf(metricsOf(s), view.Metrics())
 	fmt.Fprintln(w)
 	if err := t.Render(w, o); err != nil {
 		return err

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/advice"
-	"stackagent/shadow/graph"
+	"stackagent/internal/listing/table"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/graph"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view/table"
 )
 
 // filterFlags gives cmd the flags that choose classes.

@@ -13,20 +13,21 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/tgp"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/origin"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
+	"stackagent/shadow/session/callsite"
+	"stackagent/shadow/session/unit"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/unit"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 func newTasks(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var filter summary.Filter
 	var output, metric string
 	var inUnits bool
@@ -42,7 +43,7 @@ columns.`,
   shadow tasks /tmp/s --format tgp -o traces
   shadow tasks /tmp/s --app --top 50
   shadow tasks /tmp/s --trace 0af7651916cd43dd8448eb211c80319c`,
-		Args: listing.OneSession,
+		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
@@ -92,14 +93,14 @@ columns.`,
 	return cmd
 }
 
-func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
+func printTasks(l *listflags.Flags, s *session.Session, filter summary.Filter, output string) error {
 	return files.Write(l.Env.Out, output, func(w io.Writer) error {
 		before := len(s.Warnings)
 		traces, err := s.Traces()
 		if err != nil {
 			return err
 		}
-		sink := listing.Stream(l, w, output != "", view.Tasks(s, traces.Any()))
+		sink := listflags.Stream(l, w, output != "", view.Tasks(s, traces.Any()))
 		total, err := eachTask(l, s, filter, traces, sink)
 		if err != nil {
 			return err
@@ -123,7 +124,7 @@ func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, out
 const maxNamed = 5
 
 // noteSummarised says what has no row since it was not recorded one by one.
-func noteSummarised(l *listing.Flags, s *session.Session, filter summary.Filter) error {
+func noteSummarised(l *listflags.Flags, s *session.Session, filter summary.Filter) error {
 	if s.Manifest.Summarised.Sum() == 0 {
 		return nil
 	}
@@ -161,9 +162,9 @@ func noteSummarised(l *listing.Flags, s *session.Session, filter summary.Filter)
 
 // eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, traces *session.Traces, to view.Sink[view.Task]) (total int, err error) {
+func eachTask(l *listflags.Flags, s *session.Session, filter summary.Filter, traces *session.Traces, to listing.Sink[view.Task]) (total int, err error) {
 	limit := l.Limit()
-	inherited, named, err := origin.OfTasks(s)
+	inherited, named, err := callsite.OfTasks(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the call sites of the tasks of %s: %w", s.Dir, err)
 	}
@@ -187,11 +188,11 @@ func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, trace
 		}
 		total++
 		if limit > 0 && total > limit {
-			return listing.ErrEnough
+			return listflags.ErrEnough
 		}
 		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt), Name: name, Span: traces.OfTask(t)})
 	})
-	if err != nil && !errors.Is(err, listing.ErrEnough) {
+	if err != nil && !errors.Is(err, listflags.ErrEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
 	if filter.Trace != "" && total == 0 {

@@ -9,20 +9,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/threads"
-	"stackagent/shadow/view/table"
 )
 
 func newThreads(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var counted, virtual bool
 	var group string
 	cmd := &cobra.Command{
@@ -47,7 +47,7 @@ they waited for one when ready, and how often and how long they parked without l
 it (pinned). json and csv without --virtual have these figures for each virtual thread
 that was recorded by itself.`,
 		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --virtual\n  shadow threads /tmp/s --format csv",
-		Args:    listing.OneSession,
+		Args:    listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := cmp.Or(l.Check(), checkGroup(group)); err != nil {
 				return err
@@ -110,8 +110,8 @@ func addTimes(env console.Env, s *session.Session, rows []threads.Row) ([]thread
 }
 
 // printThreads prints the listing and the notes that belong to it.
-func printThreads(l *listing.Flags, rows []threads.Row, file *hpc.File, times *session.Times) error {
-	if err := listing.Rows(l, listing.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
+func printThreads(l *listflags.Flags, rows []threads.Row, file *hpc.File, times *session.Times) error {
+	if err := listflags.Rows(l, listflags.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
 		return err
 	}
 	if times != nil {
@@ -123,7 +123,7 @@ func printThreads(l *listing.Flags, rows []threads.Row, file *hpc.File, times *s
 }
 
 // noteCounters says why cells of counters are empty.
-func noteCounters(l *listing.Flags, file *hpc.File) {
+func noteCounters(l *listflags.Flags, file *hpc.File) {
 	if file == nil {
 		l.Env.Note("this session has no counters")
 		return
@@ -139,7 +139,7 @@ func noteCounters(l *listing.Flags, file *hpc.File) {
 }
 
 // noteTimes says from where the times are, and what is not in them.
-func noteTimes(l *listing.Flags, times *session.Times) {
+func noteTimes(l *listflags.Flags, times *session.Times) {
 	r := times.Record
 	l.Env.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
 	if !times.Whole {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"stackagent/internal/units"
-	"stackagent/shadow/threads"
+	"stackagent/shadow/analysis/threads"
 )
 
 // threadJSON has fields of the JSON of shadow threads.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/cmd/shadow/internal/top"
@@ -16,7 +16,7 @@ import (
 )
 
 type topFlags struct {
-	listing.Flags
+	listflags.Flags
 	page, tokenFile, tlsCA string
 	once                   bool
 }

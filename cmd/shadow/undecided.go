@@ -1,15 +1,15 @@
 package main
 
 import (
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/text"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
 )
 
 // noteUndecided says which created tasks have no row since nobody knows whether
 // they were executed.
-func noteUndecided(l *listing.Flags, s *session.Session, filter summary.Filter, undecided map[uint32]uint64) {
+func noteUndecided(l *listflags.Flags, s *session.Session, filter summary.Filter, undecided map[uint32]uint64) {
 	sum := uint64(0)
 	for id, n := range undecided {
 		if c := s.ClassByID(id); c == nil || filter.Match(c.Name, c.Kinds) {

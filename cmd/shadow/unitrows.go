@@ -6,13 +6,13 @@ import (
 	"io"
 
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/shadow/advice"
-	"stackagent/shadow/origin"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/unit"
-	"stackagent/shadow/view"
+	"stackagent/shadow/session/callsite"
+	"stackagent/shadow/session/unit"
+	"stackagent/shadow/show/view"
 )
 
 // unitFormats are those of a listing of units.
@@ -20,18 +20,18 @@ var unitFormats = []string{"table", "csv", "json"}
 
 // printUnits lists the units of a session in the order of their ends on each
 // thread.
-func printUnits(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
+func printUnits(l *listflags.Flags, s *session.Session, filter summary.Filter, output string) error {
 	u, err := unit.Of(s)
 	if err != nil {
 		return err
 	}
-	named, err := origin.UnitNames(s)
+	named, err := callsite.UnitNames(s)
 	if err != nil {
 		return err
 	}
 	before, n := len(s.Warnings), 0
 	err = files.Write(l.Env.Out, output, func(w io.Writer) error {
-		to := listing.Stream(l, w, output != "", view.UnitsOfWork(s))
+		to := listflags.Stream(l, w, output != "", view.UnitsOfWork(s))
 		limit := l.Limit()
 		err := u.Each(func(x *unit.Unit) error {
 			name := named(x)
@@ -39,14 +39,14 @@ func printUnits(l *listing.Flags, s *session.Session, filter summary.Filter, out
 				return nil
 			}
 			if n++; limit > 0 && n > limit {
-				return listing.ErrEnough
+				return listflags.ErrEnough
 			}
 			return to.Write(view.UnitOfWork{Unit: x, Class: name.Name})
 		})
-		if err != nil && !errors.Is(err, listing.ErrEnough) {
+		if err != nil && !errors.Is(err, listflags.ErrEnough) {
 			return fmt.Errorf("listing the units of %s: %w", s.Dir, err)
 		}
-		l.NoteCut(errors.Is(err, listing.ErrEnough))
+		l.NoteCut(errors.Is(err, listflags.ErrEnough))
 		return to.Close()
 	})
 	if err != nil {

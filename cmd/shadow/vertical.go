@@ -13,20 +13,20 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
 	analysis "stackagent/granularity/vertical"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/explain"
-	"stackagent/shadow/metric"
+	"stackagent/shadow/analysis/explain"
+	"stackagent/shadow/analysis/formula"
+	"stackagent/shadow/analysis/timeseries"
 	"stackagent/shadow/session"
-	"stackagent/shadow/vertical"
 )
 
 // verticalFlags are the flags of shadow vertical.
 type verticalFlags struct {
-	listing.Flags
+	listflags.Flags
 	window    windowFlags
 	every     string
 	defined   []string
@@ -40,7 +40,7 @@ type verticalFlags struct {
 	output    string
 	validateFlags
 
-	executions []vertical.Execution // that are the samples; nil: they follow each other
+	executions []timeseries.Execution // that are the samples; nil: they follow each other
 }
 
 // defaultTarget is the metric whose phases are listed.
@@ -189,7 +189,7 @@ func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error)
 	if err != nil {
 		return nil, err
 	}
-	var o vertical.Options
+	var o timeseries.Options
 	if span != nil {
 		o.From, o.To = span.From, span.To
 	}
@@ -234,7 +234,7 @@ func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error)
 const mostExecutions = 50_000
 
 // table is the session over the samples that --every asks for.
-func (f *verticalFlags) table(s *session.Session, span *activity.Span, o vertical.Options) (*vertical.Table, error) {
+func (f *verticalFlags) table(s *session.Session, span *activity.Span, o timeseries.Options) (*timeseries.Table, error) {
 	if class, ok := strings.CutPrefix(f.every, "task:"); ok {
 		if !f.samples && f.correlate == "" && f.matrix == "" && !f.metrics {
 			return nil, console.Usagef("--every task:%s has no time axis: use it with --correlate, --matrix or --samples", class)
@@ -242,18 +242,18 @@ func (f *verticalFlags) table(s *session.Session, span *activity.Span, o vertica
 		if span != nil {
 			return nil, console.Usagef("--every task:%s takes the whole session", class)
 		}
-		t, all, err := vertical.OfExecutions(s, class, mostExecutions)
+		t, all, err := timeseries.OfExecutions(s, class, mostExecutions)
 		f.executions = all
 		return t, err
 	}
 	if err := f.grid(s, span, &o); err != nil {
 		return nil, err
 	}
-	return vertical.Load(s, o)
+	return timeseries.Load(s, o)
 }
 
 // metric evaluates a metric that a flag names. Where --where does not hold it has no value.
-func (v *verticalView) metric(flag, expression string) (*metric.Metric, error) {
+func (v *verticalView) metric(flag, expression string) (*formula.Metric, error) {
 	m, err := v.Metrics.Metric(expression)
 	if err != nil {
 		return nil, console.Usagef("%s %s: %w", flag, expression, err)
@@ -264,7 +264,7 @@ func (v *verticalView) metric(flag, expression string) (*metric.Metric, error) {
 }
 
 // hide takes the values of samples away that --where does not choose.
-func (v *verticalView) hide(m *metric.Metric) {
+func (v *verticalView) hide(m *formula.Metric) {
 	for i, use := range v.use {
 		if !use {
 			m.Values[i] = math.NaN()
@@ -273,7 +273,7 @@ func (v *verticalView) hide(m *metric.Metric) {
 }
 
 // rate is a metric that a flag names, a counter as growth per second.
-func (v *verticalView) rate(flag, expression string) (*metric.Metric, error) {
+func (v *verticalView) rate(flag, expression string) (*formula.Metric, error) {
 	m, err := v.metric(flag, expression)
 	if err != nil || !m.Counter {
 		return m, err
@@ -291,10 +291,10 @@ func (v *verticalView) rate(flag, expression string) (*metric.Metric, error) {
 }
 
 // noteGuarded notes samples without a value because of a tiny denominator.
-func noteGuarded(env console.Env, metrics ...*metric.Metric) {
+func noteGuarded(env console.Env, metrics ...*formula.Metric) {
 	for _, m := range metrics {
 		if m.Guarded > 0 {
-			env.Note("%s: no value in %d of %d samples, whose denominator is 0 or below %s of the usual", m.Name, m.Guarded, len(m.Values), units.FormatPercent(metric.TinyShare))
+			env.Note("%s: no value in %d of %d samples, whose denominator is 0 or below %s of the usual", m.Name, m.Guarded, len(m.Values), units.FormatPercent(formula.TinyShare))
 		}
 	}
 }

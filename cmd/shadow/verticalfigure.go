@@ -8,12 +8,12 @@ import (
 	"stackagent/granularity/activity"
 	analysis "stackagent/granularity/vertical"
 	"stackagent/internal/units"
-	"stackagent/shadow/explain"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/metric"
+	"stackagent/shadow/analysis/explain"
+	"stackagent/shadow/analysis/formula"
+	"stackagent/shadow/show/figure"
 )
 
-func drawn(m *metric.Metric) figure.MonitorSeries {
+func drawn(m *formula.Metric) figure.MonitorSeries {
 	return figure.MonitorSeries{Name: m.Name, Unit: m.Unit, Layer: m.Layer, Values: m.Values}
 }
 
@@ -33,7 +33,7 @@ func (v *verticalView) drawing() figure.Profile {
 const mostDrawn = 8
 
 // explained draws a metric above what changed with it.
-func (v *verticalView) explained(m *metric.Metric, e *explain.Explanation) *figure.Figure {
+func (v *verticalView) explained(m *formula.Metric, e *explain.Explanation) *figure.Figure {
 	p := v.drawing()
 	for _, s := range append([]explain.Span{e.Span}, e.Similar...) {
 		if s.ToNs > s.FromNs {
@@ -110,7 +110,7 @@ func (v *verticalView) addCauses(p *figure.Profile, shown map[string]bool) error
 	return nil
 }
 
-func scatterOf(x, y *metric.Metric, c analysis.Correlation) *figure.Figure {
+func scatterOf(x, y *formula.Metric, c analysis.Correlation) *figure.Figure {
 	notes := []string{fmt.Sprintf("%d samples; r between %.3f and %.3f without any one of them; Spearman %.3f.", c.Samples, c.LeaveOneOut[0], c.LeaveOneOut[1], c.Spearman)}
 	for _, caution := range c.Cautions {
 		notes = append(notes, explain.Caution(caution))
@@ -118,7 +118,7 @@ func scatterOf(x, y *metric.Metric, c analysis.Correlation) *figure.Figure {
 	return figure.Scatter(drawn(x), drawn(y), c.R, notes)
 }
 
-func matrixOf(m []*metric.Metric, cells [][]analysis.Correlation) *figure.Figure {
+func matrixOf(m []*formula.Metric, cells [][]analysis.Correlation) *figure.Figure {
 	var series []figure.MonitorSeries
 	r := make([][]float64, len(m))
 	for i := range m {

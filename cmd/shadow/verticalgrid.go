@@ -8,8 +8,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/timeseries"
 	"stackagent/shadow/session"
-	"stackagent/shadow/vertical"
 )
 
 // spanOf is a time since the start of a session.
@@ -18,7 +18,7 @@ func spanOf(start units.MonoNs, from, to time.Duration) activity.Span {
 }
 
 // grid chooses the samples: of a fixed length, or from event to event.
-func (f *verticalFlags) grid(s *session.Session, window *activity.Span, o *vertical.Options) (err error) {
+func (f *verticalFlags) grid(s *session.Session, window *activity.Span, o *timeseries.Options) (err error) {
 	whole := activity.Span{From: s.Manifest.StartNs, To: s.Manifest.StartNs + units.MonoNs(s.Duration())}
 	if window != nil {
 		whole = *window

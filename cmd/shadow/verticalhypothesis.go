@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/estimate"
 	"stackagent/hpc"
 	"stackagent/hpc/monitor"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/explain"
-	"stackagent/shadow/metric"
-	"stackagent/shadow/view"
+	"stackagent/shadow/analysis/explain"
+	"stackagent/shadow/analysis/formula"
 )
 
 // hypothesisFileName is the file beside the runs that says what became of a hypothesis.
@@ -80,9 +80,9 @@ func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session
 		return err
 	}
 	if f.Format == "json" {
-		return listing.JSON(env.Out, out)
+		return listflags.JSON(env.Out, out)
 	}
-	if err := listing.Rows(&f.Flags, out.rows(v, &h), trialColumns); err != nil {
+	if err := listflags.Rows(&f.Flags, out.rows(v, &h), trialColumns); err != nil {
 		return err
 	}
 	if f.Format == "table" {
@@ -97,7 +97,7 @@ func (f *verticalFlags) try(v *verticalView, h *explain.Hypothesis) (explain.Tri
 	if err != nil {
 		return explain.Trial{}, false
 	}
-	var cause *metric.Metric // a monitor that has no values there: it never happened
+	var cause *formula.Metric // a monitor that has no values there: it never happened
 	if m, err := v.rate("--explain", h.Cause); err == nil {
 		cause = m
 	}
@@ -154,10 +154,10 @@ func (r *hypothesisResult) rows(v *verticalView, h *explain.Hypothesis) []*trial
 	}
 }
 
-var trialColumns = []view.Column[*trialRow]{
-	{Name: "quantity", Title: "quantity", Kind: view.Name, Doc: "the cause's most extreme level, and the share of the metric that such changes took away", Value: func(r *trialRow) view.Value { return view.NameOf(r.quantity) }},
-	{Name: "with", Title: "session", Kind: view.Float, Doc: "in the session that was explained", Value: func(r *trialRow) view.Value { return view.FloatOf(r.with) }, Show: func(r *trialRow) string { return r.show(r.with) }},
-	{Name: "without", Title: "without the cause", Kind: view.Float, Doc: "mean of the runs without the cause", Value: func(r *trialRow) view.Value { return view.FloatOf(r.without.Mean) }, Show: func(r *trialRow) string { return r.show(r.without.Mean) }},
-	{Name: "low", Title: "95 % from", Kind: view.Float, Optional: true, Doc: "low end of its 95 % confidence interval", Value: func(r *trialRow) view.Value { return view.Opt(estimate.Number(r.without.Low), view.FloatOf) }, Show: func(r *trialRow) string { return unlessNaN(r.without.Low, r.show) }},
-	{Name: "high", Title: "to", Kind: view.Float, Optional: true, Doc: "high end of it", Value: func(r *trialRow) view.Value { return view.Opt(estimate.Number(r.without.High), view.FloatOf) }, Show: func(r *trialRow) string { return unlessNaN(r.without.High, r.show) }},
+var trialColumns = []listing.Column[*trialRow]{
+	{Name: "quantity", Title: "quantity", Kind: listing.Name, Doc: "the cause's most extreme level, and the share of the metric that such changes took away", Value: func(r *trialRow) listing.Value { return listing.NameOf(r.quantity) }},
+	{Name: "with", Title: "session", Kind: listing.Float, Doc: "in the session that was explained", Value: func(r *trialRow) listing.Value { return listing.FloatOf(r.with) }, Show: func(r *trialRow) string { return r.show(r.with) }},
+	{Name: "without", Title: "without the cause", Kind: listing.Float, Doc: "mean of the runs without the cause", Value: func(r *trialRow) listing.Value { return listing.FloatOf(r.without.Mean) }, Show: func(r *trialRow) string { return r.show(r.without.Mean) }},
+	{Name: "low", Title: "95 % from", Kind: listing.Float, Optional: true, Doc: "low end of its 95 % confidence interval", Value: func(r *trialRow) listing.Value { return listing.Opt(estimate.Number(r.without.Low), listing.FloatOf) }, Show: func(r *trialRow) string { return unlessNaN(r.without.Low, r.show) }},
+	{Name: "high", Title: "to", Kind: listing.Float, Optional: true, Doc: "high end of it", Value: func(r *trialRow) listing.Value { return listing.Opt(estimate.Number(r.without.High), listing.FloatOf) }, Show: func(r *trialRow) string { return unlessNaN(r.without.High, r.show) }},
 }

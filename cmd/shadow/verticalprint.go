@@ -10,13 +10,13 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	analysis "stackagent/granularity/vertical"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/explain"
-	"stackagent/shadow/metric"
-	"stackagent/shadow/view"
+	"stackagent/shadow/analysis/explain"
+	"stackagent/shadow/analysis/formula"
 )
 
 // phases lists when the throughput differs from its usual level, and why.
@@ -30,23 +30,23 @@ func (f *verticalFlags) phases(env console.Env, v *verticalView) error {
 		if phases == nil {
 			phases = []explain.Phase{}
 		}
-		return listing.JSON(env.Out, phases)
+		return listflags.JSON(env.Out, phases)
 	}
 	if f.Format == "table" && len(phases) == 0 {
 		env.Note("the throughput has no phase that stands out; --explain METRIC looks at another metric")
 	}
-	return listing.Rows(&f.Flags, phases, phaseColumns)
+	return listflags.Rows(&f.Flags, phases, phaseColumns)
 }
 
-var phaseColumns = []view.Column[explain.Phase]{
-	{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "start of the phase, since the start of the session", Value: func(p explain.Phase) view.Value { return view.IntOf(p.FromNs) }},
-	{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "its end", Value: func(p explain.Phase) view.Value { return view.IntOf(p.ToNs) }},
-	{Name: "similar", Title: "like it", Kind: view.Int, Unit: view.Count, Doc: "further ranges in which the metric changed in the same way", Value: func(p explain.Phase) view.Value { return view.IntOf(len(p.Similar)) }},
-	{Name: "level", Title: "level", Kind: view.Float, Optional: true, Doc: "mean of the metric in the phase", Value: func(p explain.Phase) view.Value { return view.Opt(p.During, view.FloatOf) },
+var phaseColumns = []listing.Column[explain.Phase]{
+	{Name: "from_ns", Title: "from", Kind: listing.Int, Unit: listing.Ns, Doc: "start of the phase, since the start of the session", Value: func(p explain.Phase) listing.Value { return listing.IntOf(p.FromNs) }},
+	{Name: "to_ns", Title: "to", Kind: listing.Int, Unit: listing.Ns, Doc: "its end", Value: func(p explain.Phase) listing.Value { return listing.IntOf(p.ToNs) }},
+	{Name: "similar", Title: "like it", Kind: listing.Int, Unit: listing.Count, Doc: "further ranges in which the metric changed in the same way", Value: func(p explain.Phase) listing.Value { return listing.IntOf(len(p.Similar)) }},
+	{Name: "level", Title: "level", Kind: listing.Float, Optional: true, Doc: "mean of the metric in the phase", Value: func(p explain.Phase) listing.Value { return listing.Opt(p.During, listing.FloatOf) },
 		Show: func(p explain.Phase) string { return showValue(p.During, p.Unit) }},
-	{Name: "usual", Title: "usual", Kind: view.Float, Doc: "level in most of the session", Value: func(p explain.Phase) view.Value { return view.FloatOf(p.Usual) },
+	{Name: "usual", Title: "usual", Kind: listing.Float, Doc: "level in most of the session", Value: func(p explain.Phase) listing.Value { return listing.FloatOf(p.Usual) },
 		Show: func(p explain.Phase) string { return explain.Format(p.Usual, p.Unit) }},
-	{Name: "explanation", Title: "explanation", Kind: view.Name, Wraps: true, Doc: "what changed with it", Value: func(p explain.Phase) view.Value { return view.NameOf(p.Sentence) }},
+	{Name: "explanation", Title: "explanation", Kind: listing.Name, Wraps: true, Doc: "what changed with it", Value: func(p explain.Phase) listing.Value { return listing.NameOf(p.Sentence) }},
 }
 
 func showValue(v *float64, unit string) string {
@@ -67,7 +67,7 @@ func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
 	case f.output != "":
 		return files.WriteFigure(env, f.output, v.explained(m, e))
 	case f.Format == "json":
-		return listing.JSON(env.Out, e)
+		return listflags.JSON(env.Out, e)
 	case f.Format == "table":
 		if _, err := fmt.Fprintf(env.Out, "%s\n", text.OneLine(e.Sentence)); err != nil {
 			return fmt.Errorf("printing: %w", err)
@@ -77,11 +77,11 @@ func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
 		}
 		fmt.Fprintln(env.Out)
 	}
-	return listing.Rows(&f.Flags, append(e.Causes, e.Others...), explainedColumns)
+	return listflags.Rows(&f.Flags, append(e.Causes, e.Others...), explainedColumns)
 }
 
 // explainAsked explains what --explain asks for.
-func (f *verticalFlags) explainAsked(v *verticalView) (*metric.Metric, *explain.Explanation, error) {
+func (f *verticalFlags) explainAsked(v *verticalView) (*formula.Metric, *explain.Explanation, error) {
 	name, in, err := v.rangeOf(f.explain)
 	if err != nil {
 		return nil, nil, err
@@ -93,27 +93,27 @@ func (f *verticalFlags) explainAsked(v *verticalView) (*metric.Metric, *explain.
 	return m, v.Explain(m, in), nil
 }
 
-var explainedColumns = []view.Column[explain.Cause]{
-	{Name: "rank", Title: "rank", Kind: view.Int, Optional: true, Doc: "the most likely cause first; empty: no candidate", Value: func(c explain.Cause) view.Value {
+var explainedColumns = []listing.Column[explain.Cause]{
+	{Name: "rank", Title: "rank", Kind: listing.Int, Optional: true, Doc: "the most likely cause first; empty: no candidate", Value: func(c explain.Cause) listing.Value {
 		if c.Rank == 0 {
-			return view.Null
+			return listing.Null
 		}
-		return view.IntOf(c.Rank)
+		return listing.IntOf(c.Rank)
 	}},
-	{Name: "layer", Title: "layer", Kind: view.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Layer) }},
-	{Name: "monitor", Title: "monitor", Kind: view.Name, Doc: "its name; a counter as growth per second", Value: func(c explain.Cause) view.Value { return view.NameOf(c.Monitor) }},
-	{Name: "unit", Kind: view.Word, Doc: "of before and during", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Unit) }},
-	{Name: "before", Title: "before", Kind: view.Float, Optional: true, Doc: "mean outside of the range, near it", Value: func(c explain.Cause) view.Value { return view.Opt(c.Before, view.FloatOf) },
+	{Name: "layer", Title: "layer", Kind: listing.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Layer) }},
+	{Name: "monitor", Title: "monitor", Kind: listing.Name, Doc: "its name; a counter as growth per second", Value: func(c explain.Cause) listing.Value { return listing.NameOf(c.Monitor) }},
+	{Name: "unit", Kind: listing.Word, Doc: "of before and during", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Unit) }},
+	{Name: "before", Title: "before", Kind: listing.Float, Optional: true, Doc: "mean outside of the range, near it", Value: func(c explain.Cause) listing.Value { return listing.Opt(c.Before, listing.FloatOf) },
 		Show: func(c explain.Cause) string { return showValue(c.Before, c.Unit) }},
-	{Name: "during", Title: "during", Kind: view.Float, Optional: true, Doc: "mean in the range", Value: func(c explain.Cause) view.Value { return view.Opt(c.During, view.FloatOf) },
+	{Name: "during", Title: "during", Kind: listing.Float, Optional: true, Doc: "mean in the range", Value: func(c explain.Cause) listing.Value { return listing.Opt(c.During, listing.FloatOf) },
 		Show: func(c explain.Cause) string { return showValue(c.During, c.Unit) }},
-	{Name: "change", Title: "change", Kind: view.Word, Doc: "the change in words", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Change) }},
-	{Name: "lag_ns", Title: "lag", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "how long after the metric it changed; below 0: before; empty: not clear, or it is read too seldom to say", Value: func(c explain.Cause) view.Value { return view.Opt(c.LagNs, view.IntOf[units.Ns]) }},
-	{Name: "r", Title: "r", Kind: view.Float, Optional: true, Doc: "Pearson's correlation with the metric over the run", Value: func(c explain.Cause) view.Value { return view.Opt(c.R, view.FloatOf) },
+	{Name: "change", Title: "change", Kind: listing.Word, Doc: "the change in words", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Change) }},
+	{Name: "lag_ns", Title: "lag", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "how long after the metric it changed; below 0: before; empty: not clear, or it is read too seldom to say", Value: func(c explain.Cause) listing.Value { return listing.Opt(c.LagNs, listing.IntOf[units.Ns]) }},
+	{Name: "r", Title: "r", Kind: listing.Float, Optional: true, Doc: "Pearson's correlation with the metric over the run", Value: func(c explain.Cause) listing.Value { return listing.Opt(c.R, listing.FloatOf) },
 		Show: func(c explain.Cause) string { return showR(c.R) }},
-	{Name: "p", Title: "adjusted p", Kind: view.Float, Optional: true, Doc: "probability of such a change by chance, corrected for the number of series tried", Value: func(c explain.Cause) view.Value { return view.Opt(c.P, view.FloatOf) },
+	{Name: "p", Title: "adjusted p", Kind: listing.Float, Optional: true, Doc: "probability of such a change by chance, corrected for the number of series tried", Value: func(c explain.Cause) listing.Value { return listing.Opt(c.P, listing.FloatOf) },
 		Show: func(c explain.Cause) string { return showP(c.P) }},
-	{Name: "group", Title: "moves with", Kind: view.Name, Wraps: true, Doc: "monitors that moved together with it", Value: func(c explain.Cause) view.Value { return view.NameOf(strings.Join(c.Group, ", ")) },
+	{Name: "group", Title: "moves with", Kind: listing.Name, Wraps: true, Doc: "monitors that moved together with it", Value: func(c explain.Cause) listing.Value { return listing.NameOf(strings.Join(c.Group, ", ")) },
 		Show: func(c explain.Cause) string {
 			const most = 3
 			if more := len(c.Group) - most; more > 0 {
@@ -121,7 +121,7 @@ var explainedColumns = []view.Column[explain.Cause]{
 			}
 			return strings.Join(c.Group, ", ")
 		}},
-	{Name: "why", Title: "no candidate because it", Kind: view.Word, Doc: "why it is no candidate", Value: func(c explain.Cause) view.Value { return view.WordOf(c.Why) }},
+	{Name: "why", Title: "no candidate because it", Kind: listing.Word, Doc: "why it is no candidate", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Why) }},
 }
 
 func showR(r *float64) string {
@@ -189,13 +189,13 @@ func (f *verticalFlags) correlation(env console.Env, v *verticalView) error {
 	case f.output != "":
 		return files.WriteFigure(env, f.output, scatterOf(m[0], m[1], c))
 	case f.Format == "json":
-		return listing.JSON(env.Out, row)
+		return listflags.JSON(env.Out, row)
 	}
 	return f.printCorrelations(env, []correlationRow{row})
 }
 
-func (v *verticalView) several(flag, list string) (out []*metric.Metric, err error) {
-	for _, expression := range metric.Split(list) {
+func (v *verticalView) several(flag, list string) (out []*formula.Metric, err error) {
+	for _, expression := range formula.Split(list) {
 		m, err := v.metric(flag, expression)
 		if err != nil {
 			return nil, err
@@ -231,13 +231,13 @@ func (f *verticalFlags) correlations(env console.Env, v *verticalView) error {
 		}
 	}
 	if f.Format == "json" {
-		return listing.JSON(env.Out, rows)
+		return listflags.JSON(env.Out, rows)
 	}
 	return f.printCorrelations(env, rows)
 }
 
 func (f *verticalFlags) printCorrelations(env console.Env, rows []correlationRow) error {
-	if err := listing.Rows(&f.Flags, rows, correlationColumns); err != nil || f.Format != "table" {
+	if err := listflags.Rows(&f.Flags, rows, correlationColumns); err != nil || f.Format != "table" {
 		return err
 	}
 	said := map[analysis.Caution]bool{}
@@ -252,27 +252,27 @@ func (f *verticalFlags) printCorrelations(env console.Env, rows []correlationRow
 	return nil
 }
 
-var correlationColumns = []view.Column[correlationRow]{
-	{Name: "x", Title: "x", Kind: view.Name, Doc: "the one metric", Value: func(r correlationRow) view.Value { return view.NameOf(r.X) }},
-	{Name: "y", Title: "y", Kind: view.Name, Doc: "the other one", Value: func(r correlationRow) view.Value { return view.NameOf(r.Y) }},
-	{Name: "samples", Title: "samples", Kind: view.Int, Unit: view.Count, Doc: "samples in which both have a value", Value: func(r correlationRow) view.Value { return view.IntOf(r.Samples) }},
+var correlationColumns = []listing.Column[correlationRow]{
+	{Name: "x", Title: "x", Kind: listing.Name, Doc: "the one metric", Value: func(r correlationRow) listing.Value { return listing.NameOf(r.X) }},
+	{Name: "y", Title: "y", Kind: listing.Name, Doc: "the other one", Value: func(r correlationRow) listing.Value { return listing.NameOf(r.Y) }},
+	{Name: "samples", Title: "samples", Kind: listing.Int, Unit: listing.Count, Doc: "samples in which both have a value", Value: func(r correlationRow) listing.Value { return listing.IntOf(r.Samples) }},
 	rColumn("r", "Pearson's coefficient", func(r correlationRow) *float64 { return r.R }),
 	rColumn("spearman", "Spearman's coefficient, of the ranks", func(r correlationRow) *float64 { return r.Spearman }),
 	rColumn("leave_one_out_low", "the smallest r without one of the samples", func(r correlationRow) *float64 { return r.LeaveOneOut[0] }),
 	rColumn("leave_one_out_high", "the largest r without one of the samples", func(r correlationRow) *float64 { return r.LeaveOneOut[1] }),
-	{Name: "best_lag_ns", Title: "lag", Kind: view.Int, Unit: view.Ns, Doc: "how long y follows x; below 0: x follows y; 0: no other lag is better", Value: func(r correlationRow) view.Value { return view.IntOf(r.BestLagNs) }},
-	{Name: "cautions", Title: "cautions", Kind: view.Word, Doc: "reasons to look at the scatter plot", Value: func(r correlationRow) view.Value {
+	{Name: "best_lag_ns", Title: "lag", Kind: listing.Int, Unit: listing.Ns, Doc: "how long y follows x; below 0: x follows y; 0: no other lag is better", Value: func(r correlationRow) listing.Value { return listing.IntOf(r.BestLagNs) }},
+	{Name: "cautions", Title: "cautions", Kind: listing.Word, Doc: "reasons to look at the scatter plot", Value: func(r correlationRow) listing.Value {
 		var words []string
 		for _, c := range r.Cautions {
 			words = append(words, string(c))
 		}
-		return view.WordOf(strings.Join(words, ", "))
+		return listing.WordOf(strings.Join(words, ", "))
 	}},
 }
 
-func rColumn(name, doc string, of func(correlationRow) *float64) view.Column[correlationRow] {
-	return view.Column[correlationRow]{Name: name, Title: strings.ReplaceAll(strings.TrimPrefix(name, "leave_one_out_"), "_", " "), Kind: view.Float, Optional: true, Doc: doc,
-		Value: func(r correlationRow) view.Value { return view.Opt(of(r), view.FloatOf) },
+func rColumn(name, doc string, of func(correlationRow) *float64) listing.Column[correlationRow] {
+	return listing.Column[correlationRow]{Name: name, Title: strings.ReplaceAll(strings.TrimPrefix(name, "leave_one_out_"), "_", " "), Kind: listing.Float, Optional: true, Doc: doc,
+		Value: func(r correlationRow) listing.Value { return listing.Opt(of(r), listing.FloatOf) },
 		Show: func(r correlationRow) string {
 			if v := of(r); v != nil {
 				return strconv.FormatFloat(*v, 'f', 3, 64)
@@ -283,40 +283,40 @@ func rColumn(name, doc string, of func(correlationRow) *float64) view.Column[cor
 
 // listMetrics prints the library.
 func (f *verticalFlags) listMetrics(v *verticalView) error {
-	return listing.Rows(&f.Flags, v.Metrics.Library(), libraryColumns)
+	return listflags.Rows(&f.Flags, v.Metrics.Library(), libraryColumns)
 }
 
-var libraryColumns = []view.Column[metric.Available]{
-	{Name: "name", Title: "metric", Kind: view.Word, Doc: "its name", Value: func(m metric.Available) view.Value { return view.WordOf(m.Name) }},
-	{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of its values", Value: func(m metric.Available) view.Value { return view.WordOf(m.Unit) }},
-	{Name: "expression", Title: "expression", Kind: view.Name, Doc: "what it is computed from", Value: func(m metric.Available) view.Value { return view.NameOf(m.Expr) }},
-	{Name: "doc", Title: "what it is", Kind: view.Name, Wraps: true, Doc: "what it says", Value: func(m metric.Available) view.Value { return view.NameOf(m.Doc) }},
-	{Name: "not_available", Title: "not available", Kind: view.Name, Wraps: true, Doc: "why this session does not have it", Value: func(m metric.Available) view.Value {
+var libraryColumns = []listing.Column[formula.Available]{
+	{Name: "name", Title: "metric", Kind: listing.Word, Doc: "its name", Value: func(m formula.Available) listing.Value { return listing.WordOf(m.Name) }},
+	{Name: "unit", Title: "unit", Kind: listing.Word, Doc: "of its values", Value: func(m formula.Available) listing.Value { return listing.WordOf(m.Unit) }},
+	{Name: "expression", Title: "expression", Kind: listing.Name, Doc: "what it is computed from", Value: func(m formula.Available) listing.Value { return listing.NameOf(m.Expr) }},
+	{Name: "doc", Title: "what it is", Kind: listing.Name, Wraps: true, Doc: "what it says", Value: func(m formula.Available) listing.Value { return listing.NameOf(m.Doc) }},
+	{Name: "not_available", Title: "not available", Kind: listing.Name, Wraps: true, Doc: "why this session does not have it", Value: func(m formula.Available) listing.Value {
 		if m.Missing == nil {
-			return view.NameOf("")
+			return listing.NameOf("")
 		}
-		return view.NameOf(m.Missing.Error())
+		return listing.NameOf(m.Missing.Error())
 	}},
 }
 
 // sampleRow is a metric's value in one sample.
 type sampleRow struct {
 	from, to units.Ns
-	metric   *metric.Metric
+	metric   *formula.Metric
 	value    float64
 }
 
-var sampleColumns = []view.Column[sampleRow]{
-	{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "start of the sample, since the start of the session", Value: func(r sampleRow) view.Value { return view.IntOf(r.from) }},
-	{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "its end", Value: func(r sampleRow) view.Value { return view.IntOf(r.to) }},
-	{Name: "layer", Title: "layer", Kind: view.Word, Doc: "of the monitor; empty: of several", Value: func(r sampleRow) view.Value { return view.WordOf(r.metric.Layer) }},
-	{Name: "metric", Title: "metric", Kind: view.Name, Doc: "monitor, named metric or expression", Value: func(r sampleRow) view.Value { return view.NameOf(r.metric.Name) }},
-	{Name: "unit", Title: "unit", Kind: view.Word, Doc: "of the value", Value: func(r sampleRow) view.Value { return view.WordOf(r.metric.Unit) }},
-	{Name: "value", Title: "value", Kind: view.Float, Doc: "growth of a counter in the sample, mean of a level", Value: func(r sampleRow) view.Value { return view.FloatOf(r.value) }},
+var sampleColumns = []listing.Column[sampleRow]{
+	{Name: "from_ns", Title: "from", Kind: listing.Int, Unit: listing.Ns, Doc: "start of the sample, since the start of the session", Value: func(r sampleRow) listing.Value { return listing.IntOf(r.from) }},
+	{Name: "to_ns", Title: "to", Kind: listing.Int, Unit: listing.Ns, Doc: "its end", Value: func(r sampleRow) listing.Value { return listing.IntOf(r.to) }},
+	{Name: "layer", Title: "layer", Kind: listing.Word, Doc: "of the monitor; empty: of several", Value: func(r sampleRow) listing.Value { return listing.WordOf(r.metric.Layer) }},
+	{Name: "metric", Title: "metric", Kind: listing.Name, Doc: "monitor, named metric or expression", Value: func(r sampleRow) listing.Value { return listing.NameOf(r.metric.Name) }},
+	{Name: "unit", Title: "unit", Kind: listing.Word, Doc: "of the value", Value: func(r sampleRow) listing.Value { return listing.WordOf(r.metric.Unit) }},
+	{Name: "value", Title: "value", Kind: listing.Float, Doc: "growth of a counter in the sample, mean of a level", Value: func(r sampleRow) listing.Value { return listing.FloatOf(r.value) }},
 }
 
 // sampledMetrics are the metrics that --samples lists: those of --metric, or else all monitors.
-func (f *verticalFlags) sampledMetrics(env console.Env, v *verticalView) (all []*metric.Metric, err error) {
+func (f *verticalFlags) sampledMetrics(env console.Env, v *verticalView) (all []*formula.Metric, err error) {
 	for _, name := range v.defined {
 		m, err := v.metric("--metric", name)
 		if err != nil {
@@ -330,7 +330,7 @@ func (f *verticalFlags) sampledMetrics(env console.Env, v *verticalView) (all []
 	}
 	for i := range v.Table.Series {
 		s := &v.Table.Series[i]
-		m := &metric.Metric{Name: s.Name, Unit: s.Unit, Layer: string(s.Layer), Values: slices.Clone(s.Values)}
+		m := &formula.Metric{Name: s.Name, Unit: s.Unit, Layer: string(s.Layer), Values: slices.Clone(s.Values)}
 		v.hide(m)
 		all = append(all, m)
 	}
@@ -344,7 +344,7 @@ func (f *verticalFlags) listSamples(env console.Env, v *verticalView) error {
 		return err
 	}
 	write := func(w io.Writer, file bool) error {
-		sink := listing.Stream(&f.Flags, w, file, sampleColumns)
+		sink := listflags.Stream(&f.Flags, w, file, sampleColumns)
 		left, cut := f.Limit(), false
 		for _, m := range metrics {
 			for i, value := range m.Values {

@@ -13,16 +13,16 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/experiment"
-	"stackagent/shadow/view"
 )
 
 // validateFlags are those of shadow vertical that make runs: with and without monitors, or without a supposed cause.
@@ -57,7 +57,7 @@ func (f *verticalFlags) checkRuns(session, command []string) error {
 	case !f.validate && len(command) > 0:
 		return console.Usagef("a command after -- goes with --validate")
 	case !f.validate:
-		return listing.OneSession(nil, session)
+		return listflags.OneSession(nil, session)
 	case len(command) == 0:
 		return console.Usagef("--validate runs a command: give it after --")
 	case f.explain != "" && len(session) != 1:
@@ -103,7 +103,7 @@ func (f *validateFlags) sampled(ctx context.Context, env console.Env, kind strin
 
 // perturbed compares runs without monitors with runs with each group, and with all: sections 3.4 of the paper on vertical
 // profiling.
-func (f *validateFlags) perturbed(ctx context.Context, env console.Env, l *listing.Flags, command []string) error {
+func (f *validateFlags) perturbed(ctx context.Context, env console.Env, l *listflags.Flags, command []string) error {
 	lists := []string{monitor.None}
 	for _, g := range record.Groups() {
 		lists = append(lists, g.Name)
@@ -130,7 +130,7 @@ func (f *validateFlags) perturbed(ctx context.Context, env console.Env, l *listi
 	if err := hpc.WriteJSON(filepath.Join(f.folder, perturbationFileName), rows); err != nil {
 		return err
 	}
-	if err := listing.Rows(l, rows, groupColumns); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, rows, groupColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	noteChanged(env, rows)
@@ -207,31 +207,31 @@ func compareGroup(group string, without, with []measuredRun) (rows []*groupRow) 
 	return rows
 }
 
-var groupColumns = append([]view.Column[*groupRow]{
-	{Name: "monitors", Title: "monitors", Kind: view.Word, Doc: "group of monitors that the runs sampled", Value: func(r *groupRow) view.Value { return view.WordOf(r.Group) }},
+var groupColumns = append([]listing.Column[*groupRow]{
+	{Name: "monitors", Title: "monitors", Kind: listing.Word, Doc: "group of monitors that the runs sampled", Value: func(r *groupRow) listing.Value { return listing.WordOf(r.Group) }},
 }, groupQuantities()...)
 
-func groupQuantities() (out []view.Column[*groupRow]) {
-	number := func(name, title, doc string, of func(*groupRow) float64, show func(*groupRow, float64) string) view.Column[*groupRow] {
-		return view.Column[*groupRow]{Name: name, Title: title, Doc: doc, Kind: view.Float, Optional: true,
-			Value: func(r *groupRow) view.Value {
+func groupQuantities() (out []listing.Column[*groupRow]) {
+	number := func(name, title, doc string, of func(*groupRow) float64, show func(*groupRow, float64) string) listing.Column[*groupRow] {
+		return listing.Column[*groupRow]{Name: name, Title: title, Doc: doc, Kind: listing.Float, Optional: true,
+			Value: func(r *groupRow) listing.Value {
 				if v := of(r); !math.IsNaN(v) {
-					return view.FloatOf(v)
+					return listing.FloatOf(v)
 				}
-				return view.Null
+				return listing.Null
 			},
 			Show: func(r *groupRow) string { return unlessNaN(of(r), func(v float64) string { return show(r, v) }) }}
 	}
 	quantity := func(r *groupRow, v float64) string { return r.text()(v) }
 	ratio := func(_ *groupRow, v float64) string { return fmt.Sprintf("%.3f", v) }
-	return []view.Column[*groupRow]{
-		{Name: "quantity", Title: "quantity", Kind: view.Word, Doc: "what the kernel counts of the whole run, or the sum of the samples in its place", Value: func(r *groupRow) view.Value { return view.WordOf(r.Quantity) }},
+	return []listing.Column[*groupRow]{
+		{Name: "quantity", Title: "quantity", Kind: listing.Word, Doc: "what the kernel counts of the whole run, or the sum of the samples in its place", Value: func(r *groupRow) listing.Value { return listing.WordOf(r.Quantity) }},
 		number("without", "without", "mean of the runs without monitors", func(r *groupRow) float64 { return r.Without.Mean }, quantity),
 		number("with", "with", "mean of the runs with the group", func(r *groupRow) float64 { return r.With.Mean }, quantity),
 		number("ratio", "ratio", "with / without", func(r *groupRow) float64 { return r.Ratio.Value }, ratio),
 		number("low", "95 % from", "low end of the ratio's 95 % confidence interval", func(r *groupRow) float64 { return r.Ratio.Low }, ratio),
 		number("high", "to", "high end of it", func(r *groupRow) float64 { return r.Ratio.High }, ratio),
-		{Name: "effect", Title: "effect", Kind: view.Word, Doc: "Hedges' g in a word", Value: func(r *groupRow) view.Value { return view.WordOf(r.Effect.HedgesWord()) }},
+		{Name: "effect", Title: "effect", Kind: listing.Word, Doc: "Hedges' g in a word", Value: func(r *groupRow) listing.Value { return listing.WordOf(r.Effect.HedgesWord()) }},
 	}
 }
 

@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/threads"
-	"stackagent/shadow/virtual"
+	"stackagent/shadow/session/virtual"
 )
 
 // virtualText is the line of the statistics.
@@ -34,7 +34,7 @@ func virtualText(v *virtual.Threads) string {
 }
 
 // listVirtual prints a row for each class of what virtual threads run.
-func listVirtual(l *listing.Flags, s *session.Session) error {
+func listVirtual(l *listflags.Flags, s *session.Session) error {
 	v, err := summary.Virtual(s, summary.Filter{})
 	if err != nil {
 		return err
@@ -47,9 +47,9 @@ func listVirtual(l *listing.Flags, s *session.Session) error {
 		if n := l.Limit(); n > 0 && n < len(v.List) {
 			v.List = v.List[:n]
 		}
-		return listing.JSON(l.Env.Out, v)
+		return listflags.JSON(l.Env.Out, v)
 	}
-	if err := listing.Rows(l, listing.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, listflags.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	if v.Unrecorded != 0 {

@@ -8,20 +8,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/flame"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/analysis/wait"
+	"stackagent/shadow/exchange/flame"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
-	"stackagent/shadow/wait"
 )
 
 func newWaits(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var by, trace string
 	cmd := &cobra.Command{
 		Use:   "waits DIR",
@@ -50,7 +50,7 @@ for one, and I/O are exact.
 estimated from one whole stack in 16. Of shorter waits only the nearest frame of the
 program is known.`,
 		Example: "  shadow waits /tmp/s\n  shadow waits /tmp/s --by site --top 50\n  shadow waits /tmp/s --trace 0af7651916cd43dd8448eb211c80319c\n  shadow waits /tmp/s --by unit\n  shadow waits /tmp/s --by wait --top 100\n  shadow waits /tmp/s --by thread --format csv\n  shadow waits /tmp/s --format collapsed | flamegraph.pl > waits.svg",
-		Args:    listing.OneSession,
+		Args:    listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
@@ -76,7 +76,7 @@ program is known.`,
 	return cmd
 }
 
-func listWaits(l *listing.Flags, dir, by string) error {
+func listWaits(l *listflags.Flags, dir, by string) error {
 	s, err := l.Env.Open(dir)
 	if err != nil {
 		return err
@@ -97,16 +97,16 @@ func listWaits(l *listing.Flags, dir, by string) error {
 	switch by {
 	case "unit":
 		rows := a.ByUnit()
-		return listing.Rows(l, rows, view.UnitWaits(rows))
+		return listflags.Rows(l, rows, view.UnitWaits(rows))
 	case "thread":
 		rows := a.ByThread()
-		return listing.Rows(l, rows, view.ThreadWaits(rows))
+		return listflags.Rows(l, rows, view.ThreadWaits(rows))
 	}
 	return printWaitsBy(l, s, a, by)
 }
 
 // listTraceWaits lists the waits inside executions of a trace.
-func listTraceWaits(l *listing.Flags, dir, by, trace string) error {
+func listTraceWaits(l *listflags.Flags, dir, by, trace string) error {
 	id, err := store.ParseTraceID(trace)
 	if err != nil {
 		return &console.UsageError{Err: err}
@@ -130,7 +130,7 @@ func listTraceWaits(l *listing.Flags, dir, by, trace string) error {
 }
 
 // noteWaits says what is not known.
-func noteWaits(l *listing.Flags, s *session.Session, a *wait.Analysis, before int) {
+func noteWaits(l *listflags.Flags, s *session.Session, a *wait.Analysis, before int) {
 	for _, what := range slices.Sorted(maps.Keys(a.NotAvailable)) {
 		l.Env.Note("%s not available: %s", what, table.Clean(a.NotAvailable[what]))
 	}
@@ -140,7 +140,7 @@ func noteWaits(l *listing.Flags, s *session.Session, a *wait.Analysis, before in
 	l.Env.NoteFound(s, before)
 }
 
-func printWaitsBy(l *listing.Flags, s *session.Session, a *wait.Analysis, by string) error {
+func printWaitsBy(l *listflags.Flags, s *session.Session, a *wait.Analysis, by string) error {
 	if by == "wait" {
 		return printSingles(l, s, a)
 	}
@@ -148,8 +148,8 @@ func printWaitsBy(l *listing.Flags, s *session.Session, a *wait.Analysis, by str
 }
 
 // printSingles prints the waits that were recorded one by one; in the table without the workers that had no work.
-func printSingles(l *listing.Flags, s *session.Session, a *wait.Analysis) error {
-	to := listing.Stream(l, l.Env.Out, false, view.SingleWaits(s))
+func printSingles(l *listflags.Flags, s *session.Session, a *wait.Analysis) error {
+	to := listflags.Stream(l, l.Env.Out, false, view.SingleWaits(s))
 	total, err := a.Singles(l.Limit(), l.Format != "table", to.Write)
 	if err != nil {
 		return err
@@ -169,19 +169,19 @@ func printSingles(l *listing.Flags, s *session.Session, a *wait.Analysis) error 
 }
 
 // printWaits prints the rows; in the table without the workers that had no work.
-func printWaits(l *listing.Flags, rows []*wait.Row, bySite bool) error {
+func printWaits(l *listflags.Flags, rows []*wait.Row, bySite bool) error {
 	idle := wait.IdleOf(rows)
 	if l.Format == "table" {
 		rows = slices.DeleteFunc(rows, func(r *wait.Row) bool { return r.For == wait.ForQueue })
 	}
-	if err := listing.Rows(l, rows, view.Waits(bySite)); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, rows, view.Waits(bySite)); err != nil || l.Format != "table" {
 		return err
 	}
 	noteIdle(l, idle)
 	return nil
 }
 
-func noteIdle(l *listing.Flags, idle wait.Idle) {
+func noteIdle(l *listflags.Flags, idle wait.Idle) {
 	if idle.Waits > 0 {
 		l.Env.Note("not in the table: workers waited for work %s, %s in all", text.PluralExact(idle.Waits, "time", "times"), units.FormatNs(idle.WaitedNs))
 	}

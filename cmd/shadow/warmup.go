@@ -12,20 +12,20 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/warmup"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/figure"
-	"stackagent/shadow/iteration"
 	"stackagent/shadow/session"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/session/iteration"
+	"stackagent/shadow/show/figure"
 )
 
 // warmupFlags are the flags of shadow warmup.
 type warmupFlags struct {
-	listing.Flags
+	listflags.Flags
 	iterationFlags
 	every  time.Duration
 	within string

@@ -11,7 +11,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/units"
-	"stackagent/shadow/deopt"
+	"stackagent/shadow/session/logs/deopt"
 	"stackagent/shadow/store"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/shadow/view"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 )
 
 // warmDeopt is how often the JVM left the compiled code of a method for a reason, in all runs.
@@ -54,10 +54,10 @@ func (f *warmupFlags) deoptTable(w *warmRuns) error {
 	if limit := f.Limit(); limit > 0 && limit < len(all) {
 		shown = all[:limit]
 	}
-	return f.Render(listing.TableOf(shown, []view.Column[warmDeopt]{
-		{Title: "method", Kind: view.Name, Value: func(d warmDeopt) view.Value { return view.NameOf(d.Method) }},
-		{Title: "reason", Kind: view.Name, Value: func(d warmDeopt) view.Value { return view.NameOf(d.Reason) }},
-		{Title: "cold", Kind: view.Int, Unit: view.Count, Value: func(d warmDeopt) view.Value { return view.IntOf(d.Cold) }},
-		{Title: "warm", Kind: view.Int, Unit: view.Count, Value: func(d warmDeopt) view.Value { return view.IntOf(d.Warm) }},
+	return f.Render(listflags.TableOf(shown, []listing.Column[warmDeopt]{
+		{Title: "method", Kind: listing.Name, Value: func(d warmDeopt) listing.Value { return listing.NameOf(d.Method) }},
+		{Title: "reason", Kind: listing.Name, Value: func(d warmDeopt) listing.Value { return listing.NameOf(d.Reason) }},
+		{Title: "cold", Kind: listing.Int, Unit: listing.Count, Value: func(d warmDeopt) listing.Value { return listing.IntOf(d.Cold) }},
+		{Title: "warm", Kind: listing.Int, Unit: listing.Count, Value: func(d warmDeopt) listing.Value { return listing.IntOf(d.Warm) }},
 	}), len(all))
 }

@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	estimates "stackagent/granularity/estimate"
 	"stackagent/granularity/warmup"
+	"stackagent/internal/listing"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // warmupJSON is the output of shadow warmup; its names are promised. Times are nanoseconds.
@@ -139,16 +139,16 @@ func (f *warmupFlags) steps(w *warmRuns) []warmStepJSON {
 func (f *warmupFlags) print(w *warmRuns) error {
 	switch f.Format {
 	case "json":
-		return listing.JSON(f.Env.Out, f.json(w))
+		return listflags.JSON(f.Env.Out, f.json(w))
 	case "csv":
-		return view.All(view.CSV(f.Env.Out, f.stepColumns(w)), listing.Refs(f.steps(w)))
+		return listing.All(listing.CSV(f.Env.Out, f.stepColumns(w)), listflags.Refs(f.steps(w)))
 	}
 	steps := f.steps(w)
 	n := len(steps)
 	if limit := f.Limit(); limit > 0 && limit < n {
 		steps = steps[:limit]
 	}
-	if err := f.Render(listing.TableOf(listing.Refs(steps), f.stepColumns(w)), n); err != nil {
+	if err := f.Render(listflags.TableOf(listflags.Refs(steps), f.stepColumns(w)), n); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(f.Env.Out, "\n%s\n", strings.Join(f.sentences(w), "\n")); err != nil {
@@ -158,14 +158,14 @@ func (f *warmupFlags) print(w *warmRuns) error {
 }
 
 // stepColumns are the columns of iterations.
-func (f *warmupFlags) stepColumns(w *warmRuns) []view.Column[*warmStepJSON] {
+func (f *warmupFlags) stepColumns(w *warmRuns) []listing.Column[*warmStepJSON] {
 	type step = *warmStepJSON
 	several := len(w.runs) > 1
-	columns := []view.Column[step]{{Name: f.one(), Title: f.one(), Kind: view.Int, Doc: "its number, from 1", Value: func(s step) view.Value { return view.IntOf(s.Iteration) }}}
-	add := func(name, title string, unit view.Unit, doc string, of func(step) estimates.Interval) {
+	columns := []listing.Column[step]{{Name: f.one(), Title: f.one(), Kind: listing.Int, Doc: "its number, from 1", Value: func(s step) listing.Value { return listing.IntOf(s.Iteration) }}}
+	add := func(name, title string, unit listing.Unit, doc string, of func(step) estimates.Interval) {
 		mean := numberColumn(name, title, unit, func(s step) float64 { return of(s).Mean })
 		mean.Doc = doc
-		if unit == view.Plain {
+		if unit == listing.Plain {
 			mean.Show = func(s step) string { return meanCount(of(s)) }
 		}
 		columns = append(columns, mean)
@@ -175,32 +175,32 @@ func (f *warmupFlags) stepColumns(w *warmRuns) []view.Column[*warmStepJSON] {
 			columns = append(columns, half)
 		}
 	}
-	add("time_ns", "time", view.Ns, "wall time", func(s step) estimates.Interval { return s.Time })
+	add("time_ns", "time", listing.Ns, "wall time", func(s step) estimates.Interval { return s.Time })
 	if f.every == 0 && f.metric == "wall" {
 		f.overBest(&columns, w)
 	}
-	add("cpu_ns", "CPU", view.Ns, "running time of all threads of the JVM but the agent's own", func(s step) estimates.Interval { return s.CPU })
+	add("cpu_ns", "CPU", listing.Ns, "running time of all threads of the JVM but the agent's own", func(s step) estimates.Interval { return s.CPU })
 	if f.every == 0 && f.metric == "cpu" {
 		f.overBest(&columns, w)
 	}
 	if f.every > 0 {
-		add("compared_ns", f.compared(), view.Ns, "by the number of tasks", func(s step) estimates.Interval { return s.Compared })
+		add("compared_ns", f.compared(), listing.Ns, "by the number of tasks", func(s step) estimates.Interval { return s.Compared })
 		f.overBest(&columns, w)
 	}
-	add("jit_share", "JIT", view.Share, "the compiler's share of it", func(s step) estimates.Interval { return s.Compiler })
-	add("gc_share", "GC", view.Share, "the collector's share of it", func(s step) estimates.Interval { return s.GC })
-	add("stopped_share", "stopped", view.Share, "share of the time in pauses", func(s step) estimates.Interval { return s.Stopped })
-	add("tasks", "tasks", view.Plain, "executions that ended in it", func(s step) estimates.Interval { return s.Tasks })
-	add("deopts", "deopts", view.Plain, "compiled code thrown away", func(s step) estimates.Interval { return s.Deopts })
+	add("jit_share", "JIT", listing.Share, "the compiler's share of it", func(s step) estimates.Interval { return s.Compiler })
+	add("gc_share", "GC", listing.Share, "the collector's share of it", func(s step) estimates.Interval { return s.GC })
+	add("stopped_share", "stopped", listing.Share, "share of the time in pauses", func(s step) estimates.Interval { return s.Stopped })
+	add("tasks", "tasks", listing.Plain, "executions that ended in it", func(s step) estimates.Interval { return s.Tasks })
+	add("deopts", "deopts", listing.Plain, "compiled code thrown away", func(s step) estimates.Interval { return s.Deopts })
 	return columns
 }
 
 // overBest adds how much longer than the fastest an iteration takes to the column by which they are compared.
-func (f *warmupFlags) overBest(columns *[]view.Column[*warmStepJSON], w *warmRuns) {
+func (f *warmupFlags) overBest(columns *[]listing.Column[*warmStepJSON], w *warmRuns) {
 	if len(w.runs) > 1 {
 		(*columns)[len(*columns)-1].Title = "± 95 %"
 	}
-	over := numberColumn("over_best", "over best", view.Share, func(s *warmStepJSON) float64 { return s.Compared.Mean/w.verdict.Best - 1 })
+	over := numberColumn("over_best", "over best", listing.Share, func(s *warmStepJSON) float64 { return s.Compared.Mean/w.verdict.Best - 1 })
 	over.Doc = "how much longer than the fastest"
 	*columns = append(*columns, over)
 }
@@ -217,19 +217,19 @@ func meanCount(i estimates.Interval) string {
 }
 
 // numberColumn is a column of numbers, null where they are not known. Times are whole nanoseconds.
-func numberColumn[R any](name, title string, unit view.Unit, of func(R) float64) view.Column[R] {
-	c := view.Column[R]{Name: name, Title: title, Kind: view.Float, Unit: unit, Optional: true}
-	if unit == view.Ns {
-		c.Kind = view.Int
+func numberColumn[R any](name, title string, unit listing.Unit, of func(R) float64) listing.Column[R] {
+	c := listing.Column[R]{Name: name, Title: title, Kind: listing.Float, Unit: unit, Optional: true}
+	if unit == listing.Ns {
+		c.Kind = listing.Int
 	}
-	c.Value = func(r R) view.Value {
+	c.Value = func(r R) listing.Value {
 		switch v := of(r); {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return view.Null
-		case unit == view.Ns:
-			return view.IntOf(int64(math.Round(v)))
+			return listing.Null
+		case unit == listing.Ns:
+			return listing.IntOf(int64(math.Round(v)))
 		default:
-			return view.FloatOf(v)
+			return listing.FloatOf(v)
 		}
 	}
 	return c
@@ -308,16 +308,16 @@ func (f *warmupFlags) classTable(w *warmRuns) error {
 		classes = classes[:limit]
 	}
 	type loss = *warmup.ClassLoss
-	columns := []view.Column[loss]{
-		{Title: "class", Kind: view.Name, Value: func(l loss) view.Value { return view.NameOf(l.Class) }},
-		{Title: "cold", Kind: view.Int, Unit: view.Count, Value: func(l loss) view.Value { return view.IntOf(l.ColdCount) }},
-		numberColumn("", "mean", view.Ns, func(l loss) float64 { return l.ColdMean }),
-		{Title: "warm", Kind: view.Int, Unit: view.Count, Value: func(l loss) view.Value { return view.IntOf(l.Count) }},
-		numberColumn("", "mean", view.Ns, func(l loss) float64 { return l.WarmMean }),
-		numberColumn("", "lost", view.Ns, func(l loss) float64 { return l.Lost.Mean }),
+	columns := []listing.Column[loss]{
+		{Title: "class", Kind: listing.Name, Value: func(l loss) listing.Value { return listing.NameOf(l.Class) }},
+		{Title: "cold", Kind: listing.Int, Unit: listing.Count, Value: func(l loss) listing.Value { return listing.IntOf(l.ColdCount) }},
+		numberColumn("", "mean", listing.Ns, func(l loss) float64 { return l.ColdMean }),
+		{Title: "warm", Kind: listing.Int, Unit: listing.Count, Value: func(l loss) listing.Value { return listing.IntOf(l.Count) }},
+		numberColumn("", "mean", listing.Ns, func(l loss) float64 { return l.WarmMean }),
+		numberColumn("", "lost", listing.Ns, func(l loss) float64 { return l.Lost.Mean }),
 	}
 	if len(w.runs) > 1 {
-		columns = append(columns, numberColumn("", "± 95 %", view.Ns, func(l loss) float64 { return l.Lost.Half() }))
+		columns = append(columns, numberColumn("", "± 95 %", listing.Ns, func(l loss) float64 { return l.Lost.Half() }))
 	}
-	return f.Render(listing.TableOf(listing.Refs(classes), columns), n)
+	return f.Render(listflags.TableOf(listflags.Refs(classes), columns), n)
 }

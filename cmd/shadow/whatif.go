@@ -11,18 +11,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	model "stackagent/granularity/graph"
 	"stackagent/granularity/replay"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/graph"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/analysis/graph"
 )
 
 // whatifFlags are the flags of shadow whatif.
 type whatifFlags struct {
-	listing.Flags
+	listflags.Flags
 	window              windowFlags
 	faster, split, pool []string
 	free, noGC          []string
@@ -45,7 +45,7 @@ joined together. What the record does not explain takes as long as it did.`,
 		Example: `  shadow whatif /tmp/s --faster com.acme.Parse=2
   shadow whatif /tmp/s --split com.acme.Job=4 --pool orders=8
   shadow whatif /tmp/s --cpus 16 --format json`,
-		Args: listing.OneSession,
+		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
 				return err
@@ -114,7 +114,7 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 
 func (f *whatifFlags) answer(env console.Env, out *whatifJSON) error {
 	if f.Format == "json" {
-		return listing.JSON(env.Out, out)
+		return listflags.JSON(env.Out, out)
 	}
 	return out.print(env)
 }

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/live"
+	"stackagent/shadow/collect/ingest"
+	"stackagent/shadow/show/live"
+	"stackagent/shadow/show/web"
 	"stackagent/shadow/store"
 	"stackagent/shadow/store/storetest"
-	"stackagent/shadow/web"
 )
 
 // figures are live figures that a test makes: each snapshot differs from the one before.

@@ -1,6 +1,6 @@
 package browser_test
 
-// What the tests look for. shadow/page/front/src/main.ts lists the same names.
+// What the tests look for. shadow/show/page/front/src/main.ts lists the same names.
 const (
 	ready     = `document.documentElement.dataset.state === "ready"`
 	failed    = `document.documentElement.dataset.state === "failed"`
@@ -17,7 +17,7 @@ const (
 	theme     = "#theme"
 	compare   = "#compare"
 
-	// Of the live pages; shadow/page/front/src/livepage.ts lists them.
+	// Of the live pages; shadow/show/page/front/src/livepage.ts lists them.
 	connection  = "#connection"
 	fleetRow    = "#fleet tr[data-session]"
 	jvm         = "#jvm[data-folder]"

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"stackagent/internal/testjvm"
-	"stackagent/shadow/export/exporttest"
+	"stackagent/shadow/analysis/summary/summarytest"
+	"stackagent/shadow/exchange/export/exporttest"
 	"stackagent/shadow/store/storetest"
-	"stackagent/shadow/summary/summarytest"
 )
 
 // cache is the folder where downloaded tools stay.

@@ -21,9 +21,9 @@ import (
 	"stackagent/internal/testjvm"
 	"stackagent/internal/testobjects"
 	"stackagent/shadow/fleet/fleettest"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store/objectstore"
 )
 
 var fleetSessions = flag.Int("fleet-sessions", 1000, "sessions of the fleet that engines are asked about")
@@ -92,9 +92,9 @@ func TestFleetEngines(t *testing.T) {
 		}
 	}
 	ctx := context.Background()
-	stores := map[string]objects.Store{}
+	stores := map[string]objectstore.Store{}
 	for _, address := range []string{remote, folder} {
-		if stores[address], err = objects.Open(ctx, address); err != nil {
+		if stores[address], err = objectstore.Open(ctx, address); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"stackagent/internal/testjvm"
-	"stackagent/shadow/export/exporttest"
+	"stackagent/shadow/exchange/export/exporttest"
 )
 
 // of is the point with an attribute.

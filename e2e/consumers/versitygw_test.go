@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"stackagent/internal/testjvm"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/objects/objectstest"
+	"stackagent/shadow/store/objectstore"
+	"stackagent/shadow/store/objectstore/objectstoretest"
 )
 
 // gatewayVersion is the version of Versity's S3 gateway that is built.
@@ -94,22 +94,22 @@ func gateway(t *testing.T) (address, folder string) {
 func TestVersityGW(t *testing.T) {
 	stores := 0
 	address, folder := gateway(t)
-	open := func(t *testing.T) objects.Store {
+	open := func(t *testing.T) objectstore.Store {
 		stores++
-		s, err := objects.Open(context.Background(), fmt.Sprintf("%s/%d", address, stores))
+		s, err := objectstore.Open(context.Background(), fmt.Sprintf("%s/%d", address, stores))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	if err := objects.Probe(t.Context(), open(t)); err != nil {
+	if err := objectstore.Probe(t.Context(), open(t)); err != nil {
 		t.Errorf("probe: %v", err)
 	}
-	t.Run("promises", func(t *testing.T) { objectstest.Run(t, open) })
+	t.Run("promises", func(t *testing.T) { objectstoretest.Run(t, open) })
 	t.Run("session", func(t *testing.T) {
 		dir, _ := sessions(t)
 		s := open(t)
-		objectstest.Copy(t, s, dir, "session=pool")
+		objectstoretest.Copy(t, s, dir, "session=pool")
 		if files, err := os.ReadDir(filepath.Join(folder, fmt.Sprint(stores), "session=pool")); err != nil || len(files) == 0 {
 			t.Errorf("the gateway keeps no files: %v", err)
 		}

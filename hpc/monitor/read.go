@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"stackagent/internal/checksum"
 	"stackagent/internal/parquet"
-	"stackagent/internal/seal"
 	"stackagent/internal/units"
 )
 
@@ -60,7 +60,7 @@ func parseHead(b []byte) (Head, error) {
 	if h.Version > Version {
 		return h, fmt.Errorf("version %d: %w", h.Version, ErrVersion)
 	}
-	if err := seal.CheckJSON(b); err != nil {
+	if err := checksum.CheckJSON(b); err != nil {
 		return h, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if h.Version < 1 || h.IntervalNs <= 0 || len(h.Monitors) > maxMonitors || len(h.Files) > maxParts {
@@ -118,7 +118,7 @@ func (r *Reader) Each(use func(*Row) error) error {
 	return nil
 }
 
-func (r *Reader) part(name string, want seal.File, use func(*Row) error) error {
+func (r *Reader) part(name string, want checksum.File, use func(*Row) error) error {
 	path := filepath.Join(r.dir, name)
 	f, size, err := openRegular(path, maxPartBytes)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 )
@@ -39,17 +39,17 @@ var (
 
 // Head is the content of record.json.
 type Head struct {
-	Version      int                  `json:"version"`
-	PID          int                  `json:"pid"`
-	IntervalNs   units.Ns             `json:"interval_ns"`
-	Complete     bool                 `json:"complete"` // written at the end
-	Samples      int64                `json:"samples"`
-	Missed       int64                `json:"missed"`            // samples that were due and not taken: the sampler got no CPU
-	Dropped      int64                `json:"dropped,omitempty"` // values of monitors beyond the most that are kept, or of parts that could not be written
-	CPUNs        units.Ns             `json:"cpu_ns"`            // that reading took
-	Monitors     []Declaration        `json:"monitors"`
-	NotAvailable map[string]string    `json:"not_available,omitempty"` // monitor, prefix or group -> why
-	Files        map[string]seal.File `json:"files"`
+	Version      int                      `json:"version"`
+	PID          int                      `json:"pid"`
+	IntervalNs   units.Ns                 `json:"interval_ns"`
+	Complete     bool                     `json:"complete"` // written at the end
+	Samples      int64                    `json:"samples"`
+	Missed       int64                    `json:"missed"`            // samples that were due and not taken: the sampler got no CPU
+	Dropped      int64                    `json:"dropped,omitempty"` // values of monitors beyond the most that are kept, or of parts that could not be written
+	CPUNs        units.Ns                 `json:"cpu_ns"`            // that reading took
+	Monitors     []Declaration            `json:"monitors"`
+	NotAvailable map[string]string        `json:"not_available,omitempty"` // monitor, prefix or group -> why
+	Files        map[string]checksum.File `json:"files"`
 }
 
 // Row is one value of the table of samples. A counter has a row where it grew, a gauge where it changed; TickMonitor has
@@ -66,8 +66,8 @@ const TickMonitor = "shadow.sample.time_ns"
 
 func partName(seq int) string { return fmt.Sprintf("%s%0*d%s", prefix, digits, seq, suffix) }
 
-func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
-	sum, err := seal.Replace(dir, name, fill)
+func replace(dir, name string, fill func(io.Writer) error) (checksum.File, error) {
+	sum, err := checksum.Replace(dir, name, fill)
 	if err != nil {
 		err = fmt.Errorf("writing samples: %w", err)
 	}
@@ -75,11 +75,11 @@ func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
 }
 
 func openRegular(path string, most int64) (sessionfs.File, int64, error) {
-	f, size, err := seal.OpenRegular(path, most)
-	if errors.Is(err, seal.ErrOdd) {
+	f, size, err := checksum.OpenRegular(path, most)
+	if errors.Is(err, checksum.ErrOdd) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return f, size, err
 }
 
-func missing(err error) bool { return seal.Missing(err) }
+func missing(err error) bool { return checksum.Missing(err) }

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"stackagent/internal/checksum"
 	"stackagent/internal/parquet"
-	"stackagent/internal/seal"
 	"stackagent/internal/units"
 )
 
@@ -33,7 +33,7 @@ type writer struct {
 	// Of the goroutine that writes a part; others look after writing.Wait.
 	writing sync.WaitGroup
 	seq     int
-	files   map[string]seal.File
+	files   map[string]checksum.File
 	lost    int64 // rows of parts that could not be written
 	earlier *Head // of the samples that are continued; nil: none
 	err     error // the first
@@ -41,7 +41,7 @@ type writer struct {
 
 func newWriter(h Head) *writer {
 	h.Version, h.NotAvailable = Version, map[string]string{}
-	return &writer{head: h, rows: make([]Row, 0, partRows), files: map[string]seal.File{}}
+	return &writer{head: h, rows: make([]Row, 0, partRows), files: map[string]checksum.File{}}
 }
 
 // open begins to write in the folder dir, which must hold no samples yet.
@@ -78,7 +78,7 @@ func (w *writer) writeHead(h Head) error {
 		h.Samples, h.Missed, h.Dropped, h.CPUNs = h.Samples+e.Samples, h.Missed+e.Missed, h.Dropped+e.Dropped, h.CPUNs+e.CPUNs
 		h.Monitors = together(e.Monitors, h.Monitors)
 	}
-	b, err := seal.JSON(h)
+	b, err := checksum.JSON(h)
 	if err != nil {
 		return fmt.Errorf("encoding the samples' head: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 	"stackagent/internal/sessionfs"
 )
 
@@ -59,8 +59,8 @@ func parsePart(prefix, name string) (seq int, ok bool) {
 	return int(n), err == nil
 }
 
-func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
-	sum, err := seal.Replace(dir, name, fill)
+func replace(dir, name string, fill func(io.Writer) error) (checksum.File, error) {
+	sum, err := checksum.Replace(dir, name, fill)
 	if err != nil {
 		err = fmt.Errorf("writing the scheduling record: %w", err)
 	}
@@ -68,11 +68,11 @@ func replace(dir, name string, fill func(io.Writer) error) (seal.File, error) {
 }
 
 func openRegular(path string, most int64) (sessionfs.File, int64, error) {
-	f, size, err := seal.OpenRegular(path, most)
-	if errors.Is(err, seal.ErrOdd) {
+	f, size, err := checksum.OpenRegular(path, most)
+	if errors.Is(err, checksum.ErrOdd) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return f, size, err
 }
 
-func missing(err error) bool { return seal.Missing(err) }
+func missing(err error) bool { return checksum.Missing(err) }

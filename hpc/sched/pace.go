@@ -3,7 +3,7 @@ package sched
 import (
 	"time"
 
-	"stackagent/internal/beat"
+	"stackagent/internal/timers"
 	"stackagent/internal/units"
 )
 
@@ -27,7 +27,7 @@ func (o *Observer) run() {
 		}
 		o.recent = 0
 		o.mu.Unlock()
-		timer.Reset(beat.After(wait))
+		timer.Reset(timers.After(wait))
 	}
 }
 

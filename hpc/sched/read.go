@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"sync"
 
+	"stackagent/internal/checksum"
 	"stackagent/internal/parquet"
-	"stackagent/internal/seal"
 	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 )
@@ -25,11 +25,11 @@ type Reader struct {
 	gc       []string // parts of samples of the collectors
 	lastSeq  int      // of the parts; -1: none
 	id       string
-	names    []string             // of the files of all parts
-	files    map[string]seal.File // nil: a record of version 1, without checksums
-	endings  map[uint32][]ending  // of waits beyond a part, by thread, in the order of time
-	wakers   bool                 // the last part says who ended waits
-	torn     bool                 // threads of some part could not be read: their numbers are unknown
+	names    []string                 // of the files of all parts
+	files    map[string]checksum.File // nil: a record of version 1, without checksums
+	endings  map[uint32][]ending      // of waits beyond a part, by thread, in the order of time
+	wakers   bool                     // the last part says who ended waits
+	torn     bool                     // threads of some part could not be read: their numbers are unknown
 
 	mu     sync.Mutex // guards damage, which reading slices adds to
 	damage []error
@@ -96,7 +96,7 @@ func parseHead(b []byte) (head, error) {
 		return head{}, fmt.Errorf("%s: version %d: %w", headName, h.Version, ErrDamaged)
 	}
 	if h.sealed() || h.Files != nil || h.ID != "" {
-		if err := seal.CheckJSON(b); err != nil {
+		if err := checksum.CheckJSON(b); err != nil {
 			return head{}, fmt.Errorf("%s: %w: %w", headName, ErrDamaged, err)
 		}
 	}

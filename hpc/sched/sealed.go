@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 )
 
 // verify compares the files of a record with the checksums in its head, on all
@@ -95,18 +95,18 @@ func (r *Reader) check(name string) error {
 	return nil
 }
 
-func (r *Reader) sum(name string) (seal.File, error) {
+func (r *Reader) sum(name string) (checksum.File, error) {
 	f, _, err := openRegular(filepath.Join(r.dir, name), maxPartBytes)
 	if err != nil {
-		return seal.File{}, err
+		return checksum.File{}, err
 	}
 	defer f.Close()
-	return seal.Of(f)
+	return checksum.Of(f)
 }
 
 // sums are the checksums of all files, also of those that the head does not name.
-func (r *Reader) sums() (map[string]seal.File, error) {
-	all := map[string]seal.File{}
+func (r *Reader) sums() (map[string]checksum.File, error) {
+	all := map[string]checksum.File{}
 	for _, name := range r.names {
 		sum, listed := r.files[name]
 		if !listed {

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/internal/checksum"
 	"stackagent/internal/parquet"
-	"stackagent/internal/seal"
 	"stackagent/internal/units"
 )
 
@@ -30,7 +30,7 @@ type head struct {
 	// From version 2 on. ID distinguishes the record from others; the manifest of its session repeats it.
 	ID string `json:"id,omitempty"`
 	// Files are the checksums of the parts' files.
-	Files map[string]seal.File `json:"files"`
+	Files map[string]checksum.File `json:"files"`
 }
 
 // sealed reports whether the head has checksums of the parts and of itself.
@@ -141,7 +141,7 @@ func Create(dir string, r Record) (*Writer, error) {
 		return nil, fmt.Errorf("beginning a scheduling record: %w", err)
 	}
 	w := &Writer{dir: dir, head: head{
-		Version: Version, Source: r.Source, PID: r.PID, NotAvailable: r.NotAvailable, ID: rand.Text(), Files: map[string]seal.File{},
+		Version: Version, Source: r.Source, PID: r.PID, NotAvailable: r.NotAvailable, ID: rand.Text(), Files: map[string]checksum.File{},
 	}}
 	if w.head.NotAvailable == nil {
 		w.head.NotAvailable = map[string]string{}
@@ -181,7 +181,7 @@ func (w *Writer) resume() error {
 func (w *Writer) Moved(dir string) { w.dir = dir }
 
 func (w *Writer) writeHead() error {
-	b, err := seal.JSON(w.head)
+	b, err := checksum.JSON(w.head)
 	if err != nil {
 		return fmt.Errorf("encoding the scheduling record: %w", err)
 	}
@@ -249,7 +249,7 @@ func (w *Writer) store(p *Part) error {
 
 // discard takes back the files of a part of which another one failed. Otherwise, if the record ends before the part is
 // written anew, a reader takes them for damage.
-func (w *Writer) discard(before map[string]seal.File) {
+func (w *Writer) discard(before map[string]checksum.File) {
 	for name := range w.head.Files {
 		if _, kept := before[name]; !kept {
 			_ = os.Remove(filepath.Join(w.dir, name)) // nothing names it

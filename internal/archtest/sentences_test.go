@@ -15,7 +15,7 @@ import (
 )
 
 // Package granularity and those below it compute figures. Sentences about the figures are in
-// shadow/advice, captions in shadow/figure. Only errors have words here.
+// shadow/analysis/advice, captions in shadow/show/figure. Only errors have words here.
 
 // twoWords is a string for people: two words with a space between.
 var twoWords = regexp.MustCompile(`\pL+[\pP]?\s+\pL+`)
@@ -69,7 +69,7 @@ func TestNoSentencesInGranularity(t *testing.T) {
 			return err
 		}
 		for _, s := range sentences(files, file) {
-			t.Errorf("%s: granularity computes figures; put the words into shadow/advice or shadow/figure", s)
+			t.Errorf("%s: granularity computes figures; put the words into shadow/analysis/advice or shadow/show/figure", s)
 		}
 		return nil
 	})

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// recording unpacks one of testdata. They were made by the program of shadow/fromjfr's tests with the JDK of that version;
+// recording unpacks one of testdata. They were made by the program of shadow/exchange/jfrimport's tests with the JDK of that version;
 // counts are those of jfr summary.
 func recording(t testing.TB, name string) []byte {
 	t.Helper()

@@ -128,7 +128,7 @@ const (
 // Conversion is how a value gets from the wire into a row.
 type Conversion int
 
-// The conversions. By is done by hand in shadow/ingest.
+// The conversions. By is done by hand in shadow/collect/ingest.
 const (
 	Copy     Conversion = iota
 	Moment              // ticks to the session's clock

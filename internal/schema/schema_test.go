@@ -67,7 +67,7 @@ func TestNoColumnIsDeclaredTwice(t *testing.T) {
 	for _, r := range Records {
 		delete(columns, r.Table.Name) // context_sums is a table, too
 	}
-	for _, folder := range []string{"agent/drain", "internal/wire", "shadow/store", "shadow/ingest", "shadow/session"} {
+	for _, folder := range []string{"agent/drain", "internal/wire", "shadow/store", "shadow/collect/ingest", "shadow/session"} {
 		for _, path := range handWritten(t, filepath.Join("../..", folder)) {
 			for _, problem := range doubled(t, path, columns, fields) {
 				t.Error(problem)

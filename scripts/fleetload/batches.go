@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/wire"
-	"stackagent/shadow/bus"
+	"stackagent/shadow/collect/bus"
 )
 
 // maxMessage bounds a message of a file of batches.

@@ -15,7 +15,7 @@ import (
 
 	"stackagent/internal/busauth"
 	"stackagent/internal/wire"
-	"stackagent/shadow/bus"
+	"stackagent/shadow/collect/bus"
 	"stackagent/shadow/store"
 )
 

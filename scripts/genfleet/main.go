@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"stackagent/shadow/fleet/fleettest"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
+	"stackagent/shadow/store/objectstore"
 )
 
 func main() {
@@ -36,12 +36,12 @@ func main() {
 
 func fill(f *fleettest.Fleet, address string, compact bool) error {
 	ctx := context.Background()
-	if !objects.Remote(address) {
+	if !objectstore.Remote(address) {
 		if err := os.MkdirAll(address, 0o700); err != nil {
 			return err
 		}
 	}
-	to, err := objects.Open(ctx, address)
+	to, err := objectstore.Open(ctx, address)
 	if err != nil {
 		return err
 	}

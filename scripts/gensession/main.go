@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"stackagent/shadow/summary/summarytest"
+	"stackagent/shadow/analysis/summary/summarytest"
 )
 
 func main() {

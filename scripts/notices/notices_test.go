@@ -64,7 +64,7 @@ func TestPageLibraries(t *testing.T) {
 	if err != nil || len(libraries) == 0 {
 		t.Fatalf("%d libraries (%v)", len(libraries), err)
 	}
-	bundle, err := os.ReadFile(filepath.Join(root, "shadow/page/dist/page.js"))
+	bundle, err := os.ReadFile(filepath.Join(root, "shadow/show/page/dist/page.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

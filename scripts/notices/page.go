@@ -15,7 +15,7 @@ import (
 )
 
 // vendored are the libraries of the page, as npm published them: the program embeds them in its pages.
-const vendored = "shadow/page/front/vendor/*.tgz"
+const vendored = "shadow/show/page/front/vendor/*.tgz"
 
 // pageLibraries lists them, with their licences.
 func pageLibraries(root string) ([]*module, error) {

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"stackagent/shadow/suite"
+	"stackagent/shadow/experiment/suite"
 )
 
 // program is what is run: its folder, and the arguments of java.

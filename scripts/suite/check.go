@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"stackagent/shadow/suite"
+	"stackagent/shadow/experiment/suite"
 )
 
 // check runs programs plainly, one after another, and holds their output against their check: and marker:.

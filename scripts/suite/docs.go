@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"stackagent/shadow/suite"
+	"stackagent/shadow/experiment/suite"
 )
 
 // coordinate finds the version in a Maven coordinate.

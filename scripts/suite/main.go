@@ -20,7 +20,7 @@ import (
 	"strings"
 	"syscall"
 
-	"stackagent/shadow/suite"
+	"stackagent/shadow/experiment/suite"
 )
 
 // files are the suites of this tree: real programs, and small ones on frameworks.

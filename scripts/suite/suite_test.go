@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/shadow/suite"
+	"stackagent/shadow/experiment/suite"
 )
 
 func TestDocsAreGenerated(t *testing.T) {

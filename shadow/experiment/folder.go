@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/hpc"
-	"stackagent/shadow/view"
+	"stackagent/internal/listing"
 )
 
 // The files of the folder.
@@ -205,7 +205,7 @@ func (x *Experiment) write() error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := view.All(view.Parquet(&b, Columns(factors(results)...)), results); err != nil {
+	if err := listing.All(listing.Parquet(&b, Columns(factors(results)...)), results); err != nil {
 		return fmt.Errorf("encoding %s: %w", TableName, err)
 	}
 	path := filepath.Join(x.dir, TableName)

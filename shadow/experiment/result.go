@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"stackagent/hpc"
-	"stackagent/shadow/view"
+	"stackagent/internal/listing"
 )
 
 // Failure says in one word how a run failed.
@@ -47,64 +47,64 @@ type Result struct {
 }
 
 // Columns are those of results.parquet, which has a row for each run.
-func Columns(factors ...string) []view.Column[*Result] {
-	type column = view.Column[*Result]
+func Columns(factors ...string) []listing.Column[*Result] {
+	type column = listing.Column[*Result]
 	var out []column
 	for _, f := range factors {
-		out = append(out, column{Name: f, Kind: view.Name, Doc: "value of the factor", Value: func(r *Result) view.Value { return view.NameOf(r.Point.Of(f)) }})
+		out = append(out, column{Name: f, Kind: listing.Name, Doc: "value of the factor", Value: func(r *Result) listing.Value { return listing.NameOf(r.Point.Of(f)) }})
 	}
-	number := func(name string, unit view.Unit, doc string, of func(*Result) int64) column {
-		return column{Name: name, Kind: view.Int, Unit: unit, Doc: doc, Value: func(r *Result) view.Value { return view.IntOf(of(r)) }}
+	number := func(name string, unit listing.Unit, doc string, of func(*Result) int64) column {
+		return column{Name: name, Kind: listing.Int, Unit: unit, Doc: doc, Value: func(r *Result) listing.Value { return listing.IntOf(of(r)) }}
 	}
 	share := func(name, doc string, of func(*Result) *float64) column {
-		return column{Name: name, Kind: view.Float, Unit: view.Share, Optional: true, Doc: doc, Value: func(r *Result) view.Value {
+		return column{Name: name, Kind: listing.Float, Unit: listing.Share, Optional: true, Doc: doc, Value: func(r *Result) listing.Value {
 			if v := of(r); v != nil {
-				return view.FloatOf(*v)
+				return listing.FloatOf(*v)
 			}
-			return view.Null
+			return listing.Null
 		}}
 	}
 	return append(out,
-		number("invocation", view.Plain, "which run of the point, from 1", func(r *Result) int64 { return int64(r.Invocation) }),
-		number("attempt", view.Plain, "more than 1: the ones before were disturbed", func(r *Result) int64 { return int64(r.Attempt) }),
-		column{Name: "folder", Kind: view.Name, Doc: "the run's folder", Value: func(r *Result) view.Value { return view.NameOf(r.Folder) }},
-		number("started_unix_ns", view.Plain, "when it was started", func(r *Result) int64 { return r.Started.UnixNano() }),
-		number("wall_ns", view.Ns, "from start to end", func(r *Result) int64 { return int64(r.Usage.Wall) }),
-		number("user_ns", view.Ns, "CPU time in user mode", func(r *Result) int64 { return int64(r.Usage.User) }),
-		number("system_ns", view.Ns, "CPU time in the kernel", func(r *Result) int64 { return int64(r.Usage.System) }),
-		number("minor_faults", view.Count, "page faults without a disk", func(r *Result) int64 { return r.Usage.MinorFaults }),
-		number("major_faults", view.Count, "page faults that read a disk", func(r *Result) int64 { return r.Usage.MajorFaults }),
-		number("voluntary_switches", view.Count, "context switches of threads that wait", func(r *Result) int64 { return r.Usage.Voluntary }),
-		number("involuntary_switches", view.Count, "context switches of threads that could go on", func(r *Result) int64 { return r.Usage.Involuntary }),
-		column{Name: "max_resident_bytes", Kind: view.Int, Optional: true, Doc: "most memory in use", Value: func(r *Result) view.Value {
+		number("invocation", listing.Plain, "which run of the point, from 1", func(r *Result) int64 { return int64(r.Invocation) }),
+		number("attempt", listing.Plain, "more than 1: the ones before were disturbed", func(r *Result) int64 { return int64(r.Attempt) }),
+		column{Name: "folder", Kind: listing.Name, Doc: "the run's folder", Value: func(r *Result) listing.Value { return listing.NameOf(r.Folder) }},
+		number("started_unix_ns", listing.Plain, "when it was started", func(r *Result) int64 { return r.Started.UnixNano() }),
+		number("wall_ns", listing.Ns, "from start to end", func(r *Result) int64 { return int64(r.Usage.Wall) }),
+		number("user_ns", listing.Ns, "CPU time in user mode", func(r *Result) int64 { return int64(r.Usage.User) }),
+		number("system_ns", listing.Ns, "CPU time in the kernel", func(r *Result) int64 { return int64(r.Usage.System) }),
+		number("minor_faults", listing.Count, "page faults without a disk", func(r *Result) int64 { return r.Usage.MinorFaults }),
+		number("major_faults", listing.Count, "page faults that read a disk", func(r *Result) int64 { return r.Usage.MajorFaults }),
+		number("voluntary_switches", listing.Count, "context switches of threads that wait", func(r *Result) int64 { return r.Usage.Voluntary }),
+		number("involuntary_switches", listing.Count, "context switches of threads that could go on", func(r *Result) int64 { return r.Usage.Involuntary }),
+		column{Name: "max_resident_bytes", Kind: listing.Int, Optional: true, Doc: "most memory in use", Value: func(r *Result) listing.Value {
 			if r.Usage.MaxResident == nil {
-				return view.Null
+				return listing.Null
 			}
-			return view.IntOf(*r.Usage.MaxResident)
+			return listing.IntOf(*r.Usage.MaxResident)
 		}},
-		number("exit_code", view.Plain, "of the command; 128 + the signal's number", func(r *Result) int64 { return int64(r.Code) }),
-		column{Name: "failure", Kind: view.Word, Doc: "how it failed; empty: it did not", Value: func(r *Result) view.Value { return view.WordOf(string(r.Failure)) }},
-		column{Name: "why", Kind: view.Name, Doc: "one line about the failure", Value: func(r *Result) view.Value { return view.NameOf(r.Why) }},
-		column{Name: "load", Kind: view.Float, Unit: view.Factor, Optional: true, Doc: "load average of the last minute before it", Value: func(r *Result) view.Value {
+		number("exit_code", listing.Plain, "of the command; 128 + the signal's number", func(r *Result) int64 { return int64(r.Code) }),
+		column{Name: "failure", Kind: listing.Word, Doc: "how it failed; empty: it did not", Value: func(r *Result) listing.Value { return listing.WordOf(string(r.Failure)) }},
+		column{Name: "why", Kind: listing.Name, Doc: "one line about the failure", Value: func(r *Result) listing.Value { return listing.NameOf(r.Why) }},
+		column{Name: "load", Kind: listing.Float, Unit: listing.Factor, Optional: true, Doc: "load average of the last minute before it", Value: func(r *Result) listing.Value {
 			if r.Machine.Load == nil {
-				return view.Null
+				return listing.Null
 			}
-			return view.FloatOf(*r.Machine.Load)
+			return listing.FloatOf(*r.Machine.Load)
 		}},
 		share("others", "share of the machine's CPU time that other programs took", func(r *Result) *float64 { return r.Machine.Others }),
 		share("stolen", "share of the machine's CPU time that interrupts and the hypervisor took", func(r *Result) *float64 { return r.Machine.Stolen }),
-		column{Name: "mhz", Kind: view.Float, Unit: view.Factor, Optional: true, Doc: "mean clock rate of the CPUs, before and after", Value: func(r *Result) view.Value {
+		column{Name: "mhz", Kind: listing.Float, Unit: listing.Factor, Optional: true, Doc: "mean clock rate of the CPUs, before and after", Value: func(r *Result) listing.Value {
 			if r.Machine.MHz == nil {
-				return view.Null
+				return listing.Null
 			}
-			return view.FloatOf(*r.Machine.MHz)
+			return listing.FloatOf(*r.Machine.MHz)
 		}},
-		column{Name: "throttled", Kind: view.Int, Unit: view.Count, Optional: true, Doc: "times that CPUs were slowed down for their heat", Value: func(r *Result) view.Value {
+		column{Name: "throttled", Kind: listing.Int, Unit: listing.Count, Optional: true, Doc: "times that CPUs were slowed down for their heat", Value: func(r *Result) listing.Value {
 			if r.Machine.Throttled == nil {
-				return view.Null
+				return listing.Null
 			}
-			return view.IntOf(*r.Machine.Throttled)
+			return listing.IntOf(*r.Machine.Throttled)
 		}},
-		column{Name: "disturbed", Kind: view.Word, Doc: "what else was going on", Value: func(r *Result) view.Value { return view.WordOf(r.Disturbed) }},
+		column{Name: "disturbed", Kind: listing.Word, Doc: "what else was going on", Value: func(r *Result) listing.Value { return listing.WordOf(r.Disturbed) }},
 	)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"stackagent/shadow/diff"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/analysis/diff"
+	"stackagent/shadow/fleet/rollup"
 )
 
 // Versions collects, for each version of a service, what each instance of it did. An instance is what a run is in shadow

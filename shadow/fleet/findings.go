@@ -9,8 +9,8 @@ import (
 
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/advice"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/fleet/rollup"
 )
 
 // Finding is something in the roll-ups of a service that deserves a look. It says what was seen, with its figures; what

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"stackagent/internal/loglinear"
-	"stackagent/shadow/diff"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/analysis/diff"
+	"stackagent/shadow/fleet/rollup"
 )
 
 // rowOf is a row of roll-ups of values.

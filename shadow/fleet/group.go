@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
 )
 
 // By is what rows of a listing are about.

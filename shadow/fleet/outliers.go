@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
 )
 
 // Outlier is a figure of an instance that is unlike that of the others of its service and version.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"stackagent/internal/loglinear"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
 )
 
 // Sum sums up the values of a metric over rows of roll-ups.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
 )
 
 // dayOf is the day of a window, UTC.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"syscall"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 )
 
 // tmpPrefix marks files being written; a reader ignores them and the next
@@ -39,14 +39,14 @@ type aside struct {
 func (a *asides) path(name string) string { return filepath.Join(a.dir, tmpPrefix+a.mark+name) }
 
 // write writes one more and gives its checksum.
-func (a *asides) write(name string, fill func(io.Writer) error) (sum seal.File, err error) {
+func (a *asides) write(name string, fill func(io.Writer) error) (sum checksum.File, err error) {
 	tmp := a.path(name)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return sum, explain("creating", tmp, err)
 	}
 	a.files = append(a.files, aside{name, f})
-	hashed := seal.NewWriter(f)
+	hashed := checksum.NewWriter(f)
 	w := fileBuffers.Get().(*bufio.Writer)
 	defer func() {
 		w.Reset(nil)
@@ -120,7 +120,7 @@ func (a *asides) drop() {
 
 // replace writes dir/name through a temporary file, synced and renamed, and gives its checksum. The name lasts when the
 // folder is synced.
-func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {
+func replace(dir, name string, fill func(io.Writer) error) (sum checksum.File, err error) {
 	a := asides{dir: dir}
 	defer a.drop()
 	if sum, err = a.write(name, fill); err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 	"stackagent/internal/sessionfs"
 )
 
@@ -27,7 +27,7 @@ type piece struct {
 type joinedPart struct {
 	Range
 	dir string
-	sum seal.File // by the manifest; zero: not known
+	sum checksum.File // by the manifest; zero: not known
 }
 
 // Join copies the parts of the pieces in dirs, which several shadows stored
@@ -107,8 +107,8 @@ func emptyFolder(dir string) error {
 
 // copyParts copies, table by table, what is not there twice, and gives the
 // checksums. A part that does not match its own is an error.
-func copyParts(out string, pieces []piece) (map[string]seal.File, error) {
-	files := map[string]seal.File{}
+func copyParts(out string, pieces []piece) (map[string]checksum.File, error) {
+	files := map[string]checksum.File{}
 	for t := range numTables {
 		parts, err := choose(t, pieces)
 		if err != nil {
@@ -169,7 +169,7 @@ func copyFrom(path string, w io.Writer) error {
 
 // newJoined makes the manifest of the whole: running sums from the piece with
 // the newest batch, what was said at the beginning from the first that knows.
-func newJoined(out string, pieces []piece, files map[string]seal.File) (*Writer, error) {
+func newJoined(out string, pieces []piece, files map[string]checksum.File) (*Writer, error) {
 	m := *pieces[len(pieces)-1].m
 	m.Sequences, m.Notes, m.Pieces, m.Balance, m.BadMessages = nil, nil, nil, nil, 0
 	m.Files, m.SchedulingRecord = files, "" // what is beside the parts stays with the pieces

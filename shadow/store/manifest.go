@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stackagent/internal/checksum"
 	"stackagent/internal/label"
-	"stackagent/internal/seal"
 	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -161,7 +161,7 @@ type Manifest struct {
 	Sequences Ranges `json:"sequences"`
 
 	// Files are the checksums of the session's files by their names; from version 3 on.
-	Files map[string]seal.File `json:"files"`
+	Files map[string]checksum.File `json:"files"`
 	// SchedulingRecord is the id of the scheduling record; empty: none was there when the session ended.
 	SchedulingRecord string `json:"scheduling_record,omitempty"`
 	// Digest is the checksum of the manifest itself. It stands last in the file.
@@ -339,7 +339,7 @@ func parseManifest(data []byte) (*Manifest, error) {
 	}
 	m.Labels = m.Labels.Valid()
 	if m.Sealed() || m.Digest != "" || m.Files != nil {
-		if err := seal.CheckJSON(data); err != nil {
+		if err := checksum.CheckJSON(data); err != nil {
 			return m, fmt.Errorf("%w: the manifest: %w; restore it from a copy", ErrDamaged, err)
 		}
 	}
@@ -375,9 +375,9 @@ func (m *Manifest) write(dir string) error {
 func (m *Manifest) writeTo(a *asides) error {
 	m.Format, m.Version, m.Digest = Format, Version, ""
 	if m.Files == nil {
-		m.Files = map[string]seal.File{}
+		m.Files = map[string]checksum.File{}
 	}
-	data, err := seal.JSON(m)
+	data, err := checksum.JSON(m)
 	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)
 	}

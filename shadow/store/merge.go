@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"stackagent/internal/checksum"
 	guarded "stackagent/internal/parquet"
-	"stackagent/internal/seal"
 	"stackagent/internal/wire"
 )
 
@@ -99,13 +99,13 @@ type Merging struct {
 // mergedRun is a run of small parts of a table, and the part that takes their place.
 type mergedRun struct {
 	identity
-	from  inventory   // the small ones
-	files []seal.File // theirs
-	sums  bool        // the part gets sums
-	extra []string    // columns of extra metrics
+	from  inventory       // the small ones
+	files []checksum.File // theirs
+	sums  bool            // the part gets sums
+	extra []string        // columns of extra metrics
 
 	part partInfo
-	sum  seal.File
+	sum  checksum.File
 	out  asides
 	err  error // why they stay as they are
 }

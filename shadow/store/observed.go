@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -38,8 +38,8 @@ type Observed struct {
 	Refused  string       `json:"refused,omitempty"` // why the JVM is not observed; "": it is
 
 	// Files are the checksums of the files that the observer wrote and that do not change any more.
-	Files  map[string]seal.File `json:"files,omitempty"`
-	Digest string               `json:"digest,omitempty"`
+	Files  map[string]checksum.File `json:"files,omitempty"`
+	Digest string                   `json:"digest,omitempty"`
 }
 
 // ReadObserved reads who observed the session in dir; nil without an error: nobody did.
@@ -80,7 +80,7 @@ func ParseObserved(data []byte) (*Observed, error) {
 	case o.LoadedNs < 0 || o.FromNs < 0 || o.UntilNs < o.FromNs:
 		return nil, fmt.Errorf("%w: a time in it is out of bounds", ErrDamaged)
 	}
-	if err := seal.CheckJSON(data); err != nil {
+	if err := checksum.CheckJSON(data); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return &o, nil
@@ -88,7 +88,7 @@ func ParseObserved(data []byte) (*Observed, error) {
 
 // Write seals the files of names that are in the session's folder, and replaces the file there.
 func (o Observed) Write(dir string, names ...string) error {
-	o.Version, o.Digest, o.Files = observedVersion, "", map[string]seal.File{}
+	o.Version, o.Digest, o.Files = observedVersion, "", map[string]checksum.File{}
 	for _, name := range names {
 		sum, err := sumOf(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
@@ -99,7 +99,7 @@ func (o Observed) Write(dir string, names ...string) error {
 		}
 		o.Files[name] = sum
 	}
-	data, err := seal.JSON(o)
+	data, err := checksum.JSON(o)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", ObservedName, err)
 	}

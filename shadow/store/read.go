@@ -13,8 +13,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"stackagent/internal/checksum"
 	guarded "stackagent/internal/parquet"
-	"stackagent/internal/seal"
 	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -69,7 +69,7 @@ type Folder struct {
 
 	version int      // of the manifest; 0: none was looked at
 	owner   identity // of all parts
-	files   map[string]seal.File
+	files   map[string]checksum.File
 	parts   [numTables][]Range
 	before  [numTables][]Range // read as well, but not scanned; see Within
 

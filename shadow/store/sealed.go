@@ -14,7 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 	"stackagent/internal/sessionfs"
 )
 
@@ -246,7 +246,7 @@ func (f *Folder) part(t Table, r Range, use func(*parquet.File, *int64) error) *
 
 // checkContent compares a file with the manifest: its checksum, of a large one in an object store only its size unless
 // whole is set. The error does not name the file.
-func checkContent(path string, want seal.File, whole bool) error {
+func checkContent(path string, want checksum.File, whole bool) error {
 	file, err := sessionfs.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("it is missing")
@@ -262,13 +262,13 @@ func checkContent(path string, want seal.File, whole bool) error {
 }
 
 // sumOf is the checksum of a file as it is.
-func sumOf(path string) (seal.File, error) {
+func sumOf(path string) (checksum.File, error) {
 	file, err := sessionfs.Open(path)
 	if err != nil {
-		return seal.File{}, err
+		return checksum.File{}, err
 	}
 	defer file.Close()
-	return seal.Of(file)
+	return checksum.Of(file)
 }
 
 // SealBeside puts the checksums of files that others than the store have
@@ -292,7 +292,7 @@ func SealBeside(dir string, names ...string) error {
 			return fmt.Errorf("sealing the files beside a session: %w", err)
 		}
 		if m.Files == nil {
-			m.Files = map[string]seal.File{}
+			m.Files = map[string]checksum.File{}
 		}
 		m.Files[name] = sum
 	}

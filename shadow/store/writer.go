@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"stackagent/internal/seal"
+	"stackagent/internal/checksum"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -32,8 +32,8 @@ type Writer struct {
 	summarised            Counts
 	summarisedSubmissions uint64
 	parts                 [numTables]inventory
-	files                 map[string]seal.File // checksums, for the manifest; never changed, but replaced
-	covered               []string             // files that merged parts cover, to be deleted
+	files                 map[string]checksum.File // checksums, for the manifest; never changed, but replaced
+	covered               []string                 // files that merged parts cover, to be deleted
 
 	// MayMerge says whether batches may become one part; nil: all may. What was not rolled up yet must stay apart from what
 	// was. It is called when a merge is planned.
@@ -167,7 +167,7 @@ func (w *Writer) open() (*Folder, error) {
 func (w *Writer) sealParts(f *Folder) error {
 	w.files = maps.Clone(w.Manifest.Files)
 	if w.files == nil {
-		w.files = map[string]seal.File{}
+		w.files = map[string]checksum.File{}
 	}
 	for t := range numTables {
 		for _, r := range f.Parts(t) {
@@ -317,14 +317,14 @@ func (w *Writer) commit(parts *asides) error {
 }
 
 // writePart writes table t of p aside.
-func (w *Writer) writePart(parts *asides, t Table, p *Part) (seal.File, error) {
+func (w *Writer) writePart(parts *asides, t Table, p *Part) (checksum.File, error) {
 	meta, err := metadata(p.Clock, w.identity(t, p.Range))
 	if err != nil {
-		return seal.File{}, err
+		return checksum.File{}, err
 	}
 	sums, err := w.partSums(t, p)
 	if err != nil {
-		return seal.File{}, err
+		return checksum.File{}, err
 	}
 	sum, err := parts.write(PartName(t, p.From, p.To), func(out io.Writer) error {
 		return withEncoder(func(e *encoder) error { return e.encode(out, t, p, append(meta, sums...)) })

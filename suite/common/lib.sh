@@ -1,4 +1,4 @@
-# Sourced by the scripts that prepare programs. shadow/suite runs them in the folder of the suite with SUITE_NAME and
+# Sourced by the scripts that prepare programs. shadow/experiment/suite runs them in the folder of the suite with SUITE_NAME and
 # SUITE_FOLDER, the folder to fill, in the environment. Maven, pip, npm and apt check the checksums of what they fetch.
 set -eu
 name=$SUITE_NAME

@@ -40,15 +40,15 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	files := map[string][]byte{"jvmti/ring/record.h": header()}
 	for name, write := range map[string]func(*code){
-		"agent/drain/record_gen.go":    writeDrain,
-		"internal/wire/records_gen.go": writeWireTypes,
-		"internal/wire/columns_gen.go": writeColumns,
-		"internal/wire/lists_gen.go":   writeLists,
-		"shadow/store/rows_gen.go":     writeRows,
-		"shadow/store/columns_gen.go":  writeStoreColumns,
-		"shadow/store/readers_gen.go":  writeReaders,
-		"shadow/store/tables_gen.go":   writeTables,
-		"shadow/ingest/convert_gen.go": writeConversions,
+		"agent/drain/record_gen.go":            writeDrain,
+		"internal/wire/records_gen.go":         writeWireTypes,
+		"internal/wire/columns_gen.go":         writeColumns,
+		"internal/wire/lists_gen.go":           writeLists,
+		"shadow/store/rows_gen.go":             writeRows,
+		"shadow/store/columns_gen.go":          writeStoreColumns,
+		"shadow/store/readers_gen.go":          writeReaders,
+		"shadow/store/tables_gen.go":           writeTables,
+		"shadow/collect/ingest/convert_gen.go": writeConversions,
 	} {
 		c := &code{}
 		write(c)

@@ -253,7 +253,7 @@ func compare(t *testing.T, dir string, merged bool, all []Submission, contexts [
 	over := "-overlay=" + filepath.Join(dir, "overlay.json")
 	for _, args := range [][]string{
 		{"cc", "-fsyntax-only", "-x", "c", replace[filepath.Join(root, "jvmti/ring/record.h")]},
-		{"go", "build", over, "./shadow/ingest"},
+		{"go", "build", over, "./shadow/collect/ingest"},
 		{"go", "test", over, "-run=^TestTrial$", "./agent/drain", "./internal/wire", "./shadow/store"},
 	} {
 		cmd := exec.Command(args[0], args[1:]...)

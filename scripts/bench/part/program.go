@@ -9,7 +9,7 @@ import (
 
 	"stackagent/internal/testjvm"
 	"stackagent/scripts/bench/tool"
-	"stackagent/shadow/suite"
+	"stackagent/shadow/experiment/suite"
 )
 
 // program is a whole program, measured from start to end.

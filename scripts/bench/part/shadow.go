@@ -33,7 +33,7 @@ func ingest(ctx context.Context, c Config) (string, error) {
 	t := table.Table{Head: []string{"from the bus into the store", "million executions per second", "CPU ns per execution", "million per CPU second"}}
 	for _, cores := range []string{"1", "2"} {
 		r, err := measure.Run(ctx, measure.Command{Dir: c.Root, Args: []string{"go", "test", "-run", "^$", "-bench", "^BenchmarkIngest$",
-			"-cpu", cores, "-count", strconv.Itoa(c.rounds(7)), "-benchtime", pick(c, "5x", "1x"), "./shadow/ingest"}})
+			"-cpu", cores, "-count", strconv.Itoa(c.rounds(7)), "-benchtime", pick(c, "5x", "1x"), "./shadow/collect/ingest"}})
 		if err != nil {
 			return "", err
 		}
@@ -52,7 +52,7 @@ func ingest(ctx context.Context, c Config) (string, error) {
 		t.Add(cores+" core(s)", table.Interval(stat.OfMedian(rates)), table.Interval(stat.OfMedian(cpu)), table.Interval(stat.OfMedian(perCPU)))
 		c.say("ingest on %s core(s): %.2f million/s", cores, stat.Median(rates))
 	}
-	return "`BenchmarkIngest` of `shadow/ingest`: it receives, decodes, orders and acknowledges a million executions in 64 batches, converts their clocks and writes " +
+	return "`BenchmarkIngest` of `shadow/collect/ingest`: it receives, decodes, orders and acknowledges a million executions in 64 batches, converts their clocks and writes " +
 		"Parquet with `fsync`. The bus's own work is included:\n\n" + t.String(), nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"stackagent/internal/wire"
-	"stackagent/shadow/bus"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/bus"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"stackagent/internal/label"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/analysis/summary/summarytest"
+	"stackagent/shadow/fleet/rollup"
 	"stackagent/shadow/store"
-	"stackagent/shadow/summary/summarytest"
+	"stackagent/shadow/store/objectstore"
 )
 
 // Fleet describes one.
@@ -52,7 +52,7 @@ func (f *Fleet) Generate(root string) ([]Session, error) {
 }
 
 // Fill puts the roll-ups of all sessions into a store.
-func (f *Fleet) Fill(ctx context.Context, to objects.Store) error {
+func (f *Fleet) Fill(ctx context.Context, to objectstore.Store) error {
 	root, err := os.MkdirTemp("", "fleettest-")
 	if err != nil {
 		return err

@@ -4,11 +4,11 @@ import (
 	"context"
 	"sync"
 
-	"stackagent/shadow/catalog"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/remote"
+	"stackagent/internal/listing/table"
 	"stackagent/shadow/session"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/session/catalog"
+	"stackagent/shadow/session/remotefs"
+	"stackagent/shadow/store/objectstore"
 )
 
 // Sessions is how a verb reads sessions, and those that it has read.
@@ -22,8 +22,8 @@ type Sessions struct {
 // Resolve gives the folder that a user means by dir: "last" is the newest session of the current directory. An address in
 // an object store becomes the path by which readers find it there.
 func (e Env) Resolve(dir string) (string, error) {
-	if objects.Remote(dir) {
-		return remote.Mount(context.Background(), dir)
+	if objectstore.Remote(dir) {
+		return remotefs.Mount(context.Background(), dir)
 	}
 	path, err := catalog.Resolve(dir)
 	if err == nil && path != dir {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/figure"
+	"stackagent/shadow/show/figure"
 )
 
 // CheckFigure refuses a file name without the ending of a figure's format.

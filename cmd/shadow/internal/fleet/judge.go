@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/shadow/inquiry"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/shadow/fleet/query"
 )
 
 func newOutliers(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var q queryFlags
 	cmd := &cobra.Command{
 		Use:   "outliers STORE",
@@ -25,14 +25,14 @@ five instances are not judged.`,
   shadow fleet outliers /srv/fleet --service orders --format csv`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*inquiry.Store).Outliers)
+			list, err := answer(cmd, env, &l, &q, args[0], (*query.Store).Outliers)
 			if err != nil {
 				return err
 			}
 			if len(list) == 0 {
 				env.Note("no instance is unlike the others")
 			}
-			return listing.Rows(&l, listing.Refs(list), inquiry.OutlierColumns())
+			return listflags.Rows(&l, listflags.Refs(list), query.OutlierColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -41,7 +41,7 @@ five instances are not judged.`,
 }
 
 func newTrends(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var q queryFlags
 	cmd := &cobra.Command{
 		Use:   "trends STORE",
@@ -53,11 +53,11 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
   shadow fleet trends /srv/fleet --service orders --last 52w --format csv`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*inquiry.Store).Trends)
+			list, err := answer(cmd, env, &l, &q, args[0], (*query.Store).Trends)
 			if err != nil {
 				return err
 			}
-			return listing.Rows(&l, listing.Refs(list), inquiry.TrendColumns())
+			return listflags.Rows(&l, listflags.Refs(list), query.TrendColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -67,7 +67,7 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
 }
 
 func newFindings(env console.Env) *cobra.Command {
-	var l listing.Flags
+	var l listflags.Flags
 	var q queryFlags
 	cmd := &cobra.Command{
 		Use:   "findings STORE",
@@ -80,14 +80,14 @@ shows one.`,
   shadow fleet findings /srv/fleet --service orders --last 30d --format json`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*inquiry.Store).Findings)
+			list, err := answer(cmd, env, &l, &q, args[0], (*query.Store).Findings)
 			if err != nil {
 				return err
 			}
 			if len(list) == 0 {
 				env.Note("nothing was found")
 			}
-			return listing.Rows(&l, listing.Refs(list), inquiry.FindingColumns())
+			return listflags.Rows(&l, listflags.Refs(list), query.FindingColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -96,7 +96,7 @@ shows one.`,
 }
 
 // answer asks a question that needs nothing but the flags.
-func answer[T any](cmd *cobra.Command, env console.Env, l *listing.Flags, q *queryFlags, address string, question func(*inquiry.Store, context.Context, *inquiry.Question, inquiry.Span) ([]T, error)) ([]T, error) {
+func answer[T any](cmd *cobra.Command, env console.Env, l *listflags.Flags, q *queryFlags, address string, question func(*query.Store, context.Context, *query.Question, query.Span) ([]T, error)) ([]T, error) {
 	if err := l.Check(); err != nil {
 		return nil, err
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/audit"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/rollup"
+	"stackagent/shadow/fleet/rollup"
+	"stackagent/shadow/fleet/upload"
+	"stackagent/shadow/show/web/audit"
 	sessions "stackagent/shadow/store"
-	"stackagent/shadow/upload"
-	"stackagent/shadow/view"
+	"stackagent/shadow/store/objectstore"
 )
 
 func newAdd(env console.Env) *cobra.Command {
@@ -40,7 +40,7 @@ added. What the store has lost of a session that was added before is put again.`
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := sessions.ReadManifest(args[0]); !objects.Remote(args[0]) && err == nil {
+			if _, err := sessions.ReadManifest(args[0]); !objectstore.Remote(args[0]) && err == nil {
 				return console.Usagef("%s is a session; give the fleet's store first, then the sessions", args[0])
 			}
 			st, err := openNewStore(cmd.Context(), env, args[0])
@@ -67,7 +67,7 @@ added. What the store has lost of a session that was added before is put again.`
 }
 
 // add puts a session into a store; added is false if all of it is there.
-func add(ctx context.Context, to objects.Store, dir string, raw, ended bool) (added bool, err error) {
+func add(ctx context.Context, to objectstore.Store, dir string, raw, ended bool) (added bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return false, err
@@ -134,7 +134,7 @@ run at any time, also more than once at the same time.`,
 
 func newRetain(env console.Env) *cobra.Command {
 	var (
-		l      listing.Flags
+		l      listflags.Flags
 		f      RetainFlags
 		dryRun bool
 		file   string
@@ -224,7 +224,7 @@ func (f *RetainFlags) Policy() (p rollup.Policy, err error) {
 	return p, nil
 }
 
-func retain(ctx context.Context, env console.Env, l *listing.Flags, s objects.Store, p rollup.Policy, dryRun bool, log *audit.Log) error {
+func retain(ctx context.Context, env console.Env, l *listflags.Flags, s objectstore.Store, p rollup.Policy, dryRun bool, log *audit.Log) error {
 	plan, err := rollup.Plan(ctx, s, p, env.Now())
 	if err != nil {
 		return err
@@ -252,22 +252,22 @@ func retain(ctx context.Context, env console.Env, l *listing.Flags, s objects.St
 		}
 	}
 	env.Note("%s %s, %s", what, text.PluralExact(n, "object", "objects"), units.FormatBytes(bytes))
-	return errors.Join(err, listing.Rows(l, shown, DeletionColumns()))
+	return errors.Join(err, listflags.Rows(l, shown, DeletionColumns()))
 }
 
 // DeletionColumns are the columns of shadow fleet retain.
-func DeletionColumns() []view.Column[rollup.Deletion] {
+func DeletionColumns() []listing.Column[rollup.Deletion] {
 	type row = rollup.Deletion
-	return []view.Column[row]{
-		{Name: "kind", Title: "kind", Doc: "session, detail (rows of five minutes), day or instance (rows of days), manifest", Kind: view.Name,
-			Value: func(d row) view.Value { return view.NameOf(d.Kind) }},
-		{Name: "name", Title: "what", Doc: "the beginning of the names of its objects", Kind: view.Name,
-			Value: func(d row) view.Value { return view.NameOf(d.Name) }},
-		{Name: "objects", Title: "objects", Doc: "how many", Kind: view.Int, Unit: view.Count,
-			Value: func(d row) view.Value { return view.IntOf(int64(d.Objects)) }},
-		{Name: "bytes", Title: "bytes", Doc: "of the objects", Kind: view.Int, Unit: view.Count,
-			Value: func(d row) view.Value { return view.IntOf(d.Bytes) }},
-		{Name: "skipped", Title: "kept because", Doc: "why it is kept although it is old; empty: it is deleted", Kind: view.Name,
-			Value: func(d row) view.Value { return view.NameOf(d.Skipped) }},
+	return []listing.Column[row]{
+		{Name: "kind", Title: "kind", Doc: "session, detail (rows of five minutes), day or instance (rows of days), manifest", Kind: listing.Name,
+			Value: func(d row) listing.Value { return listing.NameOf(d.Kind) }},
+		{Name: "name", Title: "what", Doc: "the beginning of the names of its objects", Kind: listing.Name,
+			Value: func(d row) listing.Value { return listing.NameOf(d.Name) }},
+		{Name: "objects", Title: "objects", Doc: "how many", Kind: listing.Int, Unit: listing.Count,
+			Value: func(d row) listing.Value { return listing.IntOf(int64(d.Objects)) }},
+		{Name: "bytes", Title: "bytes", Doc: "of the objects", Kind: listing.Int, Unit: listing.Count,
+			Value: func(d row) listing.Value { return listing.IntOf(d.Bytes) }},
+		{Name: "skipped", Title: "kept because", Doc: "why it is kept although it is old; empty: it is deleted", Kind: listing.Name,
+			Value: func(d row) listing.Value { return listing.NameOf(d.Skipped) }},
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/inquiry"
-	"stackagent/shadow/objects"
+	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/store/objectstore"
 )
 
 // queryFlags choose what a question is about.
-type queryFlags struct{ inquiry.Question }
+type queryFlags struct{ query.Question }
 
 func (f *queryFlags) addTo(cmd *cobra.Command) {
 	f.addFew(cmd)
@@ -40,9 +40,9 @@ func (f *queryFlags) addFew(cmd *cobra.Command) {
 }
 
 // check reads the flags.
-func (f *queryFlags) check(now time.Time) (inquiry.Span, error) {
+func (f *queryFlags) check(now time.Time) (query.Span, error) {
 	s, err := f.Check(now)
-	var wrong *inquiry.Wrong
+	var wrong *query.Wrong
 	switch {
 	case !errors.As(err, &wrong):
 		return s, err
@@ -55,14 +55,14 @@ func (f *queryFlags) check(now time.Time) (inquiry.Span, error) {
 // store is a fleet's store and what asking it cost.
 type store struct {
 	env     console.Env
-	objects objects.Store
-	inquiry inquiry.Store
+	objects objectstore.Store
+	inquiry query.Store
 	began   time.Time
 }
 
 // openStore opens a store that is there.
 func openStore(ctx context.Context, env console.Env, address string) (*store, error) {
-	if !objects.Remote(address) {
+	if !objectstore.Remote(address) {
 		if info, err := os.Stat(address); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("opening the fleet's store: there is no folder %s; give one that shadow fleet add or shadow serve has written, or s3://BUCKET/PREFIX", text.Cell(address))
 		}
@@ -72,18 +72,18 @@ func openStore(ctx context.Context, env console.Env, address string) (*store, er
 
 // openNewStore opens a store, and makes a folder that is not there.
 func openNewStore(ctx context.Context, env console.Env, address string) (*store, error) {
-	s, err := objects.Open(ctx, address)
+	s, err := objectstore.Open(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("opening the fleet's store: %w", err)
 	}
-	return &store{env: env, objects: s, inquiry: inquiry.Store{Objects: s, Now: env.Now}, began: env.Now()}, nil
+	return &store{env: env, objects: s, inquiry: query.Store{Objects: s, Now: env.Now}, began: env.Now()}, nil
 }
 
 // mostNamed bounds the objects that a note names.
 const mostNamed = 3
 
 // note says on stderr what is missing, and what the answer cost.
-func (st *store) note(s inquiry.Span) {
+func (st *store) note(s query.Span) {
 	all := &st.inquiry.Cost
 	for i, m := range all.Missing {
 		if i == mostNamed {

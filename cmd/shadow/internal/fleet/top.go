@@ -6,15 +6,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/text"
 	"stackagent/shadow/fleet"
-	"stackagent/shadow/inquiry"
+	"stackagent/shadow/fleet/query"
 )
 
 func newTop(env console.Env) *cobra.Command {
 	var (
-		l    listing.Flags
+		l    listflags.Flags
 		q    queryFlags
 		by   string
 		sort string
@@ -40,7 +40,7 @@ Counts, sums and extremes are those of shadow stats; percentiles are within 0.8 
 				return console.Usagef("--by %s: use %s", by, text.OneOf(fleet.All))
 			}
 			if _, ok := fleet.Weights[sort]; !ok {
-				return console.Usagef("--sort %s: use %s", sort, text.OneOf(inquiry.Sorts()))
+				return console.Usagef("--sort %s: use %s", sort, text.OneOf(query.Sorts()))
 			}
 			if fleet.By(by) == fleet.Wait && !cmd.Flags().Changed("sort") {
 				sort = "wait"
@@ -58,7 +58,7 @@ Counts, sums and extremes are those of shadow stats; percentiles are within 0.8 
 				return err
 			}
 			st.note(s)
-			return listing.Rows(&l, rows, inquiry.TopColumns(fleet.By(by), rows))
+			return listflags.Rows(&l, rows, query.TopColumns(fleet.By(by), rows))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

@@ -4,16 +4,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
-	"stackagent/shadow/diff"
-	"stackagent/shadow/inquiry"
-	"stackagent/shadow/view"
+	"stackagent/shadow/analysis/diff"
+	"stackagent/shadow/fleet/query"
 )
 
 func newVersions(env console.Env) *cobra.Command {
 	var (
-		l    listing.Flags
+		l    listflags.Flags
 		q    queryFlags
 		a, b string
 	)
@@ -70,18 +70,18 @@ versions should have run on machines alike.`,
 	return cmd
 }
 
-func printDiff(l *listing.Flags, d *inquiry.VersionDiff) error {
+func printDiff(l *listflags.Flags, d *query.VersionDiff) error {
 	rows := d.Top(l.Limit())
 	switch l.Format {
 	case "json":
 		d.Rows = rows
-		return listing.JSON(l.Env.Out, d)
+		return listflags.JSON(l.Env.Out, d)
 	case "csv":
-		return view.All(view.CSV(l.Env.Out, diff.Columns(true)), diff.Lines(rows, false))
+		return listing.All(listing.CSV(l.Env.Out, diff.Columns(true)), diff.Lines(rows, false))
 	}
 	l.Env.Note("A is version %s on %s, B version %s on %s", text.Cell(d.A.Program), text.PluralExact(d.A.Runs, "instance", "instances"),
 		text.Cell(d.B.Program), text.PluralExact(d.B.Runs, "instance", "instances"))
-	if err := listing.Table(l.Env.Out, l.TableOptions(false), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
+	if err := listflags.Table(l.Env.Out, l.TableOptions(false), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
 		return err
 	}
 	l.Env.Note("%d of %d judged figures are different", d.Different, d.Judged)

@@ -10,8 +10,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/internal/text"
-	"stackagent/shadow/engine"
-	"stackagent/shadow/objects"
+	"stackagent/shadow/fleet/engine"
+	"stackagent/shadow/store/objectstore"
 )
 
 func newViews(env console.Env) *cobra.Command {
@@ -40,7 +40,7 @@ roll-ups that has none; --prepare=false leaves the store alone.`,
 				return console.Usagef("--engine %s: use %s", dialect, text.OneOf(engine.Dialects))
 			}
 			address := args[0]
-			if !objects.Remote(address) {
+			if !objectstore.Remote(address) {
 				var err error
 				if address, err = filepath.Abs(address); err != nil {
 					return err

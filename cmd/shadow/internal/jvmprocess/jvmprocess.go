@@ -12,7 +12,7 @@ import (
 	"stackagent/internal/attach"
 	"stackagent/internal/proc"
 	"stackagent/internal/units"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 )
 
 // A Finder finds the process that is a session's JVM. Its number is not enough: a container and

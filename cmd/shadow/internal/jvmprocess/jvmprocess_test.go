@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"stackagent/internal/attach"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

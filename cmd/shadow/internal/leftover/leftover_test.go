@@ -12,7 +12,7 @@ import (
 
 	"stackagent/internal/spool"
 	"stackagent/internal/wire"
-	"stackagent/shadow/bus"
+	"stackagent/shadow/collect/bus"
 )
 
 // leave makes a spool file with n batches for the bus at address.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/export/otlp"
+	"stackagent/shadow/exchange/export/otlp"
 )
 
 // headersVariable is what OpenTelemetry names it.

@@ -10,11 +10,11 @@ import (
 
 	"stackagent/hpc"
 	"stackagent/internal/announce"
-	"stackagent/internal/beat"
 	"stackagent/internal/proc"
 	"stackagent/internal/text"
+	"stackagent/internal/timers"
 	"stackagent/internal/units"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 
@@ -165,7 +165,7 @@ func (o *Observer) await(folder string) {
 
 // saveOften saves what is counted so far of the sessions that run, until the end.
 func (o *Observer) saveOften() {
-	tick := beat.NewTicker(saveEvery)
+	tick := timers.NewTicker(saveEvery)
 	defer tick.Stop()
 	for {
 		select {

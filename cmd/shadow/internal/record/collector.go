@@ -16,9 +16,9 @@ import (
 	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/internal/proc"
 	"stackagent/internal/text"
-	"stackagent/shadow/bus"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/share"
+	"stackagent/shadow/collect/bus"
+	"stackagent/shadow/collect/ingest"
+	"stackagent/shadow/collect/ownership"
 	"stackagent/shadow/store"
 )
 
@@ -137,7 +137,7 @@ func (c *Collector) Abandon() {
 
 // clear removes what only a running shadow needs.
 func (c *Collector) clear() error {
-	return errors.Join(os.RemoveAll(filepath.Join(c.root, BusFolder)), share.Remove(c.root))
+	return errors.Join(os.RemoveAll(filepath.Join(c.root, BusFolder)), ownership.Remove(c.root))
 }
 
 // mayEnd reports whether a process is not stopped.

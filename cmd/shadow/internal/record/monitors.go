@@ -18,7 +18,7 @@ import (
 	"stackagent/internal/proc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/units"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

@@ -1,7 +1,7 @@
 package record
 
 import (
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

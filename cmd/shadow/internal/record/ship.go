@@ -19,8 +19,8 @@ import (
 	"stackagent/internal/proc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/observe"
+	"stackagent/shadow/collect/ingest"
+	"stackagent/shadow/collect/observe"
 	"stackagent/shadow/store"
 )
 

@@ -16,7 +16,7 @@ import (
 	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

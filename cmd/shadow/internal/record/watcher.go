@@ -10,11 +10,11 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/proc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/collect/ingest"
 )
 
 // scanInterval is how often new threads of a JVM are looked for; a third as often if it has begun none for two seconds.

@@ -7,7 +7,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/proc"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

@@ -7,16 +7,16 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"stackagent/shadow/view"
+	"stackagent/internal/listing"
 )
 
-var kinds = map[view.Kind]string{view.Int: "integer", view.Uint: "integer", view.Float: "number", view.Bool: "boolean", view.Name: "string", view.Word: "string"}
+var kinds = map[listing.Kind]string{listing.Int: "integer", listing.Uint: "integer", listing.Float: "number", listing.Bool: "boolean", listing.Name: "string", listing.Word: "string"}
 
-var unitNames = map[view.Unit]string{view.Ns: "ns", view.Share: "1"}
+var unitNames = map[listing.Unit]string{listing.Ns: "ns", listing.Share: "1"}
 
 // Row is the schema of a row of a listing whose columns differ with flags and sessions: what is not in all lists is
 // not required.
-func (g *Generator) Row(in string, lists ...[]view.Described) (*jsonschema.Schema, error) {
+func (g *Generator) Row(in string, lists ...[]listing.Described) (*jsonschema.Schema, error) {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 	seen := map[string]int{}
 	for _, columns := range lists {
@@ -40,14 +40,14 @@ func (g *Generator) Row(in string, lists ...[]view.Described) (*jsonschema.Schem
 	return s, nil
 }
 
-func (g *Generator) column(in string, c view.Described) (p *jsonschema.Schema, err error) {
+func (g *Generator) column(in string, c listing.Described) (p *jsonschema.Schema, err error) {
 	switch holds := c.Holds.(type) {
 	case nil:
 		if kinds[c.Kind] == "" {
 			return nil, fmt.Errorf("%s.%s: it is not known what it holds", in, c.Name)
 		}
 		p = &jsonschema.Schema{Type: kinds[c.Kind]}
-	case []view.Described:
+	case []listing.Described:
 		p, err = g.Row(in+"."+c.Name, holds)
 	default:
 		p, err = g.Of(reflect.TypeOf(holds))

@@ -12,7 +12,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
-	"stackagent/shadow/bus"
+	"stackagent/shadow/collect/bus"
 )
 
 const lockName = ".lock"

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"stackagent/internal/beat"
 	"stackagent/internal/text"
-	"stackagent/shadow/audit"
-	"stackagent/shadow/bus"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/rollup"
+	"stackagent/internal/timers"
+	"stackagent/shadow/collect/bus"
+	"stackagent/shadow/fleet/rollup"
+	"stackagent/shadow/show/web/audit"
+	"stackagent/shadow/store/objectstore"
 )
 
 // compactEvery is how often one of the shadows of a store compacts its roll-ups.
@@ -24,7 +24,7 @@ const compactEvery = 15 * time.Minute
 
 // compactor compacts roll-ups and deletes what is older than it should be kept, if no other shadow on the bus does.
 type compactor struct {
-	store  objects.Store
+	store  objectstore.Store
 	bus    *bus.Bus
 	policy rollup.Policy
 	audit  *audit.Log
@@ -45,7 +45,7 @@ func (c *compactor) start() {
 	c.done.Go(func() {
 		for {
 			// Shadows that start together should not ask together.
-			wait := beat.NewTicker(compactEvery/2 + rand.N(compactEvery))
+			wait := timers.NewTicker(compactEvery/2 + rand.N(compactEvery))
 			select {
 			case <-ctx.Done():
 				wait.Stop()

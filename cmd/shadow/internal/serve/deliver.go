@@ -17,11 +17,11 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/cmd/shadow/internal/record"
-	"stackagent/internal/beat"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
-	"stackagent/shadow/bus"
-	"stackagent/shadow/view/table"
+	"stackagent/internal/timers"
+	"stackagent/shadow/collect/bus"
 )
 
 // sweepInterval is how often a shadow looks for what JVMs have left.
@@ -210,7 +210,7 @@ func noteDelivered(env console.Env, r leftover.Result) {
 
 // deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
 func deliverLeft(ctx context.Context, env console.Env, b *bus.Bus, folders ...string) {
-	tick := beat.NewTicker(sweepInterval)
+	tick := timers.NewTicker(sweepInterval)
 	defer tick.Stop()
 	noted := ""
 	var sweeper leftover.Sweeper

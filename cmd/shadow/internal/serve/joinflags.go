@@ -9,7 +9,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
-	"stackagent/shadow/bus"
+	"stackagent/shadow/collect/bus"
 )
 
 // passwordVariable holds the password of --user where --password-file is not given.

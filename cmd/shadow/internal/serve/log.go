@@ -10,7 +10,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
 

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/web"
+	"stackagent/shadow/show/web"
+	"stackagent/shadow/store/objectstore"
 )
 
 // MadeVerb is the hidden verb that writes what the page shows of a session to stdout: MadeVerb FORMAT DIR. It writes
@@ -53,7 +53,7 @@ func maker(env console.Env, format string) web.Maker {
 		out := &stopping{to: w, stop: cancel}
 		cmd := exec.CommandContext(ctx, self, MadeVerb, format, "--", dir)
 		cmd.Env = []string{"PATH=" + env.Getenv("PATH"), "TMPDIR=" + env.Getenv("TMPDIR"), "GOMAXPROCS=1"} // no secrets
-		if objects.Remote(dir) {
+		if objectstore.Remote(dir) {
 			cmd.Env = append(cmd.Env, storeVariables()...)
 		}
 		cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, &errs, []*os.File{theirs}

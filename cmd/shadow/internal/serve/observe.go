@@ -14,9 +14,9 @@ import (
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/sched"
 	"stackagent/internal/announce"
-	"stackagent/internal/beat"
 	"stackagent/internal/spool"
-	"stackagent/shadow/bus"
+	"stackagent/internal/timers"
+	"stackagent/shadow/collect/bus"
 )
 
 type observeFlags struct {
@@ -86,7 +86,7 @@ func observeHost(ctx context.Context, env console.Env, f observeFlags) error {
 	}
 	defer b.Close()
 	defer env.Signals.Hold(endPatience)()
-	_ = beat.Lenient() // without the right to that it only takes more CPU time
+	_ = timers.Lenient() // without the right to that it only takes more CPU time
 	w := record.NewWatcher(env, f.counters, false)
 	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), work, w.Finder); err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/shadow/objects"
+	"stackagent/shadow/fleet/upload"
 	"stackagent/shadow/store"
-	"stackagent/shadow/upload"
+	"stackagent/shadow/store/objectstore"
 )
 
 // away is a store that takes nothing while err is set.
 type away struct {
-	objects.Store
+	objectstore.Store
 	err error
 }
 
@@ -29,7 +29,7 @@ func (a *away) PutIfAbsent(ctx context.Context, key string, content io.ReadSeeke
 
 // What fails of an object store is said until it works again.
 func TestTroubles(t *testing.T) {
-	folder, err := objects.OpenFolder(t.TempDir())
+	folder, err := objectstore.OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,11 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/receiver"
 	"stackagent/internal/text"
-	"stackagent/shadow/bus"
-	"stackagent/shadow/export/otlp"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/live"
-	"stackagent/shadow/web"
+	"stackagent/shadow/collect/bus"
+	"stackagent/shadow/collect/ingest"
+	"stackagent/shadow/exchange/export/otlp"
+	"stackagent/shadow/show/live"
+	"stackagent/shadow/show/web"
 )
 
 // pushFlags choose where metrics are pushed.

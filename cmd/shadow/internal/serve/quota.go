@@ -8,9 +8,9 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/label"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/collect/ingest"
 )
 
 // quotaFlags bound what a service takes of the shadow.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/shadow/ingest"
+	"stackagent/shadow/collect/ingest"
 )
 
 func TestParseQuota(t *testing.T) {

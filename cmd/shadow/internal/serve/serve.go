@@ -17,17 +17,17 @@ import (
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
-	"stackagent/internal/beat"
 	"stackagent/internal/label"
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
-	"stackagent/shadow/bus"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/observe"
-	"stackagent/shadow/rollup"
+	"stackagent/internal/timers"
+	"stackagent/shadow/collect/bus"
+	"stackagent/shadow/collect/ingest"
+	"stackagent/shadow/collect/observe"
+	"stackagent/shadow/fleet/rollup"
+	"stackagent/shadow/show/web"
 	"stackagent/shadow/store"
-	"stackagent/shadow/web"
+	"stackagent/shadow/store/objectstore"
 )
 
 // Defaults of shadow serve.
@@ -186,7 +186,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	defer unlock()
 	defer b.Close()
 	defer env.Signals.Hold(endPatience)()
-	_ = beat.Lenient() // without the right to that it only takes more CPU time
+	_ = timers.Lenient() // without the right to that it only takes more CPU time
 	live := newServeLive(env)
 	live.root = f.store
 	w := record.NewWatcher(env, f.counters, false)
@@ -252,7 +252,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 }
 
 // servePage prints the addresses and serves the page until ctx ends.
-func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys, fleet objects.Store) error {
+func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys, fleet objectstore.Store) error {
 	page, err := f.page(env, f.store, keys.page, in, b, live)
 	if err != nil {
 		return err

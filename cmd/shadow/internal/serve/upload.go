@@ -13,14 +13,14 @@ import (
 	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/catalog"
-	"stackagent/shadow/ingest"
-	"stackagent/shadow/live"
-	"stackagent/shadow/objects"
-	"stackagent/shadow/remote"
-	"stackagent/shadow/rollup"
-	"stackagent/shadow/upload"
-	"stackagent/shadow/web"
+	"stackagent/shadow/collect/ingest"
+	"stackagent/shadow/fleet/rollup"
+	"stackagent/shadow/fleet/upload"
+	"stackagent/shadow/session/catalog"
+	"stackagent/shadow/session/remotefs"
+	"stackagent/shadow/show/live"
+	"stackagent/shadow/show/web"
+	"stackagent/shadow/store/objectstore"
 )
 
 const (
@@ -52,11 +52,11 @@ func (f *uploadFlags) addTo(cmd *cobra.Command) {
 
 // openFleet opens the object store that --store names, and makes --work the store of the shadow itself; nil: --store is a
 // folder.
-func (f *serveFlags) openFleet(ctx context.Context, env console.Env) (objects.Store, error) {
-	if !objects.Remote(f.store) {
+func (f *serveFlags) openFleet(ctx context.Context, env console.Env) (objectstore.Store, error) {
+	if !objectstore.Remote(f.store) {
 		return nil, nil
 	}
-	s, err := objects.Open(ctx, f.store)
+	s, err := objectstore.Open(ctx, f.store)
 	if err != nil {
 		return nil, fmt.Errorf("--store: %w", err)
 	}
@@ -69,20 +69,20 @@ func (f *serveFlags) openFleet(ctx context.Context, env console.Env) (objects.St
 
 // tryStore refuses a store that cannot keep two writers apart, and removes what shadows that died were putting there. One
 // that does not answer now may do so later.
-func tryStore(ctx context.Context, env console.Env, s objects.Store) error {
+func tryStore(ctx context.Context, env console.Env, s objectstore.Store) error {
 	ctx, cancel := context.WithTimeout(ctx, tryPatience)
 	defer cancel()
-	err := objects.Probe(ctx, s)
-	if errors.Is(err, objects.ErrUnconditional) {
+	err := objectstore.Probe(ctx, s)
+	if errors.Is(err, objectstore.ErrUnconditional) {
 		return err
 	}
 	if err != nil {
 		env.Note("the object store: %s; sessions stay in --work until it takes them", text.OneLine(err.Error()))
 		return nil
 	}
-	if c, ok := s.(objects.Cleaner); ok {
+	if c, ok := s.(objectstore.Cleaner); ok {
 		// Where nothing was ever written, some stores say that there is nothing.
-		if _, err := c.CleanUploads(ctx, "", staleUpload); err != nil && !errors.Is(err, objects.ErrNotFound) {
+		if _, err := c.CleanUploads(ctx, "", staleUpload); err != nil && !errors.Is(err, objectstore.ErrNotFound) {
 			env.Note("unfinished uploads of shadows that died were not looked for: %s", text.OneLine(err.Error()))
 		}
 	}
@@ -92,7 +92,7 @@ func tryStore(ctx context.Context, env console.Env, s objects.Store) error {
 // checkStore refuses flags that go together with an object store only.
 func (f *serveFlags) checkStore(cmd *cobra.Command) error {
 	for _, name := range []string{"work", "keep-local", "retain-raw", "retain-detail", "retain-day"} {
-		if cmd.Flags().Changed(name) && !objects.Remote(f.store) {
+		if cmd.Flags().Changed(name) && !objectstore.Remote(f.store) {
 			return console.Usagef("--%s goes with --store s3://BUCKET/PREFIX", name)
 		}
 	}
@@ -105,24 +105,26 @@ func (f *serveFlags) checkStore(cmd *cobra.Command) error {
 }
 
 // fleetOf is what the page asks questions of; nil: --store is a folder.
-func (f *serveFlags) fleetOf(ctx context.Context, s objects.Store) (*web.Fleet, error) {
+func (f *serveFlags) fleetOf(ctx context.Context, s objectstore.Store) (*web.Fleet, error) {
 	if s == nil {
 		return nil, nil
 	}
-	root, err := remote.Mount(context.WithoutCancel(ctx), f.bucket)
+	root, err := remotefs.Mount(context.WithoutCancel(ctx), f.bucket)
 	if err != nil {
 		return nil, fmt.Errorf("--store: %w", err)
 	}
 	where, options, _ := strings.Cut(f.bucket, "?")
 	return &web.Fleet{
-		Objects:  s,
-		Sessions: func(ctx context.Context, key string) ([]catalog.Found, error) { return remote.List(ctx, root+"/"+key) },
-		Path:     func(key string) string { return strings.TrimSuffix(where, "/") + "/" + key + "?" + options },
+		Objects: s,
+		Sessions: func(ctx context.Context, key string) ([]catalog.Found, error) {
+			return remotefs.List(ctx, root+"/"+key)
+		},
+		Path: func(key string) string { return strings.TrimSuffix(where, "/") + "/" + key + "?" + options },
 	}, nil
 }
 
 // startUploads takes sessions to the object store as they come.
-func (f *serveFlags) startUploads(env console.Env, to objects.Store, in *ingest.Ingest) *upload.Uploader {
+func (f *serveFlags) startUploads(env console.Env, to objectstore.Store, in *ingest.Ingest) *upload.Uploader {
 	trouble := func(err error) {
 		if err != nil {
 			env.Note("%s takes no sessions at the moment (%s); they stay in %s, and it is tried again", to, text.OneLine(err.Error()), text.Cell(f.store))
@@ -134,7 +136,7 @@ func (f *serveFlags) startUploads(env console.Env, to objects.Store, in *ingest.
 }
 
 // endUploads waits for what has ended; what is left stays in --work.
-func endUploads(ctx context.Context, env console.Env, up *upload.Uploader, to objects.Store, work string) {
+func endUploads(ctx context.Context, env console.Env, up *upload.Uploader, to objectstore.Store, work string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadPatience)
 	defer cancel()
 	if err := up.Close(ctx); err != nil {
@@ -184,7 +186,7 @@ func families(list ...func() []*live.Family) func() []*live.Family {
 }
 
 // storeName is where sessions are in the end.
-func storeName(f *serveFlags, to objects.Store) string {
+func storeName(f *serveFlags, to objectstore.Store) string {
 	if to == nil {
 		return f.store
 	}

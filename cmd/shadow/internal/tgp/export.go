@@ -10,9 +10,9 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/tgp"
 )
 
 // Export writes the files of tgp to the folder dir.

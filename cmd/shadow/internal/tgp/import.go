@@ -12,8 +12,8 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
+	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/store"
-	"stackagent/shadow/tgp"
 )
 
 type importFlags struct {

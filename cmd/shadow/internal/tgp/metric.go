@@ -7,9 +7,9 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
-	"stackagent/shadow/tgp"
 )
 
 // selfMetric is a metric in which tasks have self work.

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	gran "stackagent/granularity/tgp"
-	"stackagent/shadow/view"
+	"stackagent/internal/listing"
 )
 
 // printDiagnosis prints a line per statistic.
 func (f *tgpFlags) printDiagnosis(d *gran.Diagnosis) error {
 	if f.Format == "json" {
-		return listing.JSON(f.Env.Out, d)
+		return listflags.JSON(f.Env.Out, d)
 	}
 	rows := [][2]string{{"tasks", strconv.FormatInt(d.Tasks, 10)}, {"not_measured", strconv.FormatInt(d.NotMeasured, 10)}}
 	if d.Tasks > 0 {
@@ -31,15 +31,15 @@ func (f *tgpFlags) printDiagnosis(d *gran.Diagnosis) error {
 		rows = append(rows, [2]string{"cpu_percent_error_95", formatFloat(*d.CPUError)})
 	}
 	if f.Format == "csv" {
-		return view.All(view.CSV(f.Env.Out, statisticColumns), rows)
+		return listing.All(listing.CSV(f.Env.Out, statisticColumns), rows)
 	}
-	return listing.Table(f.Env.Out, f.TableOptions(false), rows, statisticColumns)
+	return listflags.Table(f.Env.Out, f.TableOptions(false), rows, statisticColumns)
 }
 
 // statisticColumns are the columns of rows of name and value.
-var statisticColumns = []view.Column[[2]string]{
-	{Name: "statistic", Title: "statistic", Kind: view.Word, Doc: "the statistic", Value: func(r [2]string) view.Value { return view.WordOf(r[0]) }},
-	{Name: "value", Title: "value", Kind: view.Float, Doc: "its value; empty: not available", Show: func(r [2]string) string { return r[1] },
+var statisticColumns = []listing.Column[[2]string]{
+	{Name: "statistic", Title: "statistic", Kind: listing.Word, Doc: "the statistic", Value: func(r [2]string) listing.Value { return listing.WordOf(r[0]) }},
+	{Name: "value", Title: "value", Kind: listing.Float, Doc: "its value; empty: not available", Show: func(r [2]string) string { return r[1] },
 		Text: func(r [2]string) string {
 			if r[1] == "n/a" {
 				return ""
@@ -60,9 +60,9 @@ func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind str
 		if n := f.Limit(); n > 0 && n < len(found) {
 			found = found[:n]
 		}
-		return listing.JSON(f.Env.Out, Classes{append([]gran.Class{}, found...), outside})
+		return listflags.JSON(f.Env.Out, Classes{append([]gran.Class{}, found...), outside})
 	}
-	if err := listing.Rows(&f.Flags, listing.Refs(found), tgpColumns); err != nil || f.Format != "table" {
+	if err := listflags.Rows(&f.Flags, listflags.Refs(found), tgpColumns); err != nil || f.Format != "table" {
 		return err
 	}
 	if outside != nil {
@@ -72,16 +72,16 @@ func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind str
 }
 
 // tgpColumns are the columns of a listing of classes.
-var tgpColumns = []view.Column[*gran.Class]{
-	{Name: "class", Title: "class", Last: 1, Kind: view.Name, Doc: "the class", Value: func(c *gran.Class) view.Value { return view.NameOf(c.Name) }},
-	{Name: "tasks", Title: "tasks", Kind: view.Int, Unit: view.Count, Doc: "tasks of the class", Value: func(c *gran.Class) view.Value { return view.IntOf(c.Tasks) }},
-	{Name: "mean_granularity", Title: "mean", Kind: view.Float, Doc: "mean granularity", Text: func(c *gran.Class) string { return formatFloat(c.Mean) },
+var tgpColumns = []listing.Column[*gran.Class]{
+	{Name: "class", Title: "class", Last: 1, Kind: listing.Name, Doc: "the class", Value: func(c *gran.Class) listing.Value { return listing.NameOf(c.Name) }},
+	{Name: "tasks", Title: "tasks", Kind: listing.Int, Unit: listing.Count, Doc: "tasks of the class", Value: func(c *gran.Class) listing.Value { return listing.IntOf(c.Tasks) }},
+	{Name: "mean_granularity", Title: "mean", Kind: listing.Float, Doc: "mean granularity", Text: func(c *gran.Class) string { return formatFloat(c.Mean) },
 		Show: func(c *gran.Class) string { return fmt.Sprintf("%.1f", c.Mean) }},
-	{Name: "min_granularity", Title: "min", Kind: view.Int, Unit: view.Count, Doc: "smallest granularity", Value: func(c *gran.Class) view.Value { return view.IntOf(c.Min) }},
-	{Name: "max_granularity", Title: "max", Kind: view.Int, Unit: view.Count, Doc: "largest granularity", Value: func(c *gran.Class) view.Value { return view.IntOf(c.Max) }},
-	{Name: "context_switches", Title: "switches", Kind: view.Float, Doc: "mean context switches of a sample while its tasks were executed",
+	{Name: "min_granularity", Title: "min", Kind: listing.Int, Unit: listing.Count, Doc: "smallest granularity", Value: func(c *gran.Class) listing.Value { return listing.IntOf(c.Min) }},
+	{Name: "max_granularity", Title: "max", Kind: listing.Int, Unit: listing.Count, Doc: "largest granularity", Value: func(c *gran.Class) listing.Value { return listing.IntOf(c.Max) }},
+	{Name: "context_switches", Title: "switches", Kind: listing.Float, Doc: "mean context switches of a sample while its tasks were executed",
 		Text: func(c *gran.Class) string { return meanCell(c.Switches) }, Show: func(c *gran.Class) string { return meanText(c.Switches) }},
-	{Name: "cpu_percent", Title: "CPU %", Kind: view.Float, Doc: "mean CPU utilisation while its tasks were executed",
+	{Name: "cpu_percent", Title: "CPU %", Kind: listing.Float, Doc: "mean CPU utilisation while its tasks were executed",
 		Text: func(c *gran.Class) string { return meanCell(c.CPU) }, Show: func(c *gran.Class) string { return meanText(c.CPU) }},
 }
 

@@ -13,17 +13,17 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/tgp"
 )
 
 // tgpFlags choose what the post-processing of tgp works on.
 type tgpFlags struct {
-	listing.Flags
+	listflags.Flags
 	raw, withGC bool
 	asTgp       bool // the rule of tgp on a session, too
 	class       string

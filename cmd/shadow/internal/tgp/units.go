@@ -5,11 +5,11 @@ import (
 
 	"stackagent/granularity"
 	gran "stackagent/granularity/tgp"
-	"stackagent/shadow/origin"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
-	"stackagent/shadow/tgp"
-	"stackagent/shadow/unit"
+	"stackagent/shadow/session/callsite"
+	"stackagent/shadow/session/unit"
 )
 
 // rowKey finds an execution in a trace.
@@ -35,7 +35,7 @@ func inUnits(s *session.Session, t *gran.Trace, self granularity.Metric) (*gran.
 	for i, name := range t.Classes {
 		classes[name] = int32(i)
 	}
-	name, err := origin.UnitNames(s)
+	name, err := callsite.UnitNames(s)
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
-	"stackagent/shadow/live"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/show/live"
 )
 
 // Refresh is how often the page is asked. It has new figures every second.
@@ -149,9 +149,9 @@ func (a *app) output() error {
 	switch a.Format {
 	case "json":
 		if a.folder != "" {
-			return listing.JSON(a.env.Out, a.jvm)
+			return listflags.JSON(a.env.Out, a.jvm)
 		}
-		return listing.JSON(a.env.Out, a.fleet)
+		return listflags.JSON(a.env.Out, a.fleet)
 	case "csv":
 		l := a.grid()
 		lines := l.csv()
@@ -161,7 +161,7 @@ func (a *app) output() error {
 		if a.headed = true; len(lines) == 0 {
 			return nil
 		}
-		return listing.CSV(a.env.Out, lines[0], lines[1:])
+		return listflags.CSV(a.env.Out, lines[0], lines[1:])
 	}
 	if _, err := fmt.Fprint(a.env.Out, a.print(a.env.Now(), table.ForWriter(a.env.Out, a.env.Getenv).Width)); err != nil {
 		return fmt.Errorf("printing: %w", err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/live"
+	"stackagent/shadow/show/live"
 )
 
 const password = "0123456789abcdef"

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/view/table"
 )
 
 // column declares a column of a grid, the most important first: a narrow terminal

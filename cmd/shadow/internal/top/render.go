@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/live"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/show/live"
 )
 
 // state is what the user chose to see, and what there is to see.

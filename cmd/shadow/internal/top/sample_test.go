@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"stackagent/shadow/live"
+	"stackagent/shadow/show/live"
 )
 
 func at[T any](v T) *T { return &v }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"stackagent/shadow/live"
+	"stackagent/shadow/show/live"
 )
 
 // sparkLength is how many of the last seconds a sparkline in a table shows.

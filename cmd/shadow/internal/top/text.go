@@ -6,7 +6,7 @@ import (
 
 	prettytext "github.com/jedib0t/go-pretty/v6/text"
 
-	"stackagent/shadow/view/table"
+	"stackagent/internal/listing/table"
 )
 
 // Styles of a line; a terminal without colour shows the same words.
@@ -71,7 +71,7 @@ func (c *canvas) wrap(style, indent, s string, limit int) {
 const (
 	leastName = 16 // cells of a column of names, which the others must leave
 	nameShare = 3  // the first one has this part of the width
-	blanks    = 2  // between columns, as shadow/view/table has them
+	blanks    = 2  // between columns, as internal/listing/table has them
 )
 
 // table adds as many of the columns as the width has room for; the first are the most

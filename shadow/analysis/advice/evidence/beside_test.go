@@ -1,0 +1,73 @@
+package evidence
+
+import (
+	"testing"
+
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/advice"
+)
+
+// TestBeside: two workers (0 and 1), two threads of the program (2 and 3) and one of the JVM (4) on two processors, worked
+// out by hand.
+func TestBeside(t *testing.T) {
+	const fellow, other, nobody = 1 + 1, 2 + 1, 0
+	in := []activity.Slice{
+		{Thread: 2, State: activity.Running, From: 0, To: 30},
+		{Thread: 0, State: activity.Futex, By: fellow, On: 7, From: 10, To: 20},
+		{Thread: 1, State: activity.Futex, By: other, On: 8, From: 10, To: 25}, // for a thread that is none of the pool's
+		{Thread: 0, State: activity.Sleeping, On: 7, From: 20, To: 24},         // looks again whether it gets the lock
+		{Thread: 0, State: activity.Futex, By: nobody, On: 7, From: 24, To: 26},
+		{Thread: 0, State: activity.Sleeping, On: 9, From: 26, To: 40}, // at a futex that no worker shares
+		{Thread: 3, State: activity.Runnable, From: 30, To: 50},
+		{Thread: 3, State: activity.Running, From: 50, To: 55},
+		{Thread: 1, State: activity.Stalled, From: 60, To: 65},
+		{Thread: 4, State: activity.Running, From: 70, To: 100},
+		{Thread: 2, State: activity.Running, From: 80, To: 130}, // up to 100
+	}
+	pools := []contended{{span: activity.Span{From: 10, To: 100}}}
+	if err := contention(activity.Of(in), []int{0, 0, -1, -1, notJava}, pools, &contended{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	want := advice.Beside{Idle: 20 + 20 + 5 + 2*15 + 10, Ran: 20 + 20, Wanted: 20 + 20, Stalled: 5, Outside: 14, Mutual: 10 + 4 + 2}
+	if got := *pools[0].facts(true); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := pools[0].facts(false).Mutual; got != units.NotMeasured {
+		t.Errorf("mutual waiting is %v where the record does not say who ends a wait", got)
+	}
+}
+
+// TestSleepsAreNotMutual: workers that sleep do not wait for one another, also if the end of one of many sleeps was taken for
+// the work of another worker.
+func TestSleepsAreNotMutual(t *testing.T) {
+	var in []activity.Slice
+	for i := range units.MonoNs(20) {
+		s := activity.Slice{Thread: 0, State: activity.Sleeping, On: 7, From: 10 * i, To: 10*i + 9}
+		if i == 5 {
+			s.State, s.By = activity.Futex, 1+1
+		}
+		in = append(in, s)
+	}
+	pools := []contended{{span: activity.Span{From: 0, To: 200}}}
+	if err := contention(activity.Of(in), []int{0, 0}, pools, &contended{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if got := pools[0].facts(true); got.Mutual != 9 || got.Outside != 19*9 {
+		t.Errorf("waited for one another %v, slept %v, want 9 and %v", got.Mutual, got.Outside, 19*9)
+	}
+}
+
+// TestJudgedIsLookedAt: what goes on beside a pool is known for each that a rule judges, one unit on each of two threads
+// included: else it would count as if nobody else used the processors.
+func TestJudgedIsLookedAt(t *testing.T) {
+	const span = 600_000_000
+	p := advice.Pool{PoolName: advice.PoolName{Threads: true}, To: span, Units: 2, Longest: span, Wall: 2 * span,
+		Workers: []advice.Worker{{To: span, Wall: span, CPU: span}, {To: span, Wall: span, CPU: span / 3}}}
+	if !looksCrowded(&p, 2, advice.DefaultThresholds) {
+		t.Error("not looked at")
+	}
+	if p.To = 1; looksCrowded(&p, 2, advice.DefaultThresholds) {
+		t.Error("too short, and looked at")
+	}
+}

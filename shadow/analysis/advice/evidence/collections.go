@@ -1,0 +1,118 @@
+package evidence
+
+import (
+	"stackagent/granularity/activity"
+	"stackagent/granularity/gc"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/session"
+)
+
+// stops are when safepoints stopped the program, and those of them that were collections. Where only the pauses of the
+// collector are known, both are these; known is false then. What the profiler stopped is no collection, also right beside one.
+func (a *advisor) stops() (all, collections []activity.Span, known bool) {
+	m := &a.s.Manifest
+	w := activity.Span{From: m.StartNs, To: m.StartNs + units.MonoNs(m.DurationNs)}
+	pauses := gc.Union(a.s.Spans(), w)
+	record, err := a.s.Activity()
+	if err != nil {
+		return pauses, pauses, false
+	}
+	if all, err = record.Stops(); err != nil {
+		return pauses, pauses, false
+	}
+	all = gc.Union(all, w)
+	return all, gc.Around(gc.Without(all, gc.Union(a.s.OwnStops(), w)), pauses), true
+}
+
+// collections sums up what collections stopped, and why they ran as far as the JVM's own counters show it.
+func (a *advisor) collections() (*advice.Collections, []activity.Span) {
+	_, spans, known := a.stops()
+	c := &advice.Collections{Around: known}
+	for _, s := range spans {
+		c.Stopped += s.Len()
+	}
+	if countPauses(c, a.s.Pauses) {
+		return c, spans
+	}
+	record, err := a.s.Activity()
+	if err != nil {
+		return c, spans
+	}
+	if samples, err := record.Collections(); err == nil {
+		countCauses(c, samples)
+	}
+	return c, spans
+}
+
+// collected adds what collections cost.
+func (a *advisor) collected(f *advice.UnitFacts, t advice.Thresholds) {
+	c, spans := a.collections()
+	f.Collections, f.Waits = c, a.waits(t, spans)
+}
+
+// askedFor are causes of collections that no heap avoids: HotSpot's names.
+var askedFor = map[string]bool{
+	advice.SystemGC: true, "Diagnostic Command": true, "JvmtiEnv ForceGarbageCollection": true,
+	"Heap Inspection Initiated GC": true, "Heap Dump Initiated GC": true,
+}
+
+// countPauses adds the pauses of each cause; their times share what the collections stopped. It reports whether the agent
+// knew the cause of any. The JVM names none for G1's Remark and Cleanup.
+func countPauses(c *advice.Collections, pauses []session.Pause) bool {
+	sum, all, known := advice.Collections{Paused: true}, units.Ns(0), false
+	for _, p := range pauses {
+		took := units.Ns(p.EndNs - p.StartNs)
+		all += took
+		known = known || p.Cause != ""
+		count(&sum, p.Cause, took)
+	}
+	if !known {
+		return false
+	}
+	for _, time := range []*units.Ns{&sum.ExplicitTime, &sum.AskedTime, &sum.OtherTime} {
+		if all > 0 {
+			*time = units.Ns(float64(*time) / float64(all) * float64(c.Stopped))
+		}
+	}
+	sum.Stopped, sum.Around = c.Stopped, c.Around
+	*c = sum
+	return true
+}
+
+// count adds a collection, or a pause, of that cause.
+func count(c *advice.Collections, cause string, took units.Ns) {
+	switch {
+	case cause == "":
+		c.Unseen++
+	case cause == advice.SystemGC:
+		c.Explicit, c.ExplicitTime = c.Explicit+1, c.ExplicitTime+took
+	case askedFor[cause]:
+		c.Asked, c.AskedTime = c.Asked+1, c.AskedTime+took
+	default:
+		c.Other, c.OtherTime = c.Other+1, c.OtherTime+took
+	}
+}
+
+// countCauses adds the collections of each cause, where the agent did not know that of any. The counters have the cause of
+// the last collection only; of those before it since the last look, nothing but the number is known.
+func countCauses(c *advice.Collections, samples []sched.GCSample) {
+	before := map[string]int64{}
+	for _, s := range samples {
+		if s.Collector == "" {
+			continue
+		}
+		n := s.Invocations - before[s.Collector]
+		before[s.Collector] = s.Invocations
+		if n < 1 {
+			continue
+		}
+		took := units.Ns(0)
+		if s.Entry.Measured() && s.Exit.Measured() {
+			took = max(0, s.Exit-s.Entry)
+		}
+		count(c, s.Cause, took)
+		c.Unseen += n - 1
+	}
+}

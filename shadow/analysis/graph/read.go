@@ -1,0 +1,334 @@
+package graph
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"stackagent/granularity"
+	"stackagent/granularity/activity"
+	"stackagent/granularity/graph"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+	"stackagent/shadow/session/callsite"
+	"stackagent/shadow/session/unit"
+	"stackagent/shadow/store"
+)
+
+// Keys of Session.NotKnown.
+const (
+	Waits      = "waits"
+	Virtual    = "virtual threads"
+	Summarised = "summarised classes"
+)
+
+// maxUnits bounds what is read before the steps are counted: a unit has its submission, its end and what it does in between,
+// and cuts the submitter's time into two.
+const maxUnits = graph.MaxSteps / 4
+
+// reader collects a recording.
+type reader struct {
+	s        *session.Session
+	rec      *recording
+	index    *callsite.Index
+	names    *callsite.Names    // nil: no task has a name but its class's
+	byTask   map[uint64][]int   // units by a task whose submission is theirs
+	threads  map[uint64]uint32  // by the task that a thread is
+	starts   map[uint32]started // by thread
+	missing  map[string]string
+	virtual  []virtualEnd         // of units on virtual threads
+	carriers map[uint32]*threadOf // that carry them: no units of the graph
+
+	summarised map[string]uint64 // see Session
+}
+
+// Of is the graph of the units of a session that lie between from and to; 0: all.
+func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
+	index, err := callsite.Of(s)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
+		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
+	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
+	if from != 0 {
+		r.rec.From = from
+	}
+	if to != 0 {
+		r.rec.To = to
+	}
+	if callsite.MayName(s) {
+		r.names = callsite.NewNames(index)
+	}
+	for i := range s.Threads {
+		if s.Threads[i].Role() == "carrier" {
+			r.carriers[s.Threads[i].ID] = &threadOf{id: s.Threads[i].ID}
+		}
+	}
+	r.readPauses()
+	if v := s.Manifest.Scheduling; v != nil {
+		r.rec.pins.all = v.PinnedNs
+	}
+	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.readActivity, r.readWaits} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	r.finish()
+	out, err := assemble(r.rec)
+	if err != nil {
+		return nil, err
+	}
+	out.NotKnown, out.summarised = r.missing, r.summarised
+	return out, nil
+}
+
+// thread is a thread of the program; nil: it is another one's.
+func (r *reader) thread(id uint32) *threadOf {
+	if t := r.rec.threads[id]; t != nil {
+		return t
+	}
+	of := r.s.ThreadByID(id)
+	if of == nil || of.Kind != session.KindApplication && of.Kind != session.KindMain {
+		return nil
+	}
+	t := &threadOf{id: id, name: of.Label(), worker: r.index.ExecutorOf(id) != 0 || of.Role() != "" && !of.Virtual, virtual: of.Virtual}
+	r.rec.threads[id] = t
+	return t
+}
+
+func (r *reader) readUnits() error {
+	reader, err := unit.Of(r.s)
+	if err != nil {
+		return err
+	}
+	if n := r.s.Manifest.Summarised.Executions; n > 0 {
+		r.missing[Summarised] = text.PluralExact(n, "execution was", "executions were") + " not recorded one by one: their time is that of what is around them; --detail all records them"
+	}
+	return reader.Each(r.addUnit)
+}
+
+// clamped is the delay that the agent gives to tasks that were due before their submission.
+const clamped = 1
+
+func (r *reader) addUnit(x *unit.Unit) error {
+	t := r.thread(x.Thread)
+	u := unitOf{id: x.Root, class: r.className(x), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
+	if u.end == 0 || u.end > r.rec.To {
+		u.end = r.rec.To
+	}
+	if t == nil || u.start < r.rec.From || u.end <= u.start {
+		return nil
+	}
+	if len(r.rec.units) >= maxUnits {
+		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, maxUnits)
+	}
+	if x.Virtual {
+		r.virtual = append(r.virtual, virtualEnd{u.end, x.Thread})
+		r.missing[Virtual] = "the scheduling record shows their carriers only: between waits that the agent recorded they are taken to be on a CPU"
+	}
+	u.virtual = x.Virtual
+	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {
+		ran := max(cpu, wall-r.rec.stopped(activity.Span{From: u.start, To: u.end}), 1)
+		u.busy, u.cpu = min(1, float64(cpu)/float64(ran)), cpu
+	}
+	task := cmp.Or(x.SubmittedAs, x.Root)
+	if x.StartedAs != 0 {
+		task, u.body = x.StartedAs, true
+	}
+	if x.Queue.Measured() {
+		u.submitted = x.Start - units.MonoNs(x.Queue)
+		if x.Delay.Measured() {
+			u.due = u.submitted
+			u.submitted -= units.MonoNs(x.Delay)
+			u.late = x.Delay <= clamped
+		}
+	}
+	u.executor = r.index.ExecutorOf(x.Thread)
+	t.units = append(t.units, len(r.rec.units))
+	r.byTask[task] = append(r.byTask[task], len(r.rec.units))
+	r.rec.units = append(r.rec.units, u)
+	return nil
+}
+
+// className is the name of a unit's class, as all listings have it.
+func (r *reader) className(x *unit.Unit) string {
+	if r.names == nil {
+		return unit.ClassName(r.s, x.Class)
+	}
+	return callsite.Describe(r.s, r.names, r.names.OfUnit(x)).Name
+}
+
+// readThreads finds the task that each thread is: its outermost execution, of a class of threads. Who submitted that started the thread.
+func (r *reader) readThreads() error {
+	classes := map[uint32]bool{}
+	for i := range r.s.Classes {
+		classes[r.s.Classes[i].ID] = r.s.Classes[i].Kinds&units.KindThread != 0
+	}
+	var mu sync.Mutex
+	return r.s.ScanExecutions(store.ExecutionTaskID|store.ExecutionThread|store.ExecutionClass|store.ExecutionDepth, func(_ int, c *session.Chunk) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i, task := range c.TaskID {
+			if c.Depth[i] == 0 && classes[c.Class[i]] {
+				r.threads[task] = c.Thread[i]
+			}
+		}
+		return nil
+	})
+}
+
+// readSubmissions finds who submitted each unit, which is the latest submission before its start, and who started each thread.
+func (r *reader) readSubmissions() error {
+	for _, of := range r.byTask {
+		slices.SortFunc(of, func(i, j int) int { return cmp.Compare(r.rec.units[i].start, r.rec.units[j].start) })
+	}
+	latest := map[int]units.MonoNs{}
+	return r.s.Submissions(func(c *session.SubmissionChunk) error {
+		for i, task := range c.TaskID {
+			if wire.SubmissionFlags(c.Flags[i])&(wire.Rejected|wire.NoSubmission) != 0 {
+				continue
+			}
+			at := c.AtNs[i]
+			if thread := r.threads[task]; thread != 0 {
+				r.starts[thread] = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
+			}
+			for k, n := range r.byTask[task] {
+				u := &r.rec.units[n]
+				if u.start < at {
+					continue
+				}
+				if at >= latest[n] {
+					latest[n] = at
+					r.submitted(u, at, c.Thread[i], c.Executor[i], c.Site[i])
+					u.again = k > 0 && at <= r.rec.units[r.byTask[task][k-1]].end
+				}
+				break // a later unit of the task has a later submission, or none
+			}
+		}
+		return nil
+	})
+}
+
+func (r *reader) submitted(u *unitOf, at units.MonoNs, thread, executor, site uint32) {
+	u.submitter = thread
+	if u.submitted == 0 || at < u.submitted {
+		u.submitted = at
+	}
+	if executor != 0 {
+		u.executor = executor
+	}
+	u.site = cmp.Or(r.siteLabel(site), u.site)
+}
+
+func (r *reader) siteLabel(site uint32) string {
+	if site == 0 {
+		return ""
+	}
+	return r.index.SiteLabel(site)
+}
+
+// readActivity reads what the threads did with their time.
+func (r *reader) readActivity() error {
+	a, err := r.s.Activity()
+	if errors.Is(err, session.ErrNoActivity) {
+		r.missing[Waits] = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ofJDK := r.threadsOfJDK()
+	for i := range r.s.Threads { // bodies of threads without a unit: main
+		if t := &r.s.Threads[i]; !ofJDK[t.Class] {
+			r.thread(t.ID)
+		}
+	}
+	for i := range r.rec.units {
+		r.thread(r.rec.units[i].submitter)
+	}
+	if !a.KnowsEnds() {
+		r.missing[Waits] = "the scheduling record does not say who ends a wait"
+	}
+	pieces, cpus, beside := 0, contention{cpus: r.rec.cpus}, r.threadsBeside(a)
+	err = a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
+		t := cmp.Or(r.rec.threads[a.Java[s.Thread]], r.carriers[a.Java[s.Thread]], beside[s.Thread])
+		if t == nil {
+			return nil
+		}
+		cpus.add(t, &s)
+		p := piece{Span: activity.Span{From: s.From, To: s.To}, state: s.State}
+		if s.State == activity.Running {
+			p.run = p.Len()
+		}
+		if s.By != 0 && (s.State == activity.Futex || s.State == activity.IO) {
+			p.by = a.Java[s.By-1]
+		}
+		if pieces += t.add(p); pieces > graph.MaxSteps {
+			return fmt.Errorf("%w: more than %d slices; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps)
+		}
+		return nil
+	})
+	cpus.share()
+	return err
+}
+
+// threadsOfJDK are the JDK's own classes of threads, such as that of the hook which closes the log after the program's end. A
+// thread of one is no part of the program unless it runs its units, or submits some, as the selector of an HTTP client does.
+func (r *reader) threadsOfJDK() map[string]bool {
+	names := map[string]bool{}
+	for i := range r.s.Classes {
+		if c := &r.s.Classes[i]; c.Kinds&(units.KindJDK|units.KindThread) == units.KindJDK|units.KindThread && c.Name != "java.lang.Thread" {
+			names[c.Name] = true
+		}
+	}
+	return names
+}
+
+// add adds a piece, or makes the last one longer; it returns how many it added.
+func (t *threadOf) add(p piece) int {
+	if n := len(t.pieces); n > 0 {
+		switch last := &t.pieces[n-1]; {
+		case last.To > p.From: // a record that overlaps itself
+			return 0
+		case last.To == p.From && !last.waits() && !p.waits():
+			last.To, last.run = p.To, last.run+p.run
+			return 0
+		case last.To == p.From && last.waits() && last.state == p.state && (last.by == 0 || last.by == p.by): // cut between two parts of the record
+			last.To, last.by = p.To, p.by
+			return 0
+		}
+	}
+	t.pieces = append(t.pieces, p)
+	return 1
+}
+
+// finish cuts the threads' times at their ends, names executors and drops what is no part of the program.
+func (r *reader) finish() {
+	over := r.endsWithMain()
+	for id, t := range r.rec.threads {
+		of := r.s.ThreadByID(id)
+		t.start = r.starts[id]
+		t.alive = over && of.EndNs == 0 && of.Kind != session.KindMain && !of.Virtual // ends of virtual threads are not recorded
+		if end := of.EndNs; end != 0 {                                                // main then waits for the others to end
+			t.pieces = slices.DeleteFunc(t.pieces, func(p piece) bool { return p.From >= end })
+			if n := len(t.pieces); n > 0 {
+				t.pieces[n-1].To = min(t.pieces[n-1].To, end)
+			}
+		}
+		for n := len(t.pieces); n > 0 && t.pieces[n-1].state == activity.Unended; n = len(t.pieces) {
+			t.pieces = t.pieces[:n-1]
+		}
+	}
+	r.rec.startAtEnd(r.main())
+	r.rec.carriers = len(r.carriers)
+	for i := range r.s.Executors() {
+		e := &r.s.Executors()[i]
+		r.rec.executors[e.ID] = executorOf{name: r.index.ExecutorLabel(e.ID), forkJoin: strings.Contains(e.Class, "ForkJoinPool")}
+	}
+}

@@ -1,0 +1,93 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/session"
+)
+
+const milli = units.Ns(1_000_000)
+
+func withFindings(n int, f ...advice.Finding) *summary.Summary {
+	s := &summary.Summary{DurationNs: 1000 * milli, JVM: summary.JVM{CPUs: 2}, Tasks: summary.Tasks{Executions: 10}}
+	for range n {
+		s.Findings = append(s.Findings, f...)
+	}
+	return s
+}
+
+// TestVerdictCards: the first advice is the sentence, three have cards and the others are folded; facts are no cards.
+func TestVerdictCards(t *testing.T) {
+	small := advice.Finding{
+		Rule: "pool-too-small", Kind: advice.Advice, Gain: &advice.Gain{Ns: 250 * milli, Share: 0.25},
+		Evidence: &advice.TooSmall{PoolName: advice.PoolName{Label: "tax (ThreadPoolExecutor, Orders.java:5)"}, Workers: 1, CPUs: 2, Busy: 0.9, Queue: 90 * milli, Unit: milli},
+	}
+	fact := advice.Finding{Kind: advice.Fact, Evidence: &advice.Volume{}}
+	v := verdictOf(withFindings(4, fact, small))
+	if v.Sentence != "tax (ThreadPoolExecutor, Orders.java:5) has one worker, and its tasks wait for it." || len(v.Cards) != maxCards || len(v.More) != 1 {
+		t.Fatalf("%+v", v)
+	}
+	c := v.Cards[0]
+	if c.Remedy != "Give it as many threads as processors. This one ran them one at a time and in order: only if they do not rely on that." || c.GainShare != 0.25 || c.Show != (Link{View: "executor", Name: "tax (ThreadPoolExecutor, Orders.java:5)"}) ||
+		!strings.HasPrefix(c.Evidence, "tax (ThreadPoolExecutor, Orders.java:5) has 1 worker on 2 processors") || strings.Contains(c.Evidence, c.Remedy) {
+		t.Errorf("%+v", c)
+	}
+	if len(c.Bars) != 2 || c.Bars[0] != (Bar{"a task waits", 90e6, "90.0 ms", "queue"}) || c.Bars[1] != (Bar{"a task runs", 1e6, "1.00 ms", "running"}) {
+		t.Errorf("%+v", c.Bars)
+	}
+}
+
+// TestPredictedFirst: a card with a predicted gain comes before one of which nobody can tell what it saves.
+func TestPredictedFirst(t *testing.T) {
+	unknown := advice.Finding{Kind: advice.Advice, Worth: 900 * milli, Evidence: &advice.SlowProducer{Thread: "tax#22"}}
+	known := advice.Finding{Kind: advice.Advice, Gain: &advice.Gain{Ns: milli, Share: 0.001}, Evidence: &advice.TooSmall{PoolName: advice.PoolName{Label: "tax"}, Workers: 1}}
+	if v := verdictOf(withFindings(1, unknown, known)); v.Sentence != "tax has one worker, and its tasks wait for it." || v.Cards[1].GainShare != -1 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestVerdictWithoutAdvice: what takes the CPU time is said instead, and that pools were not judged.
+func TestVerdictWithoutAdvice(t *testing.T) {
+	thread := func(kind string, cpu units.Ns) summary.ThreadRow {
+		return summary.ThreadRow{Thread: session.Thread{Kind: kind, CPU: cpu}}
+	}
+	s := withFindings(0)
+	s.Threads = []summary.ThreadRow{thread(session.KindApplication, 500*milli), thread(session.KindMain, 50*milli), thread(session.KindCompiler, 450*milli),
+		thread(session.KindGC, units.NotMeasured), {Thread: session.Thread{Kind: session.KindApplication, Virtual: true, CPU: 900 * milli}}}
+	v := verdictOf(s)
+	if v.Sentence != "Nothing to change was found, but pools could not be judged." || len(v.Cards) != 0 ||
+		v.Note != "The cautions below say why. The program's own threads took 55 % of the CPU time; the largest other cost is JIT compilation (45 %). Much of such a run is warm-up: figures of a longer one may differ. The process used 1 of 2 CPUs." {
+		t.Errorf("%+v", v)
+	}
+	s.Threads = s.Threads[:2]
+	if got := verdictOf(s).Note; !strings.HasSuffix(got, "The program's own threads took 100 % of the CPU time. The process used 0.55 of 2 CPUs.") {
+		t.Error(got)
+	}
+	s.Tasks.Executions, s.Threads = 0, nil
+	if v := verdictOf(s); v.Sentence != "No task was executed in this session." || v.Note != "" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestEveryAdviceHasItsLink: what the page shows of a finding is never the whole page, if it is about a class.
+func TestEveryAdviceHasItsLink(t *testing.T) {
+	for _, c := range []struct {
+		evidence advice.Evidence
+		want     Link
+	}{
+		{&advice.FineExecutions{ExecutionsOf: advice.ExecutionsOf{Metric: granularity.SelfCPU}}, Link{View: "class", Name: "com.acme.Job"}},
+		{&advice.ContendedLock{}, Link{View: "waits"}},
+		{&advice.CostlyPauses{}, Link{View: "gc"}},
+		{&advice.SlowProducer{Thread: "main#1"}, Link{View: "thread", Name: "main#1"}},
+		{&advice.Imbalance{PoolName: advice.PoolName{Label: "com.acme.Worker", Threads: true}}, Link{View: "class", Name: "com.acme.Worker"}},
+	} {
+		if got := linkOf(&advice.Finding{Class: "com.acme.Job", Evidence: c.evidence}); got != c.want {
+			t.Errorf("%T: %+v, want %+v", c.evidence, got, c.want)
+		}
+	}
+}

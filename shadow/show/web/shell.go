@@ -1,0 +1,102 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"html/template"
+	"net/http"
+	"net/url"
+	"time"
+	"unicode/utf8"
+
+	"stackagent/internal/text"
+	"stackagent/shadow/show/page"
+)
+
+// Pages of the shell, in the attribute data-page of the root element.
+const (
+	fleetPage   = "fleet"   // the running JVMs and the stored sessions
+	jvmPage     = "jvm"     // a running JVM
+	sessionPage = "session" // the report of a session
+
+	servicesShell = "services" // the services of a fleet
+)
+
+//go:embed shell.html
+var shellHTML string
+
+var shellTemplate = template.Must(template.New("shell").Parse(shellHTML))
+
+// asset is a file of the front end. Its address changes with its content, so that browsers may keep it.
+type asset struct {
+	kind, hash string
+	content    []byte
+}
+
+func newAsset(kind, content string) asset {
+	sum := sha256.Sum256([]byte(content))
+	return asset{kind: kind, hash: hex.EncodeToString(sum[:8]), content: []byte(content)}
+}
+
+//go:embed icon.svg
+var iconSVG string
+
+var (
+	icon   = newAsset("image/svg+xml", iconSVG)
+	script = newAsset("text/javascript; charset=utf-8", page.Script)
+	style  = newAsset("text/css; charset=utf-8", page.Style)
+)
+
+func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("ETag", `"`+a.hash+`"`)
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == a.hash {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.content))
+}
+
+// fleet shows the running JVMs and the stored sessions.
+func (s *Server) fleet(w http.ResponseWriter, _ *http.Request) {
+	s.shell(w, fleetPage, "", "shadow")
+}
+
+// jvm shows a running JVM.
+func (s *Server) jvm(w http.ResponseWriter, r *http.Request) {
+	if x, ok := s.find(w, r); ok {
+		s.shell(w, jvmPage, x.ID, x.title())
+	}
+}
+
+// report shows the report of a session: one that runs, up to now.
+func (s *Server) report(w http.ResponseWriter, r *http.Request) {
+	x, ok := s.findAny(w, r)
+	switch {
+	case !ok:
+	case x.key != "":
+		s.shellOf(w, sessionPage, "", storedAddress(x.key), x.title())
+	default:
+		s.shellOf(w, sessionPage, x.ID, addressOf(x.ID), x.title())
+	}
+}
+
+func (s *Server) shell(w http.ResponseWriter, kind, folder, title string) {
+	s.shellOf(w, kind, folder, "", title)
+}
+
+// shellOf is the shell of a page, with the address of the session whose report it shows; "": of none.
+func (s *Server) shellOf(w http.ResponseWriter, kind, folder, address, title string) {
+	data := struct{ Page, Folder, Source, Progress, Title, Style, Script string }{
+		Page: kind, Folder: folder, Title: text.Clean(title, utf8.RuneError), Style: style.hash, Script: script.hash}
+	if address != "" {
+		data.Source, data.Progress = address+"/data.json", address+"/progress.json"
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = shellTemplate.Execute(w, data) // the client has gone; nothing to do
+}
+
+// addressOf is where the page has a session.
+func addressOf(folder string) string { return "/sessions/" + url.PathEscape(folder) }
