@@ -11,7 +11,6 @@ import (
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/exchange/flame"
 	"stackagent/shadow/session"
-	"stackagent/shadow/show/view"
 )
 
 // wholeStacks reports whether what flame graphs show are whole stacks: those of
@@ -80,7 +79,7 @@ func contextColumns(every uint64) []listing.Column[*summary.Context] {
 		if !c.Executes() {
 			return listing.Null
 		}
-		return view.Measured(c.SelfCPU)
+		return listing.Measured(c.SelfCPU)
 	}
 	shown := func(of func(*summary.Context) listing.Value, unit listing.Unit) func(*summary.Context) string {
 		return func(c *summary.Context) string {

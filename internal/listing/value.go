@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"stackagent/internal/text"
+	"stackagent/internal/units"
 )
 
 // Value is one cell of a listing. The zero Value is null: not measured, or not known.
@@ -70,6 +71,23 @@ func Opt[T any](p *T, of func(T) Value) Value {
 	}
 	return of(*p)
 }
+
+// Measured is n, Null if it was not measured.
+func Measured(n units.Ns) Value { return OnlyIf(n.Measured(), IntOf(n)) }
+
+// UnlessZero is n, Null for 0.
+func UnlessZero(n int64) Value { return OnlyIf(n != 0, IntOf(n)) }
+
+// OnlyIf is v where it is known, else Null.
+func OnlyIf(known bool, v Value) Value {
+	if !known {
+		return Null
+	}
+	return v
+}
+
+// Text is a name or a word as it is; "" of other values.
+func (v Value) Text() string { return v.s }
 
 // IsNull reports whether the value is missing.
 func (v Value) IsNull() bool { return v.kind == 0 }

@@ -8,7 +8,6 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
-	"stackagent/shadow/show/view"
 )
 
 // Columns returns the columns of the listing. A terminal has room for either times or counters.
@@ -20,14 +19,14 @@ func Columns(counters bool) []listing.Column[*Row] {
 			Show: func(r *Row) string { return r.kind(!counters) }},
 		{Name: "class", Kind: listing.Name, Doc: "Java class of the thread", Value: func(r *Row) listing.Value { return listing.NameOf(r.Class) }},
 		{Name: "group", Kind: listing.Name, Doc: "Java thread group", Value: func(r *Row) listing.Value { return listing.NameOf(r.Group) }},
-		{Name: "java_id", Kind: listing.Int, Optional: true, Doc: "Java's id", Value: func(r *Row) listing.Value { return view.UnlessZero(r.JavaID) }},
-		{Name: "os_id", Kind: listing.Int, Optional: true, Doc: "id of the operating system's thread", Value: func(r *Row) listing.Value { return view.UnlessZero(int64(r.OSID)) }},
+		{Name: "java_id", Kind: listing.Int, Optional: true, Doc: "Java's id", Value: func(r *Row) listing.Value { return listing.UnlessZero(r.JavaID) }},
+		{Name: "os_id", Kind: listing.Int, Optional: true, Doc: "id of the operating system's thread", Value: func(r *Row) listing.Value { return listing.UnlessZero(int64(r.OSID)) }},
 		{Name: "daemon", Kind: listing.Bool, Doc: "it does not keep the JVM alive", Value: func(r *Row) listing.Value { return listing.BoolOf(r.Daemon) }},
 		{Name: "virtual", Kind: listing.Bool, Doc: "a virtual thread", Value: func(r *Row) listing.Value { return listing.BoolOf(r.Virtual) }},
-		{Name: "start_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "start; empty: before the agent", Value: func(r *Row) listing.Value { return view.UnlessZero(int64(r.Start)) }},
-		{Name: "end_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "end; empty: alive at the end", Value: func(r *Row) listing.Value { return view.UnlessZero(int64(r.End)) }},
-		{Name: "cpu_ns", Title: "CPU", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "CPU time of the whole thread", Value: func(r *Row) listing.Value { return view.Measured(r.CPU) }},
-		{Name: "task_cpu_ns", Title: "in tasks", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "CPU time in tasks", Value: func(r *Row) listing.Value { return view.Measured(r.TaskCPU) }},
+		{Name: "start_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "start; empty: before the agent", Value: func(r *Row) listing.Value { return listing.UnlessZero(int64(r.Start)) }},
+		{Name: "end_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "end; empty: alive at the end", Value: func(r *Row) listing.Value { return listing.UnlessZero(int64(r.End)) }},
+		{Name: "cpu_ns", Title: "CPU", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "CPU time of the whole thread", Value: func(r *Row) listing.Value { return listing.Measured(r.CPU) }},
+		{Name: "task_cpu_ns", Title: "in tasks", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "CPU time in tasks", Value: func(r *Row) listing.Value { return listing.Measured(r.TaskCPU) }},
 		{Name: "executions", Title: "executions", Kind: listing.Int, Unit: listing.Count, Doc: "executions stored, summarised ones included", Value: func(r *Row) listing.Value { return listing.IntOf(r.Executions) }},
 		{Name: "summarised", Kind: listing.Int, Unit: listing.Count, Doc: "executions that were not recorded one by one", Value: func(r *Row) listing.Value { return listing.IntOf(r.Summarised) }},
 	}
@@ -136,7 +135,7 @@ func timeColumns(shown bool) []listing.Column[*Times] {
 	}
 	return append(columns, voluntary,
 		listing.Column[*Times]{Name: "involuntary", Kind: listing.Uint, Doc: "switches that were forced on it", Value: func(t *Times) listing.Value { return listing.UintOf(t.Involuntary) }},
-		listing.Column[*Times]{Name: "cpu_ns", CSV: listing.Absent, Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "CPU time by the record of context switches", Value: func(t *Times) listing.Value { return view.Measured(t.CPU) }},
+		listing.Column[*Times]{Name: "cpu_ns", CSV: listing.Absent, Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "CPU time by the record of context switches", Value: func(t *Times) listing.Value { return listing.Measured(t.CPU) }},
 		listing.Column[*Times]{Name: "first_ns", CSV: listing.Absent, Kind: listing.Int, Value: func(t *Times) listing.Value { return listing.IntOf(int64(t.First)) }},
 		listing.Column[*Times]{Name: "last_ns", CSV: listing.Absent, Kind: listing.Int, Value: func(t *Times) listing.Value { return listing.IntOf(int64(t.Last)) }},
 		listing.Column[*Times]{Name: "begin_seen", CSV: listing.Absent, Kind: listing.Bool, Value: func(t *Times) listing.Value { return listing.BoolOf(t.BeginSeen) }},
@@ -159,7 +158,7 @@ var schedulingColumns = []listing.Column[*Scheduling]{
 	{Name: "pins", Kind: listing.Uint, Doc: "times that it parked without leaving its carrier", Value: func(s *Scheduling) listing.Value { return listing.UintOf(s.Pins) }},
 	{Name: "pinned_ns", Kind: listing.Int, Unit: listing.Ns, Doc: "time parked without leaving its carrier", Value: func(s *Scheduling) listing.Value { return listing.IntOf(s.Pinned) }},
 	{Name: "away_ns", Kind: listing.Int, Unit: listing.Ns, Doc: "time off its carrier", Value: func(s *Scheduling) listing.Value { return listing.IntOf(s.Away) }},
-	{Name: "ready_ns", Kind: listing.Int, Unit: listing.Ns, Doc: "time ready to go on, waiting for a carrier", Value: func(s *Scheduling) listing.Value { return view.Measured(s.Ready) }},
+	{Name: "ready_ns", Kind: listing.Int, Unit: listing.Ns, Doc: "time ready to go on, waiting for a carrier", Value: func(s *Scheduling) listing.Value { return listing.Measured(s.Ready) }},
 }
 
 func label(t *session.Thread) listing.Value {

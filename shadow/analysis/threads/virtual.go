@@ -4,7 +4,6 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/session/virtual"
-	"stackagent/shadow/show/view"
 )
 
 // VirtualColumns are the columns of the classes of virtual threads.
@@ -32,7 +31,7 @@ func virtualCount(name, title, doc string, of func(*virtual.Class) *uint64) list
 
 func virtualTime(name, title, doc string, of func(*virtual.Class) units.Ns) listing.Column[*virtual.Class] {
 	return listing.Column[*virtual.Class]{Name: name, Title: title, Kind: listing.Int, Unit: listing.Ns, Doc: doc,
-		Value: func(c *virtual.Class) listing.Value { return view.Measured(of(c)) }}
+		Value: func(c *virtual.Class) listing.Value { return listing.Measured(of(c)) }}
 }
 
 // ifReady is n if waiting for a carrier was measured.

@@ -8,7 +8,6 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/rollup"
-	"stackagent/shadow/show/view"
 )
 
 // TopColumns are the columns of shadow fleet top.
@@ -40,7 +39,7 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []listing.Column[*fleet.Row] {
 	mean := (*fleet.Sum).Mean
 	instances := count("instances", "instances", "instances that had any of it", func(r row) int64 { return int64(r.Instances) })
 	instances.Optional = true
-	instances.Value = func(r row) listing.Value { return view.UnlessZero(int64(r.Instances)) }
+	instances.Value = func(r row) listing.Value { return listing.UnlessZero(int64(r.Instances)) }
 	list := []listing.Column[row]{
 		name("service", "service", "name of the service; empty: none was given", func(r row) string { return r.Service }),
 		name("name", string(by), "what the row is about, see --by", func(r row) string { return r.Name }),

@@ -39,7 +39,7 @@ func Hotspots(rows []granularity.Hotspot, s *summary.Summary, by string) []listi
 	if by == summary.BySite {
 		submitted := hotspotNumber("handed_over", "submissions by the program that were not refused", func(r hotspot) int64 { return r.Submitted })
 		known := submitted.Value
-		submitted.Value, submitted.Optional = func(r hotspot) listing.Value { return onlyIf(!r.NoSubmissions, known(r)) }, true
+		submitted.Value, submitted.Optional = func(r hotspot) listing.Value { return listing.OnlyIf(!r.NoSubmissions, known(r)) }, true
 		submitted.Show = func(r hotspot) string {
 			if r.NoSubmissions {
 				return notKnown
@@ -108,7 +108,7 @@ const neverExecuted = "never_executed"
 
 // ifCreations is of, but null where no creations are known.
 func ifCreations(of func(hotspot) listing.Value) func(hotspot) listing.Value {
-	return func(r hotspot) listing.Value { return onlyIf(!r.NoCreations, of(r)) }
+	return func(r hotspot) listing.Value { return listing.OnlyIf(!r.NoCreations, of(r)) }
 }
 
 // ifCreationsSeen shows c, but n/a for classes that were there before the agent, and a bound as such.
@@ -141,7 +141,7 @@ func hotspotWork(rows []granularity.Hotspot, s *summary.Summary) (work, share li
 		}
 	}
 	work = listing.Column[hotspot]{Name: "work_ns", Title: title, Last: 1, Kind: listing.Int, Optional: true, Doc: "self CPU time; self wall time if CPU time was not measured",
-		Value: func(r hotspot) listing.Value { return onlyIf(r.WorkMeasured(), listing.IntOf(r.Work)) },
+		Value: func(r hotspot) listing.Value { return listing.OnlyIf(r.WorkMeasured(), listing.IntOf(r.Work)) },
 		Show: shown(func(r hotspot, d granularity.Distribution) string {
 			if r.By != granularity.Wall {
 				return d.Format(d.Sum)

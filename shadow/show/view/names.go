@@ -48,19 +48,6 @@ func (n *names) site(s *session.Site) listing.Value {
 	return listing.NameOf(name)
 }
 
-// Measured is n, Null if it was not measured.
-func Measured(n units.Ns) listing.Value { return onlyIf(n.Measured(), listing.IntOf(n)) }
-
-// UnlessZero is n, Null for 0.
-func UnlessZero(n int64) listing.Value { return onlyIf(n != 0, listing.IntOf(n)) }
-
-func onlyIf(known bool, v listing.Value) listing.Value {
-	if !known {
-		return listing.Null
-	}
-	return v
-}
-
 func pick[T any](first bool, a, b T) T {
 	if first {
 		return a

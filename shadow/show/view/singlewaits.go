@@ -19,8 +19,8 @@ func SingleWaits(s *session.Session) []listing.Column[*wait.Single] {
 		{Name: "carrier_ns", Kind: listing.Int, Unit: listing.Ns, Doc: "of a virtual thread: time that it then waited for a carrier", Value: func(w *wait.Single) listing.Value { return listing.IntOf(w.CarrierNs) }},
 		{Name: "for", Title: "for", Kind: listing.Word, Doc: "monitor, synchronizer, io, sleep, queue or other", Value: func(w *wait.Single) listing.Value { return listing.WordOf(w.For) }},
 		{Name: "class", Title: "class", Kind: listing.Name, Doc: "what it was for, as a reader knows it; on the terminal with the object", Value: func(w *wait.Single) listing.Value { return listing.NameOf(w.Class) }, Show: waitObject},
-		{Name: "object", Kind: listing.Uint, Optional: true, Doc: "System.identityHashCode of the object; empty: none, or not known", Value: func(w *wait.Single) listing.Value { return onlyIf(w.Object != 0, listing.UintOf(w.Object)) }},
-		{Name: "lock_object", Kind: listing.Uint, Optional: true, Doc: "of a condition: that of its lock's synchronizer", Value: func(w *wait.Single) listing.Value { return onlyIf(w.LockHash != 0, listing.UintOf(w.LockHash)) }},
+		{Name: "object", Kind: listing.Uint, Optional: true, Doc: "System.identityHashCode of the object; empty: none, or not known", Value: func(w *wait.Single) listing.Value { return listing.OnlyIf(w.Object != 0, listing.UintOf(w.Object)) }},
+		{Name: "lock_object", Kind: listing.Uint, Optional: true, Doc: "of a condition: that of its lock's synchronizer", Value: func(w *wait.Single) listing.Value { return listing.OnlyIf(w.LockHash != 0, listing.UintOf(w.LockHash)) }},
 		{Name: "site", Title: "site", Last: 2, Kind: listing.Name, Doc: "the program's nearest frame; empty: not known", Value: func(w *wait.Single) listing.Value { return listing.NameOf(w.Site) }},
 	}
 	n := newNames()
@@ -64,11 +64,13 @@ func doing(s *session.Session, n *names, prefix, who string, of func(*wait.Singl
 	return []listing.Column[*wait.Single]{
 		{Name: prefix + "thread", Last: 1, Kind: listing.Name, Optional: true, Doc: "thread " + who + ", as name#id; empty: none, or not known", Value: thread},
 		{Name: prefix + "task_id", Kind: listing.Uint, Optional: true, Doc: "task in whose execution that was, as in tasks; empty: in none, not recorded one by one, or not known",
-			Value: func(w *wait.Single) listing.Value { return onlyIf(of(w).TaskID != 0, listing.UintOf(of(w).TaskID)) }},
-		{Name: prefix + "execution", Kind: listing.Int, Optional: true, Doc: "which execution of that task, as in tasks", Value: func(w *wait.Single) listing.Value { return UnlessZero(int64(of(w).Execution)) }},
+			Value: func(w *wait.Single) listing.Value {
+				return listing.OnlyIf(of(w).TaskID != 0, listing.UintOf(of(w).TaskID))
+			}},
+		{Name: prefix + "execution", Kind: listing.Int, Optional: true, Doc: "which execution of that task, as in tasks", Value: func(w *wait.Single) listing.Value { return listing.UnlessZero(int64(of(w).Execution)) }},
 		{Name: prefix + "task", Last: 1, Kind: listing.Name, Doc: "name of its unit of work; empty: none, or not known", Value: func(w *wait.Single) listing.Value { return listing.NameOf(of(w).Name) },
 			Show: func(w *wait.Single) string {
-				task, on := taskText(of(w)), thread(w).s
+				task, on := taskText(of(w)), thread(w).Text()
 				if task == "" || on == "" {
 					return task + on
 				}

@@ -28,9 +28,9 @@ func Tasks(s *session.Session, traced bool) []listing.Column[Task] {
 	n := newNames()
 	columns := slices.Concat(taskOrigin(n), taskRun(s, n), taskWork(s, ""), []listing.Column[Task]{
 		{Name: "init_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "wall time of its construction (run --construction)",
-			Value: func(t Task) listing.Value { return Measured(t.InitNs) }},
+			Value: func(t Task) listing.Value { return listing.Measured(t.InitNs) }},
 		{Name: "threw", Title: "threw", Last: 1, Kind: listing.Bool, Optional: true, Doc: "it ended by an exception",
-			Value: func(t Task) listing.Value { return onlyIf(t.executed(), listing.BoolOf(t.Threw)) },
+			Value: func(t Task) listing.Value { return listing.OnlyIf(t.executed(), listing.BoolOf(t.Threw)) },
 			Show:  func(t Task) string { return Yes(t.executed() && t.Threw) }},
 	}, taskWork(s, "self_"), []listing.Column[Task]{
 		{Name: "state", Kind: listing.Word, Doc: "executed, running; if never executed: never submitted, never run, cancelled, rejected, or never executed if it is not known which",
@@ -38,7 +38,7 @@ func Tasks(s *session.Session, traced bool) []listing.Column[Task] {
 	})
 	estimated := listing.Column[Task]{Name: "cpu_estimated", Kind: listing.Bool, Optional: true, Doc: "its CPU time may be off by more than 2 µs and 0.8 %: the thread was switched, or something was taken from it, between two readings",
 		Value: func(t Task) listing.Value {
-			return onlyIf(t.executed() && t.CPUNs.Measured(), listing.BoolOf(t.CPUEstimated))
+			return listing.OnlyIf(t.executed() && t.CPUNs.Measured(), listing.BoolOf(t.CPUEstimated))
 		}}
 	for k, m := range s.ExtraMetrics() {
 		if !slices.Contains(promisedMetrics, m.Column) {
@@ -47,10 +47,10 @@ func Tasks(s *session.Session, traced bool) []listing.Column[Task] {
 	}
 	return append(columns, listing.Column[Task]{Name: "name", Kind: listing.Name, Optional: true,
 		Doc:   "the program's name of a lambda or a task of the JDK, as in hotspots: method, call and line",
-		Value: func(t Task) listing.Value { return onlyIf(t.Name != "", listing.NameOf(t.Name)) }}, estimated,
+		Value: func(t Task) listing.Value { return listing.OnlyIf(t.Name != "", listing.NameOf(t.Name)) }}, estimated,
 		listing.Column[Task]{Name: "delay_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true,
 			Doc:   "delay that was asked for, of a scheduled task: due time less submission; of a later period, less the time when it was queued again",
-			Value: func(t Task) listing.Value { return Measured(t.DelayNs) }},
+			Value: func(t Task) listing.Value { return listing.Measured(t.DelayNs) }},
 		listing.Column[Task]{Name: "trace_id", Title: map[bool]string{true: "trace"}[traced], Last: 1, Kind: listing.Word, Optional: true, Doc: "trace that it was executed in, or handed over in; empty: none, or several",
 			Value: span(func(x *session.Span) string { return x.Trace.String() })},
 		listing.Column[Task]{Name: "span_id", Kind: listing.Word, Optional: true, Doc: "span of that trace in which it was handed over, else the first one in which it was executed",
@@ -102,19 +102,19 @@ func taskOrigin(n *names) []listing.Column[Task] {
 			return listing.WordOf(t.Class.Kinds.String())
 		}},
 		{Name: "execution", Title: "run", Kind: listing.Int, Optional: true, Doc: "1, 2, ... of this task; empty: never executed",
-			Value: func(t Task) listing.Value { return UnlessZero(int64(t.Execution)) }},
+			Value: func(t Task) listing.Value { return listing.UnlessZero(int64(t.Execution)) }},
 		{Name: "outer_task_id", Title: "outer", Kind: listing.Uint, Optional: true, Doc: "the task around this execution on the same thread",
-			Value: func(t Task) listing.Value { return onlyIf(t.OuterTaskID != 0, listing.UintOf(t.OuterTaskID)) }},
-		{Name: "created_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "when it was created", Value: func(t Task) listing.Value { return UnlessZero(int64(t.CreatedNs)) }},
+			Value: func(t Task) listing.Value { return listing.OnlyIf(t.OuterTaskID != 0, listing.UintOf(t.OuterTaskID)) }},
+		{Name: "created_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "when it was created", Value: func(t Task) listing.Value { return listing.UnlessZero(int64(t.CreatedNs)) }},
 		{Name: "creator_thread", Kind: listing.Name, Optional: true, Doc: "thread that created it", Value: func(t Task) listing.Value { return n.thread(t.CreatorThread) }},
 		{Name: "created_at", Kind: listing.Name, Optional: true, Doc: "call site that created it: class.method:line", Value: func(t Task) listing.Value { return n.site(t.CreatedAt) }},
 		{Name: "submitted_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "latest submission before the start; if never executed: the latest",
-			Value: func(t Task) listing.Value { return UnlessZero(int64(t.SubmittedNs)) }},
+			Value: func(t Task) listing.Value { return listing.UnlessZero(int64(t.SubmittedNs)) }},
 		{Name: "submitter_thread", Kind: listing.Name, Optional: true, Doc: "thread that submitted it",
 			Value: submission(func(x *session.Submission) listing.Value { return n.thread(x.Thread) })},
 		{Name: "executor_id", Kind: listing.Uint, Optional: true, Doc: "executor that it was submitted to",
 			Value: submission(func(x *session.Submission) listing.Value {
-				return onlyIf(x.ExecutorID != 0, listing.UintOf(x.ExecutorID))
+				return listing.OnlyIf(x.ExecutorID != 0, listing.UintOf(x.ExecutorID))
 			})},
 		{Name: "executor_class", Kind: listing.Name, Optional: true, Doc: "class of that executor", Value: submission(func(x *session.Submission) listing.Value {
 			if x.Executor == nil {
@@ -131,7 +131,7 @@ func taskOrigin(n *names) []listing.Column[Task] {
 func taskRun(s *session.Session, n *names) []listing.Column[Task] {
 	return []listing.Column[Task]{
 		{Name: "start_ns", Title: "start", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "start of the execution",
-			Value: func(t Task) listing.Value { return onlyIf(t.executed(), UnlessZero(int64(t.StartNs))) },
+			Value: func(t Task) listing.Value { return listing.OnlyIf(t.executed(), listing.UnlessZero(int64(t.StartNs))) },
 			Show: func(t Task) string {
 				if !t.executed() || t.StartNs == 0 {
 					return ""
@@ -139,11 +139,11 @@ func taskRun(s *session.Session, n *names) []listing.Column[Task] {
 				return SinceStart(s, t.StartNs)
 			}},
 		{Name: "end_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "end of the execution; empty: still running",
-			Value: func(t Task) listing.Value { return onlyIf(t.executed(), UnlessZero(int64(t.EndNs))) }},
+			Value: func(t Task) listing.Value { return listing.OnlyIf(t.executed(), listing.UnlessZero(int64(t.EndNs))) }},
 		{Name: "thread", Title: "thread", Last: 2, Kind: listing.Name, Optional: true, Doc: "thread that executed it, as name#id",
-			Value: func(t Task) listing.Value { return onlyIf(t.executed(), n.thread(t.Thread)) }},
+			Value: func(t Task) listing.Value { return listing.OnlyIf(t.executed(), n.thread(t.Thread)) }},
 		{Name: "queue_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "queue time: start less the latest submission before it, or less the time when it was due if that is later",
-			Value: func(t Task) listing.Value { return Measured(t.QueueNs) }},
+			Value: func(t Task) listing.Value { return listing.Measured(t.QueueNs) }},
 	}
 }
 
@@ -153,10 +153,10 @@ func taskWork(s *session.Session, prefix string) []listing.Column[Task] {
 	doc := map[bool]string{false: "", true: "; nested executions taken out"}[self]
 	columns := []listing.Column[Task]{
 		{Name: prefix + "wall_ns", Title: "wall", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "wall time" + doc, Value: func(t Task) listing.Value {
-			return onlyIf(t.executed(), Measured(pick(self, t.SelfWallNs, t.WallNs)))
+			return listing.OnlyIf(t.executed(), listing.Measured(pick(self, t.SelfWallNs, t.WallNs)))
 		}},
 		{Name: prefix + "cpu_ns", Title: "CPU", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "CPU time" + doc, Value: func(t Task) listing.Value {
-			return onlyIf(t.executed(), Measured(pick(self, t.SelfCPUNs, t.CPUNs)))
+			return listing.OnlyIf(t.executed(), listing.Measured(pick(self, t.SelfCPUNs, t.CPUNs)))
 		}},
 	}
 	if self {
@@ -177,6 +177,6 @@ func extraColumn(name, prefix string, k int) listing.Column[Task] {
 		if k < 0 || k >= len(t.Extra) || !t.executed() {
 			return listing.Null
 		}
-		return Measured(units.Ns(pick(self, t.SelfExtra, t.Extra)[k]))
+		return listing.Measured(units.Ns(pick(self, t.SelfExtra, t.Extra)[k]))
 	}}
 }

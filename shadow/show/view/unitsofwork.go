@@ -18,7 +18,7 @@ func UnitsOfWork(s *session.Session) []listing.Column[UnitOfWork] {
 	n := newNames()
 	work := func(name, title, doc string, m granularity.Metric) listing.Column[UnitOfWork] {
 		return listing.Column[UnitOfWork]{Name: name, Title: title, Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: doc,
-			Value: func(u UnitOfWork) listing.Value { return Measured(u.Work[m]) }}
+			Value: func(u UnitOfWork) listing.Value { return listing.Measured(u.Work[m]) }}
 	}
 	flag := func(name, doc string, of func(UnitOfWork) bool) listing.Column[UnitOfWork] {
 		return listing.Column[UnitOfWork]{Name: name, Kind: listing.Bool, Doc: doc, Value: func(u UnitOfWork) listing.Value { return listing.BoolOf(of(u)) }}
@@ -32,8 +32,8 @@ func UnitsOfWork(s *session.Session) []listing.Column[UnitOfWork] {
 			Value: func(u UnitOfWork) listing.Value { return n.thread(s.ThreadByID(u.Thread)) }},
 		{Name: "start_ns", Title: "start", Kind: listing.Int, Unit: listing.Ns, Doc: "start",
 			Value: func(u UnitOfWork) listing.Value { return listing.IntOf(int64(u.Start)) }, Show: func(u UnitOfWork) string { return SinceStart(s, u.Start) }},
-		{Name: "end_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "end; empty: still running", Value: func(u UnitOfWork) listing.Value { return UnlessZero(int64(u.End)) }},
-		{Name: "queue_ns", Title: "queue", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "queue time", Value: func(u UnitOfWork) listing.Value { return Measured(u.Queue) }},
+		{Name: "end_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "end; empty: still running", Value: func(u UnitOfWork) listing.Value { return listing.UnlessZero(int64(u.End)) }},
+		{Name: "queue_ns", Title: "queue", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "queue time", Value: func(u UnitOfWork) listing.Value { return listing.Measured(u.Queue) }},
 		work("wall_ns", "wall", "wall time", granularity.Wall),
 		work("cpu_ns", "", "CPU time", granularity.CPU),
 		work("self_wall_ns", "self wall", "wall time; other units nested in it taken out", granularity.SelfWall),
@@ -43,7 +43,7 @@ func UnitsOfWork(s *session.Session) []listing.Column[UnitOfWork] {
 		flag("inside", "it ran inside another unit", func(u UnitOfWork) bool { return u.Inside }),
 		threw,
 		flag("swallowed", "its wrapper took the exception", func(u UnitOfWork) bool { return u.Swallowed }),
-		{Name: "delay_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "delay that was asked for, as in tasks", Value: func(u UnitOfWork) listing.Value { return Measured(u.Delay) }},
+		{Name: "delay_ns", Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "delay that was asked for, as in tasks", Value: func(u UnitOfWork) listing.Value { return listing.Measured(u.Delay) }},
 	}
 }
 
