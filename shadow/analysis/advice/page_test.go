@@ -9,7 +9,7 @@ import (
 
 // TestAdvicePage: the page has a heading for each rule that gives advice and names each threshold.
 func TestAdvicePage(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "advice.md"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "advice.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 // The accounts of docs/access.md keep teams apart: the same session name in two teams is two sessions, and a JVM reaches
 // nothing of another team.
 func TestTeams(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "access.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "access.md"))
 	must(t, err)
 	config := regexp.MustCompile("(?s)```\n(accounts \\{.*?)```").FindSubmatch(page)
 	if config == nil {
