@@ -65,10 +65,9 @@ type Options struct {
 	// is no Token; nil: everybody may.
 	Peer func(other, own netip.AddrPort) error
 
-	// Access says who may see and change what; nil: who is admitted, everything. OIDCSecret is the client's secret for it.
-	Access     *access.Policy
-	OIDCSecret string
-	Audit      *audit.Log // of deletes and labels; nil: none
+	// Access says who may see and change what; nil: who is admitted, everything.
+	Access *access.Policy
+	Audit  *audit.Log // of deletes and labels; nil: none
 
 	Fleet *Fleet // nil: sessions stay in Store
 
@@ -88,8 +87,7 @@ type Server struct {
 	failures  *failures
 	logged    *rate.Limiter // of refused addresses
 	csrf      string
-	signIn    *signIn // nil: nobody signs in here
-	hub       *hub    // nil: there are no live figures
+	hub       *hub // nil: there are no live figures
 	answers   *answers
 	known     map[string]known // by key
 	streams   chan struct{}
@@ -106,9 +104,6 @@ func New(o Options) *Server {
 	s := &Server{o: o, catalog: catalog.New(o.Store), rates: newRates(), failures: newFailures(o.Now),
 		logged: rate.NewLimiter(rate.Every(logInterval), logBurst), csrf: rand.Text(), answers: newAnswers(), known: map[string]known{},
 		streams: make(chan struct{}, maxStreams), downloads: make(chan struct{}, maxDownloads)}
-	if o.Access != nil {
-		s.signIn = newSignIn(o.Access.OIDC, o.OIDCSecret, o.Now)
-	}
 	if o.Live != nil {
 		s.hub = newHub(o.Live, o.Now())
 	}
@@ -201,7 +196,6 @@ func (s *Server) Handler() http.Handler {
 
 		"POST /sessions/{folder}/label": s.changing(s.label),
 		"DELETE /sessions/{folder}":     s.changing(s.remove),
-		"POST /oidc/logout":             s.changing(s.logout),
 	} {
 		closed.HandleFunc(pattern, handler)
 		if filtered[pattern] {
@@ -213,10 +207,6 @@ func (s *Server) Handler() http.Handler {
 	// the sessions.
 	open := http.NewServeMux()
 	open.Handle("/", s.guard(closed, limited))
-	if s.signIn != nil {
-		open.HandleFunc("GET /oidc/login", s.login)
-		open.HandleFunc("GET "+access.Callback, s.callback)
-	}
 	open.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
 	open.HandleFunc("GET /healthz", s.health)
 	return s.safe(open)

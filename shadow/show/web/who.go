@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
-	"time"
 
 	"stackagent/internal/text"
 	"stackagent/shadow/show/web/access"
@@ -41,23 +39,18 @@ var filtered = map[string]bool{
 	"GET /services/trends.json": true, "GET /services/versions.json": true, "GET /services/sessions.json": true, "GET /stored": true,
 	"GET /stored/{date}/{service}/{session}/report": true, "GET /stored/{date}/{service}/{session}/report.html": true,
 	"GET /stored/{date}/{service}/{session}/data.json": true, "GET /stored/{date}/{service}/{session}/progress.json": true,
-	"POST /sessions/{folder}/label": true, "DELETE /sessions/{folder}": true, "POST /oidc/logout": true,
+	"POST /sessions/{folder}/label": true, "DELETE /sessions/{folder}": true,
 }
 
 // guardPolicy admits who may see anything, with what the policy allows.
 func (s *Server) guardPolicy(w http.ResponseWriter, r *http.Request, all, limited http.Handler) {
-	rights, until, ok := s.identify(w, r)
+	rights, ok := s.identify(w, r)
 	if !ok {
 		return
 	}
 	if rights.None() {
 		plain(w, http.StatusForbidden, text.Clean("refused: "+rights.Who+" may see no service here; ask whoever keeps the file of --access", '?'))
 		return
-	}
-	if !until.IsZero() { // streams end with the sign-in
-		ctx, cancel := context.WithDeadline(r.Context(), until)
-		defer cancel()
-		r = r.WithContext(ctx)
 	}
 	next := limited
 	if rights.All() {
@@ -66,29 +59,16 @@ func (s *Server) guardPolicy(w http.ResponseWriter, r *http.Request, all, limite
 	next.ServeHTTP(w, withRights(r, rights))
 }
 
-// identify finds out who asks, or answers. The rights of a sign-in end at until; zero: they do not.
-func (s *Server) identify(w http.ResponseWriter, r *http.Request) (rights access.Rights, until time.Time, ok bool) {
+// identify finds out who asks, or answers.
+func (s *Server) identify(w http.ResponseWriter, r *http.Request) (access.Rights, bool) {
 	if _, _, given := r.BasicAuth(); given && s.o.Token != "" {
-		return access.Everything(whoPassword), until, s.admit(w, r)
+		return access.Everything(whoPassword), s.admit(w, r)
 	}
 	if u, from := s.proxied(r); from {
-		return s.o.Access.Of(u), until, true
+		return s.o.Access.Of(u), true
 	}
-	if s.signIn != nil {
-		if x, known := s.signIn.session(r); known {
-			return s.o.Access.Of(x.user), x.until, true
-		}
-		if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
-			http.Redirect(w, r, "/oidc/login?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
-			return rights, until, false
-		}
-	}
-	if s.signIn != nil {
-		plain(w, http.StatusUnauthorized, "nobody is signed in: sign in at /oidc/login")
-	} else {
-		plain(w, http.StatusUnauthorized, "nobody is signed in: open the page through its proxy")
-	}
-	return rights, until, false
+	plain(w, http.StatusUnauthorized, "nobody is signed in: open the page through its proxy")
+	return access.Rights{}, false
 }
 
 // maxIdentity bounds what a header says of a user, bytes.

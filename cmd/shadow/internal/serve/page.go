@@ -35,7 +35,6 @@ type pageFlags struct {
 	http, cert, key, access, audit string
 
 	accessPolicy *access.Policy // of --access; nil: who is admitted may do everything
-	secret       string         // of the client of its provider
 	auditLog     *audit.Log
 }
 
@@ -44,7 +43,7 @@ func (f *pageFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.http, "http", DefaultHTTP, "address of the live page; port 0: a free one")
 	flags.StringVar(&f.cert, "http-tls-cert", "", "PEM file with the page's certificate: the page is HTTPS")
 	flags.StringVar(&f.key, "http-tls-key", "", "PEM file with the certificate's key")
-	flags.StringVar(&f.access, "access", "", "YAML file that says who sees and changes sessions of which services on the page, and how users sign in: OpenID Connect, or a reverse proxy's headers (see docs/access.md)")
+	flags.StringVar(&f.access, "access", "", "YAML file that says who sees and changes sessions of which services on the page, and the reverse proxies whose headers name users (see docs/access.md)")
 	flags.StringVar(&f.audit, "audit", "", "log of deleted and labelled sessions, lines of JSON (default: "+audit.Name+" in the store)")
 }
 
@@ -59,11 +58,6 @@ func (f *pageFlags) check() error {
 	if f.accessPolicy, err = access.Read(f.access); err != nil {
 		return fmt.Errorf("--access: %w", err)
 	}
-	if o := f.accessPolicy.OIDC; o != nil && o.SecretFile != "" {
-		if f.secret, err = busauth.ReadSecret(o.SecretFile); err != nil {
-			return fmt.Errorf("--access: client_secret_file: %w", err)
-		}
-	}
 	return nil
 }
 
@@ -73,7 +67,7 @@ func (f *serveFlags) protect(o *web.Options) {
 	if f.accessPolicy != nil && f.pageTokenFile == "" {
 		o.Token = ""
 	}
-	o.Access, o.OIDCSecret, o.Audit = f.accessPolicy, f.secret, f.auditLog
+	o.Access, o.Audit = f.accessPolicy, f.auditLog
 }
 
 // openAudit opens the log of deletes.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -22,8 +21,7 @@ const maxFile = 1 << 20
 
 // Policy is what a file declares.
 type Policy struct {
-	Proxy *Proxy `yaml:"proxy"` // nil: no proxy says who asks
-	OIDC  *OIDC  `yaml:"oidc"`  // nil: nobody signs in on the page
+	Proxy *Proxy `yaml:"proxy"` // says who asks
 	Rules []Rule `yaml:"rules"`
 }
 
@@ -34,17 +32,6 @@ type Proxy struct {
 	From         []string `yaml:"from"`          // addresses or networks of proxies; headers of others are ignored
 
 	from []netip.Prefix
-}
-
-// OIDC is a provider of OpenID Connect.
-type OIDC struct {
-	Issuer      string   `yaml:"issuer"` // its URL
-	ClientID    string   `yaml:"client_id"`
-	SecretFile  string   `yaml:"client_secret_file"` // "": a public client
-	Redirect    string   `yaml:"redirect"`           // the page's address as browsers know it, with /oidc/callback
-	Scopes      []string `yaml:"scopes"`             // beside openid; default: email, profile
-	UserClaim   string   `yaml:"user_claim"`         // default: email
-	GroupsClaim string   `yaml:"groups_claim"`       // default: groups
 }
 
 // Roles of a rule.
@@ -88,7 +75,7 @@ func Parse(data []byte) (*Policy, error) {
 	d.KnownFields(true) // a misspelt word must not open anything
 	p := new(Policy)
 	if err := d.Decode(p); errors.Is(err, io.EOF) {
-		return nil, errors.New("it is empty: it needs rules, and proxy or oidc")
+		return nil, errors.New("it is empty: it needs proxy and rules")
 	} else if err != nil {
 		return nil, errors.New(text.OneLine(err.Error()))
 	}
@@ -100,16 +87,13 @@ func Parse(data []byte) (*Policy, error) {
 
 func (p *Policy) check() error {
 	switch {
-	case p.Proxy == nil && p.OIDC == nil:
-		return errors.New("nobody can sign in: it needs proxy or oidc")
+	case p.Proxy == nil:
+		return errors.New("nobody can sign in: it needs proxy")
 	case len(p.Rules) == 0:
 		return errors.New("nobody may see anything: it needs rules")
 	}
 	if err := p.Proxy.check(); err != nil {
 		return fmt.Errorf("proxy: %w", err)
-	}
-	if err := p.OIDC.check(); err != nil {
-		return fmt.Errorf("oidc: %w", err)
 	}
 	for i := range p.Rules {
 		if err := p.Rules[i].check(); err != nil {
@@ -121,8 +105,6 @@ func (p *Policy) check() error {
 
 func (p *Proxy) check() error {
 	switch {
-	case p == nil:
-		return nil
 	case !headerName(p.Header):
 		return errors.New("header: want the name of a header, such as X-Forwarded-User")
 	case p.GroupsHeader != "" && !headerName(p.GroupsHeader):
@@ -154,42 +136,7 @@ func headerName(s string) bool {
 // Trusts reports whether a connection from this address may be a proxy's.
 func (p *Proxy) Trusts(from netip.Addr) bool {
 	from = from.Unmap().WithZone("")
-	return p != nil && slices.ContainsFunc(p.from, func(n netip.Prefix) bool { return n.Contains(from) })
-}
-
-// Callback is where a provider sends browsers back to.
-const Callback = "/oidc/callback"
-
-func (o *OIDC) check() error {
-	if o == nil {
-		return nil
-	}
-	issuer, err := url.Parse(o.Issuer)
-	if err != nil || issuer.Host == "" || issuer.Scheme != "https" && !(issuer.Scheme == "http" && loopback(issuer.Hostname())) {
-		return errors.New("issuer: want the provider's https:// address")
-	}
-	if o.ClientID == "" {
-		return errors.New("client_id: it is missing")
-	}
-	back, err := url.Parse(o.Redirect)
-	if err != nil || back.Host == "" || back.Path != Callback || back.Scheme != "https" && !(back.Scheme == "http" && loopback(back.Hostname())) {
-		return errors.New("redirect: want the page's https:// address as browsers know it, with the path " + Callback)
-	}
-	if len(o.Scopes) == 0 {
-		o.Scopes = []string{"email", "profile"}
-	}
-	if o.UserClaim == "" {
-		o.UserClaim = "email"
-	}
-	if o.GroupsClaim == "" {
-		o.GroupsClaim = "groups"
-	}
-	return nil
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return slices.ContainsFunc(p.from, func(n netip.Prefix) bool { return n.Contains(from) })
 }
 
 func (r *Rule) check() error {
