@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/time/rate"
 
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -42,26 +43,19 @@ type QuotaWatch interface {
 // burst is how much of a rate may come at once.
 const burst = 2 // seconds
 
-// bucket is a rate with a burst. What is taken beyond has to be waited for.
-type bucket struct {
-	rate, left float64
-	at         time.Time
-}
-
-func (b *bucket) fill(now time.Time) {
-	if b.at.IsZero() {
-		b.left = max(1, b.rate*burst)
-	} else {
-		b.left = min(max(1, b.rate*burst), b.left+b.rate*now.Sub(b.at).Seconds())
+// limiter is nil where there is no bound.
+func limiter(perSecond float64) *rate.Limiter {
+	if perSecond == 0 {
+		return nil
 	}
-	b.at = now
+	return rate.NewLimiter(rate.Limit(perSecond), int(max(1, perSecond*burst)))
 }
 
 // limited is a service with a quota.
 type limited struct {
 	quota      Quota
-	fresh      bucket // sessions
-	bytes      bucket
+	fresh      *rate.Limiter // sessions
+	bytes      *rate.Limiter
 	open, held int
 	throttled  uint64
 	reported   bool
@@ -106,7 +100,7 @@ func (q *quotas) service(name string) *limited {
 			}
 		}
 	}
-	l := &limited{quota: r, fresh: bucket{rate: r.New}, bytes: bucket{rate: float64(r.Bytes)}}
+	l := &limited{quota: r, fresh: limiter(r.New), bytes: limiter(float64(r.Bytes))}
 	q.services[name] = l
 	return l
 }
@@ -119,16 +113,20 @@ func (q *quotas) took(service string, bytes int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.service(service)
-	if l == nil || l.quota.Bytes == 0 {
+	if l == nil || l.bytes == nil {
 		return false
 	}
-	l.bytes.fill(time.Now())
-	l.bytes.left -= float64(bytes)
-	if l.bytes.left < 0 {
-		l.throttled++
-		return true
+	now := time.Now()
+	for bytes > 0 { // a message may be larger than the burst
+		n := min(bytes, l.bytes.Burst())
+		l.bytes.ReserveN(now, n)
+		bytes -= n
 	}
-	return false
+	if l.bytes.TokensAt(now) >= 0 {
+		return false
+	}
+	l.throttled++
+	return true
 }
 
 // mayRead reports whether the service may take messages from the bus.
@@ -139,11 +137,7 @@ func (q *quotas) mayRead(service string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.service(service)
-	if l == nil || l.quota.Bytes == 0 {
-		return true
-	}
-	l.bytes.fill(time.Now())
-	return l.bytes.left >= 0
+	return l == nil || l.bytes == nil || l.bytes.TokensAt(time.Now()) >= 0
 }
 
 // admit chooses, of the sessions that wait for an owner, at most n that may be opened now: of each service no more than
@@ -159,7 +153,6 @@ func (q *quotas) admit(names []string, open map[string]int, n int) (chosen []str
 	}
 	for service, l := range q.services {
 		l.open, l.held = open[service], 0
-		l.fresh.fill(now)
 	}
 	type candidate struct {
 		name, service string
@@ -170,7 +163,7 @@ func (q *quotas) admit(names []string, open map[string]int, n int) (chosen []str
 		slices.Sort(waiting)
 		l := q.service(service)
 		for i, name := range waiting {
-			if l != nil && (l.quota.Open > 0 && l.open+i >= l.quota.Open || l.quota.New > 0 && l.fresh.left < float64(i+1)) {
+			if l != nil && (l.quota.Open > 0 && l.open+i >= l.quota.Open || l.fresh != nil && l.fresh.TokensAt(now) < float64(i+1)) {
 				l.held = len(waiting) - i
 				held += l.held
 				break
@@ -191,8 +184,8 @@ func (q *quotas) admit(names []string, open map[string]int, n int) (chosen []str
 func (q *quotas) opened(service string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.service(service); l != nil {
-		l.fresh.left--
+	if l := q.service(service); l != nil && l.fresh != nil {
+		l.fresh.Reserve()
 	}
 }
 
@@ -283,27 +276,23 @@ func (in *Ingest) serviceOf(ctx context.Context, name string) (string, error) {
 
 func (in *Ingest) reportQuotas() {
 	q := in.quotas
-	type change struct {
-		service string
-		waiting int
-	}
-	var changes []change
+	var changes []QuotaState
 	q.mu.Lock()
 	for service, l := range q.services {
 		if (l.held > 0) != l.reported {
 			l.reported = l.held > 0
-			changes = append(changes, change{service, l.held})
+			changes = append(changes, QuotaState{Service: service, Waiting: l.held})
 		}
 	}
 	q.mu.Unlock()
 	for _, c := range changes {
-		if c.waiting > 0 {
-			in.log.Warn("ingest: sessions of a service wait because of its quota", "service", c.service, "waiting", c.waiting)
+		if c.Waiting > 0 {
+			in.log.Warn("ingest: sessions of a service wait because of its quota", "service", c.Service, "waiting", c.Waiting)
 		} else {
-			in.log.Info("ingest: no session of the service waits any more", "service", c.service)
+			in.log.Info("ingest: no session of the service waits any more", "service", c.Service)
 		}
 		if w, ok := in.o.Live.(QuotaWatch); ok {
-			w.QuotaReached(c.service, c.waiting)
+			w.QuotaReached(c.Service, c.Waiting)
 		}
 	}
 }
