@@ -20,7 +20,6 @@ import (
 	"stackagent/docs/schema"
 	"stackagent/granularity"
 	"stackagent/granularity/lbo"
-	gran "stackagent/granularity/tgp"
 	"stackagent/hpc"
 	"stackagent/internal/listing"
 	"stackagent/shadow/analysis/advice"
@@ -30,6 +29,7 @@ import (
 	"stackagent/shadow/analysis/explain"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/analysis/threads"
+	traces "stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/experiment/characterize"
 	byfleet "stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/query"
@@ -93,7 +93,7 @@ func printedForms() map[string][]form {
 		"stats":          {{of: summary.Summary{}}, {with: "--check", of: crosscheck.Result{}}},
 		"tasks":          {tasks, inUnits},
 		"tgp coarse":     class,
-		"tgp diagnose":   {{of: gran.Diagnosis{}}},
+		"tgp diagnose":   {{of: traces.Diagnosis{}}},
 		"tgp fine":       class,
 		"threads":        {rows("", threads.Columns(false)), {with: "--virtual", of: virtual.Threads{}}},
 		"top":            {{of: live.JVM{}}, {with: "of several JVMs", of: live.Fleet{}}},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -17,8 +16,8 @@ import (
 
 // Input is the trace from which a session is built.
 type Input struct {
-	Trace  *tgp.Trace
-	Pauses []tgp.Pause
+	Trace  *Trace
+	Pauses []Pause
 	// Metric is the metric of the granularities, one of Metrics.
 	Metric string
 }
@@ -77,15 +76,15 @@ func (b *builder) note(format string, args ...any) {
 func (b *builder) link() {
 	t := b.in.Trace
 	var missing, outside int64
-	b.outer, missing = tgp.Outers(t)
+	b.outer, missing = Outers(t)
 	b.nested, b.nestedG = make([]int64, len(t.Tasks)), make([]int64, len(t.Tasks))
 	for i := range t.Tasks {
 		x := &t.Tasks[i]
 		if x.Executed() {
 			b.order = append(b.order, int32(i))
 		}
-		if o := b.outer[i]; o != tgp.None && !within(x, &t.Tasks[o]) {
-			b.outer[i] = tgp.None
+		if o := b.outer[i]; o != None && !canEnclose(x, &t.Tasks[o]) {
+			b.outer[i] = None
 			outside++
 		}
 	}
@@ -106,14 +105,14 @@ func (b *builder) link() {
 	}
 }
 
-// within reports whether x can be nested in o.
-func within(x, o *tgp.Task) bool {
-	return x.Runner == o.Runner && o.Entry <= x.Entry && (o.Exit == tgp.None || x.Exit != tgp.None && x.Exit <= o.Exit)
+// canEnclose reports whether x can be nested in o.
+func canEnclose(x, o *Task) bool {
+	return x.Runner == o.Runner && o.Entry <= x.Entry && (o.Exit == None || x.Exit != None && x.Exit <= o.Exit)
 }
 
 // compareEnds orders by the end; executions without one are last.
-func compareEnds(p, q *tgp.Task) int {
-	if open := (p.Exit == tgp.None) != (q.Exit == tgp.None); open {
+func compareEnds(p, q *Task) int {
+	if open := (p.Exit == None) != (q.Exit == None); open {
 		return cmp.Compare(q.Exit, p.Exit)
 	}
 	return cmp.Compare(p.Exit, q.Exit)
@@ -122,12 +121,12 @@ func compareEnds(p, q *tgp.Task) int {
 // addTo adds row i to the sums of its outer row. Nested rows are added first.
 func (b *builder) addTo(i int32) {
 	x, o := &b.in.Trace.Tasks[i], b.outer[i]
-	if o == tgp.None || x.Exit == tgp.None {
+	if o == None || x.Exit == None {
 		return
 	}
 	b.nested[o] += x.Exit - x.Entry
-	if x.Granularity == tgp.None || b.nestedG[i] == tgp.None || b.nestedG[o] == tgp.None {
-		b.nestedG[o] = tgp.None
+	if x.Granularity == None || b.nestedG[i] == None || b.nestedG[o] == None {
+		b.nestedG[o] = None
 	} else {
 		b.nestedG[o] += x.Granularity + b.nestedG[i]
 	}
@@ -136,40 +135,17 @@ func (b *builder) addTo(i int32) {
 // maxDepth is the greatest depth that the 16-bit column holds.
 const maxDepth = 1<<16 - 1
 
-// findDepths follows each row outwards, without recursion. Executions with equal times
-// can name each other: the cycle is cut where it closes.
+// findDepths counts what encloses each row. Executions with equal times can name each other.
 func (b *builder) findDepths() {
-	const unknown, onPath = -1, -2
+	order, closed := outermostFirst(b.outer)
 	b.depths = make([]int32, len(b.outer))
-	for i := range b.depths {
-		b.depths[i] = unknown
-	}
-	var path []int32
-	circles := 0
-	for i := range b.outer {
-		path = path[:0]
-		at := int32(i)
-		for b.depths[at] == unknown {
-			b.depths[at] = onPath
-			path = append(path, at)
-			if o := b.outer[at]; o == tgp.None {
-				break
-			} else if b.depths[o] == onPath {
-				b.outer[at] = tgp.None
-				circles++
-				break
-			}
-			at = b.outer[at]
-		}
-		for k := len(path) - 1; k >= 0; k-- {
-			b.depths[path[k]] = 0
-			if o := b.outer[path[k]]; o != tgp.None {
-				b.depths[path[k]] = min(b.depths[o]+1, maxDepth)
-			}
+	for _, i := range order {
+		if o := b.outer[i]; o != None {
+			b.depths[i] = min(b.depths[o]+1, maxDepth)
 		}
 	}
-	if circles > 0 {
-		b.note("%s nested in themselves through others; the circle was cut", text.PluralExact(circles, "execution is", "executions are"))
+	if n := len(closed); n > 0 {
+		b.note("%s nested in themselves through others; the circle was cut", text.PluralExact(n, "execution is", "executions are"))
 	}
 }
 
@@ -177,11 +153,8 @@ func (b *builder) findDepths() {
 func (b *builder) kinds() []units.Kinds {
 	kinds := make([]units.Kinds, len(b.in.Trace.Classes))
 	for _, t := range b.in.Trace.Tasks {
-		for _, k := range []struct {
-			flag tgp.Flags
-			kind units.Kinds
-		}{{tgp.IsThread, units.KindThread}, {tgp.IsRunnable, units.KindRunnable}, {tgp.IsCallable, units.KindCallable}, {tgp.IsForkJoin, units.KindForkJoin}} {
-			if t.Flags&k.flag != 0 {
+		for _, k := range kindsOfTasks {
+			if t.Flags&k.is != 0 {
 				kinds[t.Class] |= k.kind
 			}
 		}
@@ -212,11 +185,11 @@ func (b *builder) execution(i int32, first bool) store.Execution {
 		StartNs: units.MonoNs(t.Entry), WallNs: units.NotMeasured, CPUNs: units.NotMeasured,
 		SelfWallNs: units.NotMeasured, SelfCPUNs: units.NotMeasured,
 	}
-	if o := b.outer[i]; o != tgp.None {
+	if o := b.outer[i]; o != None {
 		e.OuterTaskID = taskID(b.in.Trace.Tasks[o].ID)
 	}
 	flags := wire.Running
-	if t.Exit != tgp.None {
+	if t.Exit != None {
 		flags = 0
 		e.EndNs, e.WallNs = units.MonoNs(t.Exit), units.Ns(t.Exit-t.Entry)
 		e.SelfWallNs = e.WallNs - units.Ns(b.nested[i])
@@ -224,7 +197,7 @@ func (b *builder) execution(i int32, first bool) store.Execution {
 	if first {
 		flags |= wire.First
 	}
-	if t.Creator == tgp.None {
+	if t.Creator == None {
 		flags |= wire.CreationUnseen
 	}
 	e.Flags = uint16(flags)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"math"
 
-	"stackagent/granularity/tgp"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -43,7 +42,7 @@ func (b *builder) describe() {
 const identifiedBy = 10_000
 
 // identify is the checksum of how a trace begins; "" for one without rows.
-func identify(t *tgp.Trace) string {
+func identify(t *Trace) string {
 	if len(t.Tasks) == 0 {
 		return ""
 	}
@@ -91,7 +90,7 @@ func (b *builder) part(p *store.Part) *store.Part {
 // the nested ones alone.
 func (b *builder) granularity(i int32) (total, nested int64) {
 	g, n := b.in.Trace.Tasks[i].Granularity, b.nestedG[i]
-	if g == tgp.None || n == tgp.None {
+	if g == None || n == None {
 		return int64(units.NotMeasured), int64(units.NotMeasured)
 	}
 	return g + n, n
@@ -146,7 +145,7 @@ func (b *builder) submissions(p *store.Part, executors []uint32) {
 	done := map[hand]bool{}
 	for i := range b.in.Trace.Tasks {
 		t := &b.in.Trace.Tasks[i]
-		if h := (hand{t.ID, t.Executor}); t.Executor != tgp.None && !done[h] {
+		if h := (hand{t.ID, t.Executor}); t.Executor != None && !done[h] {
 			done[h] = true
 			p.Submissions = append(p.Submissions, store.Submission{TaskID: taskID(t.ID), Class: uint32(t.Class) + 1, Executor: executors[t.Executor]})
 		}
@@ -162,7 +161,7 @@ func (b *builder) creations(p *store.Part) {
 	made := map[int64]bool{}
 	for i := range b.in.Trace.Tasks {
 		t := &b.in.Trace.Tasks[i]
-		if t.Creator == tgp.None || made[t.ID] {
+		if t.Creator == None || made[t.ID] {
 			continue
 		}
 		made[t.ID] = true

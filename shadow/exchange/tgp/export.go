@@ -3,8 +3,8 @@ package tgp
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 
-	"stackagent/granularity/tgp"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 )
@@ -12,13 +12,13 @@ import (
 // FromTask returns the row of a task of a session. work is its self work in the chosen metric.
 func FromTask(t *session.Task, work units.Ns) *Row {
 	r := &Row{Executor: executorOf(t.Submission), Creator: thread(t.CreatorThread), Runner: thread(t.Thread)}
-	r.Task = tgp.Task{ID: TraceID(t.TaskID), Outer: tgp.None, Entry: tgp.None, Exit: tgp.None, Granularity: tgp.None, Execution: int64(t.Execution)}
+	r.Task = Task{ID: TraceID(t.TaskID), Outer: None, Entry: None, Exit: None, Granularity: None, Execution: int64(t.Execution)}
 	if t.Class != nil {
 		r.Class, r.Flags = t.Class.Name, FlagsOf(t.Class.Kinds)
 	}
 	if t.Execution == 0 {
 		r.Runner = nil
-		r.Flags &^= tgp.RanRun | tgp.RanCall | tgp.RanExec
+		r.Flags &^= ranAny
 		return r
 	}
 	r.Outer, r.Entry = TraceID(t.OuterTaskID), int64(t.StartNs)
@@ -29,17 +29,17 @@ func FromTask(t *session.Task, work units.Ns) *Row {
 		r.Granularity = max(0, int64(work))
 	}
 	if r.Runner == nil { // its description was lost
-		r.Runner = &tgp.Thread{}
+		r.Runner = &Thread{}
 	}
 	return r
 }
 
 // executorOf returns the executor of a task, nil if there is none or it is unknown.
-func executorOf(x *session.Submission) *tgp.Executor {
+func executorOf(x *session.Submission) *Executor {
 	if x == nil || x.ExecutorID == 0 {
 		return nil
 	}
-	e := &tgp.Executor{ID: int64(x.ExecutorID)}
+	e := &Executor{ID: int64(x.ExecutorID)}
 	if x.Executor != nil {
 		e.Class = x.Executor.Class
 	}
@@ -54,7 +54,7 @@ func TraceID(id uint64) int64 {
 	return int64(id &^ (1 << 63))
 }
 
-func thread(t *session.Thread) *tgp.Thread {
+func thread(t *session.Thread) *Thread {
 	if t == nil {
 		return nil
 	}
@@ -62,32 +62,30 @@ func thread(t *session.Thread) *tgp.Thread {
 	if id <= 0 { // its description is incomplete
 		id = int64(t.ID)
 	}
-	return &tgp.Thread{ID: id, Class: t.Class, Name: t.Name}
+	return &Thread{ID: id, Class: t.Class, Name: t.Name}
 }
+
+// kindsOfTasks are the kinds that a trace has flags for: what a task is, and the method that ran; 0: none.
+var kindsOfTasks = []struct {
+	kind    units.Kinds
+	is, ran Flags
+}{
+	{units.KindThread, IsThread, 0}, {units.KindRunnable, IsRunnable, RanRun}, {units.KindCallable, IsCallable, RanCall}, {units.KindForkJoin, IsForkJoin, RanExec},
+}
+
+const ranAny = RanRun | RanCall | RanExec
 
 // FlagsOf are the flags of an executed task of these kinds. The method is set if the
 // kinds leave only one.
-func FlagsOf(k units.Kinds) tgp.Flags {
-	var f tgp.Flags
-	ways := 0
-	for _, x := range []struct {
-		kind     units.Kinds
-		is, runs tgp.Flags
-	}{
-		{units.KindRunnable, tgp.IsRunnable, tgp.RanRun}, {units.KindCallable, tgp.IsCallable, tgp.RanCall},
-		{units.KindForkJoin, tgp.IsForkJoin, tgp.RanExec}, {units.KindThread, tgp.IsThread, 0},
-	} {
-		if k&x.kind == 0 {
-			continue
-		}
-		f |= x.is
-		if x.runs != 0 {
-			f |= x.runs
-			ways++
+func FlagsOf(k units.Kinds) Flags {
+	var f Flags
+	for _, x := range kindsOfTasks {
+		if k&x.kind != 0 {
+			f |= x.is | x.ran
 		}
 	}
-	if ways > 1 {
-		f &^= tgp.RanRun | tgp.RanCall | tgp.RanExec
+	if ran := f & ranAny; bits.OnesCount8(uint8(ran)) > 1 {
+		f &^= ran
 	}
 	return f
 }
@@ -97,11 +95,11 @@ var ErrTooManyRows = errors.New("too many executions for an analysis that holds 
 
 // Collector gathers rows as a trace in memory.
 type Collector struct {
-	Trace     tgp.Trace
+	Trace     Trace
 	maxRows   int
 	classes   map[string]int32
-	threads   map[tgp.Thread]int32
-	executors map[tgp.Executor]int32
+	threads   map[Thread]int32
+	executors map[Executor]int32
 }
 
 // NewCollector takes at most maxRows rows (0: DefaultMaxRows).
@@ -109,7 +107,7 @@ func NewCollector(maxRows int) *Collector {
 	if maxRows <= 0 {
 		maxRows = DefaultMaxRows
 	}
-	return &Collector{maxRows: maxRows, classes: map[string]int32{}, threads: map[tgp.Thread]int32{}, executors: map[tgp.Executor]int32{}}
+	return &Collector{maxRows: maxRows, classes: map[string]int32{}, threads: map[Thread]int32{}, executors: map[Executor]int32{}}
 }
 
 // Write adds a row.
@@ -117,18 +115,27 @@ func (c *Collector) Write(r *Row) error {
 	if len(c.Trace.Tasks) == c.maxRows {
 		return fmt.Errorf("%w: more than %d; choose classes, or write the trace with shadow tasks --format tgp", ErrTooManyRows, c.maxRows)
 	}
+	c.add(r)
+	return nil
+}
+
+func (c *Collector) add(r *Row) {
 	t := r.Task
 	t.Class = index(c.classes, &c.Trace.Classes, &r.Class)
 	t.Creator = index(c.threads, &c.Trace.Threads, r.Creator)
 	t.Runner = index(c.threads, &c.Trace.Threads, r.Runner)
 	t.Executor = index(c.executors, &c.Trace.Executors, r.Executor)
 	c.Trace.Tasks = append(c.Trace.Tasks, t)
-	return nil
+}
+
+// names is how many different names of a kind there are at most.
+func (c *Collector) names() int {
+	return max(len(c.Trace.Classes), len(c.Trace.Threads), len(c.Trace.Executors))
 }
 
 func index[K comparable](known map[K]int32, list *[]K, name *K) int32 {
 	if name == nil {
-		return tgp.None
+		return None
 	}
 	i, ok := known[*name]
 	if !ok {

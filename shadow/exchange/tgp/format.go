@@ -1,8 +1,12 @@
-// Package tgp reads and writes the files of tgp, the task granularity profiler
-// (Rosales, Rosà, Binder): tasks.csv, gc.csv, cs.csv and cpu.csv, and makes a
-// session of them. docs/tgp.md describes each column. Input is not trusted: limits are
-// checked before memory is allocated, and malformed input is rejected with its line and
-// column.
+// Package tgp works on traces of tgp, the task granularity profiler (Rosales, Rosà, Binder).
+//
+// It reads and writes its files tasks.csv, gc.csv, cs.csv and cpu.csv, and makes a session of them. docs/tgp.md describes
+// each column. Input is not trusted: limits are checked before memory is allocated, and malformed input is rejected with its
+// line and column.
+//
+// It does what the post-processing of tgp does, too: it merges nested executions into their outer ones, leaves out samples
+// taken during garbage collections, and finds the classes that spawn only fine- or only coarse-grained tasks. Times are
+// nanoseconds of the clock of the trace; granularities are of the metric that it was recorded in.
 package tgp
 
 import (

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"reflect"
 	"testing"
-
-	"stackagent/granularity/tgp"
 )
 
 // FuzzTasks: whatever is read is rejected with a position, or can be analysed,
@@ -34,7 +32,7 @@ func FuzzTasks(f *testing.F) {
 				t.Fatalf("%+v became %+v", tr.Tasks[i], b)
 			}
 		}
-		if a, err := tgp.Aggregate(tr); err == nil {
+		if a, err := Aggregate(tr); err == nil {
 			total := int64(len(a.Tasks)) + a.NotExecuted
 			for _, n := range a.Merged {
 				total += n

@@ -8,8 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"stackagent/granularity/tgp"
 )
 
 // reader reads the rows of one file.
@@ -130,9 +128,9 @@ func (r *reader) name(field int) string {
 }
 
 // ReadGC reads gc.csv. It skips a collection that was still running at the end.
-func ReadGC(in io.Reader, file string) ([]tgp.Pause, error) {
+func ReadGC(in io.Reader, file string) ([]Pause, error) {
 	r := newReader(in, file)
-	var out []tgp.Pause
+	var out []Pause
 	var start int64
 	open := false
 	for {
@@ -148,7 +146,7 @@ func ReadGC(in io.Reader, file string) ([]tgp.Pause, error) {
 		case !open && r.row[0] == want[0]:
 			start, open = at, true
 		case open && r.row[0] == want[1] && at >= start:
-			out, open = append(out, tgp.Pause{Start: start, End: at}), false
+			out, open = append(out, Pause{Start: start, End: at}), false
 		case open && r.row[0] == want[1]:
 			return nil, r.fail(1, "the collection ends at %d, before its start at %d", at, start)
 		case open:
@@ -163,23 +161,23 @@ func ReadGC(in io.Reader, file string) ([]tgp.Pause, error) {
 }
 
 // ReadSwitches reads cs.csv.
-func ReadSwitches(in io.Reader, file string) ([]tgp.Switches, error) {
-	var out []tgp.Switches
+func ReadSwitches(in io.Reader, file string) ([]Switches, error) {
+	var out []Switches
 	err := samples(in, file, csColumns, func(r *reader, at int64) error {
 		n, err := r.decimal(1, "the number of context switches", 1e15)
-		out = append(out, tgp.Switches{At: at, Count: n})
+		out = append(out, Switches{At: at, Count: n})
 		return err
 	})
 	return out, err
 }
 
 // ReadCPU reads cpu.csv.
-func ReadCPU(in io.Reader, file string) ([]tgp.Utilisation, error) {
-	var out []tgp.Utilisation
+func ReadCPU(in io.Reader, file string) ([]Utilisation, error) {
+	var out []Utilisation
 	err := samples(in, file, cpuColumns, func(r *reader, at int64) error {
 		user, err := r.decimal(1, "the user utilisation", 100)
 		kernel, err2 := r.decimal(2, "the kernel utilisation", 100)
-		out = append(out, tgp.Utilisation{At: at, User: user, Kernel: kernel})
+		out = append(out, Utilisation{At: at, User: user, Kernel: kernel})
 		return errors.Join(err, err2)
 	})
 	return out, err

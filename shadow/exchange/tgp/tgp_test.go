@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/granularity/tgp"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -28,7 +27,7 @@ var traceText = strings.Join(Columns, ",") + `
 32,com.acme.Endless,0,1,1,java.lang.Thread,main,1,java.lang.Thread,main,-1,null,7000,-1,-1,F,T,F,F,T,F,F
 `
 
-func readTrace(t *testing.T, text string) *tgp.Trace {
+func readTrace(t *testing.T, text string) *Trace {
 	t.Helper()
 	tr, err := ReadTasks(strings.NewReader(text), TasksFile, 0)
 	if err != nil {
@@ -37,23 +36,12 @@ func readTrace(t *testing.T, text string) *tgp.Trace {
 	return tr
 }
 
-func writeTrace(t *testing.T, tr *tgp.Trace) string {
+func writeTrace(t *testing.T, tr *Trace) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := NewTaskWriter(&b)
 	for i := range tr.Tasks {
-		x := &tr.Tasks[i]
-		r := Row{Task: *x, Class: tr.Classes[x.Class]}
-		if x.Creator != tgp.None {
-			r.Creator = &tr.Threads[x.Creator]
-		}
-		if x.Runner != tgp.None {
-			r.Runner = &tr.Threads[x.Runner]
-		}
-		if x.Executor != tgp.None {
-			r.Executor = &tr.Executors[x.Executor]
-		}
-		if err := w.Write(&r); err != nil {
+		if err := w.Write(tr.Row(&tr.Tasks[i])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,8 +56,8 @@ func TestRoundTrip(t *testing.T) {
 	if got := writeTrace(t, tr); got != traceText {
 		t.Errorf("written again:\n%s", got)
 	}
-	if x := tr.Tasks[2]; x.ID != 21 || x.Outer != 20 || x.Entry != 2100 || x.Exit != 3900 || x.Granularity != 700 || x.Executor != tgp.None ||
-		tr.Threads[x.Runner] != (tgp.Thread{ID: 5, Class: "java.lang.Thread", Name: "pool-1-thread-1"}) || x.Flags != tgp.IsCallable|tgp.RanCall {
+	if x := tr.Tasks[2]; x.ID != 21 || x.Outer != 20 || x.Entry != 2100 || x.Exit != 3900 || x.Granularity != 700 || x.Executor != None ||
+		tr.Threads[x.Runner] != (Thread{ID: 5, Class: "java.lang.Thread", Name: "pool-1-thread-1"}) || x.Flags != IsCallable|RanCall {
 		t.Errorf("read %+v", x)
 	}
 }
@@ -77,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 // TestBuild holds the session made of a trace against the trace.
 func TestBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "imported")
-	notes, err := Build(dir, Input{Trace: readTrace(t, traceText), Pauses: []tgp.Pause{{Start: 3000, End: 3100}}, Metric: "bytecodes"})
+	notes, err := Build(dir, Input{Trace: readTrace(t, traceText), Pauses: []Pause{{Start: 3000, End: 3100}}, Metric: "bytecodes"})
 	if err != nil || len(notes) != 0 {
 		t.Fatal(notes, err)
 	}
@@ -158,7 +146,7 @@ func exportAgain(t *testing.T, s *session.Session) string {
 	}
 	tr := c.Trace
 	order := []int64{1000, 2000, 2100, 5000, 1500, -1, 7000}
-	slices.SortFunc(tr.Tasks, func(a, b tgp.Task) int {
+	slices.SortFunc(tr.Tasks, func(a, b Task) int {
 		return cmp.Compare(slices.Index(order, a.Entry), slices.Index(order, b.Entry))
 	})
 	return writeTrace(t, &tr)
@@ -246,10 +234,10 @@ func TestForms(t *testing.T) {
 	row := func(outer, executor string) string {
 		return strings.Join(Columns, ",") + "\n1,C," + outer + ",1,1,c,n,1,c,n," + executor + ",E,10,20,5,F,T,F,F,T,F,F\n"
 	}
-	if x := readTrace(t, row("0", "ei")); x.Tasks[0].Executor == tgp.None || x.Executors[0].Class != "E" {
+	if x := readTrace(t, row("0", "ei")); x.Tasks[0].Executor == None || x.Executors[0].Class != "E" {
 		t.Errorf("submitted to an executor with a word for its id: %+v", x)
 	}
-	if x := readTrace(t, row("-1", "-1")); len(x.Tasks) != 1 || x.Tasks[0].Executed() || x.Tasks[0].Entry != tgp.None {
+	if x := readTrace(t, row("-1", "-1")); len(x.Tasks) != 1 || x.Tasks[0].Executed() || x.Tasks[0].Entry != None {
 		t.Errorf("a row with times and the outer task -1 counts as an execution: %+v", x)
 	}
 	for _, text := range []string{"Timestamp,cs\n7602317094530463.95,3\n", "Timestamp ,cs\n7602317094530463.95,3\n"} {
@@ -276,15 +264,15 @@ func TestLimits(t *testing.T) {
 
 func TestSamples(t *testing.T) {
 	gc, err := ReadGC(strings.NewReader("Start GC,10\nEnd GC,20\nStart GC,30\n"), GCFile)
-	if err != nil || !reflect.DeepEqual(gc, []tgp.Pause{{Start: 10, End: 20}}) {
+	if err != nil || !reflect.DeepEqual(gc, []Pause{{Start: 10, End: 20}}) {
 		t.Errorf("gc %v %v", gc, err)
 	}
 	cs, err := ReadSwitches(strings.NewReader("Timestamp (ns),Context Switches\n7602317094530472,5\n7602317094530473.0,72432.5\n"), CSFile)
-	if err != nil || !reflect.DeepEqual(cs, []tgp.Switches{{At: 7602317094530472, Count: 5}, {At: 7602317094530473, Count: 72432.5}}) {
+	if err != nil || !reflect.DeepEqual(cs, []Switches{{At: 7602317094530472, Count: 5}, {At: 7602317094530473, Count: 72432.5}}) {
 		t.Errorf("cs %v %v", cs, err)
 	}
 	cpu, err := ReadCPU(strings.NewReader("Timestamp (ns),CPU utilization (user),CPU utilization (kernel)\n5,50.0,8.3\n"), CPUFile)
-	if err != nil || !reflect.DeepEqual(cpu, []tgp.Utilisation{{At: 5, User: 50, Kernel: 8.3}}) {
+	if err != nil || !reflect.DeepEqual(cpu, []Utilisation{{At: 5, User: 50, Kernel: 8.3}}) {
 		t.Errorf("cpu %v %v", cpu, err)
 	}
 	for name, err := range map[string]error{
@@ -306,13 +294,13 @@ func second[T any](_ T, err error) error { return err }
 
 // TestFlags: the method is set only where there is no doubt.
 func TestFlags(t *testing.T) {
-	for k, want := range map[units.Kinds]tgp.Flags{
-		units.KindRunnable: tgp.IsRunnable | tgp.RanRun,
-		units.KindRunnable | units.KindThread | units.KindJDK:   tgp.IsRunnable | tgp.IsThread | tgp.RanRun,
-		units.KindCallable | units.KindHidden:                   tgp.IsCallable | tgp.RanCall,
-		units.KindForkJoin:                                      tgp.IsForkJoin | tgp.RanExec,
-		units.KindForkJoin | units.KindRunnable:                 tgp.IsForkJoin | tgp.IsRunnable,
-		units.KindRunnable | units.KindCallable | units.KindJDK: tgp.IsRunnable | tgp.IsCallable,
+	for k, want := range map[units.Kinds]Flags{
+		units.KindRunnable: IsRunnable | RanRun,
+		units.KindRunnable | units.KindThread | units.KindJDK:   IsRunnable | IsThread | RanRun,
+		units.KindCallable | units.KindHidden:                   IsCallable | RanCall,
+		units.KindForkJoin:                                      IsForkJoin | RanExec,
+		units.KindForkJoin | units.KindRunnable:                 IsForkJoin | IsRunnable,
+		units.KindRunnable | units.KindCallable | units.KindJDK: IsRunnable | IsCallable,
 	} {
 		if got := FlagsOf(k); got != want {
 			t.Errorf("%v: %b, want %b", k, got, want)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 
-	"stackagent/granularity/tgp"
 	"stackagent/internal/text"
 )
 
@@ -26,10 +25,10 @@ func NewTaskWriter(w io.Writer) *TaskWriter {
 // Row is a row to write: a task with its names, threads and executor; nil: none. The
 // indexes in Task are ignored.
 type Row struct {
-	tgp.Task
+	Task
 	Class           string
-	Creator, Runner *tgp.Thread
-	Executor        *tgp.Executor
+	Creator, Runner *Thread
+	Executor        *Executor
 }
 
 // Write writes a row.
@@ -43,7 +42,7 @@ func (t *TaskWriter) Write(r *Row) error {
 		t.row = append(t.row, number(r.Executor.ID), cell(r.Executor.Class))
 	}
 	t.row = append(t.row, number(r.Entry), number(r.Exit), number(r.Granularity))
-	for flag := tgp.IsThread; flag <= tgp.RanExec; flag <<= 1 {
+	for flag := IsThread; flag <= RanExec; flag <<= 1 {
 		if r.Flags&flag != 0 {
 			t.row = append(t.row, "T")
 		} else {
@@ -53,7 +52,7 @@ func (t *TaskWriter) Write(r *Row) error {
 	return t.csv.Write(t.row)
 }
 
-func (t *TaskWriter) thread(x *tgp.Thread) {
+func (t *TaskWriter) thread(x *Thread) {
 	if x == nil {
 		t.row = append(t.row, "-1", "null", "null")
 		return
@@ -81,7 +80,7 @@ func cell(s string) string {
 }
 
 // WriteGC writes gc.csv.
-func WriteGC(w io.Writer, pauses []tgp.Pause) error {
+func WriteGC(w io.Writer, pauses []Pause) error {
 	rows := make([][]string, 0, 2*len(pauses))
 	for _, p := range pauses {
 		rows = append(rows, []string{gcStart, number(p.Start)}, []string{gcEnd, number(p.End)})
@@ -90,7 +89,7 @@ func WriteGC(w io.Writer, pauses []tgp.Pause) error {
 }
 
 // WriteSwitches writes cs.csv.
-func WriteSwitches(w io.Writer, samples []tgp.Switches) error {
+func WriteSwitches(w io.Writer, samples []Switches) error {
 	rows := [][]string{csColumns}
 	for _, s := range samples {
 		rows = append(rows, []string{number(s.At), decimal(s.Count)})
@@ -99,7 +98,7 @@ func WriteSwitches(w io.Writer, samples []tgp.Switches) error {
 }
 
 // WriteCPU writes cpu.csv.
-func WriteCPU(w io.Writer, samples []tgp.Utilisation) error {
+func WriteCPU(w io.Writer, samples []Utilisation) error {
 	rows := [][]string{cpuColumns}
 	for _, s := range samples {
 		rows = append(rows, []string{number(s.At), decimal(s.User), decimal(s.Kernel)})

@@ -8,7 +8,6 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/exchange/tgp"
@@ -64,16 +63,16 @@ func eachTgpRow(s *session.Session, filter summary.Filter, m selfMetric, f func(
 	return nil
 }
 
-func pausesOf(s *session.Session) []gran.Pause {
-	out := make([]gran.Pause, len(s.Pauses))
+func pausesOf(s *session.Session) []tgp.Pause {
+	out := make([]tgp.Pause, len(s.Pauses))
 	for i, p := range s.Pauses {
-		out[i] = gran.Pause{Start: int64(p.StartNs), End: int64(p.EndNs)}
+		out[i] = tgp.Pause{Start: int64(p.StartNs), End: int64(p.EndNs)}
 	}
 	return out
 }
 
 // writeSamples writes cs.csv and cpu.csv where there is something to write.
-func writeSamples(env console.Env, dir string, s gran.Samples) error {
+func writeSamples(env console.Env, dir string, s tgp.Samples) error {
 	for _, x := range []struct {
 		name  string
 		n     int
@@ -94,7 +93,7 @@ func writeSamples(env console.Env, dir string, s gran.Samples) error {
 }
 
 // readSamples reads the samples that an imported session keeps beside its parts.
-func readSamples(dir string) (s gran.Samples, err error) {
+func readSamples(dir string) (s tgp.Samples, err error) {
 	if s.Switches, err = readIfThere(filepath.Join(dir, tgp.CSFile), tgp.ReadSwitches); err != nil {
 		return s, err
 	}

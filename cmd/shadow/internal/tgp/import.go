@@ -10,7 +10,6 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/store"
@@ -79,7 +78,7 @@ func (f *importFlags) run(env console.Env, files []string) error {
 }
 
 // keepSamples puts the samples beside the parts of the session.
-func keepSamples(dir string, s gran.Samples) error {
+func keepSamples(dir string, s tgp.Samples) error {
 	if len(s.Switches)+len(s.CPU) == 0 {
 		return nil
 	}
@@ -88,7 +87,7 @@ func keepSamples(dir string, s gran.Samples) error {
 }
 
 // readTgp reads files of tgp. Their names say whether they hold tasks, gc, cs or cpu.
-func readTgp(files []string, maxRows int) (trace *gran.Trace, pauses []gran.Pause, s gran.Samples, err error) {
+func readTgp(files []string, maxRows int) (trace *tgp.Trace, pauses []tgp.Pause, s tgp.Samples, err error) {
 	for _, path := range files {
 		err = readFile(path, func(in io.Reader) (err error) {
 			switch kindOfFile(path) {

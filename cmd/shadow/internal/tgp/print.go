@@ -5,12 +5,12 @@ import (
 	"strconv"
 
 	"stackagent/cmd/shadow/internal/listflags"
-	gran "stackagent/granularity/tgp"
 	"stackagent/internal/listing"
+	"stackagent/shadow/exchange/tgp"
 )
 
 // printDiagnosis prints a line per statistic.
-func (f *tgpFlags) printDiagnosis(d *gran.Diagnosis) error {
+func (f *tgpFlags) printDiagnosis(d *tgp.Diagnosis) error {
 	if f.Format == "json" {
 		return listflags.JSON(f.Env.Out, d)
 	}
@@ -50,17 +50,17 @@ var statisticColumns = []listing.Column[[2]string]{
 
 // Classes is the JSON form of a listing of classes.
 type Classes struct {
-	Classes []gran.Class `json:"classes"`
+	Classes []tgp.Class `json:"classes"`
 	// Outside is the mean of context switches while none of them was executed.
-	Outside *gran.Mean `json:"context_switches_outside,omitempty"`
+	Outside *tgp.Mean `json:"context_switches_outside,omitempty"`
 }
 
-func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind string) error {
+func (f *tgpFlags) printClasses(found []tgp.Class, outside *tgp.Mean, kind string) error {
 	if f.Format == "json" {
 		if n := f.Limit(); n > 0 && n < len(found) {
 			found = found[:n]
 		}
-		return listflags.JSON(f.Env.Out, Classes{append([]gran.Class{}, found...), outside})
+		return listflags.JSON(f.Env.Out, Classes{append([]tgp.Class{}, found...), outside})
 	}
 	if err := listflags.Rows(&f.Flags, listflags.Refs(found), tgpColumns); err != nil || f.Format != "table" {
 		return err
@@ -72,20 +72,20 @@ func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind str
 }
 
 // tgpColumns are the columns of a listing of classes.
-var tgpColumns = []listing.Column[*gran.Class]{
-	{Name: "class", Title: "class", Last: 1, Kind: listing.Name, Doc: "the class", Value: func(c *gran.Class) listing.Value { return listing.NameOf(c.Name) }},
-	{Name: "tasks", Title: "tasks", Kind: listing.Int, Unit: listing.Count, Doc: "tasks of the class", Value: func(c *gran.Class) listing.Value { return listing.IntOf(c.Tasks) }},
-	{Name: "mean_granularity", Title: "mean", Kind: listing.Float, Doc: "mean granularity", Text: func(c *gran.Class) string { return formatFloat(c.Mean) },
-		Show: func(c *gran.Class) string { return fmt.Sprintf("%.1f", c.Mean) }},
-	{Name: "min_granularity", Title: "min", Kind: listing.Int, Unit: listing.Count, Doc: "smallest granularity", Value: func(c *gran.Class) listing.Value { return listing.IntOf(c.Min) }},
-	{Name: "max_granularity", Title: "max", Kind: listing.Int, Unit: listing.Count, Doc: "largest granularity", Value: func(c *gran.Class) listing.Value { return listing.IntOf(c.Max) }},
+var tgpColumns = []listing.Column[*tgp.Class]{
+	{Name: "class", Title: "class", Last: 1, Kind: listing.Name, Doc: "the class", Value: func(c *tgp.Class) listing.Value { return listing.NameOf(c.Name) }},
+	{Name: "tasks", Title: "tasks", Kind: listing.Int, Unit: listing.Count, Doc: "tasks of the class", Value: func(c *tgp.Class) listing.Value { return listing.IntOf(c.Tasks) }},
+	{Name: "mean_granularity", Title: "mean", Kind: listing.Float, Doc: "mean granularity", Text: func(c *tgp.Class) string { return formatFloat(c.Mean) },
+		Show: func(c *tgp.Class) string { return fmt.Sprintf("%.1f", c.Mean) }},
+	{Name: "min_granularity", Title: "min", Kind: listing.Int, Unit: listing.Count, Doc: "smallest granularity", Value: func(c *tgp.Class) listing.Value { return listing.IntOf(c.Min) }},
+	{Name: "max_granularity", Title: "max", Kind: listing.Int, Unit: listing.Count, Doc: "largest granularity", Value: func(c *tgp.Class) listing.Value { return listing.IntOf(c.Max) }},
 	{Name: "context_switches", Title: "switches", Kind: listing.Float, Doc: "mean context switches of a sample while its tasks were executed",
-		Text: func(c *gran.Class) string { return meanCell(c.Switches) }, Show: func(c *gran.Class) string { return meanText(c.Switches) }},
+		Text: func(c *tgp.Class) string { return meanCell(c.Switches) }, Show: func(c *tgp.Class) string { return meanText(c.Switches) }},
 	{Name: "cpu_percent", Title: "CPU %", Kind: listing.Float, Doc: "mean CPU utilisation while its tasks were executed",
-		Text: func(c *gran.Class) string { return meanCell(c.CPU) }, Show: func(c *gran.Class) string { return meanText(c.CPU) }},
+		Text: func(c *tgp.Class) string { return meanCell(c.CPU) }, Show: func(c *tgp.Class) string { return meanText(c.CPU) }},
 }
 
-func meanCell(m *gran.Mean) string {
+func meanCell(m *tgp.Mean) string {
 	if m == nil {
 		return ""
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	gran "stackagent/granularity/tgp"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
+	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/session"
 )
 
@@ -18,7 +18,7 @@ const maxSwitchSamples = 100_000_000
 
 // samplesOf are the samples of the machine that a session has: those that it was
 // imported with, or context switches from its scheduling record.
-func samplesOf(s *session.Session) (gran.Samples, error) {
+func samplesOf(s *session.Session) (tgp.Samples, error) {
 	samples, err := readSamples(s.Dir)
 	if err != nil || len(samples.Switches) > 0 {
 		return samples, err
@@ -28,7 +28,7 @@ func samplesOf(s *session.Session) (gran.Samples, error) {
 }
 
 // switchesOf counts how often a thread of the JVM left a processor, per 100 ms.
-func switchesOf(s *session.Session) ([]gran.Switches, error) {
+func switchesOf(s *session.Session) ([]tgp.Switches, error) {
 	r, err := s.Scheduling()
 	if r == nil || err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func switchesOf(s *session.Session) ([]gran.Switches, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduling record of %s: %w", s.Dir, err)
 	}
-	out := make([]gran.Switches, n)
+	out := make([]tgp.Switches, n)
 	for i, c := range counts {
-		out[i] = gran.Switches{At: int64(record.From) + int64(i+1)*int64(switchSample), Count: c}
+		out[i] = tgp.Switches{At: int64(record.From) + int64(i+1)*int64(switchSample), Count: c}
 	}
 	return slices.Clip(out), nil
 }

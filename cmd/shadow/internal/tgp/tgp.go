@@ -14,7 +14,6 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
-	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/exchange/tgp"
@@ -29,7 +28,7 @@ type tgpFlags struct {
 	class       string
 	metric      string
 	maxRows     int
-	limits      gran.Limits
+	limits      tgp.Limits
 	centre      int64
 	output      string
 }
@@ -51,8 +50,8 @@ collection are left out. docs/tgp.md describes the differences from the scripts.
 		},
 	}
 	cmd.AddCommand(newTgpAggregate(env), newTgpDiagnose(env),
-		newTgpOnly(env, "fine", "Classes that spawn only fine-grained tasks", gran.Fine),
-		newTgpOnly(env, "coarse", "Classes that spawn only coarse-grained tasks", gran.Coarse))
+		newTgpOnly(env, "fine", "Classes that spawn only fine-grained tasks", tgp.Fine),
+		newTgpOnly(env, "coarse", "Classes that spawn only coarse-grained tasks", tgp.Coarse))
 	return cmd
 }
 
@@ -80,10 +79,10 @@ func tgpArgs(_ *cobra.Command, args []string) error {
 
 // tgpInput is what is analysed.
 type tgpInput struct {
-	trace   *gran.Trace
-	tasks   []gran.Task // aggregated, unless --raw
-	merged  *gran.Aggregated
-	samples gran.Samples
+	trace   *tgp.Trace
+	tasks   []tgp.Task // aggregated, unless --raw
+	merged  *tgp.Aggregated
+	samples tgp.Samples
 }
 
 func (f *tgpFlags) load(args []string) (*tgpInput, error) {
@@ -99,7 +98,7 @@ func (f *tgpFlags) load(args []string) (*tgpInput, error) {
 	case f.raw:
 		in.tasks = in.trace.Tasks
 	case in.merged == nil:
-		if in.merged, err = gran.Aggregate(in.trace); err != nil {
+		if in.merged, err = tgp.Aggregate(in.trace); err != nil {
 			return nil, fmt.Errorf("aggregating: %w", err)
 		}
 	}
@@ -107,14 +106,13 @@ func (f *tgpFlags) load(args []string) (*tgpInput, error) {
 		in.tasks = in.merged.Tasks
 	}
 	if !f.withGC {
-		in.samples.Switches = gran.OutsidePauses(in.samples.Switches, func(s gran.Switches) int64 { return s.At }, pauses)
-		in.samples.CPU = gran.OutsidePauses(in.samples.CPU, func(s gran.Utilisation) int64 { return s.At }, pauses)
+		in.samples = in.samples.Outside(pauses)
 	}
 	return in, nil
 }
 
 // read takes a session's folder, a folder with the files of tgp, or the files.
-func (f *tgpFlags) read(args []string, in *tgpInput) (pauses []gran.Pause, err error) {
+func (f *tgpFlags) read(args []string, in *tgpInput) (pauses []tgp.Pause, err error) {
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
 		files := []string{filepath.Join(args[0], tgp.TasksFile)}
 		if _, err := os.Stat(files[0]); err != nil {
@@ -139,7 +137,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
+func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]tgp.Pause, error) {
 	s, err := f.Env.Open(dir)
 	if err != nil {
 		return nil, err
@@ -188,7 +186,7 @@ func newTgpAggregate(env console.Env) *cobra.Command {
 			err = files.Write(env.Out, f.output, func(w io.Writer) error {
 				out := tgp.NewTaskWriter(w)
 				for i := range in.tasks {
-					if err := out.Write(rowOf(in.trace, &in.tasks[i])); err != nil {
+					if err := out.Write(in.trace.Row(&in.tasks[i])); err != nil {
 						return err
 					}
 				}
@@ -208,21 +206,6 @@ func newTgpAggregate(env console.Env) *cobra.Command {
 	return cmd
 }
 
-// rowOf joins a task of a trace with its names.
-func rowOf(t *gran.Trace, x *gran.Task) *tgp.Row {
-	r := &tgp.Row{Task: *x, Class: t.Classes[x.Class]}
-	if x.Creator != gran.None {
-		r.Creator = &t.Threads[x.Creator]
-	}
-	if x.Runner != gran.None {
-		r.Runner = &t.Threads[x.Runner]
-	}
-	if x.Executor != gran.None {
-		r.Executor = &t.Executors[x.Executor]
-	}
-	return r
-}
-
 func newTgpDiagnose(env console.Env) *cobra.Command {
 	var f tgpFlags
 	cmd := &cobra.Command{
@@ -239,7 +222,7 @@ func newTgpDiagnose(env console.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := gran.Diagnose(in.tasks, func(t *gran.Task) bool { return f.class == "" || in.trace.Classes[t.Class] == f.class }, f.centre, in.samples)
+			d := tgp.Diagnose(in.tasks, func(t *tgp.Task) bool { return f.class == "" || in.trace.Classes[t.Class] == f.class }, f.centre, in.samples)
 			return f.printDiagnosis(&d)
 		},
 	}
@@ -250,7 +233,7 @@ func newTgpDiagnose(env console.Env) *cobra.Command {
 	return cmd
 }
 
-func newTgpOnly(env console.Env, use, short string, limits gran.Limits) *cobra.Command {
+func newTgpOnly(env console.Env, use, short string, limits tgp.Limits) *cobra.Command {
 	f := tgpFlags{limits: limits}
 	cmd := &cobra.Command{
 		Use:   use + " PATH...",
@@ -269,7 +252,7 @@ are over the samples taken while its tasks were executed, once for each.`,
 			if err != nil {
 				return err
 			}
-			found, outside := gran.Only(in.tasks, in.trace.Classes, f.limits, in.samples)
+			found, outside := tgp.Only(in.tasks, in.trace.Classes, f.limits, in.samples)
 			return f.printClasses(found, outside, use)
 		},
 	}
@@ -285,7 +268,7 @@ are over the samples taken while its tasks were executed, once for each.`,
 }
 
 // meanText is a mean with two decimals, n/a without samples.
-func meanText(m *gran.Mean) string {
+func meanText(m *tgp.Mean) string {
 	if m == nil || math.IsNaN(m.Mean) {
 		return "n/a"
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"stackagent/granularity"
-	gran "stackagent/granularity/tgp"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/session"
@@ -17,12 +16,12 @@ type rowKey struct{ task, entry int64 }
 
 // inUnits aggregates the trace of a session into the program's units of work. The rule of tgp knows no loops of pools'
 // workers: there, a task that a worker runs would be merged into the worker.
-func inUnits(s *session.Session, t *gran.Trace, self granularity.Metric) (*gran.Aggregated, error) {
+func inUnits(s *session.Session, t *tgp.Trace, self granularity.Metric) (*tgp.Aggregated, error) {
 	u, err := unit.Of(s)
 	if err != nil {
 		return nil, err
 	}
-	a, rows := &gran.Aggregated{}, make(map[rowKey]int32, len(t.Tasks))
+	a, rows := &tgp.Aggregated{}, make(map[rowKey]int32, len(t.Tasks))
 	for i := range t.Tasks {
 		if x := &t.Tasks[i]; x.Executed() {
 			a.Executions++
@@ -54,7 +53,7 @@ func inUnits(s *session.Session, t *gran.Trace, self granularity.Metric) (*gran.
 			t.Classes = append(t.Classes, class)
 		}
 		task := t.Tasks[row]
-		task.Class, task.Granularity = classes[class], gran.None
+		task.Class, task.Granularity = classes[class], tgp.None
 		if w := x.Work[self]; w.Measured() {
 			task.Granularity = max(0, int64(w))
 		}

@@ -1,9 +1,3 @@
-// Package tgp does to traces what the post-processing of tgp, the task
-// granularity profiler (Rosales, Rosà, Binder), does: it merges nested
-// executions into their outer ones, leaves out samples taken during garbage
-// collections, and finds the classes that spawn only fine- or only coarse-grained
-// tasks. Everything here is pure. Times are nanoseconds of the clock of the trace;
-// granularities are of the metric that it was recorded in.
 package tgp
 
 // None is -1 or null in a trace: not executed, not submitted.
@@ -78,19 +72,17 @@ type Utilisation struct {
 	User, Kernel float64
 }
 
-// OutsidePauses leaves out the samples that at says were taken during a pause,
-// its ends included. Both the samples and the result are in the order given.
-func OutsidePauses[S any](samples []S, at func(S) int64, pauses []Pause) []S {
-	var spans spans
-	for _, p := range pauses {
-		spans.add(p.Start, p.End)
+// Row joins a task of the trace with its names.
+func (t *Trace) Row(x *Task) *Row {
+	r := &Row{Task: *x, Class: t.Classes[x.Class]}
+	if x.Creator != None {
+		r.Creator = &t.Threads[x.Creator]
 	}
-	spans.sort()
-	var kept []S
-	for _, s := range samples {
-		if spans.around(at(s)) == 0 {
-			kept = append(kept, s)
-		}
+	if x.Runner != None {
+		r.Runner = &t.Threads[x.Runner]
 	}
-	return kept
+	if x.Executor != None {
+		r.Executor = &t.Executors[x.Executor]
+	}
+	return r
 }

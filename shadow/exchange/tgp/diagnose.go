@@ -92,27 +92,15 @@ func (d *Diagnosis) describe(sorted []int64) {
 }
 
 func (d *Diagnosis) machine(sp *spans, s Samples) {
-	var cs, use meanOf
-	var used []float64
-	for _, v := range s.Switches {
-		if sp.around(v.At) > 0 {
-			cs.add(v.Count, 1)
-		}
-	}
-	for _, v := range s.CPU {
-		if sp.around(v.At) > 0 {
-			use.add(v.User+v.Kernel, 1)
-			used = append(used, v.User+v.Kernel)
-		}
-	}
-	d.Switches, d.CPU = cs.mean(), use.mean()
-	if len(used) < 2 {
+	once := func(at int64) int { return min(sp.around(at), 1) }
+	d.Switches, d.CPU = meanOf(s.Switches, once), meanOf(s.CPU, once)
+	if d.CPU == nil || d.CPU.Samples < 2 {
 		return
 	}
 	var squares float64
-	for _, u := range used {
-		squares += (u - d.CPU.Mean) * (u - d.CPU.Mean)
+	for _, u := range s.CPU {
+		squares += float64(once(u.At)) * (u.value() - d.CPU.Mean) * (u.value() - d.CPU.Mean)
 	}
-	n := float64(len(used))
+	n := float64(d.CPU.Samples)
 	d.CPUError = new(zScore * math.Sqrt(squares/(n-1)) / math.Sqrt(n))
 }

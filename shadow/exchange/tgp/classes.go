@@ -66,13 +66,13 @@ func Only(tasks []Task, classes []string, l Limits, s Samples) (found []Class, o
 		}
 		c.sort()
 		c.Mean = float64(c.sum) / float64(c.Tasks)
-		c.Switches, c.CPU = c.measure(s)
+		c.Switches, c.CPU = meanOf(s.Switches, c.around), meanOf(s.CPU, c.around)
 		all.from, all.to = append(all.from, c.from...), append(all.to, c.to...)
 		found = append(found, c.Class)
 	}
 	all.sort()
 	slices.SortFunc(found, func(a, b Class) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
-	return found, outsideOf(&all, s.Switches)
+	return found, meanOf(s.Switches, func(at int64) int { return 1 - min(all.around(at), 1) })
 }
 
 type classSum struct {
@@ -94,43 +94,4 @@ func (c *classSum) within(l Limits) bool {
 	return !c.unknown && c.Min >= l.MinGranularity && c.Max <= l.MaxGranularity &&
 		(l.MaxDifference < 0 || c.Max-c.Min <= l.MaxDifference) &&
 		c.Tasks >= l.MinTasks && (l.MaxTasks == 0 || c.Tasks <= l.MaxTasks)
-}
-
-// measure averages the samples taken during the intervals.
-func (s *spans) measure(x Samples) (switches, cpu *Mean) {
-	var cs, use meanOf
-	for _, v := range x.Switches {
-		cs.add(v.Count, s.around(v.At))
-	}
-	for _, v := range x.CPU {
-		use.add(v.User+v.Kernel, s.around(v.At))
-	}
-	return cs.mean(), use.mean()
-}
-
-func outsideOf(s *spans, samples []Switches) *Mean {
-	var m meanOf
-	for _, v := range samples {
-		if s.around(v.At) == 0 {
-			m.add(v.Count, 1)
-		}
-	}
-	return m.mean()
-}
-
-type meanOf struct {
-	n   int64
-	sum float64
-}
-
-func (m *meanOf) add(v float64, times int) {
-	m.n += int64(times)
-	m.sum += v * float64(times)
-}
-
-func (m *meanOf) mean() *Mean {
-	if m.n == 0 {
-		return nil
-	}
-	return &Mean{m.n, m.sum / float64(m.n)}
 }

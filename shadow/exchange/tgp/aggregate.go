@@ -33,8 +33,14 @@ func Aggregate(t *Trace) (*Aggregated, error) {
 			into[i] = o
 		}
 	}
-	if err := flatten(t, into); err != nil {
-		return nil, err
+	order, closed := outermostFirst(into)
+	if len(closed) > 0 {
+		return nil, fmt.Errorf("task %d is nested in itself, through its outer tasks: %w", t.Tasks[closed[0]].ID, ErrCycle)
+	}
+	for _, i := range order {
+		if o := into[i]; o != None && into[o] != None {
+			into[i] = into[o]
+		}
 	}
 	index := make([]int32, len(t.Tasks))
 	for i := range t.Tasks {
@@ -74,37 +80,33 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
-// flatten follows each row to the one that is merged into no other. It does not
-// recurse: chains can be as long as the trace.
-func flatten(t *Trace, into []int32) error {
+// outermostFirst orders the rows so that each stands after the one that outer has for it. It does not recurse: chains can be
+// as long as the trace. Rows in a circle are freed where it closes: outer is None there, and closed has the row reached again.
+func outermostFirst(outer []int32) (order, closed []int32) {
 	const (
 		unseen = iota
 		onPath
 		done
 	)
-	state := make([]uint8, len(into))
+	state := make([]uint8, len(outer))
+	order = make([]int32, 0, len(outer))
 	var path []int32
-	for i := range into {
-		at := int32(i)
+	for i := range outer {
 		path = path[:0]
-		for state[at] == unseen && into[at] != None {
+		for at := int32(i); at != None && state[at] == unseen; at = outer[at] {
 			state[at] = onPath
 			path = append(path, at)
-			at = into[at]
+			if o := outer[at]; o != None && state[o] == onPath {
+				outer[at] = None
+				closed = append(closed, o)
+			}
 		}
-		if state[at] == onPath {
-			return fmt.Errorf("task %d is nested in itself, through its outer tasks: %w", t.Tasks[at].ID, ErrCycle)
-		}
-		root := at
-		if into[at] != None {
-			root = into[at] // of a path followed before
-		}
-		state[at] = done
-		for _, p := range path {
-			into[p], state[p] = root, done
+		for _, at := range slices.Backward(path) {
+			state[at] = done
+			order = append(order, at)
 		}
 	}
-	return nil
+	return order, closed
 }
 
 // Outers finds the row of the outer execution of each row, None if there is

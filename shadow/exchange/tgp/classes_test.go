@@ -82,7 +82,7 @@ func TestDiagnose(t *testing.T) {
 }
 
 func TestOutsidePauses(t *testing.T) {
-	kept := OutsidePauses([]Switches{{9, 1}, {10, 1}, {15, 1}, {20, 1}, {21, 1}, {35, 1}}, func(s Switches) int64 { return s.At }, []Pause{{30, 40}, {10, 20}})
+	kept := Samples{Switches: []Switches{{9, 1}, {10, 1}, {15, 1}, {20, 1}, {21, 1}, {35, 1}}}.Outside([]Pause{{30, 40}, {10, 20}}).Switches
 	if want := []Switches{{9, 1}, {21, 1}}; !reflect.DeepEqual(kept, want) {
 		t.Errorf("kept %v, want %v", kept, want)
 	}
