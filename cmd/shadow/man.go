@@ -3,16 +3,15 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/files"
 )
 
 // manPrefix begins the names of the manual pages: shadow(5) and shadow(3) are the system's.
@@ -38,12 +37,8 @@ func newMan(env console.Env) *cobra.Command {
 
 // writeMan writes the pages of cmd and of the verbs below it.
 func writeMan(cmd *cobra.Command, dir string) error {
-	page := func(w io.Writer) error {
-		_, err := io.WriteString(w, manPage(cmd))
-		return err
-	}
-	if err := files.Write(nil, filepath.Join(dir, manName(cmd)+".1"), page); err != nil {
-		return err
+	if err := os.WriteFile(filepath.Join(dir, manName(cmd)+".1"), []byte(manPage(cmd)), 0o644); err != nil {
+		return fmt.Errorf("writing a manual page: %w", err)
 	}
 	for _, sub := range documented(cmd) {
 		if err := writeMan(sub, dir); err != nil {
@@ -55,13 +50,7 @@ func writeMan(cmd *cobra.Command, dir string) error {
 
 // documented are the verbs of cmd that have a page.
 func documented(cmd *cobra.Command) []*cobra.Command {
-	var list []*cobra.Command
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() && sub.Name() != "help" {
-			list = append(list, sub)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(sub *cobra.Command) bool { return !sub.IsAvailableCommand() })
 }
 
 // manName is the name of a command's page, without its section.
@@ -72,7 +61,7 @@ func manName(cmd *cobra.Command) string {
 // manPage is the page of a command, in the language of man(7).
 func manPage(cmd *cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"stackagent\" \"stackagent\"\n", roffWord(strings.ToUpper(manName(cmd))))
+	fmt.Fprintf(&b, ".TH \"%s\" 1 \"\" \"stackagent\" \"stackagent\"\n", roff(strings.ToUpper(manName(cmd))))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n%s\n.fi\n", roff(cmd.UseLine()))
 	b.WriteString(".SH DESCRIPTION\n")
@@ -121,12 +110,11 @@ func manFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
 }
 
 func manAlso(b *strings.Builder, cmd *cobra.Command) {
-	also := documented(cmd)
-	if cmd.HasParent() {
-		also = append([]*cobra.Command{cmd.Parent()}, also...)
-	}
 	var names []string
-	for _, c := range also {
+	for _, c := range append([]*cobra.Command{cmd.Parent()}, documented(cmd)...) {
+		if c == nil {
+			continue
+		}
 		names = append(names, fmt.Sprintf("\\fB%s\\fR(1)", roff(manName(c))))
 	}
 	if len(names) > 0 {
@@ -161,6 +149,3 @@ func roff(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// roffWord is roff for a word in quotes.
-func roffWord(s string) string { return `"` + strings.ReplaceAll(roff(s), `"`, `\(dq`) + `"` }
