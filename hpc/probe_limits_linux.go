@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,7 +91,7 @@ func cgroupCPUs(r roots) (float64, error) {
 		switch {
 		case field[0] == "0" && field[1] == "":
 			v2 = true
-		case !hasWord(field[1], "cpu"):
+		case !slices.Contains(strings.Split(field[1], ","), "cpu"):
 			continue
 		}
 		for dir := path.Clean("/" + field[2]); ; dir = path.Dir(dir) {
@@ -104,15 +105,6 @@ func cgroupCPUs(r roots) (float64, error) {
 		return 0, fmt.Errorf("the control group file system is not mounted on /sys/fs/cgroup")
 	}
 	return least, nil
-}
-
-func hasWord(list, word string) bool {
-	for w := range strings.SplitSeq(list, ",") {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // cgroupLimit is the limit of one group in CPUs, 0 for none; ok reports whether

@@ -217,7 +217,7 @@ func (f *characterizeFlags) printComponents(set *characterize.Set) error {
 	if f.Format == "csv" {
 		cells := componentCells(set)
 		f.Top = len(cells)
-		return listflags.Rows(&f.Flags, listflags.Refs(cells), componentColumns())
+		return listflags.Rows(&f.Flags, listing.Refs(cells), componentColumns())
 	}
 	c, env := set.Components, f.Env
 	n := min(len(c.Explained), shownComponents)

@@ -50,7 +50,7 @@ func compareViews(l *listflags.Flags, dir string) error {
 }
 
 func printCheck(l *listflags.Flags, r *crosscheck.Result) error {
-	rows := slices.DeleteFunc(listflags.Refs(r.Threads), func(t *crosscheck.Thread) bool { return t.Tasks == nil })
+	rows := slices.DeleteFunc(listing.Refs(r.Threads), func(t *crosscheck.Thread) bool { return t.Tasks == nil })
 	if err := listflags.Table(l.Env.Out, l.TableOptions(false), rows[:min(len(rows), listflags.DefaultTop)], checkThreadColumns); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ var outsideColumns = []listing.Column[*crosscheck.Part]{
 }
 
 func printNotInTasks(l *listflags.Flags, r *crosscheck.Result) error {
-	return listflags.Table(l.Env.Out, l.TableOptions(false), listflags.Refs(r.Process.NotTasks), outsideColumns)
+	return listflags.Table(l.Env.Out, l.TableOptions(false), listing.Refs(r.Process.NotTasks), outsideColumns)
 }
 
 // checkLines say in sentences how the views agree.

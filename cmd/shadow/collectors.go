@@ -126,7 +126,7 @@ func (f *stackFlags) collectorTable(all []configuration) error {
 			return plusMinus(v, func(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) })
 		}})
 	}
-	return listflags.Table(f.Env.Out, f.TableOptions(false), listflags.Refs(all), columns)
+	return listflags.Table(f.Env.Out, f.TableOptions(false), listing.Refs(all), columns)
 }
 
 func quantityIsTime(q gc.Quantity) bool {

@@ -40,7 +40,7 @@ func listContexts(l *listflags.Flags, dir string, o summary.HotspotOptions) erro
 		return err
 	}
 	l.Env.NoteFound(s, before)
-	if err := listflags.Rows(l, listflags.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, listing.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
 		return err
 	}
 	if s.Every() > 1 {

@@ -120,7 +120,7 @@ func (f *gcFlags) causesTable(r *gcReport, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(f.Env.Out)
-	return listflags.Table(f.Env.Out, o, listflags.Refs(r.Causes), causeColumns)
+	return listflags.Table(f.Env.Out, o, listing.Refs(r.Causes), causeColumns)
 }
 
 var causeColumns = []listing.Column[*gcCause]{

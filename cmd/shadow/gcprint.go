@@ -70,7 +70,7 @@ func (f *gcFlags) latencyTable(r *gcReport, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(f.Env.Out)
-	return listflags.Table(f.Env.Out, o, listflags.Refs(r.Latency), latencyColumns())
+	return listflags.Table(f.Env.Out, o, listing.Refs(r.Latency), latencyColumns())
 }
 
 func utilizationColumns(safepoints, stalls bool) []listing.Column[gcUtilization] {

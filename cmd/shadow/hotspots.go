@@ -9,6 +9,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity"
+	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/summary"
@@ -173,7 +174,7 @@ func printHotspots(l *listflags.Flags, rows []granularity.Hotspot, s *summary.Su
 	if n := l.Limit(); n > 0 && n < len(rows) {
 		shown = rows[:n]
 	}
-	if err := listflags.Rows(l, listflags.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, listing.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
 		return err
 	}
 	if parts > 0 {

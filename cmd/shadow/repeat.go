@@ -310,7 +310,7 @@ func column(runs []measuredRun, name string) []float64 {
 }
 
 func printPerturbation(env console.Env, file *perturbationFile, dir string) error {
-	err := listflags.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listflags.Refs(file.Quantities), perturbationColumns(file.Runs))
+	err := listflags.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listing.Refs(file.Quantities), perturbationColumns(file.Runs))
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func runOf(b speedup.Bar) runJSON {
 }
 
 func (f *stackFlags) table(bars []stackBar) error {
-	if err := listflags.Table(f.Env.Out, f.TableOptions(false), listflags.Refs(bars), barColumns(bars)); err != nil {
+	if err := listflags.Table(f.Env.Out, f.TableOptions(false), listing.Refs(bars), barColumns(bars)); err != nil {
 		return err
 	}
 	var text strings.Builder

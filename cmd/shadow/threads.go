@@ -13,6 +13,7 @@ import (
 	"stackagent/granularity/bottle"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -111,7 +112,7 @@ func addTimes(env console.Env, s *session.Session, rows []threads.Row) ([]thread
 
 // printThreads prints the listing and the notes that belong to it.
 func printThreads(l *listflags.Flags, rows []threads.Row, file *hpc.File, times *session.Times) error {
-	if err := listflags.Rows(l, listflags.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, listing.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
 		return err
 	}
 	if times != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/summary"
@@ -49,7 +50,7 @@ func listVirtual(l *listflags.Flags, s *session.Session) error {
 		}
 		return listflags.JSON(l.Env.Out, v)
 	}
-	if err := listflags.Rows(l, listflags.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
+	if err := listflags.Rows(l, listing.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	if v.Unrecorded != 0 {

@@ -141,14 +141,14 @@ func (f *warmupFlags) print(w *warmRuns) error {
 	case "json":
 		return listflags.JSON(f.Env.Out, f.json(w))
 	case "csv":
-		return listing.All(listing.CSV(f.Env.Out, f.stepColumns(w)), listflags.Refs(f.steps(w)))
+		return listing.All(listing.CSV(f.Env.Out, f.stepColumns(w)), listing.Refs(f.steps(w)))
 	}
 	steps := f.steps(w)
 	n := len(steps)
 	if limit := f.Limit(); limit > 0 && limit < n {
 		steps = steps[:limit]
 	}
-	if err := f.Render(listflags.TableOf(listflags.Refs(steps), f.stepColumns(w)), n); err != nil {
+	if err := f.Render(listflags.TableOf(listing.Refs(steps), f.stepColumns(w)), n); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(f.Env.Out, "\n%s\n", strings.Join(f.sentences(w), "\n")); err != nil {
@@ -319,5 +319,5 @@ func (f *warmupFlags) classTable(w *warmRuns) error {
 	if len(w.runs) > 1 {
 		columns = append(columns, numberColumn("", "± 95 %", listing.Ns, func(l loss) float64 { return l.Lost.Half() }))
 	}
-	return f.Render(listflags.TableOf(listflags.Refs(classes), columns), n)
+	return f.Render(listflags.TableOf(listing.Refs(classes), columns), n)
 }

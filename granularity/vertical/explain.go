@@ -109,7 +109,7 @@ func Explain(target Series, others []Series, in Range, o ExplainOptions) Explana
 	e.Range, e.Similar = s.ranges[0], s.ranges[1:]
 	e.Before, e.During = s.levels(y, s.windows, 0)
 	changes := s.contrasts(y, s.windows, 0)
-	e.Effect, e.P = mean(changes), s.chance(y, s.windows, 0)
+	e.Effect, e.P = Mean(changes), s.chance(y, s.windows, 0)
 	if !s.edged || e.Found && !(e.P <= cmp.Or(o.Level, 0.05)) {
 		return e
 	}

@@ -48,7 +48,7 @@ const lagTries = 2
 func (s *scene) strongest(x *signal, windows []window) (lag int, effect float64) {
 	effect = math.NaN()
 	for _, l := range s.lags {
-		if v := mean(known(s.contrasts(x, windows, l))); !(math.Abs(v) <= math.Abs(effect)) && !math.IsNaN(v) {
+		if v := Mean(known(s.contrasts(x, windows, l))); !(math.Abs(v) <= math.Abs(effect)) && !math.IsNaN(v) {
 			lag, effect = l, v
 		}
 	}
@@ -122,7 +122,7 @@ func (s *scene) shifted(x *signal, effect float64) float64 {
 	}
 	large := 0.0
 	for _, windows := range s.shifts {
-		if math.Abs(mean(known(s.contrasts(x, windows, 0)))) >= 0.8*math.Abs(effect) {
+		if math.Abs(Mean(known(s.contrasts(x, windows, 0)))) >= 0.8*math.Abs(effect) {
 			large++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // autocorrelation are the coefficients at the lags 0 to most; values that were not measured are left out.
 func autocorrelation(v []float64, most int) []float64 {
-	m := mean(v)
+	m := Mean(v)
 	c := make([]float64, 0, most+1)
 	for lag := 0; lag <= most && lag < len(v); lag++ {
 		sum, n := 0.0, 0
@@ -75,7 +75,7 @@ func bestLag(x, y []float64, most int) (lag int, known bool) {
 func whiten(v []float64) []float64 {
 	order := min(10, len(v)/10)
 	phi := autoregression(autocorrelation(v, order), len(v))
-	m := mean(v)
+	m := Mean(v)
 	out := make([]float64, len(v))
 	for i, x := range v {
 		out[i] = x - m

@@ -17,7 +17,7 @@ func find(y *signal) Range {
 	consider := func(r Range) {
 		windows := s.frame(r, nil)
 		w := windows[0]
-		v := math.Abs(mean(s.contrasts(y, windows, 0))) / max(y.error(windows), 1e-9)
+		v := math.Abs(Mean(s.contrasts(y, windows, 0))) / max(y.error(windows), 1e-9)
 		// What lies between two changes is as different from its sides as they are, but it is nearer to the median.
 		in, sides := math.Abs(y.over(w.in)), 0.0
 		for _, side := range w.sides() {

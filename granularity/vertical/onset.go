@@ -10,7 +10,7 @@ const likely = 7.35
 // together.
 func (s *scene) onset(x *signal, f *Factor) {
 	at, low, high, ok := s.steps(x, f.windows, math.Copysign(1, f.Effect))
-	t, tlow, thigh, clear := s.steps(s.target, f.windows, math.Copysign(1, mean(known(s.contrasts(s.target, s.windows, 0)))))
+	t, tlow, thigh, clear := s.steps(s.target, f.windows, math.Copysign(1, Mean(known(s.contrasts(s.target, s.windows, 0)))))
 	if !ok || !clear {
 		return
 	}

@@ -83,7 +83,7 @@ func spread(v []float64, centre float64) float64 {
 	for i, x := range v {
 		away[i] = math.Abs(x - centre)
 	}
-	if s := mean(away); s > 0 {
+	if s := Mean(away); s > 0 {
 		return s
 	}
 	return 1

@@ -42,7 +42,7 @@ func leaveOneOut(x, y []float64) (r [2]float64, undefined bool) {
 	if len(x) < 3 {
 		return r, true
 	}
-	mx, my := mean(x), mean(y)
+	mx, my := Mean(x), Mean(y)
 	var xx, yy, xy float64
 	for i := range x {
 		dx, dy := x[i]-mx, y[i]-my
@@ -68,8 +68,8 @@ func leaveOneOut(x, y []float64) (r [2]float64, undefined bool) {
 	return r, undefined
 }
 
-// mean is the mean of the values that were measured; NaN if none was.
-func mean(v []float64) float64 {
+// Mean is the mean of the values that were measured; NaN if none was.
+func Mean(v []float64) float64 {
 	sum, n := 0.0, 0
 	for _, x := range v {
 		if !math.IsNaN(x) {

@@ -242,7 +242,7 @@ func (s *scene) contrasts(x *signal, windows []window, lag int) []float64 {
 
 // change is the mean contrast of one range; NaN if it is not known.
 func (s *scene) change(x *signal, r Range, others []Range) float64 {
-	return mean(s.contrasts(x, s.frame(r, others), 0))
+	return Mean(s.contrasts(x, s.frame(r, others), 0))
 }
 
 // levels are the means of the series on the sides of the windows and in them.

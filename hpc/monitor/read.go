@@ -29,14 +29,14 @@ type Reader struct {
 // Open reads what a session's folder has of samples. Without any it returns nil and no error.
 func Open(sessionDir string) (*Reader, error) {
 	r, err := openFolder(filepath.Join(sessionDir, Folder))
-	if missing(err) {
+	if checksum.Missing(err) {
 		return nil, nil
 	}
 	return r, err
 }
 
 func openFolder(dir string) (*Reader, error) {
-	f, _, err := openRegular(filepath.Join(dir, headName), maxHeadBytes)
+	f, _, err := checksum.OpenRegular(filepath.Join(dir, headName), maxHeadBytes, ErrDamaged)
 	if err != nil {
 		return nil, fmt.Errorf("reading samples: %w", err)
 	}
@@ -120,7 +120,7 @@ func (r *Reader) Each(use func(*Row) error) error {
 
 func (r *Reader) part(name string, want checksum.File, use func(*Row) error) error {
 	path := filepath.Join(r.dir, name)
-	f, size, err := openRegular(path, maxPartBytes)
+	f, size, err := checksum.OpenRegular(path, maxPartBytes, ErrDamaged)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"stackagent/internal/checksum"
-	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
 )
 
@@ -73,13 +72,3 @@ func replace(dir, name string, fill func(io.Writer) error) (checksum.File, error
 	}
 	return sum, err
 }
-
-func openRegular(path string, most int64) (sessionfs.File, int64, error) {
-	f, size, err := checksum.OpenRegular(path, most)
-	if errors.Is(err, checksum.ErrOdd) {
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return f, size, err
-}
-
-func missing(err error) bool { return checksum.Missing(err) }

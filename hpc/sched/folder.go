@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"stackagent/internal/checksum"
-	"stackagent/internal/sessionfs"
 )
 
 // Folder is the folder of the scheduling record inside a session's folder.
@@ -66,13 +65,3 @@ func replace(dir, name string, fill func(io.Writer) error) (checksum.File, error
 	}
 	return sum, err
 }
-
-func openRegular(path string, most int64) (sessionfs.File, int64, error) {
-	f, size, err := checksum.OpenRegular(path, most)
-	if errors.Is(err, checksum.ErrOdd) {
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return f, size, err
-}
-
-func missing(err error) bool { return checksum.Missing(err) }

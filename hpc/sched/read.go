@@ -46,7 +46,7 @@ type window struct {
 // and no error. The slices stay on the disk until Each reads them.
 func Open(sessionDir string) (*Reader, error) {
 	r, err := openFolder(filepath.Join(sessionDir, Folder))
-	if missing(err) {
+	if checksum.Missing(err) {
 		return nil, nil
 	}
 	return r, err
@@ -72,7 +72,7 @@ func openFolder(dir string) (*Reader, error) {
 }
 
 func readHead(dir string) (head, error) {
-	f, _, err := openRegular(filepath.Join(dir, headName), maxHeadBytes)
+	f, _, err := checksum.OpenRegular(filepath.Join(dir, headName), maxHeadBytes, ErrDamaged)
 	if err != nil {
 		return head{}, err
 	}
@@ -314,7 +314,7 @@ func (r *Reader) damaged(file string, err error) {
 
 // withPart opens a file of the record; whatever is wrong with it is an error.
 func withPart(path string, use func(*parquet.File) error) error {
-	f, size, err := openRegular(path, maxPartBytes)
+	f, size, err := checksum.OpenRegular(path, maxPartBytes, ErrDamaged)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (r *Reader) mismatched(there map[string]bool) map[string]error {
 
 func (r *Reader) check(name string) error {
 	path := filepath.Join(r.dir, name)
-	f, _, err := openRegular(path, maxPartBytes)
+	f, _, err := checksum.OpenRegular(path, maxPartBytes, ErrDamaged)
 	if err == nil {
 		defer f.Close()
 		err = r.files[name].CheckFile(path, f)
@@ -96,7 +96,7 @@ func (r *Reader) check(name string) error {
 }
 
 func (r *Reader) sum(name string) (checksum.File, error) {
-	f, _, err := openRegular(filepath.Join(r.dir, name), maxPartBytes)
+	f, _, err := checksum.OpenRegular(filepath.Join(r.dir, name), maxPartBytes, ErrDamaged)
 	if err != nil {
 		return checksum.File{}, err
 	}

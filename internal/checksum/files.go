@@ -16,9 +16,6 @@ import (
 // TmpPrefix begins the names of files that are being written.
 const TmpPrefix = ".tmp-"
 
-// ErrOdd is returned for what is no regular file, or too large.
-var ErrOdd = errors.New("not such a file as is written here")
-
 // Replace writes a temporary file and renames it to dir/name, so that a reader never sees half a file. It returns the
 // checksum.
 func Replace(dir, name string, fill func(io.Writer) error) (sum File, err error) {
@@ -43,11 +40,11 @@ func Replace(dir, name string, fill func(io.Writer) error) (sum File, err error)
 	return w.File(), os.Rename(tmp, filepath.Join(dir, name))
 }
 
-// OpenRegular opens a regular file of at most so many bytes for reading.
-func OpenRegular(path string, most int64) (sessionfs.File, int64, error) {
+// OpenRegular opens a regular file of at most so many bytes for reading. For what is none, or too large, the error is also odd.
+func OpenRegular(path string, most int64, odd error) (sessionfs.File, int64, error) {
 	f, err := sessionfs.Open(path)
 	if errors.Is(err, sessionfs.ErrNotRegular) {
-		return nil, 0, fmt.Errorf("%w: %w", err, ErrOdd)
+		return nil, 0, fmt.Errorf("%w: %w", err, odd)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -56,7 +53,7 @@ func OpenRegular(path string, most int64) (sessionfs.File, int64, error) {
 	switch {
 	case err != nil:
 	case info.Size() > most:
-		err = fmt.Errorf("%s has %d bytes, at most %d are read: %w", path, info.Size(), most, ErrOdd)
+		err = fmt.Errorf("%s has %d bytes, at most %d are read: %w", path, info.Size(), most, odd)
 	default:
 		return f, info.Size(), nil
 	}

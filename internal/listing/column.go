@@ -91,3 +91,12 @@ func onTerminal[R any](columns []Column[R]) []Column[R] {
 	slices.SortStableFunc(list, func(a, b Column[R]) int { return cmp.Compare(a.Last, b.Last) })
 	return list
 }
+
+// Refs are pointers to the elements of a list: the rows of columns that read large elements in place.
+func Refs[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}

@@ -22,7 +22,7 @@ func lockShared(dir string) *os.File {
 	if err != nil {
 		return nil // listing says why
 	}
-	if flock(d, syscall.LOCK_SH) != nil {
+	if sessionfs.Flock(d, syscall.LOCK_SH) != nil {
 		d.Close()
 		return nil
 	}
@@ -36,18 +36,9 @@ func whileUnread(dir string, remove func()) (ran bool) {
 		return false
 	}
 	defer d.Close()
-	if errors.Is(flock(d, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+	if errors.Is(sessionfs.Flock(d, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
 		return false
 	}
 	remove()
 	return true
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }

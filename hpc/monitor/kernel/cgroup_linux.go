@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"stackagent/internal/proc"
@@ -67,7 +68,7 @@ func cpuFolders(groups, mounts []byte) (dirs []string) {
 			continue
 		}
 		second := parts[0] == "0" && parts[1] == ""
-		if !second && !hasWord(parts[1], "cpu") {
+		if !second && !slices.Contains(strings.Split(parts[1], ","), "cpu") {
 			continue
 		}
 		root, mount, ok := cgroupMount(mounts, second)
@@ -85,15 +86,6 @@ func cpuFolders(groups, mounts []byte) (dirs []string) {
 	return dirs
 }
 
-func hasWord(list, word string) bool {
-	for w := range strings.SplitSeq(list, ",") {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
 // cgroupMount is where the second version is mounted, or the controller cpu of the first, and which cgroup is there.
 func cgroupMount(mounts []byte, second bool) (root, mount string, ok bool) {
 	for line := range bytes.Lines(mounts) { // id parent device root mount options [optional] - type source options
@@ -102,7 +94,7 @@ func cgroupMount(mounts []byte, second bool) (root, mount string, ok bool) {
 		if !cut || len(left) < 5 || len(right) < 3 {
 			continue
 		}
-		if second && right[0] == "cgroup2" || !second && right[0] == "cgroup" && hasWord(right[2], "cpu") {
+		if second && right[0] == "cgroup2" || !second && right[0] == "cgroup" && slices.Contains(strings.Split(right[2], ","), "cpu") {
 			return left[3], left[4], true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"stackagent/granularity/activity"
+	"stackagent/granularity/estimate"
 	analysis "stackagent/granularity/vertical"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/formula"
@@ -70,7 +71,7 @@ func (p *Profile) analyse(target *formula.Metric, in analysis.Range) analysis.Ex
 
 func (p *Profile) describe(target *formula.Metric, e analysis.Explanation) *Explanation {
 	out := &Explanation{Metric: target.Name, Unit: target.Unit, Span: p.since(p.Span(e.Range)), Found: e.Found,
-		Similar: []Span{}, Before: number(e.Before), During: number(e.During), Tried: e.Tried, Causes: []Cause{}, Others: []Cause{}}
+		Similar: []Span{}, Before: estimate.Number(e.Before), During: estimate.Number(e.During), Tried: e.Tried, Causes: []Cause{}, Others: []Cause{}}
 	for _, r := range e.Similar {
 		out.Similar = append(out.Similar, p.since(p.Span(r)))
 	}
@@ -95,8 +96,8 @@ func (p *Profile) describe(target *formula.Metric, e analysis.Explanation) *Expl
 }
 
 func (p *Profile) cause(f *analysis.Factor) Cause {
-	c := Cause{Layer: f.Layer, Monitor: f.Name, Unit: f.Unit, Before: number(f.Before), During: number(f.During), Change: change(f.Before, f.During, f.Unit),
-		R: number(f.R), P: number(f.Corrected), Group: []string{}}
+	c := Cause{Layer: f.Layer, Monitor: f.Name, Unit: f.Unit, Before: estimate.Number(f.Before), During: estimate.Number(f.During), Change: change(f.Before, f.During, f.Unit),
+		R: estimate.Number(f.R), P: estimate.Number(f.Corrected), Group: []string{}}
 	if f.OnsetKnown {
 		lag, low, high := p.Lag(f.Onset), p.Lag(f.OnsetRange[0]), p.Lag(f.OnsetRange[1])
 		c.LagNs, c.LagLow, c.LagHigh = &lag, &low, &high
@@ -164,7 +165,7 @@ func deviations(values []float64, usual float64) (out []deviation) {
 	points := append(append([]int{0}, analysis.ChangePoints(values, analysis.PhaseOptions{})...), len(values))
 	for i := range len(points) - 1 {
 		r := analysis.Range{From: points[i], To: points[i+1]}
-		away := mean(values[r.From:r.To]) - usual
+		away := analysis.Mean(values[r.From:r.To]) - usual
 		if r.Len() == len(values) || !(math.Abs(away) > leastChange*math.Abs(usual)) {
 			continue
 		}
@@ -176,16 +177,6 @@ func deviations(values []float64, usual float64) (out []deviation) {
 		out = append(out, deviation{r, away > 0, weight})
 	}
 	return out
-}
-
-func mean(values []float64) float64 {
-	sum, n := 0.0, 0
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			sum, n = sum+v, n+1
-		}
-	}
-	return sum / float64(n)
 }
 
 func median(values []float64) float64 {

@@ -75,11 +75,3 @@ func (p *Profile) Lag(n int) units.Ns {
 	}
 	return units.Ns(n) * units.Ns(p.Table.Edges[p.Table.Len()]-p.Table.Edges[0]) / units.Ns(p.Table.Len())
 }
-
-// number is a value for JSON, where what is not known is null.
-func number(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}

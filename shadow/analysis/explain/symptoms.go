@@ -109,7 +109,7 @@ func (p *Profile) ownDemand(in analysis.Range) bool {
 			continue
 		}
 		around := append(slices.Clone(s.Values[max(0, in.From-in.Len()):in.From]), s.Values[in.To:min(len(s.Values), in.To+in.Len())]...)
-		during, usual := mean(s.Values[in.From:in.To]), mean(around)
+		during, usual := analysis.Mean(s.Values[in.From:in.To]), analysis.Mean(around)
 		return !math.IsNaN(during) && during > 1.2*usual
 	}
 	return false

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/sessionfs"
 )
 
 // Epoch orders the owners of a session: a later one has a larger epoch.
@@ -80,7 +82,7 @@ func (f *Fence) lock() (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("share: the session's fence: %w", err)
 	}
-	if err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := sessionfs.Flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("share: %w (%s is locked)", ErrBusyFolder, f.path)

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/sessionfs"
 )
 
 // HomeName is the folder in a store that holds what its shadows agree on; the
@@ -95,7 +97,7 @@ func (h *Home) takeSlot(path string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("share: the shadow's id: %w", err)
 	}
-	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := sessionfs.Flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return false, nil
@@ -165,20 +167,11 @@ func lockFile(path string, how int) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("share: lock: %w", err)
 	}
-	if err := flock(f, how); err != nil {
+	if err := sessionfs.Flock(f, how); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("share: locking %s: %w", path, err)
 	}
 	return func() { f.Close() }, nil
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		err := unix.Flock(int(f.Fd()), how)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
 }
 
 // Remove takes the shadows' folder out of a store, unless a shadow uses it.

@@ -78,14 +78,6 @@ func rowsOf[R any](rows []R, columns []listing.Column[R]) (json.RawMessage, int,
 	return b.Bytes(), len(rows), err
 }
 
-func refs[T any](list []T) []*T {
-	all := make([]*T, len(list))
-	for i := range list {
-		all[i] = &list[i]
-	}
-	return all
-}
-
 // questions are the page's, by address.
 var questions = map[string]question{
 	"/services.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, p url.Values) (json.RawMessage, int, error) {
@@ -113,21 +105,21 @@ var questions = map[string]question{
 		if err != nil {
 			return nil, 0, err
 		}
-		return rowsOf(refs(list), query.FindingColumns())
+		return rowsOf(listing.Refs(list), query.FindingColumns())
 	},
 	"/services/outliers.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, _ url.Values) (json.RawMessage, int, error) {
 		list, err := st.Outliers(ctx, q, span)
 		if err != nil {
 			return nil, 0, err
 		}
-		return rowsOf(refs(list), query.OutlierColumns())
+		return rowsOf(listing.Refs(list), query.OutlierColumns())
 	},
 	"/services/trends.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, _ url.Values) (json.RawMessage, int, error) {
 		list, err := st.Trends(ctx, q, span)
 		if err != nil {
 			return nil, 0, err
 		}
-		return rowsOf(refs(list), query.TrendColumns())
+		return rowsOf(listing.Refs(list), query.TrendColumns())
 	},
 	"/services/versions.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, p url.Values) (json.RawMessage, int, error) {
 		if len(q.Services) != 1 {

@@ -7,6 +7,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing"
 	"stackagent/shadow/fleet/query"
 )
 
@@ -32,7 +33,7 @@ five instances are not judged.`,
 			if len(list) == 0 {
 				env.Note("no instance is unlike the others")
 			}
-			return listflags.Rows(&l, listflags.Refs(list), query.OutlierColumns())
+			return listflags.Rows(&l, listing.Refs(list), query.OutlierColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -57,7 +58,7 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
 			if err != nil {
 				return err
 			}
-			return listflags.Rows(&l, listflags.Refs(list), query.TrendColumns())
+			return listflags.Rows(&l, listing.Refs(list), query.TrendColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -87,7 +88,7 @@ shows one.`,
 			if len(list) == 0 {
 				env.Note("nothing was found")
 			}
-			return listflags.Rows(&l, listflags.Refs(list), query.FindingColumns())
+			return listflags.Rows(&l, listing.Refs(list), query.FindingColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

@@ -37,15 +37,6 @@ func Rows[R any](l *Flags, rows []R, columns []listing.Column[R]) error {
 	return l.Render(TableOf(rows, columns), total)
 }
 
-// Refs are pointers to the elements of a list.
-func Refs[T any](list []T) []*T {
-	out := make([]*T, len(list))
-	for i := range list {
-		out[i] = &list[i]
-	}
-	return out
-}
-
 // Table prints all rows as a table for the terminal.
 func Table[R any](w io.Writer, o table.Options, rows []R, columns []listing.Column[R]) error {
 	return listing.All(listing.ForTerminal(w, o, columns), rows)

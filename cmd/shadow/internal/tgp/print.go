@@ -62,7 +62,7 @@ func (f *tgpFlags) printClasses(found []tgp.Class, outside *tgp.Mean, kind strin
 		}
 		return listflags.JSON(f.Env.Out, Classes{append([]tgp.Class{}, found...), outside})
 	}
-	if err := listflags.Rows(&f.Flags, listflags.Refs(found), tgpColumns); err != nil || f.Format != "table" {
+	if err := listflags.Rows(&f.Flags, listing.Refs(found), tgpColumns); err != nil || f.Format != "table" {
 		return err
 	}
 	if outside != nil {
