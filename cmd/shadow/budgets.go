@@ -14,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/expression"
 	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
@@ -218,7 +219,7 @@ func checkBudgets(report *budget.Report, all []*budget.Budget, runs *figureRuns,
 
 // usageOf makes wrong usage of a name that no session has.
 func usageOf(err error) error {
-	var e *budget.Error
+	var e *expression.Error
 	if errors.As(err, &e) {
 		return console.Usagef("%s: %s", text.OneLine(e.Expr), e.Text)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"stackagent/internal/expression"
 	"stackagent/internal/text"
 )
 
@@ -182,7 +183,7 @@ func ParseName(s string) (Name, error) {
 		return Name{}, err
 	}
 	if c.out.root.name == nil {
-		return Name{}, errorAt(-1, "%s is no name of a figure", text.OneLine(s))
+		return Name{}, expression.Errorf(-1, "%s is no name of a figure", text.OneLine(s))
 	}
 	return *c.out.root.name, nil
 }

@@ -6,13 +6,8 @@
 // why, and the check fails.
 package budget
 
-import "fmt"
-
 // Limits on what a file or a command line may hold.
 const (
-	MaxLength    = 1000 // bytes of an expression
-	maxNodes     = 200
-	maxDepth     = 60
 	maxBytes     = 1 << 20 // of a file
 	maxBudgets   = 500
 	maxText      = 500  // bytes of a name or a reason
@@ -20,22 +15,3 @@ const (
 	maxFigures   = 2000 // of a baseline
 	maxSelectors = 100  // different ones in all expressions: each may read every session once
 )
-
-// Error is a mistake in an expression.
-type Error struct {
-	Expr   string
-	Column int // of the character, from 0; below 0: of the whole expression
-	Text   string
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	if e.Column < 0 {
-		return e.Text
-	}
-	return fmt.Sprintf("column %d: %s", e.Column+1, e.Text)
-}
-
-func errorAt(column int, format string, args ...any) *Error {
-	return &Error{Column: column, Text: fmt.Sprintf(format, args...)}
-}

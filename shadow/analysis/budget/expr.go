@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"errors"
 	"math"
 	"path"
 	"slices"
@@ -9,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
 
+	"stackagent/internal/expression"
 	"stackagent/internal/text"
 )
 
@@ -63,81 +60,34 @@ type compiler struct {
 }
 
 // Parse checks a condition.
-func Parse(expression string) (*Expr, error) {
-	c := &compiler{out: &Expr{Text: expression}}
-	err := c.parse(expression)
+func Parse(source string) (*Expr, error) {
+	c := &compiler{out: &Expr{Text: source}}
+	err := c.parse(source)
 	if err == nil && !c.out.root.logic {
-		err = errorAt(-1, "this is a number, not a condition: compare it with something, as in queue_ns.p99 > 50ms")
+		err = expression.Errorf(-1, "this is a number, not a condition: compare it with something, as in queue_ns.p99 > 50ms")
 	}
 	if err == nil && len(c.out.Names)+len(c.out.Baseline) == 0 {
-		err = errorAt(-1, "this names no figure: it is the same for every session")
+		err = expression.Errorf(-1, "this names no figure: it is the same for every session")
 	}
 	if err != nil {
-		var e *Error
-		if errors.As(err, &e) {
-			e.Expr = expression
-		}
-		return nil, err
+		return nil, expression.In(source, err)
 	}
 	return c.out, nil
 }
 
-func (c *compiler) parse(expression string) error {
-	switch {
-	case len(expression) > MaxLength:
-		return errorAt(-1, "the expression is longer than %d characters", MaxLength)
-	case strings.TrimSpace(expression) == "":
-		return errorAt(-1, "the expression is empty")
-	case text.Clean(expression, '?') != expression:
-		return errorAt(-1, "the expression has control characters")
-	}
-	source, quantities, err := scan(expression)
+func (c *compiler) parse(source string) error {
+	tree, quantities, err := expression.Parse(source, scan)
 	if err != nil {
 		return err
 	}
-	if column := tooDeep(source); column >= 0 {
-		return errorAt(column, "more than %d brackets or signs in each other", maxDepth)
-	}
-	tree, err := parser.ParseWithConfig(source, &conf.Config{MaxNodes: maxNodes, DisableIfOperator: true})
-	if err != nil {
-		var e *file.Error
-		if !errors.As(err, &e) {
-			return errorAt(-1, "%s", text.OneLine(err.Error()))
-		}
-		return errorAt(e.Column, "%s", text.OneLine(strings.ReplaceAll(e.Message, "unexpected token EOF", "the expression ends too early")))
-	}
 	c.quantities = quantities
-	c.out.root, err = c.node(tree.Node, 0)
+	c.out.root, err = c.node(tree, 0)
 	return err
 }
 
-// tooDeep is where brackets or signs nest too deep for the parser, which recurses; below 0: nowhere.
-func tooDeep(source string) int {
-	depth, signs := 0, 0
-	for i, r := range []rune(source) {
-		switch r {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		case '-', '+', '!':
-			signs++
-		case ' ':
-		default:
-			signs = 0
-		}
-		if depth+signs > maxDepth {
-			return i
-		}
-	}
-	return -1
-}
-
-func column(n ast.Node) int { return n.Location().From }
-
 func (c *compiler) node(n ast.Node, depth int) (*node, error) {
-	if depth > maxDepth {
-		return nil, errorAt(column(n), "more than %d expressions in each other", maxDepth)
+	if depth > expression.MaxDepth {
+		return nil, expression.Errorf(expression.Column(n), "more than %d expressions in each other", expression.MaxDepth)
 	}
 	switch n := n.(type) {
 	case *ast.IntegerNode:
@@ -161,7 +111,7 @@ func (c *compiler) node(n ast.Node, depth int) (*node, error) {
 	case *ast.MemberNode:
 		return c.figure(n)
 	}
-	return nil, errorAt(column(n), `not part of the language: use figures (queue_ns.p99, class("com.acme.*").cpu_ns.max, baseline.cpu_ns.sum), numbers, + - * /, comparisons, and, or, not, within(figure, 10%%)`)
+	return nil, expression.Errorf(expression.Column(n), `not part of the language: use figures (queue_ns.p99, class("com.acme.*").cpu_ns.max, baseline.cpu_ns.sum), numbers, + - * /, comparisons, and, or, not, within(figure, 10%%)`)
 }
 
 func constant(v float64) *node {
@@ -169,9 +119,9 @@ func constant(v float64) *node {
 }
 
 func (c *compiler) quantity(n *ast.IdentifierNode) (*node, error) {
-	i := strings.Index(digits, n.Value[1:])
+	i := strings.Index(expression.Marks, n.Value[1:])
 	if i < 0 || i >= len(c.quantities) || len(n.Value) != 2 {
-		return nil, errorAt(column(n), "unexpected $")
+		return nil, expression.Errorf(expression.Column(n), "unexpected $")
 	}
 	q := c.quantities[i]
 	return &node{text: q.text, unit: q.unit, bare: q.unit == "", eval: func(*Figures) value { return number64(q.value) }}, nil
@@ -185,12 +135,12 @@ func (c *compiler) figure(n ast.Node) (*node, error) {
 	}
 	switch {
 	case name.Path == "":
-		return nil, errorAt(column(n), "%s is no figure: name one of it, as in %s.cpu_ns.max", name, name)
+		return nil, expression.Errorf(expression.Column(n), "%s is no figure: name one of it, as in %s.cpu_ns.max", name, name)
 	case len(name.Glob) > maxText || len(name.Path) > maxText:
-		return nil, errorAt(column(n), "a name is longer than %d characters", maxText)
+		return nil, expression.Errorf(expression.Column(n), "a name is longer than %d characters", maxText)
 	}
 	if _, err := path.Match(name.Glob, ""); err != nil {
-		return nil, errorAt(column(n), "%q is no glob: %v", name.Glob, err)
+		return nil, expression.Errorf(expression.Column(n), "%q is no glob: %v", name.Glob, err)
 	}
 	out := &node{text: name.String(), unit: name.Unit(), name: &name}
 	if baseline {
@@ -219,13 +169,13 @@ func (c *compiler) name(n ast.Node) (name Name, baseline bool, err error) {
 		case *ast.MemberNode:
 			p, ok := x.Property.(*ast.StringNode)
 			if !ok || x.Optional || !isPath(p.Value) {
-				return name, false, errorAt(column(n), "names have parts with dots in between, as in tasks.executions")
+				return name, false, expression.Errorf(expression.Column(n), "names have parts with dots in between, as in tasks.executions")
 			}
 			parts, n = append(parts, p.Value), x.Node
 			continue
 		case *ast.IdentifierNode:
 			if strings.HasPrefix(x.Value, "$") {
-				return name, false, errorAt(column(n), "a number has no parts")
+				return name, false, expression.Errorf(expression.Column(n), "a number has no parts")
 			}
 			parts = append(parts, x.Value)
 		case *ast.CallNode:
@@ -233,7 +183,7 @@ func (c *compiler) name(n ast.Node) (name Name, baseline bool, err error) {
 				return name, false, err
 			}
 		default:
-			return name, false, errorAt(column(n), `names begin with a word, or with a selector such as class("com.acme.*")`)
+			return name, false, expression.Errorf(expression.Column(n), `names begin with a word, or with a selector such as class("com.acme.*")`)
 		}
 		break
 	}
@@ -269,12 +219,12 @@ func (c *compiler) selector(n *ast.CallNode) (s Selector, baseline bool, err err
 		}
 	}
 	if !selectors[kind] {
-		return s, false, errorAt(column(n), `unknown function %s: there are class, unit, executor and site, as in class("com.acme.*").cpu_ns.max, and within(figure, 10%%)`, text.OneLine(text.Cut(kind, 40)))
+		return s, false, expression.Errorf(expression.Column(n), `unknown function %s: there are class, unit, executor and site, as in class("com.acme.*").cpu_ns.max, and within(figure, 10%%)`, text.OneLine(text.Cut(kind, 40)))
 	}
 	if len(n.Arguments) == 1 {
 		if glob, ok := n.Arguments[0].(*ast.StringNode); ok && glob.Value != "" {
 			return Selector{kind, glob.Value}, baseline, nil
 		}
 	}
-	return s, false, errorAt(column(n), `%s wants one glob in quotes, as in %s("com.acme.*")`, kind, kind)
+	return s, false, expression.Errorf(expression.Column(n), `%s wants one glob in quotes, as in %s("com.acme.*")`, kind, kind)
 }

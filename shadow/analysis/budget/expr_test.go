@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"stackagent/internal/expression"
 )
 
 // figuresOf are figures of one run, for tests.
@@ -28,7 +30,7 @@ var values = map[string]float64{
 }
 
 func TestConditions(t *testing.T) {
-	for expression, want := range map[string]bool{
+	for source, want := range map[string]bool{
 		"cpu_ns.max > 1ms":         true,
 		"cpu_ns.max > 1.5ms":       false,
 		"cpu_ns.max >= 1_500us":    true,
@@ -49,19 +51,19 @@ func TestConditions(t *testing.T) {
 		"2 * cpu_ns.max - 1ms == 2ms":                                      true,
 		"duration_ns / tasks.executions > 19ms && tasks.executions >= 100": true,
 	} {
-		x, err := Parse(expression)
+		x, err := Parse(source)
 		if err != nil {
-			t.Errorf("%s: %v", expression, err)
+			t.Errorf("%s: %v", source, err)
 			continue
 		}
 		if v := x.root.eval(figuresOf(values)); v.why != "" || (v.v == 1) != want {
-			t.Errorf("%s: %+v, want %v", expression, v, want)
+			t.Errorf("%s: %+v, want %v", source, v, want)
 		}
 	}
 }
 
 func TestMistakes(t *testing.T) {
-	for expression, want := range map[string]string{
+	for source, want := range map[string]string{
 		"":                                    "the expression is empty",
 		"cpu_ns.max":                          "not a condition",
 		"1 < 2":                               "names no figure",
@@ -98,12 +100,12 @@ func TestMistakes(t *testing.T) {
 		"cpu_ns.max > $0":                     "unexpected '$'",
 		strings.Repeat("(", 100):              "brackets or signs in each other",
 		strings.Repeat("a+", 600) + "a > 1":   "longer than 1000 characters",
-		strings.Repeat("a+", 150) + "a > 1":   "maximum allowed nodes",
+		strings.Repeat("a+", 150) + "a > 1":   "more than 200 parts",
 	} {
-		_, err := Parse(expression)
-		var e *Error
+		_, err := Parse(source)
+		var e *expression.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: %v, want %q", expression, err, want)
+			t.Errorf("%.60s: %v, want %q", source, err, want)
 		}
 	}
 }
@@ -124,7 +126,7 @@ func TestNotAvailable(t *testing.T) {
 	f := figuresOf(map[string]float64{"cpu_ns.max": 1e6})
 	n, _ := ParseName("queue_ns.p99")
 	f.samples[n] = Sample{Why: "no submissions"}
-	for expression, want := range map[string]string{
+	for source, want := range map[string]string{
 		"queue_ns.p99 > 1ms":                         "?",
 		"not (queue_ns.p99 > 1ms)":                   "?",
 		"queue_ns.p99 > 1ms or cpu_ns.max > 0":       "true",
@@ -136,9 +138,9 @@ func TestNotAvailable(t *testing.T) {
 		"within(cpu_ns.max, 10%)":                    "?",
 		"cpu_ns.max > 1us or within(cpu_ns.max, 5%)": "true",
 	} {
-		x, err := Parse(expression)
+		x, err := Parse(source)
 		if err != nil {
-			t.Fatalf("%s: %v", expression, err)
+			t.Fatalf("%s: %v", source, err)
 		}
 		v := x.root.eval(f)
 		got := "?"
@@ -146,7 +148,7 @@ func TestNotAvailable(t *testing.T) {
 			got = map[float64]string{0: "false", 1: "true"}[v.v]
 		}
 		if got != want {
-			t.Errorf("%s: %s, want %s (%+v)", expression, got, want, v)
+			t.Errorf("%s: %s, want %s (%+v)", source, got, want, v)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stackagent/granularity/estimate"
+	"stackagent/internal/expression"
 	"stackagent/internal/text"
 )
 
@@ -175,7 +176,7 @@ func (f *Figures) Change(n Name) Change {
 func (t Tree) look(n Name) (v float64, m margin, why string, err error) {
 	parts := strings.Split(n.Path, ".")
 	if whole, _ := t[wholeRun].([]string); slices.Contains(whole, parts[0]) {
-		return 0, m, "", &Error{Expr: n.String(), Column: -1, Text: n.Path + " is of the whole run: write it without " + n.Selector.String()}
+		return 0, m, "", &expression.Error{Expr: n.String(), Column: -1, Text: n.Path + " is of the whole run: write it without " + n.Selector.String()}
 	}
 	if _, ok := t["tasks"]; !ok && parts[0] == "tasks" && len(parts) > 1 {
 		parts = parts[1:] // a row of a listing has them itself
@@ -285,7 +286,7 @@ func (t Tree) unknown(n Name) error {
 	} else {
 		message += ": names are those of shadow stats --format json, as cpu_ns.max or tasks.executions"
 	}
-	return &Error{Expr: n.String(), Column: -1, Text: message}
+	return &expression.Error{Expr: n.String(), Column: -1, Text: message}
 }
 
 // Names are the figures that there are, sorted.

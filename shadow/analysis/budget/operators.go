@@ -7,6 +7,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"stackagent/granularity/estimate"
+	"stackagent/internal/expression"
 	"stackagent/internal/units"
 )
 
@@ -18,9 +19,9 @@ func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
 	not := n.Operator == "not" || n.Operator == "!"
 	switch {
 	case not && !of.logic:
-		return nil, errorAt(column(n), "not wants a condition, but %s is a number", of.text)
+		return nil, expression.Errorf(expression.Column(n), "not wants a condition, but %s is a number", of.text)
 	case !not && of.logic:
-		return nil, errorAt(column(n), "%s is a condition, not a number", of.text)
+		return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", of.text)
 	case n.Operator == "+":
 		return of, nil
 	}
@@ -66,11 +67,11 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 	case "||":
 		op = "or"
 	}
-	out := &node{text: shorten(a.text + " " + op + " " + b.text)}
+	out := &node{text: expression.Shorten(a.text + " " + op + " " + b.text)}
 	if op == "and" || op == "or" {
 		for _, side := range []*node{a, b} {
 			if !side.logic {
-				return nil, errorAt(column(n), "%s wants conditions, but %s is a number: compare it with something", op, side.text)
+				return nil, expression.Errorf(expression.Column(n), "%s wants conditions, but %s is a number: compare it with something", op, side.text)
 			}
 		}
 		out.logic, out.eval = true, logic(op, a, b)
@@ -78,20 +79,20 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 	}
 	for _, side := range []*node{a, b} {
 		if side.logic {
-			return nil, errorAt(column(n), "%s is a condition, not a number", side.text)
+			return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", side.text)
 		}
 	}
 	compares := comparisons[op] != nil
 	switch {
 	case !compares && arithmetic[op] == nil:
-		return nil, errorAt(column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", op)
+		return nil, expression.Errorf(expression.Column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", op)
 	case op == "*" || op == "/":
-		if out.unit, err = product(op, a, b, column(n)); err != nil {
+		if out.unit, err = product(op, a, b, expression.Column(n)); err != nil {
 			return nil, err
 		}
 		out.bare = a.bare && b.bare
 	case !a.bare && !b.bare && a.unit != b.unit:
-		return nil, errorAt(column(n), "%s is %s and %s is %s: they have no common unit", a.text, unitText(a.unit), b.text, unitText(b.unit))
+		return nil, expression.Errorf(expression.Column(n), "%s is %s and %s is %s: they have no common unit", a.text, unitText(a.unit), b.text, unitText(b.unit))
 	case a.unit != "" && b.bare || b.unit != "" && a.bare:
 		if err := c.bareAgainst(n, a, b); err != nil {
 			return nil, err
@@ -131,7 +132,7 @@ func (c *compiler) bareAgainst(n ast.Node, a, b *node) error {
 	if b.unit == "bytes" {
 		example = "1MiB"
 	}
-	return errorAt(column(n), "%s is %s, and %s has no unit: write one, as in %s", b.text, unitText(b.unit), a.text, example)
+	return expression.Errorf(expression.Column(n), "%s is %s, and %s has no unit: write one, as in %s", b.text, unitText(b.unit), a.text, example)
 }
 
 // product is the unit of a product or quotient: only what can be compared with a figure.
@@ -144,7 +145,7 @@ func product(op string, a, b *node, column int) (string, error) {
 	case op == "/" && a.unit == b.unit:
 		return "", nil
 	}
-	return "", errorAt(column, "%s %s %s: the result is neither a time nor a size nor a plain number", a.text, op, b.text)
+	return "", expression.Errorf(column, "%s %s %s: the result is neither a time nor a size nor a plain number", a.text, op, b.text)
 }
 
 func unitText(unit string) string {
@@ -177,20 +178,11 @@ func logic(op string, a, b *node) func(*Figures) value {
 	}
 }
 
-// shorten keeps texts of nested expressions from growing without limit.
-func shorten(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
-}
-
 // within(figure, 10%) holds if the mean differs from the baseline's by no more. If it differs by more, but the interval of the
 // change includes 0, nobody can say whether it is real.
 func (c *compiler) within(n *ast.CallNode, depth int) (*node, error) {
 	if len(n.Arguments) != 2 {
-		return nil, errorAt(column(n), "within wants a figure and a share, as in within(cpu_ns.sum, 10%%)")
+		return nil, expression.Errorf(expression.Column(n), "within wants a figure and a share, as in within(cpu_ns.sum, 10%%)")
 	}
 	x, err := c.node(n.Arguments[0], depth+1)
 	if err != nil {
@@ -201,15 +193,15 @@ func (c *compiler) within(n *ast.CallNode, depth int) (*node, error) {
 		return nil, err
 	}
 	if x.name == nil {
-		return nil, errorAt(column(n), "within: %s is no figure of a session", x.text)
+		return nil, expression.Errorf(expression.Column(n), "within: %s is no figure of a session", x.text)
 	}
 	share := limit.eval
 	if !limit.bare || !(share(nil).v > 0) {
-		return nil, errorAt(column(n), "within: %s is no share above 0: write one as 10%%", limit.text)
+		return nil, expression.Errorf(expression.Column(n), "within: %s is no share above 0: write one as 10%%", limit.text)
 	}
 	name, most := *x.name, share(nil).v
 	add(&c.out.Baseline, name)
-	out := &node{text: shorten("within(" + x.text + ", " + limit.text + ")"), logic: true}
+	out := &node{text: expression.Shorten("within(" + x.text + ", " + limit.text + ")"), logic: true}
 	out.eval = func(f *Figures) value {
 		change := f.Change(name)
 		if change.Why != "" {

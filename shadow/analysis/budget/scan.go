@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"stackagent/internal/expression"
 	"stackagent/internal/text"
 )
 
@@ -25,19 +26,17 @@ var unitWords = map[string]struct {
 	"KiB": {"bytes", 1 << 10}, "MiB": {"bytes", 1 << 20}, "GiB": {"bytes", 1 << 30},
 }
 
-const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 func isWord(r rune) bool  { return r == '_' || unicode.IsLetter(r) || isDigit(r) }
 
 // scan puts $ and a character in place of each quantity.
-func scan(expression string) (string, []quantity, error) {
-	in, out, found := []rune(expression), []rune{}, []quantity{}
+func scan(source string) (string, []quantity, error) {
+	in, out, found := []rune(source), []rune{}, []quantity{}
 	for i := 0; i < len(in); {
 		end := i + 1
 		switch r := in[i]; {
 		case r == '$' || r == '#' || r == '\\':
-			return "", nil, errorAt(i, "unexpected %q", r)
+			return "", nil, expression.Errorf(i, "unexpected %q", r)
 		case r == '"' || r == '\'' || r == '`':
 			for end < len(in) && in[end] != r {
 				if in[end] == '\\' && r != '`' {
@@ -46,7 +45,7 @@ func scan(expression string) (string, []quantity, error) {
 				end++
 			}
 			if end >= len(in) {
-				return "", nil, errorAt(i, "the quote that begins here has no end")
+				return "", nil, expression.Errorf(i, "the quote that begins here has no end")
 			}
 			end++
 		case r == '_' || unicode.IsLetter(r):
@@ -62,10 +61,10 @@ func scan(expression string) (string, []quantity, error) {
 			if q == nil {
 				break
 			}
-			if len(found) == len(digits) {
-				return "", nil, errorAt(i, "more than %d quantities in one expression", len(digits))
+			if len(found) == len(expression.Marks) {
+				return "", nil, expression.Errorf(i, "more than %d quantities in one expression", len(expression.Marks))
 			}
-			out = append(out, '$', rune(digits[len(found)]))
+			out = append(out, '$', rune(expression.Marks[len(found)]))
 			for range end - i - 2 {
 				out = append(out, ' ')
 			}
@@ -100,7 +99,7 @@ func number(in []rune, from int) (*quantity, int, error) {
 	}
 	if to == end && to < len(in) && in[to] == '%' {
 		if to++; to < len(in) && (isWord(in[to]) || in[to] == '(') {
-			return nil, 0, errorAt(end, "%% is percent, not an operator")
+			return nil, 0, expression.Errorf(end, "%% is percent, not an operator")
 		}
 	}
 	unit := string(in[end:to])
@@ -109,11 +108,11 @@ func number(in []rune, from int) (*quantity, int, error) {
 	}
 	w, known := unitWords[unit]
 	if !known {
-		return nil, 0, errorAt(end, "unknown unit %s: use ns, us, ms, s, min, B, kB, MB, GB, KiB, MiB, GiB or %%", text.OneLine(text.Cut(unit, 20)))
+		return nil, 0, expression.Errorf(end, "unknown unit %s: use ns, us, ms, s, min, B, kB, MB, GB, KiB, MiB, GiB or %%", text.OneLine(text.Cut(unit, 20)))
 	}
 	v, err := strconv.ParseFloat(strings.ReplaceAll(string(in[from:end]), "_", ""), 64)
 	if err != nil {
-		return nil, 0, errorAt(from, "%s is no number", text.Cut(string(in[from:end]), 40))
+		return nil, 0, expression.Errorf(from, "%s is no number", text.Cut(string(in[from:end]), 40))
 	}
 	return &quantity{v * w.factor, w.unit, string(in[from:to])}, to, nil
 }

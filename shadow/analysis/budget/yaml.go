@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"stackagent/internal/expression"
 	"stackagent/internal/text"
 )
 
@@ -91,8 +92,8 @@ func line(to *string) setter {
 			return at(n, "aliases are not allowed")
 		case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
 			return at(n, "needs a text")
-		case len(n.Value) > MaxLength:
-			return at(n, "a text of more than %d bytes", MaxLength)
+		case len(n.Value) > expression.MaxLength:
+			return at(n, "a text of more than %d bytes", expression.MaxLength)
 		case text.Clean(n.Value, '\ufffd') != n.Value:
 			return at(n, "a text with line ends or hidden characters: %q", text.Cut(text.OneLine(n.Value), 40))
 		}

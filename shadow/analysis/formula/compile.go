@@ -1,18 +1,14 @@
 package formula
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
 
-	"stackagent/internal/text"
+	"stackagent/internal/expression"
 )
 
 // node is a checked part of an expression.
@@ -42,18 +38,14 @@ type compiler struct {
 	guarded  int
 }
 
-func (s *Set) compile(expression string) (*compiler, error) {
+func (s *Set) compile(source string) (*compiler, error) {
 	c := &compiler{set: s}
-	root, err := c.expression(expression)
+	root, err := c.expression(source)
 	if err != nil {
-		var e *Error
-		if errors.As(err, &e) {
-			e.Expr = expression
-		}
-		return nil, err
+		return nil, expression.In(source, err)
 	}
 	c.root = root
-	if m := named(strings.TrimSpace(expression)); m != nil && s.defined[m.Name] == "" && root.text == m.Name {
+	if m := named(strings.TrimSpace(source)); m != nil && s.defined[m.Name] == "" && root.text == m.Name {
 		c.doc, c.unitName = m.Doc, m.Unit
 	} else if len(c.from) == 1 && root.text == c.from[0].base {
 		c.doc = c.from[0].Doc
@@ -62,80 +54,26 @@ func (s *Set) compile(expression string) (*compiler, error) {
 }
 
 // expression parses and checks one expression.
-func (c *compiler) expression(expression string) (*node, error) {
-	if len(expression) > MaxLength {
-		return nil, errorAt(-1, "the expression is longer than %d characters", MaxLength)
-	}
-	if strings.TrimSpace(expression) == "" {
-		return nil, errorAt(-1, "the expression is empty")
-	}
-	if text.Clean(expression, '?') != expression {
-		return nil, errorAt(-1, "the expression has control characters")
-	}
-	source, words, err := scan(expression)
+func (c *compiler) expression(source string) (*node, error) {
+	tree, words, err := expression.Parse(source, scan)
 	if err != nil {
 		return nil, err
-	}
-	if column := tooDeep(source); column >= 0 {
-		return nil, errorAt(column, "more than %d brackets or signs in each other", maxDepth)
-	}
-	tree, err := parser.ParseWithConfig(source, &conf.Config{MaxNodes: maxNodes, DisableIfOperator: true})
-	if err != nil {
-		return nil, parseError(err)
 	}
 	outer := c.words
 	c.words = words
 	defer func() { c.words = outer }()
-	return c.node(tree.Node, 0)
+	return c.node(tree, 0)
 }
-
-// tooDeep is where brackets or signs nest too deep for the parser, which recurses; below 0: nowhere.
-func tooDeep(source string) int {
-	depth, signs := 0, 0
-	for i, r := range []rune(source) {
-		switch r {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		case '-', '+', '!':
-			signs++
-		case ' ':
-		default:
-			signs = 0
-		}
-		if depth+signs > maxDepth {
-			return i
-		}
-	}
-	return -1
-}
-
-// parseError is the parser's message, without its drawing of the place.
-func parseError(err error) error {
-	var e *file.Error
-	if !errors.As(err, &e) {
-		return errorAt(-1, "%s", text.OneLine(err.Error()))
-	}
-	message := e.Message
-	if strings.Contains(message, "exceeds maximum allowed nodes") {
-		message = "the expression has more than " + strconv.Itoa(maxNodes) + " parts"
-	}
-	message = strings.ReplaceAll(message, "unexpected token EOF", "the expression ends too early")
-	return errorAt(e.Column, "%s", text.OneLine(message))
-}
-
-func column(n ast.Node) int { return n.Location().From }
 
 func (c *compiler) node(n ast.Node, depth int) (*node, error) {
-	if c.nodes++; c.nodes > maxNodes {
-		return nil, errorAt(-1, "the expression and the metrics in it have more than %d parts", maxNodes)
+	if c.nodes++; c.nodes > expression.MaxNodes {
+		return nil, expression.Errorf(-1, "the expression and the metrics in it have more than %d parts", expression.MaxNodes)
 	}
 	if c.cost += float64(c.set.samples.Len()); c.cost > maxCost {
-		return nil, errorAt(-1, "the expression is too expensive for %d samples", c.set.samples.Len())
+		return nil, expression.Errorf(-1, "the expression is too expensive for %d samples", c.set.samples.Len())
 	}
-	if depth > maxDepth {
-		return nil, errorAt(column(n), "more than %d expressions in each other", maxDepth)
+	if depth > expression.MaxDepth {
+		return nil, expression.Errorf(expression.Column(n), "more than %d expressions in each other", expression.MaxDepth)
 	}
 	switch n := n.(type) {
 	case *ast.IntegerNode:
@@ -155,25 +93,25 @@ func (c *compiler) node(n ast.Node, depth int) (*node, error) {
 		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
 			name = callee.Value
 		}
-		return c.call(name, n.Arguments, column(n), depth)
+		return c.call(name, n.Arguments, expression.Column(n), depth)
 	case *ast.BuiltinNode:
-		return c.call(n.Name, n.Arguments, column(n), depth)
+		return c.call(n.Name, n.Arguments, expression.Column(n), depth)
 	}
-	return nil, errorAt(column(n), "not part of the language: use names, numbers, + - * /, == != < <= > >=, and, or, not, and functions (%s)",
+	return nil, expression.Errorf(expression.Column(n), "not part of the language: use names, numbers, + - * /, == != < <= > >=, and, or, not, and functions (%s)",
 		strings.Join(functionNames(), ", "))
 }
 
 func (c *compiler) identifier(n *ast.IdentifierNode) (*node, error) {
 	if !strings.HasPrefix(n.Value, "$") {
-		return c.resolve(word{name: n.Value}, column(n))
+		return c.resolve(word{name: n.Value}, expression.Column(n))
 	}
-	i := strings.Index(digits, n.Value[1:])
+	i := strings.Index(expression.Marks, n.Value[1:])
 	if i < 0 || i >= len(c.words) {
-		return nil, errorAt(column(n), "unexpected $")
+		return nil, expression.Errorf(expression.Column(n), "unexpected $")
 	}
 	w := c.words[i]
 	if w.name != "" || w.exact {
-		return c.resolve(w, column(n))
+		return c.resolve(w, expression.Column(n))
 	}
 	out := number(w.value)
 	out.unit, out.bare = w.unit, len(w.unit) == 0
@@ -190,14 +128,14 @@ func (c *compiler) sum(name string, chosen []*monitor, column int) (*node, error
 	u, factor := parseUnit(first.Unit)
 	for _, m := range chosen[1:] {
 		if m.Unit != first.Unit || m.Counter != first.Counter {
-			return nil, errorAt(column, "%s and %s have different units: choose with a selector", first.Name, m.Name)
+			return nil, expression.Errorf(column, "%s and %s have different units: choose with a selector", first.Name, m.Name)
 		}
 		if first.Unit == "ratio" {
-			return nil, errorAt(column, "%s has %d series, whose sum means nothing: choose one with a selector", name, len(chosen))
+			return nil, expression.Errorf(column, "%s has %d series, whose sum means nothing: choose one with a selector", name, len(chosen))
 		}
 	}
 	if c.cost += float64(len(chosen)) * float64(c.set.samples.Len()); c.cost > maxCost {
-		return nil, errorAt(column, "the expression is too expensive for %d samples", c.set.samples.Len())
+		return nil, expression.Errorf(column, "the expression is too expensive for %d samples", c.set.samples.Len())
 	}
 	for _, m := range chosen {
 		if !slices.Contains(c.from, m) {

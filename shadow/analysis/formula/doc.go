@@ -5,11 +5,7 @@
 // whose denominator is next to nothing (see TinyShare). Units are derived; what cannot be added or compared is an error.
 package formula
 
-import (
-	"fmt"
-
-	"stackagent/internal/units"
-)
+import "stackagent/internal/units"
 
 // Series is a monitor's value in each sample.
 type Series struct {
@@ -34,9 +30,6 @@ func (s *Samples) Len() int { return max(len(s.Edges)-1, 0) }
 
 // Limits on an expression, which may come from anywhere.
 const (
-	MaxLength = 1000 // bytes
-	maxNodes  = 200  // of one expression, and of all that it is made of together
-	maxDepth  = 60   // of expressions and brackets in each other
 	maxNested = 8    // metrics in metrics
 	maxWindow = 1000 // samples of avg
 	maxCost   = 1e9  // values computed for one expression
@@ -45,22 +38,3 @@ const (
 // TinyShare is the guard of divisions: where a denominator is 0, or below this share of the median of its values that are not
 // 0, the quotient has no value. A quotient of next to nothing is noise that a correlation would take for a signal.
 const TinyShare = 0.01
-
-// Error is a mistake in an expression.
-type Error struct {
-	Expr   string
-	Column int // of the character, from 0; below 0: of the whole expression
-	Text   string
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	if e.Column < 0 {
-		return e.Text
-	}
-	return fmt.Sprintf("column %d: %s", e.Column+1, e.Text)
-}
-
-func errorAt(column int, format string, args ...any) *Error {
-	return &Error{Column: column, Text: fmt.Sprintf(format, args...)}
-}

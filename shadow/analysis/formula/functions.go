@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"stackagent/internal/expression"
 )
 
 // function is one of the language. Its arguments are checked numbers.
@@ -48,10 +50,10 @@ func Functions() (out []Function) {
 func (c *compiler) call(name string, arguments []ast.Node, at, depth int) (*node, error) {
 	f := functions[name]
 	if f == nil {
-		return nil, errorAt(at, "unknown function %s: the functions are %s", shorten(name), strings.Join(functionNames(), ", "))
+		return nil, expression.Errorf(at, "unknown function %s: the functions are %s", expression.Shorten(name), strings.Join(functionNames(), ", "))
 	}
 	if len(arguments) != f.args {
-		return nil, errorAt(at, "%s: want %s", name, f.form)
+		return nil, expression.Errorf(at, "%s: want %s", name, f.form)
 	}
 	var args []*node
 	for _, a := range arguments {
@@ -60,7 +62,7 @@ func (c *compiler) call(name string, arguments []ast.Node, at, depth int) (*node
 			return nil, err
 		}
 		if n.logic {
-			return nil, errorAt(at, "%s: %s is a condition, not a number", name, n.text)
+			return nil, expression.Errorf(at, "%s: %s is a condition, not a number", name, n.text)
 		}
 		args = append(args, n)
 	}
@@ -70,7 +72,7 @@ func (c *compiler) call(name string, arguments []ast.Node, at, depth int) (*node
 		for i, a := range args {
 			texts[i] = a.text
 		}
-		out.text = shorten(name + "(" + strings.Join(texts, ", ") + ")")
+		out.text = expression.Shorten(name + "(" + strings.Join(texts, ", ") + ")")
 	}
 	return out, err
 }
@@ -78,7 +80,7 @@ func (c *compiler) call(name string, arguments []ast.Node, at, depth int) (*node
 func rate(c *compiler, column int, args []*node) (*node, error) {
 	x := args[0]
 	if !x.counter {
-		return nil, errorAt(column, "rate is for counters, and %s is none: use delta(%s) for its change", x.text, x.text)
+		return nil, expression.Errorf(column, "rate is for counters, and %s is none: use delta(%s) for its change", x.text, x.text)
 	}
 	per := c.builtin("interval")
 	out := c.combine("/", operators["/"], x, per)
@@ -89,7 +91,7 @@ func rate(c *compiler, column int, args []*node) (*node, error) {
 func delta(_ *compiler, column int, args []*node) (*node, error) {
 	x := args[0]
 	if x.counter {
-		return nil, errorAt(column, "%s is a counter: a sample holds its growth already; rate(%s) is that per second", x.text, x.text)
+		return nil, expression.Errorf(column, "%s is a counter: a sample holds its growth already; rate(%s) is that per second", x.text, x.text)
 	}
 	return &node{unit: x.unit, eval: func(n int) []float64 {
 		values := x.eval(n)
@@ -108,7 +110,7 @@ func delta(_ *compiler, column int, args []*node) (*node, error) {
 func ratio(c *compiler, column int, args []*node) (*node, error) {
 	a, b := args[0], args[1]
 	if !a.bare && !b.bare && !a.unit.equal(b.unit) {
-		return nil, errorAt(column, "ratio: %s is %s and %s is %s: use / for units that differ", a.text, a.unit.named(), b.text, b.unit.named())
+		return nil, expression.Errorf(column, "ratio: %s is %s and %s is %s: use / for units that differ", a.text, a.unit.named(), b.text, b.unit.named())
 	}
 	out := c.combine("/", operators["/"], a, b)
 	out.unit, out.counter = unit{}, false
@@ -119,11 +121,11 @@ func average(c *compiler, column int, args []*node) (*node, error) {
 	x := args[0]
 	width := args[1].eval(1)
 	if !args[1].bare || len(width) != 1 || width[0] != math.Trunc(width[0]) || width[0] < 1 || width[0] > maxWindow {
-		return nil, errorAt(column, "avg: want a number of samples from 1 to %d, as in avg(%s, 10)", maxWindow, x.text)
+		return nil, expression.Errorf(column, "avg: want a number of samples from 1 to %d, as in avg(%s, 10)", maxWindow, x.text)
 	}
 	w := int(width[0])
 	if c.cost += float64(w) * float64(c.set.samples.Len()); c.cost > maxCost {
-		return nil, errorAt(column, "the expression is too expensive for %d samples", c.set.samples.Len())
+		return nil, expression.Errorf(column, "the expression is too expensive for %d samples", c.set.samples.Len())
 	}
 	return &node{unit: x.unit, bare: x.bare, counter: x.counter, eval: func(n int) []float64 {
 		values := x.eval(n)
@@ -154,7 +156,7 @@ func larger(c *compiler, column int, args []*node) (*node, error) {
 func extreme(c *compiler, column int, args []*node, choose func(a, b float64) float64) (*node, error) {
 	a, b := args[0], args[1]
 	if !a.bare && !b.bare && !a.unit.equal(b.unit) {
-		return nil, errorAt(column, "%s is %s and %s is %s: they cannot be compared", a.text, a.unit.named(), b.text, b.unit.named())
+		return nil, expression.Errorf(column, "%s is %s and %s is %s: they cannot be compared", a.text, a.unit.named(), b.text, b.unit.named())
 	}
 	return c.combine("", operator{same: true, apply: choose}, a, b), nil
 }

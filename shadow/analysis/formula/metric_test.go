@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/internal/expression"
 	"stackagent/internal/units"
 )
 
@@ -178,7 +179,7 @@ func TestErrors(t *testing.T) {
 		strings.Repeat("`a`+", 100) + "1":    "more than 62 names",
 	} {
 		_, err := New(samples()).Metric(expr)
-		var e *Error
+		var e *expression.Error
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &e) || e.Expr != expr {
 			t.Errorf("%.60s: %v, want %s", expr, err, want)
 		}
@@ -252,15 +253,15 @@ func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{"minor_faults/alloc_bytes", `rate(tasks.finished{class~"Order*"})`, "gc_running == 0 and os.steal_ns < 1ms", "`x`", "not -1.5e3ms%", "avg(time,10)", "a{b!~'*',c=\"d\"}"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, expression string) {
+	f.Fuzz(func(t *testing.T, source string) {
 		s := New(samples())
-		m, err := s.Metric(expression)
+		m, err := s.Metric(source)
 		if err == nil && len(m.Values) != 4 {
-			t.Errorf("%q: %d values", expression, len(m.Values))
+			t.Errorf("%q: %d values", source, len(m.Values))
 		}
-		if _, err := s.Where(expression); err != nil {
+		if _, err := s.Where(source); err != nil {
 			if text := err.Error(); len(text) > 2000 || strings.ContainsRune(text, '\x1b') {
-				t.Errorf("%q: %q", expression, text)
+				t.Errorf("%q: %q", source, text)
 			}
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
+
+	"stackagent/internal/expression"
 )
 
 func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
@@ -15,9 +17,9 @@ func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
 	not := n.Operator == "not" || n.Operator == "!"
 	if not != of.logic {
 		if not {
-			return nil, errorAt(column(n), "not wants a condition, but %s is a number", of.text)
+			return nil, expression.Errorf(expression.Column(n), "not wants a condition, but %s is a number", of.text)
 		}
-		return nil, errorAt(column(n), "%s is a condition, not a number", of.text)
+		return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", of.text)
 	}
 	if n.Operator == "+" {
 		return of, nil
@@ -102,7 +104,7 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 	}
 	op, ok := operators[name]
 	if !ok {
-		return nil, errorAt(column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", name)
+		return nil, expression.Errorf(expression.Column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", name)
 	}
 	a, err := c.node(n.Left, depth+1)
 	if err != nil {
@@ -115,20 +117,20 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 	for _, side := range []*node{a, b} {
 		if side.logic != op.logic {
 			if op.logic {
-				return nil, errorAt(column(n), "%s wants conditions, but %s is a number: compare it with something", name, side.text)
+				return nil, expression.Errorf(expression.Column(n), "%s wants conditions, but %s is a number: compare it with something", name, side.text)
 			}
-			return nil, errorAt(column(n), "%s is a condition, not a number", side.text)
+			return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", side.text)
 		}
 	}
 	if op.same && !a.bare && !b.bare && !a.unit.equal(b.unit) {
-		return nil, errorAt(column(n), "%s is %s and %s is %s: they cannot be %s", a.text, a.unit.named(), b.text, b.unit.named(), op.verb)
+		return nil, expression.Errorf(expression.Column(n), "%s is %s and %s is %s: they cannot be %s", a.text, a.unit.named(), b.text, b.unit.named(), op.verb)
 	}
 	return c.combine(name, op, a, b), nil
 }
 
 // combine makes the node of a checked operator.
 func (c *compiler) combine(name string, op operator, a, b *node) *node {
-	out := &node{text: shorten(a.text + " " + name + " " + b.text), logic: op.logic || op.compares, bare: a.bare && b.bare, unit: unit{}}
+	out := &node{text: expression.Shorten(a.text + " " + name + " " + b.text), logic: op.logic || op.compares, bare: a.bare && b.bare, unit: unit{}}
 	factor := 1.0
 	switch {
 	case out.logic:
@@ -174,15 +176,6 @@ func (n *node) atEnd() func(int) []float64 {
 		return n.eval
 	}
 	return n.ends
-}
-
-// shorten keeps texts of nested expressions from growing without limit.
-func shorten(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
 }
 
 // guard takes the value from denominators that are 0, or next to nothing beside the others.

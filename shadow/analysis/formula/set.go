@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/internal/expression"
 	"stackagent/internal/text"
 )
 
@@ -25,7 +26,7 @@ func New(s *Samples) *Set {
 }
 
 // Define names an expression. Later expressions can use the name.
-func (s *Set) Define(name, expression string) error {
+func (s *Set) Define(name, source string) error {
 	if len(name) > 80 || name == "" || !isNameStart([]rune(name)[0]) || strings.ContainsFunc(name, func(r rune) bool { return !isNamePart(r) }) {
 		return fmt.Errorf("%q is no name for a metric: use letters, digits, _ and dots", text.OneLine(text.Cut(name, 80)))
 	}
@@ -39,8 +40,8 @@ func (s *Set) Define(name, expression string) error {
 		return fmt.Errorf("a function is called %s: choose another name", name)
 	}
 	before, redefined := s.defined[name]
-	s.defined[name] = expression
-	if _, err := s.compile(expression); err != nil {
+	s.defined[name] = source
+	if _, err := s.compile(source); err != nil {
 		if delete(s.defined, name); redefined {
 			s.defined[name] = before
 		}
@@ -62,18 +63,18 @@ type Metric struct {
 }
 
 // Metric evaluates an expression, or the name of a monitor or metric.
-func (s *Set) Metric(expression string) (*Metric, error) {
-	c, err := s.compile(expression)
+func (s *Set) Metric(source string) (*Metric, error) {
+	c, err := s.compile(source)
 	if err != nil {
 		return nil, err
 	}
 	if c.root.logic {
-		return nil, &Error{Expr: expression, Column: -1, Text: "this is a condition, which is true or false in each sample: use it with --where"}
+		return nil, &expression.Error{Expr: source, Column: -1, Text: "this is a condition, which is true or false in each sample: use it with --where"}
 	}
 	if len(c.from) == 0 && !c.time {
-		return nil, &Error{Expr: expression, Column: -1, Text: "this names no monitor: it is the same in every sample"}
+		return nil, &expression.Error{Expr: source, Column: -1, Text: "this names no monitor: it is the same in every sample"}
 	}
-	m := &Metric{Name: expression, Unit: c.root.unit.String(), Doc: c.doc, Counter: c.root.counter}
+	m := &Metric{Name: source, Unit: c.root.unit.String(), Doc: c.doc, Counter: c.root.counter}
 	if c.unitName != "" {
 		m.Unit = c.unitName
 	}
@@ -149,7 +150,7 @@ func (s *Set) Where(condition string) ([]bool, error) {
 		return nil, err
 	}
 	if !c.root.logic {
-		return nil, &Error{Expr: condition, Column: -1, Text: "this is no condition: compare it with something, as in gc_running == 0"}
+		return nil, &expression.Error{Expr: condition, Column: -1, Text: "this is no condition: compare it with something, as in gc_running == 0"}
 	}
 	out := make([]bool, s.samples.Len())
 	for i, v := range c.root.eval(len(out)) {
@@ -165,12 +166,12 @@ func (c *compiler) resolve(w word, column int) (*node, error) {
 			return c.sum(w.name, []*monitor{&c.set.index.monitors[i]}, column)
 		}
 	}
-	if expression, ok := c.set.defined[w.name]; ok && len(w.labels) == 0 {
-		return c.nested(w.name, expression, column)
+	if source, ok := c.set.defined[w.name]; ok && len(w.labels) == 0 {
+		return c.nested(w.name, source, column)
 	}
 	base, err := c.set.index.base(w.name)
 	if err != nil {
-		return nil, errorAt(column, "%v", err)
+		return nil, expression.Errorf(column, "%v", err)
 	}
 	if base == "" {
 		if n := c.builtin(w.name); n != nil {
@@ -182,13 +183,13 @@ func (c *compiler) resolve(w word, column int) (*node, error) {
 			return c.nested(m.Name, m.Expr, column)
 		}
 		if c.library > 0 && c.set.absent(w.name) == "" {
-			return nil, errorAt(column, "this session has no monitor %s", w.name)
+			return nil, expression.Errorf(column, "this session has no monitor %s", w.name)
 		}
-		return nil, errorAt(column, "%s", c.set.unknown(w.name))
+		return nil, expression.Errorf(column, "%s", c.set.unknown(w.name))
 	}
 	chosen := c.set.index.choose(base, w.labels)
 	if len(chosen) == 0 {
-		return nil, errorAt(column, "%s", c.set.index.noneChosen(base, w.labels))
+		return nil, expression.Errorf(column, "%s", c.set.index.noneChosen(base, w.labels))
 	}
 	return c.sum(base, chosen, column)
 }
@@ -210,18 +211,18 @@ func (c *compiler) builtin(name string) *node {
 }
 
 // nested compiles a metric inside another expression.
-func (c *compiler) nested(name, expression string, column int) (*node, error) {
+func (c *compiler) nested(name, source string, column int) (*node, error) {
 	if c.nesting++; c.nesting > maxNested {
-		return nil, errorAt(column, "metric %s: more than %d metrics in each other", name, maxNested)
+		return nil, expression.Errorf(column, "metric %s: more than %d metrics in each other", name, maxNested)
 	}
 	defer func() { c.nesting-- }()
-	n, err := c.expression(expression)
+	n, err := c.expression(source)
 	if err != nil {
-		var e *Error
+		var e *expression.Error
 		if errors.As(err, &e) {
 			err = errors.New(e.Text)
 		}
-		return nil, errorAt(column, "metric %s: %v", name, err)
+		return nil, expression.Errorf(column, "metric %s: %v", name, err)
 	}
 	n.text = name
 	return n, nil

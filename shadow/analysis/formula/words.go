@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"stackagent/internal/expression"
 )
 
 // A word is what the parser does not know: a monitor's name with dots, labels, or quotes, or a number with a unit. It is
@@ -32,9 +34,6 @@ func (l *label) matches(value string) bool {
 	return same != l.not
 }
 
-// digits number the words.
-const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 type scanner struct {
 	in    []rune
 	out   []rune
@@ -42,9 +41,9 @@ type scanner struct {
 	words []word
 }
 
-// scan puts words in place of what the parser does not know. Word i is $ and digits[i].
-func scan(expression string) (string, []word, error) {
-	s := scanner{in: []rune(expression)}
+// scan puts words in place of what the parser does not know. Word i is $ and expression.Marks[i].
+func scan(source string) (string, []word, error) {
+	s := scanner{in: []rune(source)}
 	for s.at < len(s.in) {
 		if err := s.next(); err != nil {
 			return "", nil, err
@@ -85,7 +84,7 @@ func (s *scanner) next() error {
 	case isDigit(r):
 		return s.number()
 	case r == '$' || r == '#' || r == '\\':
-		return errorAt(from, "unexpected %q: put the name of a monitor with such characters into quotes", r)
+		return expression.Errorf(from, "unexpected %q: put the name of a monitor with such characters into quotes", r)
 	}
 	s.out = append(s.out, r)
 	s.at++
@@ -94,10 +93,10 @@ func (s *scanner) next() error {
 
 // put replaces the input up to end by a word.
 func (s *scanner) put(end int, w word) error {
-	if len(s.words) == len(digits) {
-		return errorAt(s.at, "more than %d names and quantities in one expression", len(digits))
+	if len(s.words) == len(expression.Marks) {
+		return expression.Errorf(s.at, "more than %d names and quantities in one expression", len(expression.Marks))
 	}
-	s.out = append(s.out, '$', rune(digits[len(s.words)]))
+	s.out = append(s.out, '$', rune(expression.Marks[len(s.words)]))
 	for range end - s.at - 2 {
 		s.out = append(s.out, ' ')
 	}
@@ -109,7 +108,7 @@ func (s *scanner) put(end int, w word) error {
 func (s *scanner) quoted(from int) (string, int, error) {
 	end := s.while(from+1, func(r rune) bool { return r != s.in[from] })
 	if end == len(s.in) {
-		return "", 0, errorAt(from, "the quote that begins here has no end")
+		return "", 0, expression.Errorf(from, "the quote that begins here has no end")
 	}
 	return string(s.in[from+1 : end]), end + 1, nil
 }
@@ -129,7 +128,7 @@ func (s *scanner) name() error {
 		return nil
 	}
 	if strings.HasSuffix(w.name, ".") {
-		return errorAt(s.at, "the name %s ends in a dot", w.name)
+		return expression.Errorf(s.at, "the name %s ends in a dot", w.name)
 	}
 	return s.put(end, w)
 }
@@ -142,7 +141,7 @@ func (s *scanner) selector(at int) (labels []label, end int, err error) {
 		space()
 		keyEnd := s.while(at, isNamePart)
 		if l.key = string(s.in[at:keyEnd]); l.key == "" {
-			return nil, 0, errorAt(at, `want a label here, as in {class="Order"} or {class~"Order*"}`)
+			return nil, 0, expression.Errorf(at, `want a label here, as in {class="Order"} or {class~"Order*"}`)
 		}
 		at = keyEnd
 		space()
@@ -150,18 +149,18 @@ func (s *scanner) selector(at int) (labels []label, end int, err error) {
 			at++
 		}
 		if l.glob = s.peek(at) == '~'; !l.glob && s.peek(at) != '=' {
-			return nil, 0, errorAt(at, "want =, ~, != or !~ after the label %s", l.key)
+			return nil, 0, expression.Errorf(at, "want =, ~, != or !~ after the label %s", l.key)
 		}
 		at++
 		space()
 		if q := s.peek(at); q != '"' && q != '\'' {
-			return nil, 0, errorAt(at, "want the value of the label %s in quotes", l.key)
+			return nil, 0, expression.Errorf(at, "want the value of the label %s in quotes", l.key)
 		}
 		if l.value, end, err = s.quoted(at); err != nil {
 			return nil, 0, err
 		}
 		if _, err := path.Match(l.value, ""); l.glob && err != nil {
-			return nil, 0, errorAt(at, "%q: %v", l.value, err)
+			return nil, 0, expression.Errorf(at, "%q: %v", l.value, err)
 		}
 		labels, at = append(labels, l), end
 		space()
@@ -171,7 +170,7 @@ func (s *scanner) selector(at int) (labels []label, end int, err error) {
 		case ',':
 			continue
 		}
-		return nil, 0, errorAt(at, "want , or } after the value of the label %s", l.key)
+		return nil, 0, expression.Errorf(at, "want , or } after the value of the label %s", l.key)
 	}
 }
 
@@ -201,11 +200,11 @@ func (s *scanner) number() error {
 	}
 	w, known := words[name]
 	if !known || name == "count" || name == "ratio" {
-		return errorAt(end, "unknown unit %s: use ns, us, ms, s, min, B, kB, MB, GB, KiB, MiB, GiB, tasks or %%", name)
+		return expression.Errorf(end, "unknown unit %s: use ns, us, ms, s, min, B, kB, MB, GB, KiB, MiB, GiB, tasks or %%", name)
 	}
 	value, err := strconv.ParseFloat(string(s.in[s.at:end]), 64)
 	if err != nil {
-		return errorAt(s.at, "%s is no number: %v", string(s.in[s.at:end]), err)
+		return expression.Errorf(s.at, "%s is no number: %v", string(s.in[s.at:end]), err)
 	}
 	u := unit{}
 	if w.key != "" {
