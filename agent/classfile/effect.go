@@ -71,8 +71,3 @@ func poolEffect(p *Pool, in *Insn) (pop, push int, err error) {
 	}
 	return 1 + size, 0, nil // putfield
 }
-
-// ArgumentSlots returns the slots of the arguments of a method descriptor
-// (without `this`) and of its result, 0 for void; ok is false if the descriptor
-// is not well formed.
-func ArgumentSlots(descriptor string) (args, result int, ok bool) { return methodSlots(descriptor) }

@@ -26,7 +26,7 @@ func TestStackEffect(t *testing.T) {
 		{NewInsn(OpLastore), 4, 0}, {NewInsn(OpDaload), 2, 2}, {NewInsn(OpLcmp), 4, 1},
 		{NewInsn(OpLshl), 3, 2}, {NewInsn(OpI2d), 1, 2}, {NewVarInsn(OpDstore, 3), 2, 0},
 		{NewConstInsn(1 << 20), 0, 1}, {NewLdc(index(p.AddString("x"))), 0, 1},
-		{NewIndexInsn(OpLdc2W, index(p.AddLong(3))), 0, 2},
+		{&Insn{Op: OpLdc2W, Index: index(p.AddLong(3))}, 0, 2},
 		{NewInvoke(OpInvokestatic, method), 4, 2}, {NewInvoke(OpInvokevirtual, method), 5, 2},
 		{NewFieldInsn(OpGetstatic, field), 0, 2}, {NewFieldInsn(OpPutstatic, field), 2, 0},
 		{NewFieldInsn(OpGetfield, field), 1, 2}, {NewFieldInsn(OpPutfield, field), 3, 0},
@@ -54,14 +54,14 @@ func TestDescriptors(t *testing.T) {
 		"()V": {0, 0}, "(IJDF)J": {6, 2}, "([[J[Ljava/lang/String;Lx;)[D": {3, 1}, "(BCSZ)Lx;": {4, 1},
 		"(" + strings.Repeat("J", 127) + "I)V": {255, 0},
 	} {
-		args, result, ok := ArgumentSlots(d)
+		args, result, ok := methodSlots(d)
 		if !ok || args != want[0] || result != want[1] {
 			t.Errorf("%s: %d %d %v", d, args, result, ok)
 		}
 	}
 	for _, d := range []string{"", "()", "(", "V", "(V)V", "()VV", "(L;)V", "(Lx)V", "([)V", "(X)V", "()[V", "()II",
 		"(" + strings.Repeat("J", 128) + ")V", "(" + strings.Repeat("[", 256) + "I)V"} {
-		if _, _, ok := ArgumentSlots(d); ok {
+		if _, _, ok := methodSlots(d); ok {
 			t.Errorf("%.40q was accepted", d)
 		}
 	}

@@ -82,13 +82,8 @@ func NewConstInsn(v int32) *Insn {
 // NewMarkedInsn makes a sipush of v whose place in the written class is in Class.Marks.
 func NewMarkedInsn(v int16) *Insn { return &Insn{Op: OpSipush, Const: int32(v), Marked: true} }
 
-// NewLdc makes an ldc (one slot) of a pool entry. For long and double use
-// NewIndexInsn with OpLdc2W.
+// NewLdc makes an ldc (one slot) of a pool entry, not of a long or double.
 func NewLdc(index uint16) *Insn { return &Insn{Op: OpLdc, Index: index} }
-
-// NewIndexInsn makes an instruction whose only operand is a pool index: new,
-// checkcast, instanceof, anewarray, ldc2_w and so on.
-func NewIndexInsn(op Opcode, index uint16) *Insn { return &Insn{Op: op, Index: index} }
 
 // NewFieldInsn makes a getstatic, putstatic, getfield or putfield.
 func NewFieldInsn(op Opcode, index uint16) *Insn { return &Insn{Op: op, Index: index} }

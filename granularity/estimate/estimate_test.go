@@ -40,14 +40,12 @@ func TestVariation(t *testing.T) {
 }
 
 func TestFewValues(t *testing.T) {
-	for name, i := range map[string]Interval{"mean": Mean([]float64{7}), "geometric": GeometricMean([]float64{7}),
-		"bootstrap": Bootstrap([]float64{7}, mean, 1)} {
+	for name, i := range map[string]Interval{"mean": Mean([]float64{7}), "bootstrap": Bootstrap([]float64{7}, mean, 1)} {
 		if !near(i.Mean, 7, 1e-12) || i.Known() || i.Contains(7) || i.N != 1 {
 			t.Errorf("%s: %+v", name, i)
 		}
 	}
-	for name, i := range map[string]Interval{"mean": Mean(nil), "negative": GeometricMean([]float64{1, -1}), "zero": GeometricMean([]float64{1, 0}),
-		"combine": Combine(nil), "combine zero": Combine([]Interval{{Mean: 0, Low: 0, High: 1}}), "ratio": Ratio(nil, []float64{1})} {
+	for name, i := range map[string]Interval{"mean": Mean(nil), "combine": Combine(nil), "combine zero": Combine([]Interval{{Mean: 0, Low: 0, High: 1}}), "ratio": Ratio(nil, []float64{1})} {
 		if !math.IsNaN(i.Mean) || i.Known() {
 			t.Errorf("%s: %+v", name, i)
 		}
@@ -60,14 +58,6 @@ func TestJSON(t *testing.T) {
 		`{"hedges_g":null,"hedges_magnitude":"large","cliffs_delta":1,"cliffs_magnitude":"large"},{"hedges_g":null,"cliffs_delta":null}]`
 	if err != nil || string(b) != want {
 		t.Errorf("%s, %v", b, err)
-	}
-}
-
-// By hand: logarithms to base 2 are 0, 1, 2; t(0.975, 2) = 4.302652730, so the bounds are 2^(1 ± 4.3027/sqrt 3).
-func TestGeometricMean(t *testing.T) {
-	g, half := GeometricMean([]float64{1, 2, 4}), 4.302652730/math.Sqrt(3)
-	if !near(g.Mean, 2, 1e-12) || !near(g.Low, math.Exp2(1-half), 1e-8) || !near(g.High, math.Exp2(1+half), 1e-8) || g.N != 3 {
-		t.Errorf("%+v", g)
 	}
 }
 
@@ -196,13 +186,6 @@ func normal(r *rand.Rand, n int, mean, sd float64) []float64 {
 // The share of intervals that contain the truth is within four binomial standard errors of what it is to be.
 func TestCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(2026, 11))
-	logNormal := func(n int, mu, sigma float64) []float64 {
-		values := normal(r, n, mu, sigma)
-		for i := range values {
-			values[i] = math.Exp(values[i])
-		}
-		return values
-	}
 	for _, c := range []struct {
 		name         string
 		trials       int
@@ -210,7 +193,6 @@ func TestCoverage(t *testing.T) {
 		of           func() Interval
 	}{
 		{"mean of 4", 4000, 10, 0.95, func() Interval { return Mean(normal(r, 4, 10, 3)) }},
-		{"geometric mean of 6", 4000, math.Exp(1), 0.95, func() Interval { return GeometricMean(logNormal(6, 1, 0.5)) }},
 		{"ratio of 5 and 8", 4000, 1.25, 0.95, func() Interval { return Ratio(normal(r, 5, 125, 6), normal(r, 8, 100, 2)) }},
 		// BCa of 60 values still lacks about one percent (the bootstrap's variance divides by n).
 		{"bootstrapped mean of 60", 400, 10, 0.945, func() Interval { return Bootstrap(normal(r, 60, 10, 3), mean, r.Uint64()) }},

@@ -94,20 +94,6 @@ func quantile(degrees float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile(0.5 + Confidence/2)
 }
 
-// GeometricMean is the geometric mean of values with its interval: that of the mean of
-// the logarithms. It is NaN unless all values are positive.
-func GeometricMean(values []float64) Interval {
-	logs := make([]float64, len(values))
-	for i, v := range values {
-		if !(v > 0) {
-			return unbounded(math.NaN(), len(values))
-		}
-		logs[i] = math.Log(v)
-	}
-	m := Mean(logs)
-	return Interval{Mean: math.Exp(m.Mean), Low: math.Exp(m.Low), High: math.Exp(m.High), N: m.N}
-}
-
 // Combine is the geometric mean of independent estimates, such as the ratios of several
 // programs. The interval says how sure this mean is for these programs, not what other
 // programs would give: the bounds' distances on a logarithmic scale add up as squares.

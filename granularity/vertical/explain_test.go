@@ -1,7 +1,6 @@
 package vertical
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -135,54 +134,5 @@ func TestExplainNothing(t *testing.T) {
 	short := Explain(target, []Series{{Name: "short", Values: make([]float64, 10)}}, Range{200, 225}, ExplainOptions{})
 	if short.Tried != 0 || len(short.Causes) != 0 {
 		t.Errorf("%+v", short)
-	}
-}
-
-func TestExplainRuns(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	run := func(n int, level float64) Series {
-		v := red(r, n, 0.5)
-		for i := range v {
-			v[i] = level * (1 + 0.05*v[i])
-		}
-		return Series{Values: v}
-	}
-	pair := func(name, layer string, a, b float64) Pair {
-		p := Pair{run(900, a), run(1100, b)}
-		p.A.Name, p.A.Layer = name, layer
-		return p
-	}
-	target := pair("app.tasks.finished", "application", 100, 60)
-	others := []Pair{
-		pair("vm.alloc_bytes", "vm", 5000, 3000), // per task the same
-		pair("os.minor_faults", "os", 10, 90),
-		pair("vm.gc.pauses", "vm", 4, 4),
-		pair("app.tasks.started", "application", 100, 60),
-	}
-	o := RunOptions{Restates: func(s Series) bool { return s.Name == "app.tasks.started" }}
-	e := ExplainRuns(target, others, o)
-	if len(e.Causes) != 1 || e.Causes[0].Lead.Name != "os.minor_faults" || e.Causes[0].Lead.Series != 1 || !near(e.Before, 100, 2) || !near(e.During, 60, 2) || e.Tried != 4 {
-		t.Errorf("%+v", e)
-	}
-	if len(e.Demoted) != 2 || e.Demoted[0].Reason == e.Demoted[1].Reason {
-		t.Errorf("%+v", e.Demoted)
-	}
-	// Per task the faults are 15 times as many, and the allocation is what it was.
-	o.WorkA, o.WorkB = target.A.Values, target.B.Values
-	o.PerWork = func(s Series) bool { return s.Name != "app.tasks.finished" }
-	e = ExplainRuns(target, others, o)
-	for _, g := range e.Causes {
-		if f := g.Lead; f.Name == "vm.alloc_bytes" || f.Name == "os.minor_faults" && !near(f.During/f.Before, 15, 1) {
-			t.Errorf("%+v", f)
-		}
-	}
-	if len(e.Causes) == 0 || e.Causes[0].Lead.Name != "os.minor_faults" {
-		t.Errorf("%+v", e.Causes)
-	}
-	if e := ExplainRuns(pair("same", "vm", 7, 7), others, RunOptions{}); len(e.Causes) > 0 || !near(e.During, 7, 0.3) {
-		t.Errorf("%+v", e)
-	}
-	if e := ExplainRuns(Pair{}, others, o); len(e.Causes) > 0 || !math.IsNaN(e.Before) {
-		t.Errorf("%+v", e)
 	}
 }

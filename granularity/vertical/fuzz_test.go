@@ -46,6 +46,5 @@ func FuzzAll(f *testing.F) {
 		if e.Range.From < 0 || e.Range.To > len(x.Values) || e.Range.Len() != e.Range.To-e.Range.From {
 			t.Errorf("%+v", e)
 		}
-		ExplainRuns(Pair{x, y}, []Pair{{y, x}, {x, x}, {}}, RunOptions{WorkA: x.Values, WorkB: y.Values, PerWork: func(Series) bool { return true }})
 	})
 }

@@ -51,20 +51,6 @@ func (v Value) Int() int64 {
 	return 0
 }
 
-// Float is a number, 0 where it is none.
-func (v Value) Float() float64 {
-	if v.t != nil && !v.array {
-		c := v.cursor()
-		switch v.t.kind {
-		case floatKind:
-			return c.float()
-		case doubleKind:
-			return c.double()
-		}
-	}
-	return float64(v.Int())
-}
-
 // Text is a string, or that of a type with a single field, as jdk.types.Symbol; empty where it is none.
 func (v Value) Text() string {
 	for range maxDepth {

@@ -54,14 +54,6 @@ func (b *Browser) Close() {
 	b.stop()
 }
 
-// PID is the process of the browser; its children render.
-func (b *Browser) PID() int {
-	if p := chromedp.FromContext(b.ctx).Browser.Process(); p != nil {
-		return p.Pid
-	}
-	return 0
-}
-
 // File is the address of a file.
 func File(path string) (string, error) {
 	abs, err := filepath.Abs(path)

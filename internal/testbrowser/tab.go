@@ -81,9 +81,6 @@ func (t *Tab) Go(address string) error {
 	return nil
 }
 
-// Reload loads the page anew.
-func (t *Tab) Reload() error { return t.do(chromedp.Reload()) }
-
 // Back is the browser's button.
 func (t *Tab) Back() error { return t.do(chromedp.NavigateBack()) }
 

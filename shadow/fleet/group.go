@@ -32,9 +32,6 @@ const (
 // All are the groupings in the order of help texts.
 var All = []By{Class, Executor, Site, Wait, Instance, Version, Env, Service, Session, Day}
 
-// Detailed reports whether rows by it need roll-ups that tell instances and sessions apart as well as classes.
-func (b By) Detailed() bool { return b == Session }
-
 // Metrics of roll-ups that have a part in figures here, beside those of package rollup.
 const (
 	Wall     = "wall_ns"

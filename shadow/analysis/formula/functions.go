@@ -14,7 +14,6 @@ import (
 // function is one of the language. Its arguments are checked numbers.
 type function struct {
 	form string // how it is written
-	doc  string
 	args int
 	call func(c *compiler, column int, args []*node) (*node, error)
 }
@@ -24,28 +23,17 @@ var functions map[string]*function
 
 func init() {
 	functions = map[string]*function{
-		"rate":  {"rate(x)", "growth of a counter per second", 1, rate},
-		"delta": {"delta(x)", "change of a level in the sample: its value at the end less that at the start; where only means are known, since the sample before", 1, delta},
-		"ratio": {"ratio(part, whole)", "the quotient of two values of the same unit", 2, ratio},
-		"avg":   {"avg(x, n)", "mean over the sample and the n-1 before it, of those that have a value", 2, average},
-		"abs":   {"abs(x)", "without the sign", 1, absolute},
-		"min":   {"min(x, y)", "the smaller one in each sample", 2, smaller},
-		"max":   {"max(x, y)", "the larger one in each sample", 2, larger},
+		"rate":  {"rate(x)", 1, rate},             // growth of a counter per second
+		"delta": {"delta(x)", 1, delta},           // change of a level in the sample; where only means are known, since the sample before
+		"ratio": {"ratio(part, whole)", 2, ratio}, // the quotient of two values of the same unit
+		"avg":   {"avg(x, n)", 2, average},        // mean over the sample and the n-1 before it, of those that have a value
+		"abs":   {"abs(x)", 1, absolute},          // without the sign
+		"min":   {"min(x, y)", 2, smaller},        // the smaller one in each sample
+		"max":   {"max(x, y)", 2, larger},         // the larger one in each sample
 	}
 }
 
 func functionNames() []string { return slices.Sorted(maps.Keys(functions)) }
-
-// Function describes a function of the language.
-type Function struct{ Form, Doc string }
-
-// Functions lists the functions of the language.
-func Functions() (out []Function) {
-	for _, name := range functionNames() {
-		out = append(out, Function{functions[name].form, functions[name].doc})
-	}
-	return out
-}
 
 func (c *compiler) call(name string, arguments []ast.Node, at, depth int) (*node, error) {
 	f := functions[name]

@@ -6,7 +6,6 @@ import (
 
 	"stackagent/granularity/waiting"
 	"stackagent/internal/units"
-	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
 
@@ -130,12 +129,4 @@ func (a *Analysis) singlesOf(order []uint32, sites map[rowKey]*Row) ([]Single, e
 		}
 	}
 	return rows, nil
-}
-
-// Thread is the thread of a Doing; nil: not known.
-func (a *Analysis) Thread(d *Doing) *session.Thread {
-	if d.Thread == 0 {
-		return nil
-	}
-	return a.s.ThreadByID(d.Thread)
 }

@@ -7,12 +7,6 @@ type budget struct {
 	left atomic.Int64
 }
 
-func newBudget(n int) *budget {
-	b := &budget{}
-	b.left.Store(int64(n))
-	return b
-}
-
 func (b *budget) take() bool {
 	if b.left.Add(-1) < 0 {
 		b.left.Add(1)

@@ -28,7 +28,8 @@ func (m *waiting) remove(i int) { m.list = append(m.list[:i:i], m.list[i+1:]...)
 func TestPendingIsAList(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		b := newBudget(200)
+		b := &budget{}
+		b.left.Store(200)
 		p, m := newPending(b), &waiting{}
 		for step := range int64(20_000) {
 			id := 1 + r.Uint64N(150)

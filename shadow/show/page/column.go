@@ -120,13 +120,3 @@ func BucketOf(v int64) uint16 {
 	octave := bits.Len64(uint64(v)) - 1 // >= 5
 	return uint16(2*perOctave + (octave-5)*perOctave + int(v>>(octave-4))&(perOctave-1))
 }
-
-// middleOf is the value that stands for a bucket, at most 1/32 from each of its values.
-func middleOf(bucket uint16) float64 {
-	if bucket < 2*perOctave {
-		return float64(bucket)
-	}
-	i := int(bucket) - 2*perOctave
-	width := math.Ldexp(1, i/perOctave+1)
-	return (float64(perOctave+i%perOctave))*width + (width-1)/2
-}

@@ -171,21 +171,3 @@ func (w *Writer) worker(rng *rand.Rand, t, tile, ray, future uint32) {
 		}
 	}
 }
-
-// HostileNames is a small session all names of which are Hostile.
-func HostileNames() summary.Source {
-	w := NewWriter()
-	for i, name := range Hostile {
-		c := w.Class(name, units.KindRunnable, 2, 1)
-		t := w.Thread(name, "application", units.Ns(1000*i))
-		w.Add(Execution{Class: c, Thread: t, Start: units.MonoNs(i) * 1e8, Wall: 5e6, CPU: 4e6, SelfWall: 5e6, SelfCPU: 4e6})
-	}
-	m := &w.Src.Manifest
-	m.JVM.MainClass, m.JVM.Name, m.JVM.Version, m.JVM.Host = Hostile[0], Hostile[1], Hostile[7], Hostile[3]
-	m.Session, m.JVM.GC, m.Ended, m.ExitNote = Hostile[1], Hostile[2], Hostile[0], Hostile[0]
-	m.NotAvailable = map[string]string{Hostile[0]: Hostile[1]}
-	m.Refusals = []store.Refusal{{Reason: Hostile[0], Count: 1, Sample: Hostile[7]}}
-	m.Lost = store.Lost{Events: 1, ByReason: map[string]uint64{Hostile[0]: 1}}
-	w.Src.Warnings = []string{Hostile[0], Hostile[7]}
-	return w.Src
-}
