@@ -105,39 +105,28 @@ func (q *quotas) service(name string) *limited {
 	return l
 }
 
-// took counts a message and reports whether the service has to wait.
-func (q *quotas) took(service string, bytes int) bool {
-	if q == nil {
-		return false
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.service(service)
-	if l == nil || l.bytes == nil {
-		return false
-	}
-	now := time.Now()
-	for bytes > 0 { // a message may be larger than the burst
-		n := min(bytes, l.bytes.Burst())
-		l.bytes.ReserveN(now, n)
-		bytes -= n
-	}
-	if l.bytes.TokensAt(now) >= 0 {
-		return false
-	}
-	l.throttled++
-	return true
-}
-
-// mayRead reports whether the service may take messages from the bus.
-func (q *quotas) mayRead(service string) bool {
+// mayRead counts bytes taken from the bus, and reports whether the service may take more.
+func (q *quotas) mayRead(service string, bytes int) bool {
 	if q == nil {
 		return true
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.service(service)
-	return l == nil || l.bytes == nil || l.bytes.TokensAt(time.Now()) >= 0
+	if l == nil || l.bytes == nil {
+		return true
+	}
+	now := time.Now()
+	for left := bytes; left > 0; left -= l.bytes.Burst() { // a message may be larger than the burst
+		l.bytes.ReserveN(now, min(left, l.bytes.Burst()))
+	}
+	if l.bytes.TokensAt(now) >= 0 {
+		return true
+	}
+	if bytes > 0 {
+		l.throttled++
+	}
+	return false
 }
 
 // admit chooses, of the sessions that wait for an owner, at most n that may be opened now: of each service no more than

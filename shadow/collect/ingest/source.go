@@ -119,7 +119,7 @@ func (s *source) run() {
 				s.settled()
 				s.held = 0
 			}
-			if s.in.quotas.took(s.service, len(m.Data())) {
+			if !s.in.quotas.mayRead(s.service, len(m.Data())) {
 				s.settled()
 				s.rest(stop)
 				stop = nil

@@ -69,7 +69,7 @@ func (in *Ingest) wake(waiting map[string]uint64) {
 			s.sawWaiting.Store(now.UnixNano())
 		}
 		rested := now.Sub(time.Unix(0, s.rested.Load()))
-		if !in.quotas.mayRead(s.service) {
+		if !in.quotas.mayRead(s.service, 0) {
 			continue
 		}
 		if !in.turns() || n > 0 && (rested >= in.dueAfter() || n >= turnBacklog || !s.began.Load() || watched[s.name] || in.draining.Load() > 0) {
