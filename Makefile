@@ -196,6 +196,7 @@ unit-jvmti:
 #   240 sessions that come and go, not 120; a cluster that loses nodes four times, not once
 #   every example without the agent once more
 #   every fuzz target
+#   the command is built for macOS
 test-full: export STACKAGENT_ALL_CLASSES := 1
 test-full: export STACKAGENT_TORTURE := full
 test-full:
@@ -204,6 +205,7 @@ test-full:
 	@mkdir -p $(TIMES)
 	@$(MAKE) --no-print-directory all
 	@$(TIMED) lint $(MAKE) --no-print-directory lint
+	GOOS=darwin CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/shadow
 	@$(TIMED) unit $(MAKE) --no-print-directory unit
 	@$(TIMED) jvmti $(MAKE) --no-print-directory jvmti
 	@$(TIMED) race $(MAKE) --no-print-directory race

@@ -21,8 +21,11 @@ var checked = []string{"-O1", "-fsanitize=address,undefined", "-fno-sanitize-rec
 // cache, by the command that makes them and all C of this folder: most of a run without it is compiling.
 func compile(t testing.TB, flags []string, sources ...string) (program string) {
 	t.Helper()
-	args := slices.Concat([]string{"-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"}, flags,
-		strings.Fields(os.Getenv("CGO_CFLAGS")), sources, []string{"-ldl"})
+	headers := slices.DeleteFunc(strings.Fields(os.Getenv("CGO_CFLAGS")), func(flag string) bool {
+		return !strings.HasPrefix(flag, "-I") // else its -O2 would win over the test's own level
+	})
+	args := slices.Concat([]string{"-std=gnu11", "-D_GNU_SOURCE", "-g1", "-Wall", "-Wextra", "-Werror", "-pthread"}, flags,
+		headers, sources, []string{"-ldl"})
 	cache := programs(t)
 	program = filepath.Join(cache, programKey(t, args))
 	if _, err := os.Stat(program); err == nil {

@@ -221,7 +221,7 @@ func (p *Process) taken(ctx context.Context, conn *net.UnixConn) error {
 	}
 	for looks := 0; looks < wakeLooks; looks++ {
 		left := 0
-		if err := raw.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) }); err != nil {
+		if err := raw.Control(func(fd uintptr) { left, err = unsent(fd) }); err != nil {
 			return fmt.Errorf("process %d: %w", p.PID, err)
 		}
 		if err != nil || left == 0 {
