@@ -147,7 +147,10 @@ type Row struct {
 	Null    string // what null means; "": never null
 	LeftOut bool   // a part in which all values are null has no such column
 	From    Conversion
-	Doc     string // what it is, where Field.Doc does not say it as the table needs it
+	Doc     string // what the column is, where Field.Doc does not say it as the table needs it
+
+	// FieldDoc is what the row's field is where the column holds another value, made by Value. It says what an unknown value is, too.
+	FieldDoc string
 
 	// Of big tables:
 	Value    string // the function of the row that gives the value, and whether there is one if it may be null; "": the field

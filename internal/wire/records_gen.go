@@ -168,7 +168,7 @@ type Construction struct {
 	TaskID uint64      // the task
 	Class  uint32      // classes.class of the task
 	Thread uint32      // threads.thread that created it
-	Wall   units.Ticks // wall time; ticks by the rate of the clock at the batch
+	Wall   units.Ticks // wall time
 	CPU    units.Ns    // CPU time
 }
 
@@ -190,7 +190,7 @@ type Submission struct {
 type VirtualThread struct {
 	Thread     uint32       // threads.thread; 0: several threads with code of one class, too many to record one by one
 	Class      uint32       // classes.class of its code: the first class of the program that it executed, else of the JDK
-	Flags      VirtualFlags // it had not ended
+	Flags      VirtualFlags // see VirtualFlags
 	At         units.Ticks  // when this was recorded: at its end, or the session's
 	Threads    uint64       // threads that the row stands for
 	Mounts     uint64       // times that it got onto a carrier, its start included
@@ -200,7 +200,7 @@ type VirtualThread struct {
 	Pins       uint64       // times that it parked without leaving its carrier
 	Pinned     units.Ticks  // time parked so
 	Away       units.Ticks  // time between two mounts: parked, blocked, or ready to continue
-	Ready      units.Ns     // the part of away_ns in which it waited for a carrier
+	Ready      units.Ns     // the part of Away in which it waited for a carrier, in ticks, or units.NotMeasured
 	MostMounts uint64       // the most mounts of a single thread; of a row for several, of all of this class on a carrier so far
 	MostPinned units.Ticks  // the longest time pinned of a single thread
 	MostAway   units.Ticks  // the longest time between mounts

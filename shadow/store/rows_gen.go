@@ -19,11 +19,11 @@ type Execution struct {
 	EndNs       units.MonoNs // end, 0: still running
 	WallNs      units.Ns     // end - start; units.NotMeasured: still running
 	CPUNs       units.Ns     // CPU time of the thread between the two; units.NotMeasured: not measured
-	SelfWallNs  units.Ns     // the part of the wall time in executions directly inside; 0 while running
-	SelfCPUNs   units.Ns     // the part of the CPU time in executions directly inside; units.NotMeasured: not measured
+	SelfWallNs  units.Ns     // wall time outside the executions directly inside; units.NotMeasured: still running
+	SelfCPUNs   units.Ns     // CPU time outside the executions directly inside; units.NotMeasured: not measured
 	Site        uint32       // sites.site that executes it; 0: not known
-	SubmittedNs units.MonoNs // start - latest submission before it, or when the task was due if that is later; 0: not known
-	DueNs       units.MonoNs // the delay that was asked for: when it was due - the submission, of a later period - when it was queued again; 0: none
+	SubmittedNs units.MonoNs // the latest submission of the task before the start; 0: not known
+	DueNs       units.MonoNs // when the task was due, if that was after the submission and before the start; 0: it was not, or not known
 }
 
 // Creation is a row of the table creations.
@@ -131,7 +131,7 @@ type Construction struct {
 	TaskID uint64   // the task
 	Class  uint32   // classes.class of the task
 	Thread uint32   // threads.thread that created it
-	WallNs units.Ns // wall time; ticks by the rate of the clock at the batch
+	WallNs units.Ns // wall time, from ticks by the rate of the clock at the batch
 	CPUNs  units.Ns // CPU time; units.NotMeasured: not measured
 }
 
@@ -235,7 +235,7 @@ type Wait struct {
 	Thread     uint32    `parquet:"thread,delta"`      // threads.thread that waited
 	StartNs    int64     `parquet:"start_ns,delta"`    // start
 	EndNs      int64     `parquet:"end_ns,delta"`      // end
-	ReadyNs    *units.Ns `parquet:"ready_ns"`          // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; 0: not measured; nil: not measured
+	ReadyNs    *units.Ns `parquet:"ready_ns"`          // of a virtual thread: the part of the wait after it was made ready to continue, when it waited for a carrier; nil: not measured
 	Object     uint32    `parquet:"object,delta"`      // identity hash of that object; 0: not known
 	Lock       uint32    `parquet:"lock,delta"`        // of a condition: identity hash of its lock; 0: none, or not known
 	Waker      uint32    `parquet:"waker,delta"`       // threads.thread that ended it; 0: not known, or its time was over
@@ -314,8 +314,8 @@ type ExecutionColumns struct {
 	EndNs       []units.MonoNs // end, 0: still running
 	WallNs      []units.Ns     // end - start; units.NotMeasured: still running
 	CPUNs       []units.Ns     // CPU time of the thread between the two; units.NotMeasured: not measured
-	SelfWallNs  []units.Ns     // the part of the wall time in executions directly inside; 0 while running
-	SelfCPUNs   []units.Ns     // the part of the CPU time in executions directly inside; units.NotMeasured: not measured
+	SelfWallNs  []units.Ns     // wall time outside the executions directly inside; units.NotMeasured: still running
+	SelfCPUNs   []units.Ns     // CPU time outside the executions directly inside; units.NotMeasured: not measured
 	Site        []uint32       // sites.site that executes it; 0: not known
 	QueueNs     []units.Ns     // start - latest submission before it, or when the task was due if that is later; units.NotMeasured: not known
 	DelayNs     []units.Ns     // the delay that was asked for: when it was due - the submission, of a later period - when it was queued again; units.NotMeasured: none
@@ -375,7 +375,7 @@ type ConstructionColumns struct {
 	TaskID []uint64     // the task
 	Class  []uint32     // classes.class of the task
 	Thread []uint32     // threads.thread that created it
-	WallNs []units.Ns   // wall time; ticks by the rate of the clock at the batch
+	WallNs []units.Ns   // wall time, from ticks by the rate of the clock at the batch
 	CPUNs  []units.Ns   // CPU time; units.NotMeasured: not measured
 	Extra  [][]units.Ns // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured
 }

@@ -81,8 +81,11 @@ func tag(r *schema.Record, f schema.Field) string {
 	return "`parquet:\"" + strings.Join(parts, ",") + "\"`"
 }
 
-// rowDoc is what the comment of a field says.
+// rowDoc is what the comment of a row's field says.
 func rowDoc(f schema.Field) string {
+	if f.Row.FieldDoc != "" {
+		return f.Row.FieldDoc
+	}
 	doc := plain(f.Row.Doc)
 	if doc == "flags" {
 		doc = "wire." + f.Type
@@ -119,6 +122,9 @@ func writeRows(c *code) {
 			if f.Row.Read != "-" {
 				read := f
 				read.Row.Type = f.Row.ReadType
+				if f.Row.Read != f.Row.Name { // readers get the column, not the field
+					read.Row.FieldDoc = ""
+				}
 				c.p("\t%s []%s // %s", f.Row.Read, f.Row.ReadType, rowDoc(read))
 			}
 		}
