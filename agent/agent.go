@@ -275,7 +275,6 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}
 	a.source.news.Classes, a.source.news.Executors = a.knownClasses(), slices.Clone(a.executors)
-	a.source.last.Refused = jvmti.ReadTotals().Refused // in earlier sessions
 	a.hurry = make(chan struct{}, 1)
 	var err error
 	a.collector, err = drain.NewCollector(drain.Config{

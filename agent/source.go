@@ -11,13 +11,8 @@ import (
 	"stackagent/jvmti"
 )
 
-// Reasons under which the probes lose events.
-const (
-	lostRingFull = "ring full"
-	lostTooDeep  = "nested too deep"
-	lostNoStack  = "stack nearly used up"
-	lostNoRing   = "no memory for a ring"
-)
+// lostRingFull is the reason for lost events that the probes have no other one for.
+const lostRingFull = "ring full"
 
 // source is what the collector drains: the rings, the news and the totals.
 type source struct {
@@ -32,8 +27,7 @@ type source struct {
 
 	news  jvmti.News        // of earlier sessions, reported first
 	known func(*jvmti.News) // is called with new classes and executors
-	last  jvmti.Totals      // at the last report
-	waits uint64            // jvmti.ThreadWaits at the last report
+	last  []wire.Refusal    // at the last report
 }
 
 func newSource(ringBytes int, w *weaver) *source {
@@ -97,54 +91,27 @@ func (s *source) Meta() drain.Meta {
 
 // refusals are those that the probes counted since the last call.
 func (s *source) refusals(t *jvmti.Totals) []wire.Refusal {
-	const noQueueTime = "queue time unknown (the task's class was loaded before the agent attached): "
-	waits := jvmti.ThreadWaits()
-	list := []wire.Refusal{
-		{Reason: "the agent waited: the system could not start a thread", Count: waits - s.waits},
-		{Reason: "recorded one by one: no memory to summarise further classes of a thread", Count: t.Refused - s.last.Refused},
-		{Reason: noQueueTime + "submitted again before it was executed, or not distinguishable from another task", Count: t.Ambiguous - s.last.Ambiguous},
-		{Reason: noQueueTime + "too many tasks wait", Count: t.Crowded - s.last.Crowded},
-		{Reason: noQueueTime + "not executed within ten minutes", Count: t.Aged - s.last.Aged},
-		{Reason: "GC pause not recorded: no memory", Count: t.LostPauses - s.last.LostPauses},
-		{Reason: "refusal not reported: no memory", Count: t.LostRefusals - s.last.LostRefusals},
-		{Reason: "scheduling of virtual threads not followed: no memory", Count: t.NoTurns - s.last.NoTurns},
+	now := append(t.Refusals(), wire.Refusal{Reason: "the agent waited: the system could not start a thread", Count: jvmti.ThreadWaits()})
+	list := slices.Clone(now)
+	for i := range s.last {
+		list[i].Count -= s.last[i].Count
 	}
-	s.waits, s.last = waits, *t
+	s.last = now
 	return slices.DeleteFunc(list, func(r wire.Refusal) bool { return r.Count == 0 })
 }
 
 func (s *source) totals(t *jvmti.Totals) wire.Totals {
-	totals := wire.Totals{
-		Executions: t.Executions + s.ends.running,
-		Creations:  t.Creations,
-		Classes:    s.weaver.woven.Load(),
-
-		VirtualExecutions: t.VirtualExecutions + s.ends.virtualRunning,
-		VirtualCreations:  t.VirtualCreations,
-		VirtualLost:       t.VirtualLost,
-		Scheduling:        t.Scheduling,
-
-		Submissions:     t.Submissions,
-		LostSubmissions: t.LostSubmissions,
-		TaskTraces:      t.TaskTraces,
-		LostTaskTraces:  t.LostTaskTraces,
-		TracingSeen:     t.TracingSeen,
-		LostThreads:     t.LostThreads,
-
-		Constructions:           t.Constructions,
-		LostConstructions:       t.LostConstructions,
-		SummarisedConstructions: t.SummarisedConstructions,
+	totals := t.Totals
+	totals.Executions += s.ends.running
+	totals.VirtualExecutions += s.ends.virtualRunning
+	totals.Classes = s.weaver.woven.Load()
+	full := wire.Loss{Reason: lostRingFull, Events: t.LostEvents}
+	for _, l := range t.Losses() {
+		full.Events -= l.Events
+		totals.Lost = append(totals.Lost, l)
 	}
-	for _, loss := range []wire.Loss{
-		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack - t.NoRing},
-		{Reason: lostTooDeep, Events: t.TooDeep},
-		{Reason: lostNoStack, Events: t.NoStack},
-		{Reason: lostNoRing, Events: t.NoRing},
-	} {
-		if loss.Events > 0 {
-			totals.Lost = append(totals.Lost, loss)
-		}
-	}
+	totals.Lost = append(totals.Lost, full)
+	totals.Lost = slices.DeleteFunc(totals.Lost, func(l wire.Loss) bool { return l.Events == 0 })
 	return totals
 }
 

@@ -1,6 +1,7 @@
 /* The drain room: the reader's side of rings and cells. One thread at a time. */
 #ifndef STACKAGENT_DRAIN_H
 #define STACKAGENT_DRAIN_H
+#include "drain_totals_gen.h"
 #include "state_os_threads.h"
 #include "state_queued_tasks.h"
 
@@ -18,18 +19,6 @@ void sa_summaries_reset(void);
 void sa_fence_all_threads(void);
 
 /* drain_totals.c */
-typedef struct {
-    uint64_t executions, creations, lost, too_deep, no_stack, refused;
-    uint64_t virtual_executions, virtual_creations, virtual_lost;
-    uint64_t submissions, lost_submissions;
-    uint64_t task_traces, lost_task_traces;
-    bool tracing_seen;
-    uint64_t constructions, lost_constructions, summarised_constructions;
-    uint64_t mounts, unmounts, pins, pinned_ns;
-    uint64_t no_ring, lost_threads, lost_pauses, lost_refusals, no_turns;
-    uint64_t waited_ns; /* of all threads, for room in their rings */
-    sa_queued_missed queued;
-} sa_totals;
 void sa_totals_now(sa_totals *t);
 void sa_totals_keep(const sa_os *os); /* what it has counted stays in the totals when it goes */
 void sa_totals_reset(void);

@@ -24,7 +24,7 @@ typedef struct {
 } state;
 
 static state look(void) {
-    state s = {0, events(&sa_losses.nowhere) + events(&sa_losses.nowhere_virtual), 0};
+    state s = {0, events(&sa_nowhere.counts) + events(&sa_nowhere.virtual_counts), 0};
     for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next) {
         s.unread += sa_ring_unread(&os->ring);
         s.sum += atomic_load_explicit(&os->ring.published, memory_order_relaxed) + events(&os->counts) + events(&os->virtual_counts) +

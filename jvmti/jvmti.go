@@ -277,56 +277,6 @@ func Clock() wire.ClockPair {
 	return wire.ClockPair{Ticks: units.Ticks(ticks), Mono: units.MonoNs(mono)}
 }
 
-// Totals are running sums of what the probes have produced.
-type Totals struct {
-	Executions, Creations uint64 // counted and lost ones included
-	Lost                  uint64 // no room in a ring, or one of the next three
-	TooDeep               uint64 // executions nested too deep to be recorded
-	NoStack               uint64 // executions begun with the stack nearly used up, not recorded
-	NoRing                uint64 // no memory for a ring, or to know the thread at all
-	Refused               uint64 // times that there was no memory to count instead of recording
-
-	LostThreads, LostPauses, LostRefusals uint64        // no memory to describe them
-	NoTurns                               uint64        // scheduling events of virtual threads without memory
-	Waited                                time.Duration // of all threads, for room in their rings
-
-	// Of virtual threads.
-	VirtualExecutions, VirtualCreations, VirtualLost uint64
-	Scheduling                                       wire.VirtualScheduling
-
-	Submissions, LostSubmissions     uint64 // lost ones are part of the first
-	TaskTraces, LostTaskTraces       uint64 // the same
-	TracingSeen                      bool   // a tracing library was loaded
-	Constructions, LostConstructions uint64 // lost ones are part of the first
-	SummarisedConstructions          uint64 // of the first too: their classes were being summarised
-
-	// Submissions without a queue time, of tasks without room for an id: two tasks with the same key; no room in the
-	// table; not executed for too long.
-	Ambiguous, Crowded, Aged uint64
-}
-
-// ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
-func ReadTotals() Totals {
-	var t C.sa_totals
-	C.sa_totals_now(&t)
-	return Totals{
-		Executions: uint64(t.executions), Creations: uint64(t.creations), Lost: uint64(t.lost),
-		TooDeep: uint64(t.too_deep), NoStack: uint64(t.no_stack), NoRing: uint64(t.no_ring), Refused: uint64(t.refused),
-		LostThreads: uint64(t.lost_threads), LostPauses: uint64(t.lost_pauses), LostRefusals: uint64(t.lost_refusals),
-		NoTurns: uint64(t.no_turns), Waited: time.Duration(t.waited_ns),
-		VirtualExecutions: uint64(t.virtual_executions), VirtualCreations: uint64(t.virtual_creations),
-		VirtualLost: uint64(t.virtual_lost),
-		Scheduling: wire.VirtualScheduling{Mounts: uint64(t.mounts), Unmounts: uint64(t.unmounts), Pins: uint64(t.pins),
-			Pinned: units.Ns(t.pinned_ns)},
-		Submissions: uint64(t.submissions), LostSubmissions: uint64(t.lost_submissions),
-		TaskTraces: uint64(t.task_traces), LostTaskTraces: uint64(t.lost_task_traces), TracingSeen: bool(t.tracing_seen),
-		Constructions: uint64(t.constructions), LostConstructions: uint64(t.lost_constructions),
-		SummarisedConstructions: uint64(t.summarised_constructions),
-
-		Ambiguous: uint64(t.queued.ambiguous), Crowded: uint64(t.queued.full), Aged: uint64(t.queued.aged),
-	}
-}
-
 // Drainer copies records out of the rings. One goroutine at a time.
 type Drainer struct {
 	mu       sync.Mutex

@@ -70,12 +70,12 @@ static void add_nowhere(sa_counts *to, enum sa_kind_lost kind) {
 
 void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind) {
     if (!recording()) return;
-    add_nowhere(&sa_losses.nowhere, kind);
+    add_nowhere(&sa_nowhere.counts, kind);
     if (kind != SA_LOST_EXECUTION && kind != SA_LOST_CREATION) return;
     /* A thread without memory for its state cannot count what it loses; the virtual
      * threads' sum does. */
     bool known = c != NULL && !c->is_virtual && c->generation == this_generation();
-    add_nowhere(known ? &sa_platform_of(c)->counts : &sa_losses.nowhere_virtual, kind);
+    add_nowhere(known ? &sa_platform_of(c)->counts : &sa_nowhere.virtual_counts, kind);
     atomic_fetch_add(&sa_losses.no_ring, 1);
 }
 

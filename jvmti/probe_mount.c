@@ -93,7 +93,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     sa_os *os = begin_turn();
     if (os == NULL) {
         sa_vthread *away = away_of(context);
-        turn_nowhere(away == NULL ? NULL : &away->head, &sa_losses.nowhere_scheduling.mounts);
+        turn_nowhere(away == NULL ? NULL : &away->head, &sa_nowhere.scheduling.mounts);
         return;
     }
     sa_thread *p = (sa_thread *)(uintptr_t)carrier; /* this thread, which may be older than the session */
@@ -130,7 +130,7 @@ static void put_away(JNIEnv *env, sa_vthread *v, jobject thread) {
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context, jobject thread) {
     sa_os *os = begin_turn();
     if (os == NULL) {
-        turn_nowhere(of_session(context), &sa_losses.nowhere_scheduling.unmounts);
+        turn_nowhere(of_session(context), &sa_nowhere.scheduling.unmounts);
         return;
     }
     sa_thread *c = of_session(context);

@@ -56,8 +56,8 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentTrace_record0(JNIEnv *env, jcla
         uint8_t kind = what == OF_SUBMISSION ? SA_TRACE_OF_SUBMISSION : SA_TRACE_OF_EXECUTION;
         sa_task_trace r = {.type = SA_REC_TASK_TRACE, .kind = kind, .task_id = task, .at_ticks = sa_ticks(&sa.clock),
                            .trace_high = (uint64_t)high, .trace_low = (uint64_t)low, .span = (uint64_t)span};
-        sa_add(&os->traces.all, 1);
-        if (!record(os, c, &r)) sa_add(&os->traces.lost, 1);
+        sa_add(&os->traces.task_traces, 1);
+        if (!record(os, c, &r)) sa_add(&os->traces.lost_task_traces, 1);
     }
     end(os);
     return (jlong)began;

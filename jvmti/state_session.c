@@ -4,3 +4,4 @@
 
 sa_state sa;
 sa_losses_of_session sa_losses;
+sa_uncounted sa_nowhere;

@@ -183,7 +183,7 @@ func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 	}
 	c := &Collector{cfg: cfg, src: src, sink: sink, per: defaultPer}
 	c.pending.Extras = cfg.Extras
-	c.pending.Work = newWork(cfg.Extras)
+	c.pending.ExecutionWork = newWork(cfg.Extras)
 	c.pending.ConstructionWork.Total = newWork(cfg.Extras).Total
 	return c, nil
 }

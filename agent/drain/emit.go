@@ -67,7 +67,7 @@ func (c *Collector) account(b *wire.Batch) {
 	if c.empty++; !isEmpty(b) {
 		c.empty = 0
 	}
-	n := len(b.Executions) + len(b.Creations) + len(b.Submissions) + len(b.Constructions) + len(b.Waits) + len(b.TaskTraces)
+	n := b.Events()
 	if n >= minBatchEvents && len(b.Summaries) == 0 {
 		c.per = max(1, 0.75*c.per+0.25*float64(len(c.held))/float64(n))
 	}
@@ -93,10 +93,7 @@ func (c *Collector) totals() wire.Totals {
 	if c.pending.lostPauses > 0 {
 		t.Lost = append(t.Lost, wire.Loss{Reason: wire.LostPauses, Events: c.pending.lostPauses})
 	}
-	t.LostThreads += c.pending.lostThreads
-	t.LostSubmissions += c.pending.lostSubmissions
-	t.LostConstructions += c.pending.lostConstructions
-	t.LostTaskTraces += c.pending.lostTaskTraces
+	t.Add(&c.pending.lost)
 	t.LostByThread = c.pending.losses.news(maxBatchItems)
 	return t
 }

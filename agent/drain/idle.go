@@ -22,8 +22,4 @@ func (c *Collector) beat() time.Duration {
 }
 
 // isEmpty says that a batch is only a sign of life.
-func isEmpty(b *wire.Batch) bool {
-	return b.Hello == nil && len(b.Executions)+len(b.Creations)+len(b.Summaries)+len(b.SiteSums)+len(b.Constructions)+len(b.Submissions)+
-		len(b.Classes)+len(b.Threads)+len(b.Pauses)+len(b.Executors)+len(b.Sites)+len(b.Virtual)+len(b.Waits)+len(b.TaskTraces)+len(b.WaitSums)+len(b.Blockers)+len(b.InsideMonitors)+len(b.InsideSamples)+
-		len(b.Contexts.Frames)+len(b.Contexts.Contexts)+len(b.Contexts.Sums) == 0
-}
+func isEmpty(b *wire.Batch) bool { return b.Hello == nil && b.Records() == 0 }

@@ -22,15 +22,12 @@ type pending struct {
 	meta        Meta // Refusals: running sums
 	refused     map[string]int
 	refusalsNew bool
-	lostThreads uint64
+	lost        wire.Totals // behind the rings, of what has a counter
 	lostPauses  uint64
 	unfit       uint64 // executions and creations that could not be encoded
 
-	lostSubmissions   uint64
-	sites             []wire.Site // not sent yet
-	lostConstructions uint64
-	lostTaskTraces    uint64
-	losses            losses
+	sites  []wire.Site // not sent yet
+	losses losses
 
 	doneExecutions, doneCreations uint64 // in batches, or dropped
 
@@ -150,10 +147,6 @@ func (p *pending) refuse(r wire.Refusal) {
 	}
 }
 
-func (p *pending) events() int {
-	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Virtual) + len(p.Waits) + len(p.TaskTraces)
-}
-
 // any reports whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
 	return p.events() > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.losses.changed) > 0 || p.contextsWait() > 0 || p.longest() > 0
@@ -210,11 +203,11 @@ func (p *pending) contextsWait() int {
 // and pauses within their bounds; summaries stay. It returns the number of events.
 func (p *pending) drop() uint64 {
 	n := uint64(len(p.Executions) + len(p.Creations))
-	p.lostSubmissions += uint64(len(p.Submissions))
+	p.lost.LostSubmissions += uint64(len(p.Submissions))
 	p.Submissions = p.Submissions[:0]
-	p.lostConstructions += uint64(len(p.Constructions))
+	p.lost.LostConstructions += uint64(len(p.Constructions))
 	p.Constructions, p.ConstructionWork = p.Constructions[:0], firstWork(p.ConstructionWork, 0)
-	p.lostTaskTraces += uint64(len(p.TaskTraces))
+	p.lost.LostTaskTraces += uint64(len(p.TaskTraces))
 	p.TaskTraces = p.TaskTraces[:0]
 	for i := range p.Executions {
 		p.losses.add(p.Executions[i].Thread, 1)
@@ -224,11 +217,11 @@ func (p *pending) drop() uint64 {
 	}
 	p.done(len(p.Executions), len(p.Creations))
 	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
-	p.Work = firstWork(p.Work, 0)
+	p.ExecutionWork = firstWork(p.ExecutionWork, 0)
 	p.dropVirtual()
 	p.dropWaits()
 	if over := len(p.meta.Threads) - maxPendingThreads; over > 0 {
-		p.lostThreads += uint64(over)
+		p.lost.LostThreads += uint64(over)
 		p.meta.Threads = append([]wire.Thread(nil), p.meta.Threads[over:]...)
 	}
 	if over := len(p.samples) - maxPendingSamples; over > 0 {
@@ -266,15 +259,7 @@ func (p *pending) full(s share) bool {
 
 // fill puts the first part of what is pending into b, without taking it away.
 func (p *pending) fill(b *wire.Batch, s share) {
-	b.Executions = first(p.Executions, s.events)
-	b.ExecutionWork = firstWork(p.Work, len(b.Executions))
-	b.Creations = first(p.Creations, s.events-len(b.Executions))
-	b.Submissions = first(p.Submissions, s.events-len(b.Executions)-len(b.Creations))
-	b.Constructions = first(p.Constructions, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions))
-	b.ConstructionWork = firstWork(p.ConstructionWork, len(b.Constructions))
-	b.Virtual = first(p.Virtual, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions))
-	b.Waits = first(p.Waits, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions)-len(b.Virtual))
-	b.TaskTraces = first(p.TaskTraces, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions)-len(b.Virtual)-len(b.Waits))
+	p.Decoder.fill(b, s.events)
 	b.Summaries = p.firstSummaries(s.summaries)
 	for _, l := range p.lists() {
 		l.fill(b, s.items)
@@ -299,15 +284,7 @@ func (p *pending) firstSummaries(bytes int) []wire.Summary {
 // taken takes away what fill has put into b.
 func (p *pending) taken(b *wire.Batch) {
 	p.done(len(b.Executions), len(b.Creations))
-	p.Executions = rest(p.Executions, len(b.Executions))
-	p.Work = restWork(p.Work, len(b.Executions))
-	p.Creations = rest(p.Creations, len(b.Creations))
-	p.Submissions = rest(p.Submissions, len(b.Submissions))
-	p.Constructions = rest(p.Constructions, len(b.Constructions))
-	p.ConstructionWork = restWork(p.ConstructionWork, len(b.Constructions))
-	p.Virtual = rest(p.Virtual, len(b.Virtual))
-	p.Waits = rest(p.Waits, len(b.Waits))
-	p.TaskTraces = rest(p.TaskTraces, len(b.TaskTraces))
+	p.sent(b)
 	for i := range b.Summaries {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()
 	}

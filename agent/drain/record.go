@@ -19,9 +19,9 @@ type Decoder struct {
 	Pauses     []wire.Pause
 
 	// Extras is how many extra metrics each execution's record has behind it,
-	// the same for all; Work are their columns, as long as Executions.
-	Extras int
-	Work   wire.Work
+	// the same for all; ExecutionWork are their columns, as long as Executions.
+	Extras        int
+	ExecutionWork wire.Work
 
 	Submissions []wire.Submission
 	Virtual     []wire.VirtualThread

@@ -169,3 +169,59 @@ func taskTraceOf(s *[taskTraceBytes]byte, thread uint32) wire.TaskTrace {
 		Span:      binary.LittleEndian.Uint64(s[40:]),
 	}
 }
+
+// events counts those that wait.
+func (d *Decoder) events() int {
+	return len(d.Executions) +
+		len(d.Creations) +
+		len(d.Constructions) +
+		len(d.Submissions) +
+		len(d.Virtual) +
+		len(d.Waits) +
+		len(d.TaskTraces)
+}
+
+// fill puts the first n events into b.
+func (d *Decoder) fill(b *wire.Batch, n int) {
+	b.Executions = first(d.Executions, n)
+	n -= len(b.Executions)
+	b.ExecutionWork = firstWork(d.ExecutionWork, len(b.Executions))
+	b.Creations = first(d.Creations, n)
+	n -= len(b.Creations)
+	b.Constructions = first(d.Constructions, n)
+	n -= len(b.Constructions)
+	b.ConstructionWork = firstWork(d.ConstructionWork, len(b.Constructions))
+	b.Submissions = first(d.Submissions, n)
+	n -= len(b.Submissions)
+	b.Virtual = first(d.Virtual, n)
+	n -= len(b.Virtual)
+	b.Waits = first(d.Waits, n)
+	n -= len(b.Waits)
+	b.TaskTraces = first(d.TaskTraces, n)
+}
+
+// sent takes away the events that fill has put into b.
+func (d *Decoder) sent(b *wire.Batch) {
+	d.Executions = rest(d.Executions, len(b.Executions))
+	d.ExecutionWork = restWork(d.ExecutionWork, len(b.Executions))
+	d.Creations = rest(d.Creations, len(b.Creations))
+	d.Constructions = rest(d.Constructions, len(b.Constructions))
+	d.ConstructionWork = restWork(d.ConstructionWork, len(b.Constructions))
+	d.Submissions = rest(d.Submissions, len(b.Submissions))
+	d.Virtual = rest(d.Virtual, len(b.Virtual))
+	d.Waits = rest(d.Waits, len(b.Waits))
+	d.TaskTraces = rest(d.TaskTraces, len(b.TaskTraces))
+}
+
+// eventParts are batches of one kind of events each: those of b.
+func eventParts(b *wire.Batch) []*wire.Batch {
+	return []*wire.Batch{
+		{Executions: b.Executions, ExecutionWork: b.ExecutionWork},
+		{Creations: b.Creations},
+		{Constructions: b.Constructions, ConstructionWork: b.ConstructionWork},
+		{Submissions: b.Submissions},
+		{Virtual: b.Virtual},
+		{Waits: b.Waits},
+		{TaskTraces: b.TaskTraces},
+	}
+}

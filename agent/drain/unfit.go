@@ -2,6 +2,7 @@ package drain
 
 import (
 	"fmt"
+	"reflect"
 
 	"stackagent/internal/wire"
 )
@@ -31,18 +32,7 @@ func (c *Collector) leaveOut(b *wire.Batch, cause error) bool {
 
 // parts are batches of one kind of records each: what b holds.
 func (p *pending) parts(b *wire.Batch) []*wire.Batch {
-	list := []*wire.Batch{
-		{Executions: b.Executions, ExecutionWork: b.ExecutionWork},
-		{Creations: b.Creations},
-		{Submissions: b.Submissions},
-		{Constructions: b.Constructions, ConstructionWork: b.ConstructionWork},
-		{Virtual: b.Virtual},
-		{Waits: b.Waits},
-		{TaskTraces: b.TaskTraces},
-		{Summaries: b.Summaries},
-		{Contexts: b.Contexts},
-		{Refusals: b.Refusals},
-	}
+	list := append(eventParts(b), &wire.Batch{Summaries: b.Summaries}, &wire.Batch{Contexts: b.Contexts}, &wire.Batch{Refusals: b.Refusals})
 	for _, l := range p.lists() {
 		part := &wire.Batch{}
 		l.fill(part, 1)
@@ -53,7 +43,7 @@ func (p *pending) parts(b *wire.Batch) []*wire.Batch {
 
 // lose counts the records of a part. Those without a counter of their own are named with the reason.
 func (p *pending) lose(part *wire.Batch, cause error) {
-	before := p.unfit + p.lostSubmissions + p.lostConstructions + p.lostTaskTraces
+	unfit, lost := p.unfit, p.lost
 	for i := range part.Executions {
 		p.loseEvents(part.Executions[i].Thread, 1)
 	}
@@ -63,12 +53,12 @@ func (p *pending) lose(part *wire.Batch, cause error) {
 	for i := range part.Summaries {
 		s := &part.Summaries[i]
 		p.loseEvents(s.Thread, s.Executions+s.CreationEvents())
-		p.lostSubmissions += s.SubmissionEvents()
+		p.lost.LostSubmissions += s.SubmissionEvents()
 	}
-	p.lostSubmissions += uint64(len(part.Submissions))
-	p.lostConstructions += uint64(len(part.Constructions))
-	p.lostTaskTraces += uint64(len(part.TaskTraces))
-	if p.unfit+p.lostSubmissions+p.lostConstructions+p.lostTaskTraces == before {
+	p.lost.LostSubmissions += uint64(len(part.Submissions))
+	p.lost.LostConstructions += uint64(len(part.Constructions))
+	p.lost.LostTaskTraces += uint64(len(part.TaskTraces))
+	if p.unfit == unfit && reflect.DeepEqual(p.lost, lost) {
 		p.refuse(wire.Refusal{Reason: LostUnfit, Count: 1, Sample: cause.Error()})
 	}
 }

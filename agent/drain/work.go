@@ -18,8 +18,8 @@ func newWork(n int) wire.Work {
 // the part of nested executions.
 func (d *Decoder) work(s []byte) {
 	for k := range d.Extras {
-		d.Work.Total[k] = append(d.Work.Total[k], number(s, k))
-		d.Work.Nested[k] = append(d.Work.Nested[k], number(s, d.Extras+k))
+		d.ExecutionWork.Total[k] = append(d.ExecutionWork.Total[k], number(s, k))
+		d.ExecutionWork.Nested[k] = append(d.ExecutionWork.Nested[k], number(s, d.Extras+k))
 	}
 }
 

@@ -28,7 +28,7 @@ func (s slots) construction(c wire.Construction, values ...int64) slots {
 }
 
 func newDecoder(extras int) *Decoder {
-	return &Decoder{Extras: extras, Work: newWork(extras), ConstructionWork: wire.Work{Total: newWork(extras).Total}}
+	return &Decoder{Extras: extras, ExecutionWork: newWork(extras), ConstructionWork: wire.Work{Total: newWork(extras).Total}}
 }
 
 // Records of every number of extra metrics, one behind the other.
@@ -51,10 +51,10 @@ func TestDecodeWork(t *testing.T) {
 			t.Errorf("construction %+v", c)
 		}
 		for k := range extras {
-			if got, want := d.Work.Total[k], []int64{one[k], two[k]}; !slices.Equal(got, want) {
+			if got, want := d.ExecutionWork.Total[k], []int64{one[k], two[k]}; !slices.Equal(got, want) {
 				t.Errorf("%d metrics, total %d: %v, want %v", extras, k, got, want)
 			}
-			if got, want := d.Work.Nested[k], []int64{one[extras+k], two[extras+k]}; !slices.Equal(got, want) {
+			if got, want := d.ExecutionWork.Nested[k], []int64{one[extras+k], two[extras+k]}; !slices.Equal(got, want) {
 				t.Errorf("%d metrics, nested %d: %v, want %v", extras, k, got, want)
 			}
 			if got := d.ConstructionWork.Total[k]; !slices.Equal(got, one[k:k+1]) {
@@ -70,7 +70,7 @@ func TestDecodeWorkCut(t *testing.T) {
 	for at := slotBytes; at < len(whole); at += slotBytes {
 		d := newDecoder(3)
 		d.Decode(1, whole[:at])
-		if d.Unknown != 1 || len(d.Executions) != 0 || len(d.Work.Total[0]) != 0 {
+		if d.Unknown != 1 || len(d.Executions) != 0 || len(d.ExecutionWork.Total[0]) != 0 {
 			t.Errorf("cut at %d: %+v", at, d)
 		}
 	}
@@ -98,7 +98,7 @@ func TestPendingWork(t *testing.T) {
 		t.Fatalf("second batch %+v", b)
 	}
 	p.taken(&b)
-	if p.drop(); p.lostConstructions != 3 || p.any() || len(p.Work.Total[0]) != 0 || len(p.ConstructionWork.Total[0]) != 0 {
-		t.Errorf("dropped: %d constructions, left %+v", p.lostConstructions, p)
+	if p.drop(); p.lost.LostConstructions != 3 || p.any() || len(p.ExecutionWork.Total[0]) != 0 || len(p.ConstructionWork.Total[0]) != 0 {
+		t.Errorf("dropped: %d constructions, left %+v", p.lost.LostConstructions, p)
 	}
 }

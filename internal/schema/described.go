@@ -51,7 +51,7 @@ var threadRecord = Record{
 
 var osThread = Record{
 	Name: "OSThread", Plural: "OSThreads", Doc: "OSThread is the kernel's account of a thread of the process, the JVM's service threads included.",
-	Wire: Wire{Coding: List, What: "os thread", In: "OS"},
+	Wire: Wire{Coding: List, What: "os thread", In: "OS", Latest: true},
 	Table: Table{Name: "os_threads", Doc: "the kernel's account of the process's threads", Order: 5,
 		Note: "The last row of an id counts. The JVM's service threads are those whose `os_id` is not in `threads`."},
 	Fields: []Field{

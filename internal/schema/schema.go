@@ -1,9 +1,10 @@
 // Package schema declares every record of the profiler once: its fields, what they mean, where they lie in
-// the ring, how they travel and which Parquet columns hold them.
+// the ring, how they travel and which Parquet columns hold them; and the counters of a session.
 //
 // The generator in gen turns the declarations into the C header of the ring, the decoder of the ring, the record types and
-// codecs of the wire, the rows, columns and readers of the store, and the tables of the format pages. After a
-// change run go generate ./internal/schema. To add a column, declare its field here and use it.
+// codecs of the wire, the rows, columns and readers of the store, the C counters and their sums, and the tables of the format
+// pages. After a change run go generate ./internal/schema. To add a column, declare its field here and use it; to add a counter,
+// declare it in totals.go and count.
 package schema
 
 //go:generate go run stackagent/internal/schema/gen
@@ -53,7 +54,9 @@ type Wire struct {
 	Ratio  bool   // the payload holds the ratio of CPU time to ticks
 	Work   bool   // columns of extra metrics may follow
 	If     string // List: the fields with Later are there only if this holds of x; "": unless all are zero
-	In     string // the list of wire.Batch that holds them; "": as Plural; "-": a record is more than a row
+	In     string // the list of wire.Batch that holds them; "": as Plural
+	Many   bool   // a record is more than a row
+	Latest bool   // the list takes the place of the one before, so it has nothing to lose
 }
 
 // Table says how records are stored. Its zero value: they are not.

@@ -15,7 +15,7 @@ func countLater(name, column, doc string) Field {
 var summary = Record{
 	Name: "Summary", Plural: "Summaries",
 	Doc:  "Summary stands for the executions and creations of one class in one thread and interval that were too many to record one by one. An execution or creation is either in a summary or a record, never both. Counts are what was added since the summary before it of the same class, thread and flags.",
-	Wire: Wire{Coding: Entries, In: "-"},
+	Wire: Wire{Coding: Entries, Many: true},
 	Table: Table{Name: "summaries", Doc: "executions and creations of fast classes, summed up", Order: 6,
 		Note: "They have no rows in `executions` and `creations`: counts of a class are the rows plus these."},
 	Fields: []Field{

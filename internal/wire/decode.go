@@ -103,7 +103,10 @@ func (r *reader) known(key string) bool {
 	case keyClock:
 		b.Clock = r.clock("clock")
 	case keyHello:
-		b.Hello = r.hello()
+		hello := r.hello()
+		if b.Hello = &hello; len(hello.Extra) > MaxExtra {
+			r.fail("hello.extra", strconv.Itoa(len(hello.Extra))+" metrics, the limit is "+strconv.Itoa(MaxExtra), nil)
+		}
 	case keyTotals:
 		b.Totals = r.totals()
 	case keyLast:
@@ -244,42 +247,8 @@ func (r *reader) threadLoss(field string) (l ThreadLoss) {
 	return l
 }
 
-func (r *reader) totals() (t Totals) {
-	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsSubmissions, totalsFieldsMounted, totalsFieldsSummarised, totalsFieldsAll)
-	t.Executions = r.uint("totals.executions")
-	t.Creations = r.uint("totals.creations")
-	t.Classes = r.uint("totals.classes")
-	t.Lost = listOf(r, "totals.lost", (*reader).loss)
-	t.LostThreads = r.uint("totals.lost threads")
-	if n >= totalsFieldsVirtual {
-		t.VirtualExecutions = r.uint("totals.virtual executions")
-		t.VirtualCreations = r.uint("totals.virtual creations")
-		t.VirtualLost = r.uint("totals.virtual lost")
-		t.LostByThread = listOf(r, "totals.lost by thread", (*reader).threadLoss)
-	}
-	if n >= totalsFieldsSubmissions {
-		t.Submissions = r.uint("totals.submissions")
-		t.Constructions = r.uint("totals.constructions")
-		t.LostSubmissions = r.uint("totals.lost submissions")
-		t.LostConstructions = r.uint("totals.lost constructions")
-	}
-	if n >= totalsFieldsMounted {
-		t.Scheduling.Mounts = r.uint("totals.mounts")
-		t.Scheduling.Unmounts = r.uint("totals.unmounts")
-		t.Scheduling.Pins = r.uint("totals.pins")
-		t.Scheduling.Pinned = units.Ns(min(r.uint("totals.pinned"), math.MaxInt64))
-	}
-	if n >= totalsFieldsSummarised {
-		t.SummarisedConstructions = r.uint("totals.summarised constructions")
-	}
-	if n >= totalsFieldsAll {
-		t.TaskTraces = r.uint("totals.task traces")
-		t.LostTaskTraces = r.uint("totals.lost task traces")
-		t.TracingSeen = r.bool("totals.tracing seen")
-	}
-	end()
-	return t
-}
+// sumNs reads a time that is a sum; one that no session can have does not become negative.
+func (r *reader) sumNs(field string) units.Ns { return units.Ns(min(r.uint(field), math.MaxInt64)) }
 
 func (r *reader) clock(field string) (c ClockPair) {
 	end := r.fields(field, 2)
@@ -289,51 +258,14 @@ func (r *reader) clock(field string) (c ClockPair) {
 	return c
 }
 
-func (r *reader) hello() *Hello {
-	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsTasks, helloFieldsWaits, helloFieldsHeap, helloFieldsObserver, helloFieldsAll)
-	h := &Hello{
-		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
-		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
-		JavaHome: r.str("hello.java home"), MainClass: r.str("hello.main class"),
-		GC: r.str("hello.gc"), CPUs: int(r.intWithin("hello.cpus", 32)),
-		AgentVersion: r.str("hello.agent version"), ClockName: r.str("hello.clock name"),
-		CPUClock: r.str("hello.cpu clock"), WallUnixNs: r.int("hello.wall"),
-		StartClock: r.clock("hello.start clock"), Metrics: listOf(r, "hello.metrics", (*reader).str),
-	}
-	n := r.length("hello.not available", r.mp.DecodeMapLen)
+func (r *reader) texts(field string) (m map[string]string) {
+	n := r.length(field, r.mp.DecodeMapLen)
 	for i := 0; i < n && r.err == nil; i++ {
-		if h.NotAvailable == nil {
-			h.NotAvailable = map[string]string{}
+		if m == nil {
+			m = map[string]string{}
 		}
-		k := r.str("hello.not available")
-		h.NotAvailable[k] = r.str("hello.not available")
+		k := r.str(field)
+		m[k] = r.str(field)
 	}
-	if fields >= helloFieldsDetail {
-		h.Detail = r.str("hello.detail")
-	}
-	if fields >= helloFieldsExtra {
-		h.Extra = listOf(r, "hello.extra", (*reader).extra)
-		if len(h.Extra) > MaxExtra {
-			r.fail("hello.extra", strconv.Itoa(len(h.Extra))+" metrics, the limit is "+strconv.Itoa(MaxExtra), nil)
-		}
-	}
-	if fields >= helloFieldsTasks {
-		h.Tasks = listOf(r, "hello.tasks", (*reader).str)
-	}
-	if fields >= helloFieldsWaits {
-		h.WaitLimit = units.Ns(r.int("hello.wait limit"))
-		h.WaitSources = listOf(r, "hello.wait sources", (*reader).str)
-	}
-	if fields >= helloFieldsHeap {
-		h.MaxHeapBytes = r.int("hello.max heap")
-	}
-	if fields >= helloFieldsObserver {
-		h.HostID = r.str("hello.host id")
-		h.ObserverWait = units.Ns(r.int("hello.observer wait"))
-	}
-	if fields >= helloFieldsAll {
-		h.Labels = r.labels()
-	}
-	end()
-	return h
+	return m
 }

@@ -3,7 +3,8 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -160,7 +161,7 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		{keyOS, len(b.OS) > 0, func() { each(w, b.OS, (*writer).osThread) }},
 		{keyPauses, len(b.Pauses) > 0, func() { each(w, b.Pauses, (*writer).pause) }},
 		{keyRefusals, len(b.Refusals) > 0, func() { each(w, b.Refusals, (*writer).refusal) }},
-		{keyTotals, true, func() { w.totals(b.Totals) }},
+		{keyTotals, true, func() { w.totals(&b.Totals) }},
 		{keyLast, b.Last, func() { w.bool(true) }},
 		{keyExitNote, b.ExitNote != "", func() { w.str(b.ExitNote) }},
 		{keyExecutions, len(b.Executions) > 0, func() {
@@ -275,129 +276,13 @@ func (w *writer) threadLoss(l *ThreadLoss) {
 	w.uint(l.Events)
 }
 
-// How many fields the entries have that have grown since the first agents:
-// those that every agent writes, and all.
-const (
-	totalsFields, totalsFieldsVirtual = 5, 9
-	totalsFieldsSubmissions           = 13 // where anything of them happened
-	totalsFieldsMounted               = 17 // where virtual threads were mounted
-	totalsFieldsSummarised            = 18 // where tasks were summarised that were to be recorded with their construction
-	totalsFieldsAll                   = 21 // where a tracing library was seen
-	helloFields, helloFieldsDetail    = 15, 16
-	helloFieldsExtra                  = 17 // where there are extra metrics
-	helloFieldsTasks                  = 18 // where the user defined tasks
-	helloFieldsWaits                  = 20 // where waits are recorded
-	helloFieldsHeap                   = 21 // where the command line says the largest heap
-	helloFieldsObserver               = 23 // where the JVM was announced to observers
-	helloFieldsAll                    = 24 // where the JVM has labels
-)
+func (w *writer) text(s *string) { w.str(*s) }
 
-func (w *writer) totals(t Totals) {
-	submitted := t.Submissions | t.Constructions | t.LostSubmissions | t.LostConstructions
-	n := totalsFieldsVirtual
-	mounted := t.Scheduling != VirtualScheduling{}
-	switch {
-	case t.TracingSeen || t.TaskTraces|t.LostTaskTraces != 0:
-		n = totalsFieldsAll
-	case t.SummarisedConstructions != 0:
-		n = totalsFieldsSummarised
-	case mounted:
-		n = totalsFieldsMounted
-	case submitted != 0:
-		n = totalsFieldsSubmissions
-	}
-	w.arrayLen(n)
-	w.uint(t.Executions)
-	w.uint(t.Creations)
-	w.uint(t.Classes)
-	each(w, t.Lost, (*writer).loss)
-	w.uint(t.LostThreads)
-	w.uint(t.VirtualExecutions)
-	w.uint(t.VirtualCreations)
-	w.uint(t.VirtualLost)
-	each(w, t.LostByThread, (*writer).threadLoss)
-	if n >= totalsFieldsSubmissions {
-		w.uint(t.Submissions)
-		w.uint(t.Constructions)
-		w.uint(t.LostSubmissions)
-		w.uint(t.LostConstructions)
-	}
-	if n >= totalsFieldsMounted {
-		w.uint(t.Scheduling.Mounts)
-		w.uint(t.Scheduling.Unmounts)
-		w.uint(t.Scheduling.Pins)
-		w.uint(uint64(t.Scheduling.Pinned))
-	}
-	if n >= totalsFieldsSummarised {
-		w.uint(t.SummarisedConstructions)
-	}
-	if n >= totalsFieldsAll {
-		w.uint(t.TaskTraces)
-		w.uint(t.LostTaskTraces)
-		w.bool(t.TracingSeen)
-	}
-}
-
-func (w *writer) hello(h *Hello) {
-	n := helloFieldsDetail
-	switch {
-	case !h.Labels.IsZero():
-		n = helloFieldsAll
-	case h.HostID != "":
-		n = helloFieldsObserver
-	case h.MaxHeapBytes > 0:
-		n = helloFieldsHeap
-	case h.WaitLimit > 0:
-		n = helloFieldsWaits
-	case len(h.Tasks) > 0:
-		n = helloFieldsTasks
-	case len(h.Extra) > 0:
-		n = helloFieldsExtra
-	}
-	w.arrayLen(n)
-	w.int(int64(h.PID))
-	w.str(h.Host)
-	w.str(h.JVMVersion)
-	w.str(h.JVMName)
-	w.str(h.JavaHome)
-	w.str(h.MainClass)
-	w.str(h.GC)
-	w.int(int64(h.CPUs))
-	w.str(h.AgentVersion)
-	w.str(h.ClockName)
-	w.str(h.CPUClock)
-	w.int(h.WallUnixNs)
-	w.clock(h.StartClock)
-	each(w, h.Metrics, func(w *writer, s *string) { w.str(*s) })
-	keys := make([]string, 0, len(h.NotAvailable))
-	for k := range h.NotAvailable {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	w.mapLen(len(keys))
-	for _, k := range keys {
+// texts writes a map in the order of its keys.
+func (w *writer) texts(m map[string]string) {
+	w.mapLen(len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		w.str(k)
-		w.str(h.NotAvailable[k])
-	}
-	w.str(h.Detail)
-	if n >= helloFieldsExtra {
-		each(w, h.Extra, (*writer).extra)
-	}
-	if n >= helloFieldsTasks {
-		each(w, h.Tasks, func(w *writer, s *string) { w.str(*s) })
-	}
-	if n >= helloFieldsWaits {
-		w.int(int64(h.WaitLimit))
-		each(w, h.WaitSources, func(w *writer, s *string) { w.str(*s) })
-	}
-	if n >= helloFieldsHeap {
-		w.int(h.MaxHeapBytes)
-	}
-	if n >= helloFieldsObserver {
-		w.str(h.HostID)
-		w.int(int64(h.ObserverWait))
-	}
-	if n >= helloFieldsAll {
-		w.labels(&h.Labels)
+		w.str(m[k])
 	}
 }

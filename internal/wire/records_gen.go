@@ -404,3 +404,39 @@ type InsideSample struct {
 	At      units.Ticks // when it was read
 	Bits    uint64      // its value, the bits of a float64
 }
+
+// Records counts all records but those that only take the place of earlier ones.
+func (b *Batch) Records() int {
+	return len(b.Executions) +
+		len(b.Creations) +
+		len(b.Pauses) +
+		len(b.Constructions) +
+		len(b.Submissions) +
+		len(b.Virtual) +
+		len(b.Waits) +
+		len(b.TaskTraces) +
+		len(b.Executors) +
+		len(b.Sites) +
+		len(b.Contexts.Frames) +
+		len(b.Contexts.Contexts) +
+		len(b.Contexts.Sums) +
+		len(b.Classes) +
+		len(b.Threads) +
+		len(b.Summaries) +
+		len(b.SiteSums) +
+		len(b.WaitSums) +
+		len(b.Blockers) +
+		len(b.InsideMonitors) +
+		len(b.InsideSamples)
+}
+
+// Events counts the records that probes write one by one.
+func (b *Batch) Events() int {
+	return len(b.Executions) +
+		len(b.Creations) +
+		len(b.Constructions) +
+		len(b.Submissions) +
+		len(b.Virtual) +
+		len(b.Waits) +
+		len(b.TaskTraces)
+}

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	"stackagent/internal/label"
 	"stackagent/internal/units"
 )
 
@@ -45,75 +44,6 @@ const LostPauses = "collection pauses, bus away"
 type Loss struct {
 	Reason string // "ring full", "buffer full", ...
 	Events uint64
-}
-
-// Hello describes the observed JVM. It is part of the first batch (Seq 1).
-type Hello struct {
-	PID          int
-	Host         string
-	JVMVersion   string // java.vm.version / java.version
-	JVMName      string
-	JavaHome     string
-	MainClass    string // sun.java.command, first word
-	GC           string // "Serial", "Parallel", "G1", "ZGC", "Shenandoah", "Epsilon"
-	CPUs         int
-	AgentVersion string
-	ClockName    string // "tsc", "cntvct" or "monotonic"
-	CPUClock     string // "rseq", "user page" or "clock_gettime", how CPU time is read
-	WallUnixNs   int64  // wall clock time at StartClock
-	StartClock   ClockPair
-	Metrics      []string          // metrics measured: "wall", "cpu", then those of Extra
-	Extra        []Extra           // at most MaxExtra
-	NotAvailable map[string]string // metric -> why
-	Detail       string            // option detail: "all", "timed", "auto", "summary"; "" where the agent does not say
-	Tasks        []string          // option task, as the user gave its values; empty also where the agent does not say
-	WaitLimit    units.Ns          // option wait: shorter waits are only summed up; 0: no waits are recorded
-	WaitSources  []string          // the kinds of waits that are recorded; of others NotAvailable has "waits: KIND"
-	MaxHeapBytes int64             // the largest heap by the JVM's options (-Xmx); 0: they do not say
-	HostID       string            // the kernel's boot id; "": the JVM was not announced to observers
-	ObserverWait units.Ns          // with HostID: how long the program waited for an observer before it started
-	Labels       label.Labels      // empty also where the agent does not say
-}
-
-// Totals are running sums since the start of the session, so that
-// produced = received + lost can be checked at any batch.
-//
-// Totals, Hello and the keys of the envelope are not generated: they have one function that writes and one that
-// reads them, and no columns in ring or store.
-type Totals struct {
-	Executions                         uint64 // execution records produced, running ones at exit included
-	Creations                          uint64 // creation records produced
-	Submissions, Constructions         uint64 // the same; their lost ones are in LostSubmissions, LostConstructions
-	LostSubmissions, LostConstructions uint64
-	SummarisedConstructions            uint64 // of Constructions: not recorded, their tasks are in summaries
-	TaskTraces, LostTaskTraces         uint64 // the same
-	TracingSeen                        bool   // the program has loaded a tracing library that the agent knows
-	Classes                            uint64 // classes woven
-	Lost                               []Loss // running sums by reason
-
-	// LostThreads counts descriptions of threads that were dropped for lack of
-	// memory; executions that name such a thread may have arrived.
-	LostThreads uint64
-
-	// Virtual threads together: what they produced and lost, part of the sums above.
-	VirtualExecutions, VirtualCreations, VirtualLost uint64
-
-	Scheduling VirtualScheduling // of virtual threads, all of them together
-
-	// LostByThread are running sums of what was lost behind the rings, by
-	// thread (0: virtual threads together); part of Lost, whatever its reason.
-	// A sum that has not changed since a batch before may be left out: of all
-	// that came for a thread, the largest counts.
-	LostByThread []ThreadLoss
-}
-
-// VirtualScheduling is what the scheduler of virtual threads did, seen in the
-// probes of java.lang.VirtualThread; all zero where none was mounted.
-type VirtualScheduling struct {
-	Mounts   uint64   // times that one got onto a carrier
-	Unmounts uint64   // times that one left it
-	Pins     uint64   // parked without leaving its carrier
-	Pinned   units.Ns // time in these
 }
 
 // Batch is one message.

@@ -44,7 +44,7 @@ func bigNames() (names []string) {
 // converted are the records of which each is a row.
 func converted() (list []*schema.Record) {
 	for _, r := range stored() {
-		if r.Wire.Coding != schema.NotSent && r.Wire.In != "-" {
+		if r.Wire.Coding != schema.NotSent && !r.Wire.Many {
 			list = append(list, r)
 		}
 	}

@@ -38,10 +38,14 @@ func generate(root string) (map[string][]byte, error) {
 	if err := check(schema.Records); err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{"jvmti/ring/record.h": header()}
+	files := map[string][]byte{
+		"jvmti/ring/record.h": header(), "jvmti/state_counts_gen.h": countersHeader(), "jvmti/drain_totals_gen.h": totalsHeader(),
+	}
 	for name, write := range map[string]func(*code){
 		"agent/drain/record_gen.go":            writeDrain,
 		"internal/wire/records_gen.go":         writeWireTypes,
+		"internal/wire/statements_gen.go":      writeStatements,
+		"jvmti/totals_gen.go":                  writeTotals,
 		"internal/wire/columns_gen.go":         writeColumns,
 		"internal/wire/lists_gen.go":           writeLists,
 		"shadow/store/rows_gen.go":             writeRows,

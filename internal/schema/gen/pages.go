@@ -109,7 +109,7 @@ var codeTexts = map[schema.Code]string{
 
 // wireTables are the tables of the wire's page.
 func wireTables() map[string]string {
-	return map[string]string{"columns": payloadTable(), "flags": flagTable(), "lists": listTables()}
+	return map[string]string{"columns": payloadTable(), "flags": flagTable(), "lists": listTables(), "totals": statementTable(&schema.Totals), "hello": statementTable(&schema.Hello)}
 }
 
 // payloadTable describes the columns of the payloads.

@@ -149,6 +149,40 @@ func writeDrain(c *code) {
 			ringFields(c, r)
 		}
 	}
+	eventLists(c)
+}
+
+// eventLists makes what the drain does with the list of each event.
+func eventLists(c *code) {
+	work := func(r *schema.Record, format string) {
+		if r.Wire.Work {
+			c.p("\t"+strings.ReplaceAll(format, "WORK", r.Name+"Work"), r.Plural)
+		}
+	}
+	c.p("// events counts those that wait.")
+	sum(c, "d", "*Decoder) events()", events())
+	c.p("// fill puts the first n events into b.\nfunc (d *Decoder) fill(b *wire.Batch, n int) {")
+	for k, r := range events() {
+		c.p("\tb.%s = first(d.%s, n)", inBatch(r), inBatch(r))
+		if k < len(events())-1 {
+			c.p("\tn -= len(b.%s)", inBatch(r))
+		}
+		work(r, "b.WORK = firstWork(d.WORK, len(b.%s))")
+	}
+	c.p("}\n\n// sent takes away the events that fill has put into b.\nfunc (d *Decoder) sent(b *wire.Batch) {")
+	for _, r := range events() {
+		c.p("\td.%s = rest(d.%s, len(b.%s))", inBatch(r), inBatch(r), inBatch(r))
+		work(r, "d.WORK = restWork(d.WORK, len(b.%s))")
+	}
+	c.p("}\n\n// eventParts are batches of one kind of events each: those of b.\nfunc eventParts(b *wire.Batch) []*wire.Batch {\n\treturn []*wire.Batch{")
+	for _, r := range events() {
+		more := ""
+		if r.Wire.Work {
+			more = fmt.Sprintf(", %sWork: b.%sWork", r.Name, r.Name)
+		}
+		c.p("\t\t{%s: b.%s%s},", inBatch(r), inBatch(r), more)
+	}
+	c.p("\t}\n}\n")
 }
 
 func ringConst(r *schema.Record) string {

@@ -37,6 +37,31 @@ func writeWireTypes(c *code) {
 		}
 		c.p("}\n")
 	}
+	writeCounts(c)
+}
+
+// sum makes a method that adds up the lengths of the lists of x.
+func sum(c *code, x, head string, records []*schema.Record) {
+	var lengths []string
+	for _, r := range records {
+		lengths = append(lengths, "len("+x+"."+inBatch(r)+")")
+	}
+	c.p("func (%s %s int {\n\treturn %s\n}\n", x, head, strings.Join(lengths, " +\n\t\t"))
+}
+
+// writeCounts makes the counts of a batch.
+func writeCounts(c *code) {
+	c.p("// Records counts all records but those that only take the place of earlier ones.")
+	sum(c, "b", "*Batch) Records()", with(func(r *schema.Record) bool { return r.Wire.Coding != schema.NotSent && !r.Wire.Latest }))
+	c.p("// Events counts the records that probes write one by one.")
+	sum(c, "b", "*Batch) Events()", events())
+}
+
+// events are the records that probes write one by one.
+func events() []*schema.Record {
+	return with(func(r *schema.Record) bool {
+		return r.Ring.Struct != "" && (r.Wire.Coding == schema.Columnar || r.Wire.Coding == schema.Entries)
+	})
 }
 
 func fieldDoc(f schema.Field) string {

@@ -17,10 +17,7 @@ import (
 
 // rowsOf counts the rows that a batch becomes.
 func rowsOf(b *wire.Batch) int {
-	n := len(b.Executions) + len(b.Creations) + len(b.Threads) + len(b.Classes) + len(b.Pauses) + len(b.Summaries) +
-		len(b.Submissions) + len(b.Constructions) + len(b.Executors) + len(b.Sites) + len(b.SiteSums) +
-		len(b.Contexts.Frames) + len(b.Contexts.Contexts) + len(b.Contexts.Sums) + len(b.Virtual) + len(b.Waits) + len(b.TaskTraces) + len(b.WaitSums) + len(b.Blockers) +
-		len(b.InsideMonitors) + len(b.InsideSamples)
+	n := b.Records()
 	for i := range b.Summaries {
 		for k := range b.Summaries[i].Measures {
 			n += 1 + len(b.Summaries[i].Measures[k].Buckets)

@@ -1,0 +1,31 @@
+package schema
+
+// Hello is what a JVM says of itself.
+var Hello = Statement{Name: "Hello", Always: 2,
+	Doc: "Hello describes the observed JVM. It is part of the first batch (Seq 1).",
+	Items: []Item{
+		{Name: "PID", Stage: 1, Type: "int", Doc: "process id"},
+		{Name: "Host", Stage: 1, Type: "string", Doc: "name of its host"},
+		{Name: "JVMVersion", Stage: 1, Type: "string", What: "jvm version", Doc: "java.vm.version / java.version"},
+		{Name: "JVMName", Stage: 1, Type: "string", What: "jvm name", Doc: "java.vm.name"},
+		{Name: "JavaHome", Stage: 1, Type: "string", Doc: "java.home"},
+		{Name: "MainClass", Stage: 1, Type: "string", Doc: "sun.java.command, first word"},
+		{Name: "GC", Stage: 1, Type: "string", Doc: "`Serial`, `Parallel`, `G1`, `ZGC`, `Shenandoah`, `Epsilon`"},
+		{Name: "CPUs", Stage: 1, Type: "int", Doc: "processors that the JVM may use"},
+		{Name: "AgentVersion", Stage: 1, Type: "string", Doc: "version of the agent"},
+		{Name: "ClockName", Stage: 1, Type: "string", Doc: "`tsc`, `cntvct` or `monotonic`"},
+		{Name: "CPUClock", Stage: 1, Type: "string", What: "cpu clock", Doc: "`rseq`, `user page` or `clock_gettime`: how CPU time is read"},
+		{Name: "WallUnixNs", Stage: 1, Type: "int64", What: "wall", Doc: "wall clock time at the clock pair, Unix nanoseconds"},
+		{Name: "StartClock", Stage: 1, Type: "ClockPair", Doc: "clock pair at the start"},
+		{Name: "Metrics", Stage: 1, Type: "[]string", Doc: "metrics measured: `wall`, `cpu`, then the extra ones"},
+		{Name: "NotAvailable", Stage: 1, Type: "map[string]string", Doc: "{metric: why it is not measured}"},
+		{Name: "Detail", Stage: 2, Type: "string", Doc: "option detail: `all`, `timed`, `auto`, `summary`; empty where the agent does not say"},
+		{Name: "Extra", Stage: 3, Type: "[]Extra", Doc: "extra metrics, at most 8: [name, unit (empty: a count; `bytes`), how it is read]"},
+		{Name: "Tasks", Stage: 4, Type: "[]string", Doc: "option task, as the user gave its values; empty also where the agent does not say"},
+		{Name: "WaitLimit", Stage: 5, Type: "units.Ns", Doc: "option wait, ns: shorter waits are only summed up; 0: no waits are recorded"},
+		{Name: "WaitSources", Stage: 5, Type: "[]string", Doc: "the kinds of waits that are recorded; of others the metrics that are not available have `waits: KIND`"},
+		{Name: "MaxHeapBytes", Stage: 6, Type: "int64", What: "max heap", Doc: "the largest heap by the JVM's options (-Xmx); 0: they do not say"},
+		{Name: "HostID", Stage: 7, Type: "string", Doc: "the kernel's boot id; empty: the JVM was not announced to observers"},
+		{Name: "ObserverWait", Stage: 7, Type: "units.Ns", Doc: "how long the program waited for an observer before it started, ns"},
+		{Name: "Labels", Stage: 8, Type: "label.Labels", Doc: "[service, version, env, instance, {key: value}]; empty also where the agent does not say"},
+	}}
