@@ -24,6 +24,7 @@ import (
 	"stackagent/agent/publish"
 	"stackagent/internal/busauth"
 	"stackagent/internal/label"
+	"stackagent/internal/settings"
 	"stackagent/internal/taskdef"
 	"stackagent/internal/wire"
 	"stackagent/jvmti"
@@ -36,7 +37,6 @@ const (
 	blockForAll    = 900 * time.Millisecond // with detail=all, which asks for every record
 	firstBeat      = 100 * time.Millisecond // a program may be over soon, and its fast classes are to be sampled soon
 	patience       = 800 * time.Millisecond // full rings make their threads summarise for this long
-	bufferBytes    = 64 << 20               // of batches that wait for the bus
 	maxExecutors   = 1 << 16                // the newest, remembered for later sessions
 	startFor       = 2 * time.Second        // the JVM may need this long to start
 	exitWait       = 10 * time.Second       // for the bus to take the last batches
@@ -72,11 +72,6 @@ type Agent struct {
 
 var _ jvmti.Handler = (*Agent)(nil)
 
-var details = map[options.Detail]jvmti.Detail{
-	options.DetailAll: jvmti.DetailAll, options.DetailAuto: jvmti.DetailAuto, options.DetailSummary: jvmti.DetailSummary,
-	options.DetailTimed: jvmti.DetailTimed,
-}
-
 // Load implements jvmti.Handler.
 func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	opts, err := options.Parse(text)
@@ -92,27 +87,18 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		return jvmti.Config{}, jvmti.Unprofiled
 	}
 	return jvmti.Config{
-		CPU:          slices.Contains(opts.Metrics, "cpu"),
-		Block:        opts.Overflow == options.OverflowBlock,
-		BlockFor:     longestWait(opts.Detail),
-		RingBytes:    ringBytes,
-		Detail:       details[opts.Detail],
-		CustomTasks:  len(opts.Tasks) > 0,
-		Work:         work(&opts),
-		Submissions:  opts.Submissions,
-		Traces:       opts.Traces == options.TracesAuto,
-		Sites:        opts.Sites,
-		Construction: opts.Construction,
-		Contexts:     opts.Contexts,
-		Wait:         opts.Wait,
-		Monitors:     a.monitors.request(opts.MonitorInterval),
+		Settings: opts.Settings,
+		Derived:  settings.Derived{CustomTasks: len(opts.Tasks) > 0, RingBytes: ringBytes, BlockFor: longestWait(opts.Detail)},
+		CPU:      slices.Contains(opts.Metrics, "cpu"),
+		Work:     work(&opts),
+		Monitors: a.monitors.request(opts.MonitorInterval),
 	}, jvmti.Profile
 }
 
 // longestWait is how long a thread may wait for room in its ring, per second. With
 // detail=all the agent cannot summarise, so it slows the program instead.
-func longestWait(detail options.Detail) time.Duration {
-	if detail == options.DetailAll {
+func longestWait(detail settings.Detail) time.Duration {
+	if detail == settings.DetailAll {
 		return blockForAll
 	}
 	return blockFor
@@ -137,7 +123,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	debug.SetGCPercent(-1) // the heap is still small: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
-		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Waits: opts.Wait > 0, Traces: opts.Traces == options.TracesAuto, Construction: opts.Construction}
+		Count: slices.Contains(opts.Metrics, bytecodes), Asked: opts.Settings}
 	a.monitors = newMonitors(opts.Monitors)
 	rules.Monitored = a.monitors.watched
 	for _, t := range opts.Tasks {
@@ -152,7 +138,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	w := newWeaver(rules, lazyImage())
 	w.asked = opts.Tasks
 	w.found = a.monitors.found
-	w.recaller = newRecaller(&opts, &rules)
+	w.recaller = newRecaller(&opts, text, rules.Count)
 	if opts.Sites {
 		w.sites = &a.sites
 	}
@@ -185,7 +171,7 @@ func (a *Agent) connect() error {
 		Session:  a.options.Session,
 		Process:  a.process,
 		Auth:     a.auth,
-		MaxBytes: int(cmp.Or(a.options.Buffer, bufferBytes)),
+		MaxBytes: int(a.options.Buffer),
 		Spool:    a.spool(),
 		Grace:    noticeAfter,
 		Notice:   jvmti.Say,

@@ -33,19 +33,17 @@ type recaller struct {
 
 // newRecaller returns nil where plans are not kept: if the user said so, if every class is woven for its bytecodes,
 // and if the folder cannot be used.
-func newRecaller(o *options.Options, rules *instrument.Options) *recaller {
+func newRecaller(o *options.Options, text string, counts bool) *recaller {
 	build := jvmti.BuildID()
-	if o.Plans == options.PlansOff || rules.Count || len(build) == 0 {
+	if o.Plans == options.PlansOff || counts || len(build) == 0 {
 		return nil
 	}
 	folder := o.Plans
 	if folder == "" {
 		folder = plans.DefaultFolder()
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%x %q %q %q %v %v %v %v %v", build, rules.Tasks, rules.Include, rules.Exclude, rules.Submissions, rules.Waits, rules.Traces,
-		rules.Construction, o.Sites)
-	store, err := plans.Open(folder, plans.Version(h.Sum(nil)))
+	version := sha256.Sum256(fmt.Appendf(nil, "%x %s", build, options.ForPlan(text)))
+	store, err := plans.Open(folder, plans.Version(version[:]))
 	if err != nil {
 		if o.Plans != "" {
 			jvmti.Say(err.Error() + "; no plans are kept")

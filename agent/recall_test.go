@@ -11,6 +11,7 @@ import (
 	"stackagent/agent/classfile"
 	"stackagent/agent/instrument"
 	"stackagent/agent/plans"
+	"stackagent/internal/settings"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 	"stackagent/jvmti"
@@ -48,7 +49,7 @@ func requests(t testing.TB) []*jvmti.ClassRequest {
 
 // testWeaver has numbered some sites before.
 func testWeaver(before int, c *recaller) *weaver {
-	w := newWeaver(instrument.Options{Submissions: true, Waits: true}, func(string) ([]byte, error) { return nil, os.ErrNotExist })
+	w := newWeaver(instrument.Options{Asked: settings.Settings{Submissions: true, Wait: 1}}, func(string) ([]byte, error) { return nil, os.ErrNotExist })
 	w.sites, w.recaller = new(siteTable), c
 	for i := range before {
 		w.sites.of(false).Add(instrument.Site{Class: "Before", Line: int32(i)})

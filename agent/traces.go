@@ -2,12 +2,13 @@ package agent
 
 import (
 	"stackagent/agent/options"
+	"stackagent/internal/settings"
 	"stackagent/internal/wire"
 )
 
 // describeTraces records in h that the user wants no traces.
 func describeTraces(h *wire.Hello, o *options.Options) {
-	if o.Traces != options.TracesOff {
+	if o.Traces != settings.TracesOff {
 		return
 	}
 	if h.NotAvailable == nil {

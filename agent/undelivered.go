@@ -11,13 +11,10 @@ import (
 
 // spool says where batches wait when the bus does not take them and memory is full.
 func (a *Agent) spool() publish.Spool {
-	switch {
-	case a.options.Spool == options.SpoolOff:
+	if a.options.Spool == options.SpoolOff {
 		return publish.Spool{}
-	case a.options.SpoolBytes > 0:
-		return publish.Spool{Folder: a.options.Spool, MaxBytes: a.options.SpoolBytes}
 	}
-	return publish.Spool{Folder: a.options.Spool, MaxBytes: publish.DefaultSpoolBytes}
+	return publish.Spool{Folder: a.options.Spool, MaxBytes: a.options.SpoolBytes}
 }
 
 // keep ends the publishing and reports what happens to undelivered batches.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stackagent/agent/options"
+	"stackagent/internal/settings"
 	"stackagent/internal/wire"
 )
 
@@ -19,9 +20,9 @@ func TestDescribeWaits(t *testing.T) {
 		sources []string
 		missing map[string]string
 	}{
-		{options.Options{Wait: ms}, true, []string{"monitor", "notify", "park", "io", "sleep"}, nil},
-		{options.Options{Wait: ms}, false, []string{"monitor", "notify", "park", "io"}, map[string]string{"waits: sleep": "this JDK has a Thread.sleep that the agent does not know"}},
-		{options.Options{Wait: ms, Exclude: []string{"a.B", "java.util.concurrent.*"}}, true, []string{"monitor", "notify", "io", "sleep"},
+		{options.Options{Settings: settings.Settings{Wait: ms}}, true, []string{"monitor", "notify", "park", "io", "sleep"}, nil},
+		{options.Options{Settings: settings.Settings{Wait: ms}}, false, []string{"monitor", "notify", "park", "io"}, map[string]string{"waits: sleep": "this JDK has a Thread.sleep that the agent does not know"}},
+		{options.Options{Settings: settings.Settings{Wait: ms}, Exclude: []string{"a.B", "java.util.concurrent.*"}}, true, []string{"monitor", "notify", "io", "sleep"},
 			map[string]string{"waits: park": "exclude=java.util.concurrent.* leaves java.util.concurrent.locks.LockSupport as it is"}},
 		{options.Options{Exclude: []string{"java.*"}}, false, nil, nil},
 	} {

@@ -16,6 +16,7 @@
  * call. The one exception is explained in state_contexts.c. */
 #ifndef STACKAGENT_AGENT_H
 #define STACKAGENT_AGENT_H
+#include "agent_config_gen.h"
 #include <jni.h>
 #include <jvmti.h>
 #include <pthread.h>
@@ -55,23 +56,6 @@ enum { SA_MANY_REFS = 60000 };
 
 /* DORMANT: detached from a running JVM, until the next attach. */
 enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2, SA_PHASE_OFF = 3, SA_PHASE_DORMANT = 4 };
-
-/* detail=, as jvmti.Detail. */
-enum sa_detail { SA_DETAIL_ALL = 0, SA_DETAIL_AUTO = 1, SA_DETAIL_SUMMARY = 2, SA_DETAIL_TIMED = 3 };
-
-typedef struct {
-    bool block;           /* overflow=block */
-    int detail;           /* enum sa_detail */
-    bool custom_tasks;    /* task= is given: class names alone do not decide */
-    bool submissions;     /* record submissions */
-    bool traces;          /* record in which traces tasks are */
-    bool sites;           /* record the call sites of submissions and creations */
-    bool constructions;   /* measure constructors */
-    uint64_t wait_ns;     /* record waits that are at least so long; 0: none */
-    uint32_t contexts;    /* record the calling context of every Nth event; 0: none */
-    uint64_t ring_bytes;  /* per OS thread, at most */
-    uint64_t block_ns;    /* longest wait for room, per thread and second */
-} sa_config;
 
 /* One test on the usual path covers all of them. */
 enum { SA_SPECIAL_ALL = 1 << 0 /* detail=all */, SA_SPECIAL_WORK = 1 << 1 /* extra metrics */, SA_SPECIAL_CONTEXTS = 1 << 2 };

@@ -26,6 +26,7 @@ import (
 	"time"
 	"unsafe"
 
+	"stackagent/internal/settings"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	_ "stackagent/jvmti/clock" // so that a change of its headers rebuilds this package
@@ -56,33 +57,13 @@ var executorClass []byte // for an attach to a running JVM
 //go:embed helper/java/lang/StackagentSubmission.class
 var submissionClass []byte
 
-// Detail says which executions and creations are recorded and which counted.
-type Detail int
-
-// The values of Detail.
-const (
-	DetailAll     Detail = C.SA_DETAIL_ALL     // each has a record
-	DetailAuto    Detail = C.SA_DETAIL_AUTO    // classes with many tasks per second are summarised
-	DetailSummary Detail = C.SA_DETAIL_SUMMARY // all but outliers are summarised
-	DetailTimed   Detail = C.SA_DETAIL_TIMED   // as DetailAuto, and each execution is timed
-)
-
 // Config is what the options of the command line mean to the C side.
 type Config struct {
-	CPU          bool          // measure CPU time
-	Block        bool          // overflow=block
-	BlockFor     time.Duration // longest wait for room in a ring, a thread and second
-	RingBytes    int           // per OS thread, at most; a power of two
-	Detail       Detail
-	CustomTasks  bool // task= was given
-	Work         []Work
-	Submissions  bool          // record the submissions of tasks
-	Traces       bool          // record in which traces tasks are
-	Sites        bool          // record the call sites of submissions and creations
-	Construction bool          // measure constructors
-	Contexts     int           // record the calling context of every Nth event; 0: none
-	Wait         time.Duration // record waits that are at least so long; 0: none
-	Monitors     MonitorRequest
+	settings.Settings
+	settings.Derived
+	CPU      bool // measure CPU time
+	Work     []Work
+	Monitors MonitorRequest
 }
 
 // VM describes the JVM once it is up.
@@ -171,19 +152,9 @@ func load(options string) Outcome {
 	if outcome != Profile {
 		return outcome
 	}
-	C.sa.config.block = C.bool(config.Block)
-	C.sa.config.block_ns = C.uint64_t(config.BlockFor)
-	C.sa.config.ring_bytes = C.uint64_t(config.RingBytes)
-	C.sa.config.detail = C.int(config.Detail)
+	configure(&config)
 	C.sa.clock.cpu = C.bool(config.CPU)
-	C.sa.config.custom_tasks = C.bool(config.CustomTasks)
 	askWork(config.Work)
-	C.sa.config.submissions = C.bool(config.Submissions)
-	C.sa.config.traces = C.bool(config.Traces)
-	C.sa.config.sites = C.bool(config.Sites)
-	C.sa.config.constructions = C.bool(config.Construction)
-	C.sa.config.contexts = C.uint32_t(config.Contexts)
-	C.sa.config.wait_ns = C.uint64_t(config.Wait)
 	askMonitors(&config.Monitors)
 	return Profile
 }

@@ -11,6 +11,7 @@ import (
 
 	"stackagent/agent/instrument"
 	"stackagent/agent/jimage"
+	"stackagent/internal/settings"
 	"stackagent/internal/units"
 )
 
@@ -44,7 +45,7 @@ func TestSitesAgree(t *testing.T) {
 	}
 	defer image.Close()
 	reader := startHeaderReader(t)
-	options := instrument.Options{Submissions: true, Sites: anySite{}}
+	options := instrument.Options{Asked: settings.Settings{Submissions: true}, Sites: anySite{}}
 	const step = 6 // every sixth class is tried
 	n, found, more, missed := 0, 0, 0, 0
 	err = image.Each(func(_, name string, class []byte) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"stackagent/agent/classfile"
+	"stackagent/internal/settings"
 	"stackagent/internal/testjvm"
 )
 
@@ -32,9 +33,9 @@ func BenchmarkJDK(b *testing.B) {
 		platform bool
 		options  Options
 	}{
-		{"platform", true, Options{Submissions: true, Sites: someSite{}}},
-		{"program", false, Options{Submissions: true, Sites: someSite{}, everywhere: true}},
-		{"counting", true, Options{Submissions: true, Sites: someSite{}, Count: true}},
+		{"platform", true, Options{Asked: settings.Settings{Submissions: true}, Sites: someSite{}}},
+		{"program", false, Options{Asked: settings.Settings{Submissions: true}, Sites: someSite{}, everywhere: true}},
+		{"counting", true, Options{Asked: settings.Settings{Submissions: true}, Sites: someSite{}, Count: true}},
 	} {
 		b.Run(of.name, func(b *testing.B) {
 			h := NewImageHierarchy(im.Class, of.options)

@@ -20,7 +20,7 @@ func (constructors) wants(t target) bool { return t.mayInsert() && t.isTask() &&
 
 // measuresConstruction reports whether the cost of constructions is measured.
 func (p *Plan) measuresConstruction() bool {
-	return p.options.Construction && p.class.Major >= ldcClass
+	return p.options.Asked.Construction && p.class.Major >= ldcClass
 }
 
 func (constructors) plan(p *Plan) error {

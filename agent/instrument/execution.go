@@ -203,7 +203,7 @@ func (s *executionStep) weave(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	if p.options.Submissions && s.exitThrow == probeExitThrow {
+	if p.options.Asked.Submissions && s.exitThrow == probeExitThrow {
 		failing, err := p.callWithToken(probeFailing, token)
 		if err != nil {
 			return err

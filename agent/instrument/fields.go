@@ -54,7 +54,7 @@ func (p *Plan) newFields() []string {
 	if p.options.Count && p.Class == nameThread {
 		want = append(want, FieldBytecodes)
 	}
-	if p.options.Submissions {
+	if p.options.Asked.Submissions {
 		want = append(want, p.submissionFields(want)...)
 	}
 	return want

@@ -12,6 +12,7 @@ import (
 
 	"stackagent/agent/classfile"
 	"stackagent/agent/jimage"
+	"stackagent/internal/settings"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 )
@@ -82,7 +83,7 @@ func TestJDKPlans(t *testing.T) {
 			if jdk.Version < tt.since {
 				continue
 			}
-			checkPlanLines(t, jdk, im, h, Options{Waits: true}, tt.class, tt.want)
+			checkPlanLines(t, jdk, im, h, Options{Asked: settings.Settings{Wait: 1}}, tt.class, tt.want)
 		}
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"stackagent/agent/classfile"
+	"stackagent/internal/settings"
 	"stackagent/internal/testjvm"
 )
 
 // everything makes every class a task and every method an execution method, and
 // records all call sites, submissions and constructions.
-var everything = Options{Tasks: []TaskDefinition{{Class: "*", Method: "*"}}, Submissions: true, Construction: true,
+var everything = Options{Tasks: []TaskDefinition{{Class: "*", Method: "*"}}, Asked: settings.Settings{Submissions: true, Construction: true},
 	Sites: someSite{}, everywhere: true}
 
 // someSite gives each site the same number.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stackagent/internal/settings"
 	"stackagent/internal/taskdef"
 )
 
@@ -59,13 +60,10 @@ func matchGlob(pattern, s string) bool {
 // Options are the user's choices, the same for all classes of a JVM.
 type Options struct {
 	Tasks            []TaskDefinition
-	Include, Exclude []string // globs over Java class names; see the package comment
-	Count            bool     // count the instructions of every method, whatever the filters say
-	Sites            Sites    // numbers the call sites that make and submit tasks; nil: they are not observed
-	Submissions      bool     // observe the submission of tasks to executors
-	Waits            bool     // observe waits of threads
-	Traces           bool     // observe which span a tracing library makes current
-	Construction     bool     // measure the cost of task constructors
+	Include, Exclude []string          // globs over Java class names; see the package comment
+	Count            bool              // count the instructions of every method, whatever the filters say
+	Sites            Sites             // numbers the call sites that make and submit tasks; nil: they are not observed
+	Asked            settings.Settings // what to observe: submissions, waits, traces, constructions
 
 	Monitored []Monitored
 

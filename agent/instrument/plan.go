@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stackagent/agent/classfile"
+	"stackagent/internal/settings"
 	"stackagent/internal/units"
 )
 
@@ -157,7 +158,7 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 	if err != nil && !in.keeps() {
 		return nil, err
 	}
-	if !o.Submissions {
+	if !o.Asked.Submissions {
 		kinds &^= units.KindExecutor
 	}
 	t := newTarget(in, &o, header, kinds)
@@ -171,7 +172,7 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 
 func newTarget(in Input, o *Options, header classfile.Header, kinds units.Kinds) target {
 	t := target{Class: header.Name, Kinds: kinds, Mode: in.Mode, access: header.Access, hidden: in.Hidden,
-		filtered: o.excluded(javaName(header.Name), in.Platform), submits: o.Submissions, waits: o.Waits, traces: o.Traces, dispatcher: in.Dispatcher,
+		filtered: o.excluded(javaName(header.Name), in.Platform), submits: o.Asked.Submissions, waits: o.Asked.Wait > 0, traces: o.Asked.Traces == settings.TracesAuto, dispatcher: in.Dispatcher,
 		sites: o.Sites != nil && !in.Hidden && (o.everywhere || hasSites(header.Name, in.Platform))}
 	if len(o.Monitored) > 0 {
 		t.monitored = o.monitoredFor(header.Name)

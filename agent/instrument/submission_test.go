@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/internal/settings"
 	"stackagent/internal/testjvm"
 )
 
@@ -24,7 +25,7 @@ func TestSubmissionPlans(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
 	p := compile(t, jdk, "submission")
 	sites := &siteList{}
-	o := Options{Submissions: true, Sites: sites}
+	o := Options{Asked: settings.Settings{Submissions: true}, Sites: sites}
 	h := p.hierarchy(t, jdk, o)
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(p.classes)) {
@@ -52,7 +53,7 @@ func TestSubmissionPlans(t *testing.T) {
 func TestSubmissionListings(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
 	p := compile(t, jdk, "submission")
-	o := Options{Submissions: true, Sites: &siteList{}}
+	o := Options{Asked: settings.Settings{Submissions: true}, Sites: &siteList{}}
 	checkUpdatable(t, "submission_listings.golden", listings(t, p, p.hierarchy(t, jdk, o), o,
 		"fx/Submissions$Own.execute", "fx/Submissions$Own.schedule",
 		"fx/Submissions.lambda", "fx/Submissions.makes", "fx/Submissions.loop",
@@ -110,7 +111,7 @@ func TestJDKSubmissions(t *testing.T) {
 		{"java/util/Timer", 0, []string{"field " + FieldExecutorID + " J", "submission schedule(Ljava/util/TimerTask;J)V scheduling"}},
 		{"java/util/concurrent/ThreadPerTaskExecutor", 21, []string{"submission execute(" + run + ")V submitting"}},
 	}
-	o := Options{Submissions: true}
+	o := Options{Asked: settings.Settings{Submissions: true}}
 	for _, jdk := range testjvm.JDKs(t) {
 		im := image(t, jdk)
 		h := NewImageHierarchy(im.Class, o)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stackagent/internal/label"
+	"stackagent/internal/settings"
 )
 
 // Option declares one option of the agent. The agent's parser, the flags of shadow run and shadow
@@ -19,6 +20,7 @@ type Option struct {
 	See     string // page of docs/ that says more; "": none
 	Repeat  bool   // may be given more than once
 	Secret  bool   // messages leave its value out
+	Plan    bool   // how classes are changed depends on it
 
 	set setter
 }
@@ -83,29 +85,29 @@ var all = []Option{
 		Help: "folder where the agent keeps how it changed classes, so that the next run starts faster (default: stackagent-plans-UID in the temporary folder); off: keep nothing"},
 	{Key: "metric", Flag: "metric", Verbs: Run | Attach, Value: "M+M", Default: "wall+cpu", See: "metrics.md", set: setMetric,
 		Help: "metrics to measure, joined by +: wall, cpu, instructions, ref_cycles, cycles, bytecodes, alloc, or a performance event such as LLC-load-misses"},
-	{Key: "task", Flag: "task", Verbs: Run | Attach, Value: "CLASS#METHOD", Repeat: true, set: setTask,
+	{Key: "task", Flag: "task", Verbs: Run | Attach, Value: "CLASS#METHOD", Repeat: true, Plan: true, set: setTask,
 		Help: "one more kind of task: CLASS#METHOD, CLASS#METHOD(DESCRIPTOR), or those of a framework: @kafka, ... (see the guide); repeatable"},
-	{Key: "include", Flag: "include", Verbs: Run | Attach, Value: "GLOB", Repeat: true, set: globs(func(o *Options) *[]string { return &o.Include }),
+	{Key: "include", Flag: "include", Verbs: Run | Attach, Value: "GLOB", Repeat: true, Plan: true, set: globs(func(o *Options) *[]string { return &o.Include }),
 		Help: "record only classes whose Java name matches; join several with ';'; repeatable"},
-	{Key: "exclude", Flag: "exclude", Verbs: Run | Attach, Value: "GLOB", Repeat: true, set: globs(func(o *Options) *[]string { return &o.Exclude }),
+	{Key: "exclude", Flag: "exclude", Verbs: Run | Attach, Value: "GLOB", Repeat: true, Plan: true, set: globs(func(o *Options) *[]string { return &o.Exclude }),
 		Help: "do not record classes whose Java name matches; join several with ';'; repeatable"},
-	{Key: "detail", Flag: "detail", Verbs: Run | Attach, Value: "auto|timed|all|summary", Default: "auto", set: choice(func(o *Options) *Detail { return &o.Detail }, DetailAuto, DetailTimed, DetailAll, DetailSummary),
+	{Key: "detail", Flag: "detail", Verbs: Run | Attach, Value: "auto|timed|all|summary", Default: "auto", set: choice(func(o *Options) *settings.Detail { return &o.Detail }, settings.DetailAuto, settings.DetailTimed, settings.DetailAll, settings.DetailSummary),
 		Help: "a record per task (all), a summary per class and thread (summary), or records until a class is too fast (auto). With auto a thread that executes a class more than a million times a second counts each execution and times a random part; timed: it times each"},
-	{Key: "overflow", Flag: "overflow", Verbs: Run | Attach, Value: "block|drop", Default: "block", set: choice(func(o *Options) *Overflow { return &o.Overflow }, OverflowBlock, OverflowDrop),
+	{Key: "overflow", Flag: "overflow", Verbs: Run | Attach, Value: "block|drop", Default: "block", set: choice(func(o *Options) *settings.Overflow { return &o.Overflow }, settings.OverflowBlock, settings.OverflowDrop),
 		Help: "what a thread does when its records find no room: wait at most 20 ms in each second (900 ms with detail=all), then drop; or drop at once. Drops are counted"},
 	{Key: "strict", Flag: "strict", Verbs: Run, Default: "false", set: boolean(func(o *Options) *bool { return &o.Strict }),
 		Help: "do not start a JVM that cannot be profiled"},
-	{Key: "submissions", Flag: "submissions", Verbs: Run | Attach, Default: "true", See: "submissions.md", set: boolean(func(o *Options) *bool { return &o.Submissions }),
+	{Key: "submissions", Flag: "submissions", Verbs: Run | Attach, Default: "true", See: "submissions.md", Plan: true, set: boolean(func(o *Options) *bool { return &o.Submissions }),
 		Help: "record submissions of tasks to executors, and queue times"},
-	{Key: "sites", Flag: "sites", Verbs: Run | Attach, Default: "true", See: "submissions.md", set: boolean(func(o *Options) *bool { return &o.Sites }),
+	{Key: "sites", Flag: "sites", Verbs: Run | Attach, Default: "true", See: "submissions.md", Plan: true, set: boolean(func(o *Options) *bool { return &o.Sites }),
 		Help: "record the call sites that create and submit tasks"},
 	{Key: "contexts", Flag: "contexts", Verbs: Run | Attach, Value: "all|N", Default: "0", See: "contexts.md", set: setContexts,
 		Help: "record the whole stack of each creation, submission and execution (all), of one in N, or of none (0)"},
-	{Key: "wait", Flag: "wait", Verbs: Run | Attach, Value: "TIME", Default: "50us", set: setWait,
+	{Key: "wait", Flag: "wait", Verbs: Run | Attach, Value: "TIME", Default: "50us", Plan: true, set: setWait,
 		Help: "record each wait of a thread that is at least so long: for a lock, in Object.wait, parked, asleep; shorter ones are summed up. off: no waits"},
-	{Key: "traces", Flag: "traces", Verbs: Run | Attach, Value: "auto|off", Default: "auto", See: "traces.md", set: choice(func(o *Options) *Traces { return &o.Traces }, TracesAuto, TracesOff),
+	{Key: "traces", Flag: "traces", Verbs: Run | Attach, Value: "auto|off", Default: "auto", See: "traces.md", Plan: true, set: choice(func(o *Options) *settings.Traces { return &o.Traces }, settings.TracesAuto, settings.TracesOff),
 		Help: "record in which trace and span tasks are handed over and executed, if the program loads OpenTelemetry's API or its Java agent; off: no"},
-	{Key: "construction", Flag: "construction", Verbs: Run | Attach, Default: "false", set: boolean(func(o *Options) *bool { return &o.Construction }),
+	{Key: "construction", Flag: "construction", Verbs: Run | Attach, Default: "false", Plan: true, set: boolean(func(o *Options) *bool { return &o.Construction }),
 		Help: "measure the cost of task constructors"},
 	{Key: "monitor", Flag: "monitor", Verbs: Run | Attach, Value: "SPEC", Repeat: true, See: "monitors.md", set: setMonitor,
 		Help: "read a monitor inside the JVM: a field CLASS#FIELD, calls:CLASS#METHOD, returns:CLASS#METHOD, jmx:MBEAN/ATTRIBUTE, registries (Micrometer, Dropwizard) or inside (pools, class libraries); repeatable"},

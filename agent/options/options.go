@@ -4,9 +4,9 @@
 // A value ends at the next comma. A comma or backslash inside a value has a backslash before it.
 // Parse is pure; Auth reads files and the environment.
 //
-// To add an option: declare it in declare.go, give it a field in Options, and use the field. The
-// flag of shadow run and attach and the row in the user guide follow
-// (go test ./agent/options -run Guide -update).
+// To add an option: declare it in declare.go, give it a field in Options, and use the field. An option that the probes have
+// to know gets its field, also in C, from internal/schema/settings.go. The flag of shadow run and attach and the row in the
+// user guide follow (go test ./agent/options -run Guide -update).
 package options
 
 import (
@@ -18,11 +18,14 @@ import (
 	"stackagent/internal/label"
 	"stackagent/internal/monitorspec"
 	"stackagent/internal/perfevent"
+	"stackagent/internal/settings"
 	"stackagent/internal/wire"
 )
 
 // Options of the agent.
 type Options struct {
+	settings.Settings // those that the probes have to know
+
 	Bus     string // NATS URL, several joined with ','
 	Session string // "": see SessionName
 	Labels  label.Labels
@@ -47,55 +50,17 @@ type Options struct {
 	BusOwner     string // id of a user who may hold the bus's port on this machine, or "any"
 
 	Spool      string // folder for batches that wait for the bus; "": the default one, SpoolOff: none
-	SpoolBytes int64  // largest size of the spool file, bytes; 0: the default one
+	SpoolBytes int64  // largest size of the spool file, bytes
 	Plans      string // folder for plans of woven classes; "": the default one, PlansOff: none
 	Observer   Observer
-	Buffer     int64 // memory for batches that wait for the bus, bytes; 0: the default one
-
-	Contexts     int           // record the calling context of one event in Contexts; 0: of none
-	Wait         time.Duration // record waits of threads that are at least so long; 0: none
-	Sites        bool          // record the call sites that create and submit tasks
-	Submissions  bool          // record submissions of tasks to executors
-	Construction bool          // measure the cost of task constructors
-	Traces       Traces        // record in which traces tasks are
+	Buffer     int64 // memory for batches that wait for the bus, bytes
 
 	Monitors        []monitorspec.Spec // read inside the JVM
 	MonitorInterval time.Duration
 
-	Detail   Detail
-	Overflow Overflow
 	Strict   bool // do not start the JVM if an option is wrong
 	Children bool // profile the JVMs that this JVM starts, too
 }
-
-// Detail says how single executions are recorded.
-type Detail string
-
-// The values of detail=.
-const (
-	DetailAuto    Detail = "auto"    // a record per task until a class is too fast; of the fastest a random part is timed
-	DetailTimed   Detail = "timed"   // the same, and each execution is timed
-	DetailAll     Detail = "all"     // always a record per task
-	DetailSummary Detail = "summary" // counts, sums and a histogram per class and thread
-)
-
-// Overflow says what a thread does when its record finds no room.
-type Overflow string
-
-// The values of overflow=.
-const (
-	OverflowBlock Overflow = "block" // wait a bounded time in each second, then drop and count
-	OverflowDrop  Overflow = "drop"  // drop and count
-)
-
-// Traces says whether the traces of tasks are recorded.
-type Traces string
-
-// The values of traces=.
-const (
-	TracesAuto Traces = "auto" // if the program loads a tracing library that the agent knows
-	TracesOff  Traces = "off"
-)
 
 // Observer says whether the JVM is announced to observers of its host, and how long the program waits for an answer.
 type Observer struct {
@@ -119,17 +84,13 @@ const (
 
 // Default returns the options of an empty option string.
 func Default() Options {
-	return Options{
-		Bus:             DefaultBus,
-		Metrics:         []string{"wall", "cpu"},
-		Wait:            50 * time.Microsecond,
-		Traces:          TracesAuto,
-		MonitorInterval: 10 * time.Millisecond,
-		Sites:           true,
-		Submissions:     true,
-		Detail:          DetailAuto,
-		Overflow:        OverflowBlock,
+	var o Options
+	for i := range all {
+		if d := all[i].Default; d != "" {
+			all[i].set(&o, d)
+		}
 	}
+	return o
 }
 
 // Auth returns how the agent shows the bus who it is: as the options say, else by the token in the

@@ -12,6 +12,7 @@ import (
 	"stackagent/internal/busauth"
 	"stackagent/internal/label"
 	"stackagent/internal/perfevent"
+	"stackagent/internal/settings"
 	"stackagent/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func TestParse(t *testing.T) {
 		}},
 		{"token=a=b", func(o *Options) { o.Token = "a=b" }},
 		{"detail=summary,overflow=drop,children=true,strict=false", func(o *Options) {
-			o.Detail, o.Overflow, o.Children = DetailSummary, OverflowDrop, true
+			o.Detail, o.Overflow, o.Children = settings.DetailSummary, settings.OverflowDrop, true
 		}},
 	}
 	for _, c := range cases {
@@ -231,4 +232,21 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: no default left in %+v", s, o)
 		}
 	})
+}
+
+// Default takes the defaults as they are declared, so each has to be a value that a user could give.
+func TestDefaults(t *testing.T) {
+	for _, o := range All() {
+		if o.Default != "" && o.Check(o.Default) != nil {
+			t.Error(o.Check(o.Default))
+		}
+	}
+}
+
+// What changes classes is in the name of their plans, and nothing else: each option there would make new plans.
+func TestForPlan(t *testing.T) {
+	got := ForPlan(`detail=all,task=a.B#c(I\,J)V,construction=true,bus=nats://h,exclude=x.*`)
+	if want := `task=a.B#c(I\,J)V,construction=true,exclude=x.*`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }

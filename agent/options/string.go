@@ -20,10 +20,20 @@ func String(settings []Setting) string {
 // ForChildren returns the option string s for the JVMs that this one starts: the same options, but
 // without session, as each JVM has a session of its own.
 func ForChildren(s string) string {
+	return only(s, func(key string) bool { return key != "session" })
+}
+
+// ForPlan returns those of the option string s on which it depends how classes are changed.
+func ForPlan(s string) string {
+	return only(s, func(key string) bool { return byKey[key] != nil && byKey[key].Plan })
+}
+
+// only returns the options of s with the keys that fit.
+func only(s string, fits func(key string) bool) string {
 	var keep []string
 	for _, pair := range split(s) {
 		key, _, _ := strings.Cut(pair, "=")
-		if strings.TrimSpace(key) != "session" {
+		if fits(strings.TrimSpace(key)) {
 			keep = append(keep, quote(pair))
 		}
 	}

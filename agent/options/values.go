@@ -166,7 +166,7 @@ func setContexts(o *Options, value string) string {
 	if err != nil || n > maxContexts {
 		return "want all, 0 (none), or N to take one in N, at most 1000000000" + text.DidYouMean(value, []string{"all"})
 	}
-	o.Contexts = int(n)
+	o.Contexts = uint32(n)
 	return ""
 }
 

@@ -1,6 +1,9 @@
 package options
 
-import "testing"
+import (
+	"cmp"
+	"testing"
+)
 
 func TestSpool(t *testing.T) {
 	for text, want := range map[string]Options{
@@ -12,7 +15,7 @@ func TestSpool(t *testing.T) {
 		"spool=/x\\,y,spoolsize=1024k": {Spool: "/x,y", SpoolBytes: 1 << 20},
 	} {
 		o, err := Parse(text)
-		if err != nil || o.Spool != want.Spool || o.SpoolBytes != want.SpoolBytes || o.Buffer != want.Buffer {
+		if err != nil || o.Spool != want.Spool || o.SpoolBytes != cmp.Or(want.SpoolBytes, 256<<20) || o.Buffer != cmp.Or(want.Buffer, 64<<20) {
 			t.Errorf("%s: %q, %d, %v", text, o.Spool, o.SpoolBytes, err)
 		}
 	}

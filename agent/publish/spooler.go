@@ -18,9 +18,6 @@ type Spool struct {
 	MaxBytes int64  // bound of the file; 0: no file
 }
 
-// DefaultSpoolBytes is the bound of the file if Spool sets none.
-const DefaultSpoolBytes = 256 << 20
-
 const (
 	spoolLook = time.Second // between two attempts on a failing disk
 	keepLook  = time.Second // between two looks at the progress of Keep

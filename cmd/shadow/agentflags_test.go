@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stackagent/agent/options"
+	"stackagent/internal/settings"
 )
 
 // TestAgentFlags: what is given on the command line arrives at the agent unchanged.
@@ -25,7 +26,7 @@ func TestAgentFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := options.Default()
-	want.Include, want.Detail, want.Tasks = []string{`a\`, "b,c"}, options.DetailSummary, []string{"a.B#c(Ld/E;)V"}
+	want.Include, want.Detail, want.Tasks = []string{`a\`, "b,c"}, settings.DetailSummary, []string{"a.B#c(Ld/E;)V"}
 	want.Strict, want.Sites, want.Contexts, want.Metrics = true, false, 1, []string{"wall", "LLC-load-misses"}
 	want.Events = got.Events
 	if !reflect.DeepEqual(got, want) {

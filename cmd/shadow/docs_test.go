@@ -130,7 +130,7 @@ func TestDocumentedLimits(t *testing.T) {
 		{"jvmti/state_sample.h", bits + `SA_SAMPLE_BITS = (\d+)`, "docs/guide.md", "times a random one in %."},
 		{"jvmti/state_sample.h", bits + `SA_SAMPLE_BITS = (\d+)`, "docs/faq.md", "a random one in % executions"},
 		{"agent/publish/publisher.go", `DefaultMaxBytes = (\d+) << 20`, "docs/guide.md", "Batches wait in % MiB of memory"},
-		{"agent/publish/spooler.go", `DefaultSpoolBytes = (\d+) << 20`, "docs/guide.md", "at most\n% MiB"},
+		{"agent/options/declare.go", `Key: "spoolsize", Value: "SIZE", Default: "(\d+)M"`, "docs/guide.md", "at most\n% MiB"},
 		{"jvmti/life.h", `SA_GO_THREADS = (\d+)`, "docs/attach.md", "its % idle threads"},
 		{"jvmti/state_contexts.h", bits + `SA_MAX_CONTEXTS = 1 << (\d+)`, "docs/contexts.md", "A session holds % contexts"},
 		{"jvmti/probe_waits.c", `MOST_SHORT = (\d+)`, "docs/waits.md", "more than % waits below 1 ms"},

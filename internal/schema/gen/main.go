@@ -40,11 +40,14 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	files := map[string][]byte{
 		"jvmti/ring/record.h": header(), "jvmti/state_counts_gen.h": countersHeader(), "jvmti/drain_totals_gen.h": totalsHeader(),
+		"jvmti/agent_config_gen.h": settingsHeader(),
 	}
 	for name, write := range map[string]func(*code){
 		"agent/drain/record_gen.go":            writeDrain,
 		"internal/wire/records_gen.go":         writeWireTypes,
 		"internal/wire/statements_gen.go":      writeStatements,
+		"internal/settings/settings_gen.go":    writeSettings,
+		"jvmti/config_gen.go":                  writeConfig,
 		"jvmti/totals_gen.go":                  writeTotals,
 		"internal/wire/columns_gen.go":         writeColumns,
 		"internal/wire/lists_gen.go":           writeLists,
