@@ -45,7 +45,7 @@ func ReadTotals() Totals {
 	x.Scheduling.Mounts = uint64(t.mounts)
 	x.Scheduling.Unmounts = uint64(t.unmounts)
 	x.Scheduling.Pins = uint64(t.pins)
-	x.Scheduling.Pinned = units.Ns(C.sa_ticks_to_ns(&C.sa.clock, t.pinned_ticks))
+	x.Scheduling.PinnedNs = units.Ns(C.sa_ticks_to_ns(&C.sa.clock, t.pinned_ticks))
 	x.SummarisedConstructions = uint64(t.summarised_constructions)
 	x.TaskTraces = uint64(t.task_traces)
 	x.LostTaskTraces = uint64(t.lost_task_traces)

@@ -9,7 +9,7 @@ type Statement struct {
 	Items  []Item
 }
 
-// Part is a struct in a statement.
+// Part is a struct in a statement. The manifest has it, too.
 type Part struct{ Name, Type, Doc string }
 
 // Item is one value of a statement.
@@ -84,7 +84,7 @@ var Totals = Statement{Name: "Totals", Always: 2,
 		{Name: "Mounts", Of: &scheduling, Stage: 4, In: Mounts, C: "mounts", Doc: "times that a virtual thread got onto a carrier"},
 		{Name: "Unmounts", Of: &scheduling, Stage: 4, In: Mounts, C: "unmounts", Doc: "times that one left it"},
 		{Name: "Pins", Of: &scheduling, Stage: 4, In: Mounts, C: "pins", Doc: "times that one parked without leaving its carrier"},
-		{Name: "Pinned", Of: &scheduling, Stage: 4, In: Mounts, C: "pinned_ticks", Type: "units.Ns", Doc: "time in these"},
+		{Name: "PinnedNs", What: "pinned", Of: &scheduling, Stage: 4, In: Mounts, C: "pinned_ticks", Type: "units.Ns", Doc: "time in these"},
 		{Name: "SummarisedConstructions", Stage: 5, In: Events, C: "summarised_constructions", Doc: "the part of the constructions not recorded because their classes were being summarised"},
 		{Name: "TaskTraces", Stage: 6, In: Traces, C: "task_traces", Doc: "traces of tasks produced"},
 		{Name: "LostTaskTraces", Stage: 6, In: Traces, C: "lost_task_traces", Doc: "the part of the traces that is lost"},

@@ -9,7 +9,7 @@ import (
 // What the scheduler of virtual threads did travels, also without submissions;
 // a batch without it stays as it was.
 func TestScheduling(t *testing.T) {
-	want := VirtualScheduling{Mounts: 1 << 40, Unmounts: 8, Pins: 2, Pinned: 1e6}
+	want := VirtualScheduling{Mounts: 1 << 40, Unmounts: 8, Pins: 2, PinnedNs: 1e6}
 	b := &Batch{Session: "s", Seq: 1, Totals: Totals{Executions: 3, Scheduling: want}}
 	msg, err := Encode(b, nil)
 	if err != nil {
@@ -33,13 +33,13 @@ func TestScheduling(t *testing.T) {
 
 // A time that no session can have does not become negative.
 func TestSchedulingHostile(t *testing.T) {
-	b := &Batch{Session: "s", Seq: 1, Totals: Totals{Scheduling: VirtualScheduling{Mounts: 1, Pinned: units.Ns(-1)}}}
+	b := &Batch{Session: "s", Seq: 1, Totals: Totals{Scheduling: VirtualScheduling{Mounts: 1, PinnedNs: units.Ns(-1)}}}
 	msg, err := Encode(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := Decode(msg, DefaultLimits())
-	if err == nil && got.Totals.Scheduling.Pinned < 0 {
-		t.Errorf("pinned for %d ns", got.Totals.Scheduling.Pinned)
+	if err == nil && got.Totals.Scheduling.PinnedNs < 0 {
+		t.Errorf("pinned for %d ns", got.Totals.Scheduling.PinnedNs)
 	}
 }

@@ -163,7 +163,7 @@ type VirtualScheduling struct {
 	Mounts   uint64   // times that a virtual thread got onto a carrier
 	Unmounts uint64   // times that one left it
 	Pins     uint64   // times that one parked without leaving its carrier
-	Pinned   units.Ns // time in these
+	PinnedNs units.Ns // time in these
 }
 
 func (w *writer) totals(x *Totals) {
@@ -173,7 +173,7 @@ func (w *writer) totals(x *Totals) {
 		n = 21
 	case x.SummarisedConstructions != 0:
 		n = 18
-	case x.Scheduling.Mounts != 0 || x.Scheduling.Unmounts != 0 || x.Scheduling.Pins != 0 || x.Scheduling.Pinned != 0:
+	case x.Scheduling.Mounts != 0 || x.Scheduling.Unmounts != 0 || x.Scheduling.Pins != 0 || x.Scheduling.PinnedNs != 0:
 		n = 17
 	case x.Submissions != 0 || x.Constructions != 0 || x.LostSubmissions != 0 || x.LostConstructions != 0:
 		n = 13
@@ -198,7 +198,7 @@ func (w *writer) totals(x *Totals) {
 		w.uint(x.Scheduling.Mounts)
 		w.uint(x.Scheduling.Unmounts)
 		w.uint(x.Scheduling.Pins)
-		w.uint(uint64(x.Scheduling.Pinned))
+		w.uint(uint64(x.Scheduling.PinnedNs))
 	}
 	if n >= 18 {
 		w.uint(x.SummarisedConstructions)
@@ -233,7 +233,7 @@ func (r *reader) totals() (x Totals) {
 		x.Scheduling.Mounts = r.uint("totals.mounts")
 		x.Scheduling.Unmounts = r.uint("totals.unmounts")
 		x.Scheduling.Pins = r.uint("totals.pins")
-		x.Scheduling.Pinned = r.sumNs("totals.pinned")
+		x.Scheduling.PinnedNs = r.sumNs("totals.pinned")
 	}
 	if n >= 18 {
 		x.SummarisedConstructions = r.uint("totals.summarised constructions")
@@ -263,7 +263,7 @@ func (x *Totals) Add(o *Totals) {
 	x.Scheduling.Mounts += o.Scheduling.Mounts
 	x.Scheduling.Unmounts += o.Scheduling.Unmounts
 	x.Scheduling.Pins += o.Scheduling.Pins
-	x.Scheduling.Pinned += o.Scheduling.Pinned
+	x.Scheduling.PinnedNs += o.Scheduling.PinnedNs
 	x.SummarisedConstructions += o.SummarisedConstructions
 	x.TaskTraces += o.TaskTraces
 	x.LostTaskTraces += o.LostTaskTraces

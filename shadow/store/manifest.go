@@ -174,14 +174,6 @@ type WaitRecording struct {
 	Sources []string `json:"sources"`  // kinds of waits
 }
 
-// VirtualScheduling are the sums of wire.VirtualScheduling.
-type VirtualScheduling struct {
-	Mounts   uint64   `json:"mounts"`
-	Unmounts uint64   `json:"unmounts"`
-	Pins     uint64   `json:"pins"`      // parked without leaving the carrier
-	PinnedNs units.Ns `json:"pinned_ns"` // time in these
-}
-
 // JVM is what the agent says about its process.
 type JVM struct {
 	PID          int    `json:"pid"`

@@ -54,6 +54,7 @@ func generate(root string) (map[string][]byte, error) {
 		"shadow/store/rows_gen.go":             writeRows,
 		"shadow/store/columns_gen.go":          writeStoreColumns,
 		"shadow/store/readers_gen.go":          writeReaders,
+		"shadow/store/manifest_gen.go":         writeManifestParts,
 		"shadow/store/tables_gen.go":           writeTables,
 		"shadow/collect/ingest/convert_gen.go": writeConversions,
 	} {

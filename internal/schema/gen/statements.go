@@ -64,14 +64,30 @@ func statementTypes(c *code, s *schema.Statement) {
 			continue
 		}
 		parts[i.Of] = false
-		c.comment(i.Of.Doc)
-		c.p("type %s struct {", i.Of.Type)
-		for _, j := range s.Items {
-			if j.Of == i.Of {
-				c.p("\t%s %s // %s", j.Name, goType(j), plain(j.Doc))
-			}
+		partType(c, s, i.Of, func(schema.Item) string { return "" })
+	}
+}
+
+func partType(c *code, s *schema.Statement, p *schema.Part, tag func(schema.Item) string) {
+	c.comment(p.Doc)
+	c.p("type %s struct {", p.Type)
+	for _, i := range s.Items {
+		if i.Of == p {
+			c.p("\t%s %s %s // %s", i.Name, goType(i), tag(i), plain(i.Doc))
 		}
-		c.p("}\n")
+	}
+	c.p("}\n")
+}
+
+// writeManifestParts makes the parts as the manifest has them. Their fields are in the same order, so that Go converts one into the other.
+func writeManifestParts(c *code) {
+	c.begin("store", "stackagent/internal/units")
+	seen := map[*schema.Part]bool{nil: true}
+	for _, i := range schema.Totals.Items {
+		if !seen[i.Of] {
+			seen[i.Of] = true
+			partType(c, &schema.Totals, i.Of, func(i schema.Item) string { return "`json:\"" + strings.ReplaceAll(words(i.Name), " ", "_") + "\"`" })
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func describeVirtual(m *store.Manifest, t *wire.Totals) {
 		m.Virtual = &n
 	}
 	if s := t.Scheduling; s != (wire.VirtualScheduling{}) {
-		m.Scheduling = &store.VirtualScheduling{Mounts: s.Mounts, Unmounts: s.Unmounts, Pins: s.Pins, PinnedNs: s.Pinned}
+		m.Scheduling = new(store.VirtualScheduling(s))
 	}
 }
 

@@ -178,7 +178,7 @@ func (j *jvm) metrics(m *metricSet) {
 		m.gauge("stackagent_virtual_threads_mounted", "Virtual threads on a carrier.", jvm, float64(s.Mounts-min(s.Mounts, s.Unmounts)))
 		m.counter("stackagent_virtual_thread_mounts_total", "Times that a virtual thread got onto a carrier.", jvm, float64(s.Mounts))
 		m.counter("stackagent_virtual_thread_pins_total", "Times that a virtual thread parked without leaving its carrier.", jvm, float64(s.Pins))
-		m.counter("stackagent_virtual_thread_pinned_seconds_total", "Time that virtual threads parked without leaving their carriers.", jvm, float64(j.clock.span(uint64(s.Pinned)))/second)
+		m.counter("stackagent_virtual_thread_pinned_seconds_total", "Time that virtual threads parked without leaving their carriers.", jvm, float64(s.PinnedNs)/second)
 	}
 	j.executorMetrics(m, jvm)
 	j.classMetrics(m, jvm)

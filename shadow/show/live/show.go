@@ -208,7 +208,7 @@ func (j *jvm) show() *JVM {
 		v.Queued = j.longestQueued(shownOpen)
 	}
 	if s := j.totals.Scheduling; s.Mounts > 0 {
-		v.Virtual = &Virtual{Mounted: new(float64(s.Mounts - min(s.Mounts, s.Unmounts))), Mounts: float64(s.Mounts), Pins: float64(s.Pins), PinnedNs: float64(j.clock.span(uint64(s.Pinned)))}
+		v.Virtual = &Virtual{Mounted: new(float64(s.Mounts - min(s.Mounts, s.Unmounts))), Mounts: float64(s.Mounts), Pins: float64(s.Pins), PinnedNs: float64(s.PinnedNs)}
 	}
 	for i := range v.Executors {
 		e := &v.Executors[i]
