@@ -4,14 +4,14 @@ package schema
 
 var frame = Record{
 	Name: "Frame", Plural: "Frames", Doc: "Frame is a place on a stack.",
-	Wire:   Wire{Coding: List, In: "Contexts.Frames"},
+	Wire:   Wire{Key: "j", Coding: List, In: "Contexts.Frames"},
 	Table:  Table{Name: "frames", Doc: "the frames of calling contexts", Order: 13, Note: "The last row of an id counts."},
 	Fields: siteFields("frame", "dict"),
 }
 
 var context = Record{
 	Name: "Context", Plural: "Contexts", Doc: "Context is a stack on which tasks of a class are created, submitted or executed.",
-	Wire:  Wire{Coding: List, In: "Contexts.Contexts"},
+	Wire:  Wire{Key: "l", Coding: List, In: "Contexts.Contexts"},
 	Table: Table{Name: "contexts", Doc: "calling contexts, where recorded", Order: 14, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("context", "id within the session, never reused; 0 is none"),
@@ -24,7 +24,7 @@ var context = Record{
 
 var contextSum = Record{
 	Name: "ContextSum", Plural: "ContextSums", Doc: "ContextSum is what was added to a context since its last sum: of the events looked at, not of all.",
-	Wire: Wire{Coding: List, What: "context sum", In: "Contexts.Sums"},
+	Wire: Wire{Key: "m", Coding: List, What: "context sum", In: "Contexts.Sums"},
 	Table: Table{Name: "context_sums", Doc: "what happened in the calling contexts", Order: 15,
 		Note: "Rows of a context add up. They count the events that were looked at; `contexts` in the manifest says of how many."},
 	Fields: []Field{

@@ -8,7 +8,7 @@ func id(column, doc string) Field {
 
 var classRecord = Record{
 	Name: "Class", Plural: "Classes", Doc: "Class describes a task class the first time it is used.",
-	Wire:  Wire{Coding: List, If: "Looped"},
+	Wire:  Wire{Key: "k", Coding: List, If: "Looped"},
 	Table: Table{Name: "classes", Doc: "task classes", Order: 2, Note: "The last row of an id counts."},
 	Fields: []Field{
 		{Name: "ID", Type: "uint32", Doc: "id within the session", Row: Row{Column: "class", Tag: "-"}},
@@ -24,7 +24,7 @@ var classRecord = Record{
 
 var threadRecord = Record{
 	Name: "Thread", Plural: "Threads", Doc: "Thread describes a Java thread; it is sent again when a field changes.",
-	Wire:  Wire{Coding: List, If: "Counted"},
+	Wire:  Wire{Key: "t", Coding: List, If: "Counted"},
 	Table: Table{Name: "threads", Doc: "Java threads", Order: 3, Note: "The last row of an id counts."},
 	Fields: []Field{
 		{Name: "ID", Type: "uint32", Doc: "id within the session, never reused; 0 is not a thread", Row: Row{Column: "thread"}},
@@ -51,7 +51,7 @@ var threadRecord = Record{
 
 var osThread = Record{
 	Name: "OSThread", Plural: "OSThreads", Doc: "OSThread is the kernel's account of a thread of the process, the JVM's service threads included.",
-	Wire: Wire{Coding: List, What: "os thread", In: "OS", Latest: true},
+	Wire: Wire{Key: "o", Coding: List, What: "os thread", In: "OS", Latest: true},
 	Table: Table{Name: "os_threads", Doc: "the kernel's account of the process's threads", Order: 5,
 		Note: "The last row of an id counts. The JVM's service threads are those whose `os_id` is not in `threads`."},
 	Fields: []Field{
@@ -65,7 +65,7 @@ var osThread = Record{
 var pause = Record{
 	Name: "Pause", Plural: "Pauses", Doc: "Pause is a garbage collection pause as JVMTI reports it, or the profiler's own.",
 	Ring:  Ring{Struct: "sa_pause", Type: "SA_REC_PAUSE", Number: 4, Slots: 1, Note: "only in the rings of the collector's events and of the thread that changes classes"},
-	Wire:  Wire{Coding: List},
+	Wire:  Wire{Key: "p", Coding: List},
 	Table: Table{Name: "pauses", Doc: "garbage collection pauses", Order: 4},
 	Fields: []Field{
 		{Name: "Start", Type: "units.Ticks", Doc: "start", Ring: Slot{At: 8, Type: "uint64_t", Name: "start_ticks"},
@@ -80,7 +80,7 @@ var pause = Record{
 
 var executor = Record{
 	Name: "Executor", Plural: "Executors", Doc: "Executor describes an executor the first time it is used.",
-	Wire:  Wire{Coding: List},
+	Wire:  Wire{Key: "f", Coding: List},
 	Table: Table{Name: "executors", Doc: "the executors that submissions and threads name", Order: 11, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("executor", "id within the session, never reused"),
@@ -106,7 +106,7 @@ func siteFields(column, method string) []Field {
 
 var siteRecord = Record{
 	Name: "Site", Plural: "Sites", Doc: "Site is a call site: where in the source tasks are created, submitted or executed.",
-	Wire:  Wire{Coding: List},
+	Wire:  Wire{Key: "g", Coding: List},
 	Table: Table{Name: "sites", Doc: "the call sites that executions, creations and submissions name", Order: 12, Note: "The last row of an id counts."},
 	Fields: append(siteFields("site", ""),
 		Field{Name: "Calls", Type: "string", Doc: "the method called there, empty: none, or not known", Wire: Column{Later: true}, Row: Row{Column: "calls", Tag: "dict"}},

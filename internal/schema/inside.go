@@ -5,7 +5,7 @@ package schema
 var insideMonitor = Record{
 	Name: "InsideMonitor", Plural: "InsideMonitors",
 	Doc:   "InsideMonitor describes a monitor that the agent reads inside the JVM; it is sent again when a field changes.",
-	Wire:  Wire{Coding: List, What: "inside monitor"},
+	Wire:  Wire{Key: "M", Coding: List, What: "inside monitor"},
 	Table: Table{Name: "inside_monitors", Doc: "the monitors that the agent reads inside the JVM", Order: 21, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("monitor", "id within the session, never reused; 0 is none"),
@@ -22,7 +22,7 @@ var insideMonitor = Record{
 var insideSample = Record{
 	Name: "InsideSample", Plural: "InsideSamples",
 	Doc:   "InsideSample is the value of a monitor at a moment. A monitor has one when its value has changed.",
-	Wire:  Wire{Coding: List, What: "inside sample"},
+	Wire:  Wire{Key: "N", Coding: List, What: "inside sample"},
 	Table: Table{Name: "inside_samples", Doc: "the values of the monitors that the agent reads inside the JVM", Order: 22, Note: "A value holds until the next row of the same monitor. A row of monitor 0 says that all monitors that cannot block were read; its value counts these."},
 	Fields: []Field{
 		{Name: "Monitor", Type: "uint32", Doc: "`inside_monitors.monitor`; 0: all that cannot block were read", Row: Row{Column: "monitor"}},

@@ -49,6 +49,7 @@ const (
 
 // Wire says how records travel.
 type Wire struct {
+	Key    string // of the envelope, for ever
 	Coding Coding
 	What   string // how errors name the records, where that is not the name in lower case
 	Ratio  bool   // the payload holds the ratio of CPU time to ticks
@@ -58,6 +59,9 @@ type Wire struct {
 	Many   bool   // a record is more than a row
 	Latest bool   // the list takes the place of the one before, so it has nothing to lose
 }
+
+// Keys are all keys of the envelope in the order in which they are written.
+const Keys = "vsiqchktoprnzxeafgGjlmwbduVBSMNRWT"
 
 // Table says how records are stored. Its zero value: they are not.
 type Table struct {

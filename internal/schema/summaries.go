@@ -15,7 +15,7 @@ func countLater(name, column, doc string) Field {
 var summary = Record{
 	Name: "Summary", Plural: "Summaries",
 	Doc:  "Summary stands for the executions and creations of one class in one thread and interval that were too many to record one by one. An execution or creation is either in a summary or a record, never both. Counts are what was added since the summary before it of the same class, thread and flags.",
-	Wire: Wire{Coding: Entries, Many: true},
+	Wire: Wire{Key: "u", Coding: Entries, Many: true},
 	Table: Table{Name: "summaries", Doc: "executions and creations of fast classes, summed up", Order: 6,
 		Note: "They have no rows in `executions` and `creations`: counts of a class are the rows plus these."},
 	Fields: []Field{
@@ -74,7 +74,7 @@ var bucket = Record{
 
 var siteSum = Record{
 	Name: "SiteSum", Plural: "SiteSums", Doc: "SiteSum counts what summaries stand for by call site: what was added since the sum before it of the same class, thread, flags, kind and site.",
-	Wire:  Wire{Coding: List, What: "site sum"},
+	Wire:  Wire{Key: "G", Coding: List, What: "site sum"},
 	Table: Table{Name: "site_sums", Doc: "what summaries stand for, by call site", Order: 16, Note: "Rows add up; sessions of older agents have none."},
 	Fields: []Field{
 		{Name: "Class", Type: "uint32", Doc: "as in `summaries`", Row: Row{Column: "class"}},

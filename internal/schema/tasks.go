@@ -38,7 +38,7 @@ func site(doc string, in Slot) Field {
 var execution = Record{
 	Name: "Execution", Plural: "Executions", Doc: "Execution is one run of a task's execution method. It is written when it ends.",
 	Ring: Ring{Struct: "sa_execution", Type: "SA_REC_EXECUTION", Number: 1, Slots: 2, Note: "the extra metrics follow"},
-	Wire: Wire{Coding: Columnar, Ratio: true, Work: true},
+	Wire: Wire{Key: "e", Coding: Columnar, Ratio: true, Work: true},
 	Table: Table{Name: "executions", Doc: "executions of tasks", Big: true, Work: NestedWork, Order: 0, Check: true,
 		RowDoc: "EndNs is StartNs + WallNs; self work is measured only where that of all nested executions is."},
 	Fields: []Field{
@@ -81,7 +81,7 @@ var execution = Record{
 var creation = Record{
 	Name: "Creation", Plural: "Creations", Doc: "Creation is the construction of a task object.",
 	Ring:  Ring{Struct: "sa_creation", Type: "SA_REC_CREATION", Number: 2, Slots: 1},
-	Wire:  Wire{Coding: Columnar},
+	Wire:  Wire{Key: "a", Coding: Columnar},
 	Table: Table{Name: "creations", Doc: "constructions of tasks", Big: true, Order: 1},
 	Fields: []Field{
 		taskID, outer("none", "the task inside whose execution it was created"), class, thread("`threads.thread` that created it"),
@@ -94,7 +94,7 @@ var construction = Record{
 	Name: "Construction", Plural: "Constructions",
 	Doc:   "Construction is the cost of creating a task: from the begin of its outermost constructor to its end, nested executions and constructions included.",
 	Ring:  Ring{Struct: "sa_construction", Type: "SA_REC_CONSTRUCTION", Number: 5, Slots: 1, Note: "the totals of the extra metrics follow"},
-	Wire:  Wire{Coding: Columnar, Ratio: true, Work: true},
+	Wire:  Wire{Key: "b", Coding: Columnar, Ratio: true, Work: true},
 	Table: Table{Name: "constructions", Doc: "the cost of creating tasks, where recorded", Big: true, Work: TotalWork, Order: 9},
 	Fields: []Field{
 		taskID, class, thread("`threads.thread` that created it"),
@@ -109,7 +109,7 @@ var construction = Record{
 var submission = Record{
 	Name: "Submission", Plural: "Submissions", Doc: "Submission is the submission of a task to an executor.",
 	Ring:  Ring{Struct: "sa_submission", Type: "SA_REC_SUBMISSION", Number: 10, Slots: 2},
-	Wire:  Wire{Coding: Columnar},
+	Wire:  Wire{Key: "d", Coding: Columnar},
 	Table: Table{Name: "submissions", Doc: "submissions of tasks to executors, where recorded", Big: true, Order: 10},
 	Fields: []Field{
 		taskID, outer("none", "the task inside whose execution it was submitted"), class, thread("`threads.thread` that submitted it"),

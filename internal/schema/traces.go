@@ -12,7 +12,7 @@ var taskTrace = Record{
 	Name: "TaskTrace", Plural: "TaskTraces",
 	Doc:   "TaskTrace says in which trace and span a task was handed over, or executed. There is one only where a tracing library had a valid span current on the thread.",
 	Ring:  Ring{Struct: "sa_task_trace", Type: "SA_REC_TASK_TRACE", Number: 14, Slots: 2},
-	Wire:  Wire{Coding: Columnar, What: "task trace"},
+	Wire:  Wire{Key: "T", Coding: Columnar, What: "task trace"},
 	Table: Table{Name: "traces", Doc: "traces and spans in which tasks were handed over and executed, as a tracing library says", Order: 23, Note: "Tasks whose hand-over or execution is only in `summaries` have none."},
 	Fields: []Field{
 		taskID,

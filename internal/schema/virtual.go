@@ -29,7 +29,7 @@ var virtualThread = Record{
 	Name: "VirtualThread", Plural: "VirtualThreads",
 	Doc:   "VirtualThread is how a virtual thread was scheduled while it executed something, or several with code of one class together (Thread 0) that were too many to record one by one: then counts and times are sums. A thread that the agent found running, or in which several executions follow one another, has several; all add up.",
 	Ring:  Ring{Struct: "sa_virtual", Type: "SA_REC_VIRTUAL", Number: 12, Slots: 2},
-	Wire:  Wire{Coding: Entries, What: "virtual", In: "Virtual"},
+	Wire:  Wire{Key: "V", Coding: Entries, What: "virtual", In: "Virtual"},
 	Table: Table{Name: "virtual_threads", Doc: "how virtual threads were scheduled", Order: 17, Note: "Rows of a thread add up."},
 	Fields: []Field{
 		{Name: "Thread", Type: "uint32", Doc: "`threads.thread`; 0: several threads with code of one class, too many to record one by one", Row: Row{Column: "thread"}},

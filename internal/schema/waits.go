@@ -12,7 +12,7 @@ var wait = Record{
 	Name: "Wait", Plural: "Waits",
 	Doc:   "Wait is one wait of a thread, platform or virtual, that was long enough and did not come too fast. It is written when it ends. A wait is in a record or in a sum, never in both.",
 	Ring:  Ring{Struct: "sa_wait", Type: "SA_REC_WAIT", Number: 13, Slots: 3},
-	Wire:  Wire{Coding: Columnar},
+	Wire:  Wire{Key: "W", Coding: Columnar},
 	Table: Table{Name: "waits", Doc: "waits of threads, one by one", Order: 18, Note: "Waits too short or too fast are in `wait_sums`."},
 	Fields: []Field{
 		inRing(Field{Name: "Flags", Type: "WaitFlags", Doc: "flags", Wire: Column{Number: 5, What: "flags", Code: AsIs}, Row: Row{Type: "uint32", Column: "flags"}},
@@ -48,7 +48,7 @@ var wait = Record{
 var waitSum = Record{
 	Name: "WaitSum", Plural: "WaitSums",
 	Doc:   "WaitSum counts the waits of a thread that were too short or too many to record one by one: what was added since the sum before it of the same thread, kind, flags, blocker and class.",
-	Wire:  Wire{Coding: List, What: "wait sum"},
+	Wire:  Wire{Key: "S", Coding: List, What: "wait sum"},
 	Table: Table{Name: "wait_sums", Doc: "waits of threads, summed up", Order: 19, Note: "Rows add up, except `max_ns`. Waits that found no room of their own have blocker 0 and class 0."},
 	Fields: []Field{
 		{Name: "Thread", Type: "uint32", Doc: "`threads.thread`; 0: virtual threads", Row: Row{Column: "thread"}},
@@ -66,7 +66,7 @@ var waitSum = Record{
 
 var blocker = Record{
 	Name: "Blocker", Plural: "Blockers", Doc: "Blocker is a class of objects for which threads wait.",
-	Wire:  Wire{Coding: List},
+	Wire:  Wire{Key: "B", Coding: List},
 	Table: Table{Name: "blockers", Doc: "what waits were for", Order: 20, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("blocker", "id within the session, never reused; 0 is none"),

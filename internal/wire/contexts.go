@@ -42,26 +42,6 @@ func (r *reader) account(field string) (x ContextSampling) {
 	return x
 }
 
-// decodeContexts reads the lists of contexts; false: key is none of theirs.
-func (r *reader) decodeContexts(key string, into *Contexts) bool {
-	switch key {
-	case keyFrames:
-		into.Frames = listOf(r, "frames", (*reader).frame)
-	case keyContexts:
-		into.Contexts = listOf(r, "contexts", (*reader).context)
-	case keyContextSums:
-		into.Sums = listOf(r, "context sums", (*reader).contextSum)
-	case keyAccount:
-		into.Account = r.account("account of contexts")
-	default:
-		return false
-	}
-	return true
-}
-
-// longest is the longest of the lists.
-func (x *Contexts) longest() int { return max(len(x.Frames), len(x.Contexts), len(x.Sums)) }
-
 func (x *Contexts) check() error {
 	for i := range x.Contexts {
 		if len(x.Contexts[i].Frames) > MaxFrames {

@@ -113,102 +113,45 @@ func (r *reader) known(key string) bool {
 		b.Last = r.bool("last")
 	case keyExitNote:
 		b.ExitNote = r.str("exit note")
+	case keyRefusals:
+		b.Refusals = listOf(r, "refusals", (*reader).refusal)
+	case keyAccount:
+		b.Contexts.Account = r.account("account of contexts")
+	case keyRunning:
+		b.Running = r.running()
 	default:
-		return r.list(key)
+		if !r.list(key) {
+			r.skip("unknown key", r.lim.Unknown)
+			b.Unknown++
+			return false
+		}
 	}
 	return true
 }
 
-// list reads the lists and payloads of the envelope.
-func (r *reader) list(key string) bool {
-	b := r.batch
-	var err error
-	unknown := 0
-	switch key {
-	case keyClasses:
-		b.Classes = listOf(r, "classes", (*reader).class)
-	case keyThreads:
-		b.Threads = listOf(r, "threads", (*reader).thread)
-	case keyOS:
-		b.OS = listOf(r, "os threads", (*reader).osThread)
-	case keyPauses:
-		b.Pauses = listOf(r, "pauses", (*reader).pause)
-	case keyRefusals:
-		b.Refusals = listOf(r, "refusals", (*reader).refusal)
-	case keyExecutors:
-		b.Executors = listOf(r, "executors", (*reader).executor)
-	case keySites:
-		b.Sites = listOf(r, "sites", (*reader).site)
-	case keySiteSums:
-		b.SiteSums = listOf(r, "site sums", (*reader).siteSum)
-	case keyExecutions:
-		data, base := r.bin("executions")
-		if r.err == nil {
-			b.Executions, b.ExecutionWork, unknown, err = decodePayload(data, r.lim.Events, &executionsPayload)
-			r.payloadError("executions", base, err)
-		}
-	case keyCreations:
-		data, base := r.bin("creations")
-		if r.err == nil {
-			b.Creations, _, unknown, err = decodePayload(data, r.lim.Events, &creationsPayload)
-			r.payloadError("creations", base, err)
-		}
-	case keyConstructions:
-		data, base := r.bin("constructions")
-		if r.err == nil {
-			b.Constructions, b.ConstructionWork, unknown, err = decodePayload(data, r.lim.Events, &constructionsPayload)
-			r.payloadError("constructions", base, err)
-		}
-	case keySubmissions:
-		data, base := r.bin("submissions")
-		if r.err == nil {
-			b.Submissions, _, unknown, err = decodePayload(data, r.lim.Events, &submissionsPayload)
-			r.payloadError("submissions", base, err)
-		}
-	case keySummaries:
-		data, base := r.bin("summaries")
-		if r.err == nil {
-			b.Summaries, unknown, err = decodeSummaries(data, r.lim.Summaries)
-			r.payloadError("summaries", base, err)
-		}
-	case keyVirtual:
-		data, base := r.bin("virtual threads")
-		if r.err == nil {
-			b.Virtual, unknown, err = decodeVirtual(data, r.lim.Events)
-			r.payloadError("virtual threads", base, err)
-		}
-	case keyWaits:
-		data, base := r.bin("waits")
-		if r.err == nil {
-			b.Waits, _, unknown, err = decodePayload(data, r.lim.Events, &waitsPayload)
-			r.payloadError("waits", base, err)
-		}
-	case keyTaskTraces:
-		data, base := r.bin("task traces")
-		if r.err == nil {
-			b.TaskTraces, _, unknown, err = decodePayload(data, r.lim.Events, &taskTracesPayload)
-			r.payloadError("task traces", base, err)
-		}
-	case keyWaitSums:
-		b.WaitSums = listOf(r, "wait sums", (*reader).waitSum)
-	case keyRunning:
-		b.Running = r.running()
-	case keyBlockers:
-		b.Blockers = listOf(r, "blockers", (*reader).blocker)
-	case keyInsideMonitors:
-		b.InsideMonitors = listOf(r, "inside monitors", (*reader).insideMonitor)
-	case keyInsideSamples:
-		b.InsideSamples = listOf(r, "inside samples", (*reader).insideSample)
-	default:
-		if r.decodeContexts(key, &b.Contexts) {
-			return true
-		}
-		r.skip("unknown key", r.lim.Unknown)
-		b.Unknown++
-		return false
+// recordsOf reads the records of a columnar payload.
+func recordsOf[R any](r *reader, field string, of *columnarOf[R]) (x []R, work Work) {
+	x = entriesOf(r, field, func(data []byte, limit int) (list []R, unknown int, err error) {
+		list, work, unknown, err = decodePayload(data, limit, of)
+		return list, unknown, err
+	})
+	return x, work
+}
+
+// entriesOf reads the records of a payload.
+func entriesOf[R any](r *reader, field string, decode func(data []byte, limit int) ([]R, int, error)) []R {
+	data, base := r.bin(field)
+	if r.err != nil {
+		return nil
 	}
-	b.Unknown += unknown
-	return true
+	limit := r.lim.Events
+	if field == "summaries" {
+		limit = r.lim.Summaries
+	}
+	list, unknown, err := decode(data, limit)
+	r.payloadError(field, base, err)
+	r.batch.Unknown += unknown
+	return list
 }
 
 func (r *reader) payloadError(field string, base int, err error) {

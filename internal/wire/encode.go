@@ -1,58 +1,31 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// Keys of the envelope and of Hello. They are for ever.
+// Keys of the envelope beside those of records. They are for ever.
 const (
-	keyVersion    = "v"
-	keySession    = "s"
-	keySeq        = "q"
-	keyClock      = "c"
-	keyHello      = "h"
-	keyClasses    = "k"
-	keyThreads    = "t"
-	keyOS         = "o"
-	keyPauses     = "p"
-	keyRefusals   = "r"
-	keyTotals     = "n"
-	keyLast       = "z"
-	keyExitNote   = "x"
-	keyExecutions = "e"
-	keyCreations  = "a"
-	keyProcess    = "i"
-	keySummaries  = "u"
-
-	keyConstructions = "b"
-	keySubmissions   = "d"
-	keyExecutors     = "f"
-	keySites         = "g"
-	keySiteSums      = "G"
-
-	keyFrames      = "j"
-	keyContexts    = "l"
-	keyContextSums = "m"
-	keyAccount     = "w"
-
-	keyVirtual = "V"
-
-	keyWaits    = "W"
-	keyWaitSums = "S"
-	keyBlockers = "B"
-
-	keyInsideMonitors = "M"
-	keyInsideSamples  = "N"
-
-	keyRunning = "R"
-
-	keyTaskTraces = "T"
+	keyVersion  = "v"
+	keySession  = "s"
+	keySeq      = "q"
+	keyClock    = "c"
+	keyHello    = "h"
+	keyRefusals = "r"
+	keyTotals   = "n"
+	keyLast     = "z"
+	keyExitNote = "x"
+	keyProcess  = "i"
+	keyAccount  = "w"
+	keyRunning  = "R"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -111,28 +84,16 @@ func checkBatch(b *Batch) error {
 	if b.Seq == 0 {
 		return errors.New("sequence numbers begin at 1")
 	}
-	if len(b.Executions) > MaxEvents || len(b.Creations) > MaxEvents {
-		return fmt.Errorf("%d executions, %d creations: %w", len(b.Executions), len(b.Creations), ErrTooMany)
-	}
-	if len(b.Submissions) > MaxEvents || len(b.Constructions) > MaxEvents {
-		return fmt.Errorf("%d submissions, %d constructions: %w", len(b.Submissions), len(b.Constructions), ErrTooMany)
-	}
-	if len(b.Waits) > MaxEvents {
-		return fmt.Errorf("%d waits: %w", len(b.Waits), ErrTooMany)
-	}
-	if len(b.TaskTraces) > MaxEvents {
-		return fmt.Errorf("%d task traces: %w", len(b.TaskTraces), ErrTooMany)
+	err := cmp.Or(b.checkLists(), tooMany(len(b.Refusals), MaxItems, "refusals"),
+		tooMany(max(len(b.Totals.Lost), len(b.Totals.LostByThread)), MaxItems, "losses"))
+	if err != nil {
+		return err
 	}
 	if err := b.checkWork(); err != nil {
 		return err
 	}
 	if err := b.Contexts.check(); err != nil {
 		return err
-	}
-	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.SiteSums), len(b.WaitSums), len(b.Blockers), len(b.InsideMonitors), len(b.InsideSamples), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
-		if n > MaxItems {
-			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
-		}
 	}
 	if err := b.Running.check(); err != nil {
 		return err
@@ -143,72 +104,38 @@ func checkBatch(b *Batch) error {
 	return checkSummaries(b.Summaries)
 }
 
+// tooMany is an error if a list of n entries is longer than it may be.
+func tooMany(n, most int, what string) error {
+	if n > most {
+		return fmt.Errorf("%d %s: %w", n, what, ErrTooMany)
+	}
+	return nil
+}
+
+// field is a key of the envelope, if it is in use, and what writes its value.
+type field struct {
+	key   string
+	use   bool
+	write func()
+}
+
 // writeEnvelope writes the keys in use, always in the same order.
 func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
-	fields := []struct {
-		key   string
-		use   bool
-		write func()
-	}{
-		{keyVersion, true, func() { w.uint(Version) }},
-		{keySession, true, func() { w.str(b.Session) }},
-		{keyProcess, b.Process != "", func() { w.str(b.Process) }},
-		{keySeq, true, func() { w.uint(b.Seq) }},
-		{keyClock, true, func() { w.clock(b.Clock) }},
-		{keyHello, b.Hello != nil, func() { w.hello(b.Hello) }},
-		{keyClasses, len(b.Classes) > 0, func() { each(w, b.Classes, (*writer).class) }},
-		{keyThreads, len(b.Threads) > 0, func() { each(w, b.Threads, (*writer).thread) }},
-		{keyOS, len(b.OS) > 0, func() { each(w, b.OS, (*writer).osThread) }},
-		{keyPauses, len(b.Pauses) > 0, func() { each(w, b.Pauses, (*writer).pause) }},
-		{keyRefusals, len(b.Refusals) > 0, func() { each(w, b.Refusals, (*writer).refusal) }},
-		{keyTotals, true, func() { w.totals(&b.Totals) }},
-		{keyLast, b.Last, func() { w.bool(true) }},
-		{keyExitNote, b.ExitNote != "", func() { w.str(b.ExitNote) }},
-		{keyExecutions, len(b.Executions) > 0, func() {
-			e.payload = appendPayload(e, e.payload[:0], b.Executions, b.ExecutionWork, &executionsPayload)
-			w.bin(e.payload)
-		}},
-		{keyCreations, len(b.Creations) > 0, func() {
-			e.payload = appendPayload(e, e.payload[:0], b.Creations, Work{}, &creationsPayload)
-			w.bin(e.payload)
-		}},
-		{keyExecutors, len(b.Executors) > 0, func() { each(w, b.Executors, (*writer).executor) }},
-		{keySites, len(b.Sites) > 0, func() { each(w, b.Sites, (*writer).site) }},
-		{keySiteSums, len(b.SiteSums) > 0, func() { each(w, b.SiteSums, (*writer).siteSum) }},
-		{keyFrames, len(b.Contexts.Frames) > 0, func() { each(w, b.Contexts.Frames, (*writer).frame) }},
-		{keyContexts, len(b.Contexts.Contexts) > 0, func() { each(w, b.Contexts.Contexts, (*writer).context) }},
-		{keyContextSums, len(b.Contexts.Sums) > 0, func() { each(w, b.Contexts.Sums, (*writer).contextSum) }},
-		{keyAccount, b.Contexts.Account != ContextSampling{}, func() { w.account(&b.Contexts.Account) }},
-		{keyConstructions, len(b.Constructions) > 0, func() {
-			e.payload = appendPayload(e, e.payload[:0], b.Constructions, b.ConstructionWork, &constructionsPayload)
-			w.bin(e.payload)
-		}},
-		{keySubmissions, len(b.Submissions) > 0, func() {
-			e.payload = appendPayload(e, e.payload[:0], b.Submissions, Work{}, &submissionsPayload)
-			w.bin(e.payload)
-		}},
-		{keySummaries, len(b.Summaries) > 0, func() {
-			e.payload = appendSummaries(e.payload[:0], b.Summaries)
-			w.bin(e.payload)
-		}},
-		{keyVirtual, len(b.Virtual) > 0, func() {
-			e.payload = appendVirtual(e.payload[:0], b.Virtual)
-			w.bin(e.payload)
-		}},
-		{keyBlockers, len(b.Blockers) > 0, func() { each(w, b.Blockers, (*writer).blocker) }},
-		{keyWaitSums, len(b.WaitSums) > 0, func() { each(w, b.WaitSums, (*writer).waitSum) }},
-		{keyInsideMonitors, len(b.InsideMonitors) > 0, func() { each(w, b.InsideMonitors, (*writer).insideMonitor) }},
-		{keyInsideSamples, len(b.InsideSamples) > 0, func() { each(w, b.InsideSamples, (*writer).insideSample) }},
-		{keyRunning, b.Running != nil, func() { w.running(b.Running) }},
-		{keyWaits, len(b.Waits) > 0, func() {
-			e.payload = appendPayload(e, e.payload[:0], b.Waits, Work{}, &waitsPayload)
-			w.bin(e.payload)
-		}},
-		{keyTaskTraces, len(b.TaskTraces) > 0, func() {
-			e.payload = appendPayload(e, e.payload[:0], b.TaskTraces, Work{}, &taskTracesPayload)
-			w.bin(e.payload)
-		}},
-	}
+	fields := append(e.lists(w, b),
+		field{keyVersion, true, func() { w.uint(Version) }},
+		field{keySession, true, func() { w.str(b.Session) }},
+		field{keyProcess, b.Process != "", func() { w.str(b.Process) }},
+		field{keySeq, true, func() { w.uint(b.Seq) }},
+		field{keyClock, true, func() { w.clock(b.Clock) }},
+		field{keyHello, b.Hello != nil, func() { w.hello(b.Hello) }},
+		field{keyRefusals, len(b.Refusals) > 0, func() { each(w, b.Refusals, (*writer).refusal) }},
+		field{keyTotals, true, func() { w.totals(&b.Totals) }},
+		field{keyLast, b.Last, func() { w.bool(true) }},
+		field{keyExitNote, b.ExitNote != "", func() { w.str(b.ExitNote) }},
+		field{keyAccount, b.Contexts.Account != ContextSampling{}, func() { w.account(&b.Contexts.Account) }},
+		field{keyRunning, b.Running != nil, func() { w.running(b.Running) }},
+	)
+	slices.SortFunc(fields, func(x, y field) int { return strings.Index(keyOrder, x.key) - strings.Index(keyOrder, y.key) })
 	n := 0
 	for _, f := range fields {
 		if f.use {

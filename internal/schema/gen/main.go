@@ -50,6 +50,7 @@ func generate(root string) (map[string][]byte, error) {
 		"jvmti/config_gen.go":                  writeConfig,
 		"jvmti/totals_gen.go":                  writeTotals,
 		"internal/wire/columns_gen.go":         writeColumns,
+		"internal/wire/envelope_gen.go":        writeEnvelope,
 		"internal/wire/lists_gen.go":           writeLists,
 		"shadow/store/rows_gen.go":             writeRows,
 		"shadow/store/columns_gen.go":          writeStoreColumns,
