@@ -24,5 +24,5 @@ var (
 var Records = []*Record{
 	&padding, &execution, &creation, &threadSwitch, &pause, &construction, &submission, &queued, &virtualThread, &wait, &taskTrace,
 	&executor, &siteRecord, &frame, &context, &contextSum, &classRecord, &threadRecord, &osThread, &summary, &measure, &bucket, &siteSum, &waitSum, &blocker,
-	&insideMonitor, &insideSample,
+	&insideMonitor, &insideSample, &clockPair, &refusal, &loss, &threadLoss, &extra,
 }

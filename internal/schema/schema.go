@@ -49,7 +49,7 @@ const (
 
 // Wire says how records travel.
 type Wire struct {
-	Key    string // of the envelope, for ever
+	Key    string // of the envelope, for ever; "": part of something else
 	Coding Coding
 	What   string // how errors name the records, where that is not the name in lower case
 	Ratio  bool   // the payload holds the ratio of CPU time to ticks

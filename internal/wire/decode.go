@@ -101,7 +101,7 @@ func (r *reader) known(key string) bool {
 			r.fail("seq", "sequence numbers begin at 1", nil)
 		}
 	case keyClock:
-		b.Clock = r.clock("clock")
+		b.Clock = r.clockPair("clock")
 	case keyHello:
 		hello := r.hello()
 		if b.Hello = &hello; len(hello.Extra) > MaxExtra {
@@ -165,41 +165,8 @@ func (r *reader) payloadError(field string, base int, err error) {
 	r.fail(field, "bad payload", err)
 }
 
-func (r *reader) refusal(field string) (x Refusal) {
-	end := r.fields(field, 3)
-	x.Reason = r.str(field + ".reason")
-	x.Count = r.uint(field + ".count")
-	x.Sample = r.str(field + ".sample")
-	end()
-	return x
-}
-
-func (r *reader) loss(field string) (l Loss) {
-	end := r.fields(field, 2)
-	l.Reason = r.str(field + ".reason")
-	l.Events = r.uint(field + ".events")
-	end()
-	return l
-}
-
-func (r *reader) threadLoss(field string) (l ThreadLoss) {
-	end := r.fields(field, 2)
-	l.Thread = uint32(r.uintMax(field+".thread", 1<<32-1))
-	l.Events = r.uint(field + ".events")
-	end()
-	return l
-}
-
 // sumNs reads a time that is a sum; one that no session can have does not become negative.
 func (r *reader) sumNs(field string) units.Ns { return units.Ns(min(r.uint(field), math.MaxInt64)) }
-
-func (r *reader) clock(field string) (c ClockPair) {
-	end := r.fields(field, 2)
-	c.Ticks = units.Ticks(r.uint(field + ".ticks"))
-	c.Mono = units.MonoNs(r.int(field + ".mono"))
-	end()
-	return c
-}
 
 func (r *reader) texts(field string) (m map[string]string) {
 	n := r.length(field, r.mp.DecodeMapLen)

@@ -126,7 +126,7 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		field{keySession, true, func() { w.str(b.Session) }},
 		field{keyProcess, b.Process != "", func() { w.str(b.Process) }},
 		field{keySeq, true, func() { w.uint(b.Seq) }},
-		field{keyClock, true, func() { w.clock(b.Clock) }},
+		field{keyClock, true, func() { w.clockPair(&b.Clock) }},
 		field{keyHello, b.Hello != nil, func() { w.hello(b.Hello) }},
 		field{keyRefusals, len(b.Refusals) > 0, func() { each(w, b.Refusals, (*writer).refusal) }},
 		field{keyTotals, true, func() { w.totals(&b.Totals) }},
@@ -176,31 +176,6 @@ func each[T any](w *writer, list []T, write func(*writer, *T)) {
 	for i := range list {
 		write(w, &list[i])
 	}
-}
-
-func (w *writer) clock(c ClockPair) {
-	w.arrayLen(2)
-	w.uint(uint64(c.Ticks))
-	w.int(int64(c.Mono))
-}
-
-func (w *writer) refusal(r *Refusal) {
-	w.arrayLen(3)
-	w.str(r.Reason)
-	w.uint(r.Count)
-	w.str(r.Sample)
-}
-
-func (w *writer) loss(l *Loss) {
-	w.arrayLen(2)
-	w.str(l.Reason)
-	w.uint(l.Events)
-}
-
-func (w *writer) threadLoss(l *ThreadLoss) {
-	w.arrayLen(2)
-	w.uint(uint64(l.Thread))
-	w.uint(l.Events)
 }
 
 func (w *writer) text(s *string) { w.str(*s) }

@@ -365,6 +365,80 @@ func (r *reader) insideSample(field string) (x InsideSample) {
 	return x
 }
 
+func (w *writer) clockPair(x *ClockPair) {
+	w.arrayLen(2)
+	w.uint(uint64(x.Ticks))
+	w.int(int64(x.Mono))
+}
+
+func (r *reader) clockPair(field string) (x ClockPair) {
+	end := r.fields(field, 2)
+	x.Ticks = units.Ticks(r.uint(field + ".ticks"))
+	x.Mono = units.MonoNs(r.int(field + ".mono"))
+	end()
+	return x
+}
+
+func (w *writer) refusal(x *Refusal) {
+	w.arrayLen(3)
+	w.str(x.Reason)
+	w.uint(x.Count)
+	w.str(x.Sample)
+}
+
+func (r *reader) refusal(field string) (x Refusal) {
+	end := r.fields(field, 3)
+	x.Reason = r.str(field + ".reason")
+	x.Count = r.uint(field + ".count")
+	x.Sample = r.str(field + ".sample")
+	end()
+	return x
+}
+
+func (w *writer) loss(x *Loss) {
+	w.arrayLen(2)
+	w.str(x.Reason)
+	w.uint(x.Events)
+}
+
+func (r *reader) loss(field string) (x Loss) {
+	end := r.fields(field, 2)
+	x.Reason = r.str(field + ".reason")
+	x.Events = r.uint(field + ".events")
+	end()
+	return x
+}
+
+func (w *writer) threadLoss(x *ThreadLoss) {
+	w.arrayLen(2)
+	w.uint(uint64(x.Thread))
+	w.uint(x.Events)
+}
+
+func (r *reader) threadLoss(field string) (x ThreadLoss) {
+	end := r.fields(field, 2)
+	x.Thread = uint32(r.uintMax(field+".thread", 1<<32-1))
+	x.Events = r.uint(field + ".events")
+	end()
+	return x
+}
+
+func (w *writer) extra(x *Extra) {
+	w.arrayLen(3)
+	w.str(x.Name)
+	w.str(x.Unit)
+	w.str(x.How)
+}
+
+func (r *reader) extra(field string) (x Extra) {
+	end := r.fields(field, 3)
+	x.Name = r.str(field + ".name")
+	x.Unit = r.str(field + ".unit")
+	x.How = r.str(field + ".how")
+	end()
+	return x
+}
+
 // How many numbers an entry has, and how many may stand behind them.
 const virtualThreadFields, virtualThreadLaterFields = 13, 4
 

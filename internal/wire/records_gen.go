@@ -405,6 +405,39 @@ type InsideSample struct {
 	Bits    uint64      // its value, the bits of a float64
 }
 
+// ClockPair ties the agent's clock to CLOCK_MONOTONIC: both read at one moment.
+type ClockPair struct {
+	Ticks units.Ticks  // the agent's clock
+	Mono  units.MonoNs // CLOCK_MONOTONIC
+}
+
+// Refusal counts the classes that kept their bytes, by reason.
+type Refusal struct {
+	Reason string // why
+	Count  uint64 // since the start
+	Sample string // one such class
+}
+
+// Loss counts events that were produced but could not be delivered.
+type Loss struct {
+	Reason string // ring full, buffer full, ...
+	Events uint64 // since the start
+}
+
+// ThreadLoss counts events of one thread that were lost after its record.
+type ThreadLoss struct {
+	Thread uint32 // 0: virtual threads together
+	Events uint64 // since the start
+}
+
+// Extra is a work metric beside wall and CPU time. Its place in Hello.Extra is its place in every list of work
+// columns of the session.
+type Extra struct {
+	Name string // bytecodes, alloc, instructions, cycles, ref_cycles, or the name of a perf event
+	Unit string // empty: a count; bytes
+	How  string // how it is read: woven, thread-local buffer, rdpmc, read
+}
+
 // Records counts all records but those that only take the place of earlier ones.
 func (b *Batch) Records() int {
 	return len(b.Executions) +

@@ -64,7 +64,7 @@ func (w *writer) hello(x *Hello) {
 	w.str(x.ClockName)
 	w.str(x.CPUClock)
 	w.int(x.WallUnixNs)
-	w.clock(x.StartClock)
+	w.clockPair(&x.StartClock)
 	each(w, x.Metrics, (*writer).text)
 	w.texts(x.NotAvailable)
 	w.str(x.Detail)
@@ -104,7 +104,7 @@ func (r *reader) hello() (x Hello) {
 	x.ClockName = r.str("hello.clock name")
 	x.CPUClock = r.str("hello.cpu clock")
 	x.WallUnixNs = r.int("hello.wall")
-	x.StartClock = r.clock("hello.start clock")
+	x.StartClock = r.clockPair("hello.start clock")
 	x.Metrics = listOf(r, "hello.metrics", (*reader).str)
 	x.NotAvailable = r.texts("hello.not available")
 	if n >= 16 {

@@ -60,9 +60,3 @@ type Measure struct {
 	Min, Max uint64             // extremes over the whole time that the summary's cell has counted; same unit as Sum
 	Buckets  []loglinear.Bucket // of nanoseconds or the metric's own unit, ascending by index, none empty
 }
-
-// ThreadLoss counts events of one thread that were lost after its record.
-type ThreadLoss struct {
-	Thread uint32
-	Events uint64
-}

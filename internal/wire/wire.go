@@ -22,29 +22,10 @@ const Version = 1
 // made (at exit or at a snapshot).
 const NoEnd units.Ticks = 0
 
-// ClockPair ties the agent's clock to CLOCK_MONOTONIC: both read at one moment.
-type ClockPair struct {
-	Ticks units.Ticks
-	Mono  units.MonoNs
-}
-
-// Refusal counts the classes that kept their bytes, by reason.
-type Refusal struct {
-	Reason string
-	Count  uint64
-	Sample string // the name of one such class
-}
-
 // LostPauses is the reason of a Loss of garbage collection pauses. They are no
 // part of Totals.Executions and Creations, so that produced = stored + lost
 // holds without them.
 const LostPauses = "collection pauses, bus away"
-
-// Loss counts events that were produced but could not be delivered.
-type Loss struct {
-	Reason string // "ring full", "buffer full", ...
-	Events uint64
-}
 
 // Batch is one message.
 type Batch struct {

@@ -7,9 +7,9 @@ import (
 	"stackagent/internal/schema"
 )
 
-// sent are the records that travel.
+// sent are the records that have a list in the envelope.
 func sent() []*schema.Record {
-	return with(func(r *schema.Record) bool { return r.Wire.Coding != schema.NotSent })
+	return with(func(r *schema.Record) bool { return r.Wire.Key != "" })
 }
 
 // listName is the name of a record's list: the last one of its path in a batch, for an entry of Contexts that of the records.

@@ -195,7 +195,7 @@ func msgName(t string) string {
 		return "uint8"
 	case t == "units.Ticks":
 		return "ticks"
-	case t == "units.Ns":
+	case t == "units.Ns", t == "units.MonoNs":
 		return "ns"
 	}
 	return strings.Replace(t, "[]", "list of ", 1)

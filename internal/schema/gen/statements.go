@@ -103,7 +103,7 @@ var itemCodes = map[string][3]string{
 	"units.Ns":          {"x != 0", "w.int(int64(x))", "units.Ns(r.int(f))"},
 	"bool":              {"x", "w.bool(x)", "r.bool(f)"},
 	"string":            {`x != ""`, "w.str(x)", "r.str(f)"},
-	"ClockPair":         {"x != ClockPair{}", "w.clock(x)", "r.clock(f)"},
+	"ClockPair":         {"x != ClockPair{}", "w.clockPair(&x)", "r.clockPair(f)"},
 	"map[string]string": {"len(x) > 0", "w.texts(x)", "r.texts(f)"},
 	"label.Labels":      {"!x.IsZero()", "w.labels(&x)", "r.labels()"},
 	"[]string":          {"len(x) > 0", "each(w, x, (*writer).text)", "listOf(r, f, (*reader).str)"},

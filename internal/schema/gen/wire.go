@@ -52,7 +52,7 @@ func sum(c *code, x, head string, records []*schema.Record) {
 // writeCounts makes the counts of a batch.
 func writeCounts(c *code) {
 	c.p("// Records counts all records but those that only take the place of earlier ones.")
-	sum(c, "b", "*Batch) Records()", with(func(r *schema.Record) bool { return r.Wire.Coding != schema.NotSent && !r.Wire.Latest }))
+	sum(c, "b", "*Batch) Records()", with(func(r *schema.Record) bool { return r.Wire.Key != "" && !r.Wire.Latest }))
 	c.p("// Events counts the records that probes write one by one.")
 	sum(c, "b", "*Batch) Events()", events())
 }
