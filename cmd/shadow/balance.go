@@ -5,10 +5,10 @@ import (
 	"io"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/units"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
 )
 
@@ -18,7 +18,7 @@ func printBalance(w io.Writer, b *store.Balance, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return listflags.Table(w, o, b.Differ, balanceColumns)
+	return view.Table(w, o, b.Differ, balanceColumns)
 }
 
 var balanceColumns = []listing.Column[store.ThreadBalance]{

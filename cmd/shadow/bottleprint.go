@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/show/view"
 )
 
 // bottleJSON is a bottle graph; its names are promised.
@@ -73,9 +73,9 @@ func (f *bottleFlags) print(graphs []sessionGraph) error {
 		for i, g := range graphs {
 			out[i] = f.json(g, graphs[0])
 		}
-		return listflags.JSON(f.Env.Out, out)
+		return f.JSON(out)
 	case f.Format == "json":
-		return listflags.JSON(f.Env.Out, f.json(graphs[0], graphs[0]))
+		return f.JSON(f.json(graphs[0], graphs[0]))
 	case f.Format == "csv":
 		return f.csv(graphs)
 	}
@@ -147,7 +147,7 @@ func (f *bottleFlags) csv(graphs []sessionGraph) error {
 			boxes = append(boxes, graphBox{b, g})
 		}
 	}
-	return listing.All(listing.CSV(f.Env.Out, f.columns(graphs[0])), boxes)
+	return listing.All(listing.CSV(f.Out, f.columns(graphs[0])), boxes)
 }
 
 // table lists the boxes of each graph, longest running time first.
@@ -169,7 +169,7 @@ func (f *bottleFlags) table(graphs []sessionGraph) error {
 		total++
 		f.noteBusy(g)
 	}
-	return f.Render(listflags.TableOf(shown, f.columns(graphs[0])), total)
+	return f.Render(view.TableOf(shown, f.columns(graphs[0])), total)
 }
 
 func (f *bottleFlags) noteBusy(g sessionGraph) {
@@ -180,5 +180,5 @@ func (f *bottleFlags) noteBusy(g sessionGraph) {
 	if f.several {
 		of = text.OneLine(g.label) + ": "
 	}
-	f.Env.Note("%ssome thread was %s for %s of %s", of, was, units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+	f.Note("%ssome thread was %s for %s of %s", of, was, units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 }

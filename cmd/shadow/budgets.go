@@ -19,6 +19,7 @@ import (
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/budget"
+	"stackagent/shadow/show/view"
 )
 
 // checkFlags are the flags of shadow check.
@@ -268,7 +269,7 @@ func replaceable(path string) error {
 func (f *checkFlags) print(w io.Writer, r *budget.Report) error {
 	switch f.Format {
 	case "json":
-		return listflags.JSON(w, r.JSON())
+		return view.Encode(w, r.JSON())
 	case "junit":
 		return r.JUnit(w)
 	case "github":
@@ -276,7 +277,7 @@ func (f *checkFlags) print(w io.Writer, r *budget.Report) error {
 	case "markdown":
 		return r.Markdown(w)
 	}
-	if err := listflags.Table(w, f.TableOptions(f.output != ""), r.Results, resultColumns(r)); err != nil {
+	if err := view.Table(w, f.TableOptions(f.output != ""), r.Results, resultColumns(r)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", r.Text())

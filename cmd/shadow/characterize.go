@@ -19,6 +19,7 @@ import (
 	"stackagent/shadow/experiment/characterize"
 	"stackagent/shadow/session/remotefs"
 	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
 	"stackagent/shadow/store/objectstore"
 )
@@ -130,7 +131,7 @@ func (f *characterizeFlags) show(env console.Env, programs []characterize.Progra
 	case f.output != "":
 		return files.WriteFigure(env, f.output, figure.Components(set.Programs, set.Components))
 	case f.Format == "json":
-		return listflags.JSON(env.Out, set)
+		return view.Encode(env.Out, set)
 	case f.components:
 		return f.printComponents(set)
 	}

@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment/characterize"
+	"stackagent/shadow/show/view"
 )
 
 // fewPrograms are so many that the table has room for their values.
@@ -32,11 +32,11 @@ func (f *characterizeFlags) printStatistics(env console.Env, set *characterize.S
 	cells := f.cells(set)
 	f.Top = len(cells) // all
 	if f.Format == "csv" {
-		return listflags.Rows(&f.Flags, cells, f.columns())
+		return view.Rows(&f.Printer, cells, f.columns())
 	}
 	f.noteMissing(env, set)
 	if f.program != "" || f.statistic != "" {
-		return listflags.Rows(&f.Flags, cells, f.columns())
+		return view.Rows(&f.Printer, cells, f.columns())
 	}
 	t := matrix(set)
 	return f.Render(t, t.Len())
@@ -217,7 +217,7 @@ func (f *characterizeFlags) printComponents(set *characterize.Set) error {
 	if f.Format == "csv" {
 		cells := componentCells(set)
 		f.Top = len(cells)
-		return listflags.Rows(&f.Flags, listing.Refs(cells), componentColumns())
+		return view.Rows(&f.Printer, view.Refs(cells), componentColumns())
 	}
 	c, env := set.Components, f.Env
 	n := min(len(c.Explained), shownComponents)

@@ -14,6 +14,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/crosscheck"
 	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/show/view"
 )
 
 // checkFileName is the file of a session folder that holds the comparison of
@@ -29,11 +30,11 @@ func compareViews(l *listflags.Flags, dir string) error {
 	}
 	counters, err := hpc.ReadFile(s.Dir)
 	if err != nil {
-		l.Env.Note("%s", text.OneLine(err.Error()))
+		l.Note("%s", text.OneLine(err.Error()))
 	}
 	usage, err := hpc.ReadUsage(s.Dir)
 	if err != nil {
-		l.Env.Note("%s", text.OneLine(err.Error()))
+		l.Note("%s", text.OneLine(err.Error()))
 	}
 	sum, err := condense(l.Env, s, summary.Options{Brief: true, Exact: true})
 	if err != nil {
@@ -41,26 +42,26 @@ func compareViews(l *listflags.Flags, dir string) error {
 	}
 	r := crosscheck.Compare(sum, s.ExtraMetrics(), counters, usage)
 	if err := hpc.WriteJSON(filepath.Join(s.Dir, checkFileName), r); err != nil {
-		l.Env.Note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
+		l.Note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
 	}
 	if l.Format == "json" {
-		return listflags.JSON(l.Env.Out, r)
+		return l.JSON(r)
 	}
 	return printCheck(l, &r)
 }
 
 func printCheck(l *listflags.Flags, r *crosscheck.Result) error {
-	rows := slices.DeleteFunc(listing.Refs(r.Threads), func(t *crosscheck.Thread) bool { return t.Tasks == nil })
-	if err := listflags.Table(l.Env.Out, l.TableOptions(false), rows[:min(len(rows), listflags.DefaultTop)], checkThreadColumns); err != nil {
+	rows := slices.DeleteFunc(view.Refs(r.Threads), func(t *crosscheck.Thread) bool { return t.Tasks == nil })
+	if err := view.Table(l.Out, l.TableOptions(false), rows[:min(len(rows), view.DefaultTop)], checkThreadColumns); err != nil {
 		return err
 	}
-	fmt.Fprintln(l.Env.Out)
+	fmt.Fprintln(l.Out)
 	if err := printNotInTasks(l, r); err != nil {
 		return err
 	}
-	fmt.Fprintln(l.Env.Out)
+	fmt.Fprintln(l.Out)
 	for _, line := range checkLines(r) {
-		fmt.Fprintln(l.Env.Out, table.Clean(line))
+		fmt.Fprintln(l.Out, table.Clean(line))
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ var outsideColumns = []listing.Column[*crosscheck.Part]{
 }
 
 func printNotInTasks(l *listflags.Flags, r *crosscheck.Result) error {
-	return listflags.Table(l.Env.Out, l.TableOptions(false), listing.Refs(r.Process.NotTasks), outsideColumns)
+	return view.Table(l.Out, l.TableOptions(false), view.Refs(r.Process.NotTasks), outsideColumns)
 }
 
 // checkLines say in sentences how the views agree.

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/gc"
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/view"
 )
 
 // configuration is what the collector and the application did in the runs of one point of an experiment.
@@ -110,7 +110,7 @@ func (f *stackFlags) collectorTable(all []configuration) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintln(f.Env.Out); err != nil {
+	if _, err := fmt.Fprintln(f.Out); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	columns := []listing.Column[*configuration]{{Title: "runs with", Kind: listing.Name, Stays: true, Show: func(c *configuration) string { return configurationLabel(c.point) }}}
@@ -126,7 +126,7 @@ func (f *stackFlags) collectorTable(all []configuration) error {
 			return plusMinus(v, func(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) })
 		}})
 	}
-	return listflags.Table(f.Env.Out, f.TableOptions(false), listing.Refs(all), columns)
+	return view.Table(f.Out, f.TableOptions(false), view.Refs(all), columns)
 }
 
 func quantityIsTime(q gc.Quantity) bool {

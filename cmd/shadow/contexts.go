@@ -40,11 +40,11 @@ func listContexts(l *listflags.Flags, dir string, o summary.HotspotOptions) erro
 		return err
 	}
 	l.Env.NoteFound(s, before)
-	if err := listflags.Rows(l, listing.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, view.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
 		return err
 	}
 	if s.Every() > 1 {
-		l.Env.Note("~ are estimates: the context of one event in %d was recorded", s.Every())
+		l.Note("~ are estimates: the context of one event in %d was recorded", s.Every())
 	}
 	return nil
 }

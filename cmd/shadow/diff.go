@@ -18,6 +18,7 @@ import (
 	"stackagent/shadow/analysis/diff"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 )
 
 // diffFlags are the flags of shadow diff.
@@ -181,19 +182,19 @@ func (f *diffFlags) print(env console.Env, d *diff.Diff) error {
 			all := d.Rows
 			d.Rows = rows
 			defer func() { d.Rows = all }()
-			return listflags.JSON(w, d)
+			return view.Encode(w, d)
 		case "csv":
 			return listing.All(listing.CSV(w, diff.Columns(true)), diff.Lines(rows, false))
 		case "markdown":
 			if top == 0 {
-				rows = d.Top(listflags.DefaultTop)
+				rows = d.Top(view.DefaultTop)
 			}
 			return d.Markdown(w, rows)
 		}
 		if _, err := fmt.Fprintf(w, "%s\n\n", table.Clean(d.Sentence)); err != nil {
 			return err
 		}
-		if err := listflags.Table(w, f.TableOptions(f.output != ""), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
+		if err := view.Table(w, f.TableOptions(f.output != ""), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
 			return err
 		}
 		if n := len(d.Rows) - len(rows); n > 0 {

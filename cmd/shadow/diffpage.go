@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/diff"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/show/page"
+	"stackagent/shadow/show/view"
 )
 
 // page reports whether the output is a page.
@@ -36,7 +36,7 @@ func (f *diffFlags) writePage(env console.Env, d *diff.Diff, first []string) err
 	}
 	top := f.Top
 	if top == 0 {
-		top = listflags.DefaultTop
+		top = view.DefaultTop
 	}
 	pages[0].Compared = comparedOf(d, d.Top(top))
 	if err := writePage(f.output, pages...); err != nil {
@@ -63,7 +63,7 @@ func (f *reportFlags) compare(env console.Env, to *page.Data, dirs []string) err
 	if err != nil {
 		return err
 	}
-	to.Compared = comparedOf(d, d.Top(listflags.DefaultTop))
+	to.Compared = comparedOf(d, d.Top(view.DefaultTop))
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"stackagent/hpc/sched"
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
+	"stackagent/shadow/show/view"
 )
 
 // jvmPatience bounds every start of a JVM.
@@ -53,11 +54,11 @@ it. Starts JVMs for a moment; changes nothing.`,
 func printFacilities(l *listflags.Flags, all []hpc.Facility) error {
 	switch l.Format {
 	case "json":
-		return listflags.JSON(l.Env.Out, all)
+		return l.JSON(all)
 	case "csv":
-		return listing.All(listing.CSV(l.Env.Out, facilityColumns), all)
+		return listing.All(listing.CSV(l.Out, facilityColumns), all)
 	}
-	return listflags.Table(l.Env.Out, l.TableOptions(false), all, facilityColumns)
+	return view.Table(l.Out, l.TableOptions(false), all, facilityColumns)
 }
 
 var facilityColumns = []listing.Column[hpc.Facility]{

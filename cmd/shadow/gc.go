@@ -1,24 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"path"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
-	"stackagent/granularity/activity"
-	"stackagent/granularity/bottle"
 	"stackagent/granularity/gc"
-	"stackagent/internal/units"
+	"stackagent/shadow/gcreport"
 	"stackagent/shadow/session"
 	"stackagent/shadow/show/figure"
-	"stackagent/shadow/store"
 )
 
 // gcFlags are the flags of shadow gc.
@@ -72,188 +66,35 @@ to wait for it.`,
 	return cmd
 }
 
-// gcReport is the output of shadow gc; times are nanoseconds.
-type gcReport struct {
-	Session      string            `json:"session"`
-	Collector    string            `json:"collector"`
-	FromNs       units.MonoNs      `json:"from_ns"`
-	ToNs         units.MonoNs      `json:"to_ns"`
-	Pauses       gcPauses          `json:"pauses"`
-	Profiler     gcOwn             `json:"profiler"`
-	MMU          []gcUtilization   `json:"mmu"`
-	Stalls       *gcStalls         `json:"stalls"`     // null: not available
-	Threads      *gcThreads        `json:"threads"`    // of the collector; null: not available
-	Causes       []gcCause         `json:"causes"`     // null: not available
-	Safepoints   *gcSafepoints     `json:"safepoints"` // null: not available
-	Latency      []gcLatency       `json:"latency,omitempty"`
-	NotAvailable map[string]string `json:"not_available"`
-}
-
-// gcOwn is when the profiler stopped the program to change classes. This is not a pause of the collector, but the safepoints include it.
-type gcOwn struct {
-	Stops     int      `json:"stops"`
-	StoppedNs units.Ns `json:"stopped_ns"` // at most: with the time around them
-}
-
-type gcPauses struct {
-	Count   int      `json:"count"`
-	TotalNs units.Ns `json:"total_ns"` // stopped; overlaps count once
-	Share   float64  `json:"share"`
-	// Of a single pause; null without pauses.
-	MeanNs *units.Ns `json:"mean_ns"`
-	MinNs  *units.Ns `json:"min_ns"`
-	P50Ns  *units.Ns `json:"p50_ns"`
-	P90Ns  *units.Ns `json:"p90_ns"`
-	P99Ns  *units.Ns `json:"p99_ns"`
-	P999Ns *units.Ns `json:"p999_ns"`
-	MaxNs  *units.Ns `json:"max_ns"`
-}
-
-type gcUtilization struct {
-	WindowNs units.Ns `json:"window_ns"`
-	// Min counts all that stopped the program: safepoints for collections and other reasons, reaching them included.
-	// Where these are not available, it is Pauses, and not_available says so.
-	Min    float64 `json:"min"`
-	Pauses float64 `json:"min_pauses"` // pauses alone
-	// WithStalls counts a stalled thread as one of the program's threads stopped; null: stalls are not available.
-	WithStalls *float64 `json:"min_with_stalls"`
-}
-
-type gcThreads struct {
-	Threads int      `json:"threads"`
-	WorkNs  units.Ns `json:"work_ns"`
-	TimeNs  float64  `json:"time_ns"`
-	Width   float64  `json:"width"` // threads running at once while the collector's did
-	InPause units.Ns `json:"pause_work_ns"`
-	// Waited is what they were ready for in pauses and found no processor, summed.
-	Waited units.Ns `json:"pause_runnable_ns"`
-}
-
 func (f *gcFlags) run(env console.Env, dir string) error {
 	s, err := env.Open(dir)
 	if err != nil {
 		return err
 	}
-	if why := s.Manifest.NotAvailable[store.NoPauses]; why != "" {
-		return fmt.Errorf("session %s: pauses are not available: %s", s.Manifest.Session, why)
+	r, err := gcreport.New(s)
+	if err != nil {
+		return err
 	}
-	r := gcReport{Session: s.Manifest.Session, Collector: s.Manifest.JVM.GC, NotAvailable: map[string]string{}}
 	a, without := openActivity(env, s)
 	if without != nil && !errors.Is(without, session.ErrNoActivity) {
 		return without
 	}
-	w := activity.Span{From: s.Manifest.StartNs, To: s.Manifest.EndNs}
-	if w, err = f.window.of(env, s, w.From, w.To); err != nil {
+	w, err := f.window.of(env, s, s.Manifest.StartNs, s.Manifest.EndNs)
+	if err != nil {
 		return err
 	}
-	r.FromNs, r.ToNs = w.From, w.To
-	pauses := s.Spans()
-	own := gc.Describe(s.OwnStops(), w)
-	r.Pauses, r.Profiler = gcPausesOf(gc.Describe(pauses, w)), gcOwn{own.Count, own.Total}
-	stops := r.stops(a, pauses)
+	stops := r.PausesIn(s, a, w)
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, figure.MMU(gc.MMU(stops, w, gc.Lengths(1e6, w, 8))))
 	}
-	lengths := gc.Lengths(1e6, w, 1)
-	alone := gc.MMU(pauses, w, lengths)
-	for i, u := range gc.MMU(stops, w, lengths) {
-		r.MMU = append(r.MMU, gcUtilization{WindowNs: u.Window, Min: u.Min, Pauses: alone[i].Min})
-	}
-	if a == nil {
-		for _, what := range []string{"threads", "safepoints", "stalls"} {
-			r.NotAvailable[what] = without.Error()
-		}
-	} else if err := errors.Join(r.threads(a, w, pauses), r.stalls(a, w, stops)); err != nil {
+	if err := r.Collect(s, a, without, w, stops); err != nil {
 		return err
 	}
-	r.causes(a, w)
 	if a != nil {
 		noteDamage(env, a)
 	}
-	if err := f.latency(s, &r, w); err != nil {
+	if err := r.AddLatency(s, f.class, w, f.window.whole()); err != nil {
 		return err
 	}
-	return f.print(&r)
-}
-
-// stops are when the program stood still; where only the pauses are known, these.
-func (r *gcReport) stops(a *session.Activity, pauses []activity.Span) []activity.Span {
-	if a == nil {
-		return pauses // what there is not is said with the safepoints
-	}
-	stops, err := a.Stops()
-	if err != nil {
-		r.NotAvailable["utilization"] = "with safepoints other than pauses: the table is of the pauses alone"
-		return pauses
-	}
-	return stops
-}
-
-func gcPausesOf(p gc.Pauses) gcPauses {
-	out := gcPauses{Count: p.Count, TotalNs: p.Total, Share: p.Share}
-	if p.Count > 0 {
-		out.MeanNs, out.MinNs, out.MaxNs = &p.Mean, &p.Min, &p.Max
-		out.P50Ns, out.P90Ns, out.P99Ns, out.P999Ns = &p.P50, &p.P90, &p.P99, &p.P999
-	}
-	return out
-}
-
-// threads adds what the collector's threads did.
-func (r *gcReport) threads(a *session.Activity, w activity.Span, pauses []activity.Span) error {
-	graphs, err := bottle.Compute(a.Threads, a.Stream(w.From, w.To), w)
-	if err != nil {
-		return err
-	}
-	t := &gcThreads{}
-	for _, b := range graphs[0].Group(bottle.ByKind).Boxes {
-		if b.Kind == activity.KindGC {
-			t.Threads, t.WorkNs, t.TimeNs, t.Width = b.Threads, b.RunningNs, b.HeightNs, b.Width
-		}
-	}
-	stopped, vm := gc.Union(pauses, w), units.Ns(0)
-	if len(stopped) > 0 {
-		if graphs, err = bottle.Compute(a.Threads, a.Stream(w.From, w.To), stopped...); err != nil {
-			return err
-		}
-		for _, g := range graphs {
-			for _, b := range g.Boxes {
-				switch b.Kind {
-				case activity.KindGC:
-					t.InPause += b.RunningNs
-				case activity.KindVM:
-					vm += b.RunningNs
-				}
-			}
-		}
-	}
-	if t.Threads == 0 {
-		r.NotAvailable["collector threads"] = fmt.Sprintf("none was running: the Serial collector has none, it works in the VM thread; "+
-			"in the pauses the JVM's own threads were running for %s", units.FormatNs(vm))
-		return nil
-	}
-	r.Threads = t
-	t.Waited, err = waitedIn(a, stopped)
-	return err
-}
-
-// waitedIn is how long the collector's threads were ready to run in pauses, which
-// do not touch, and had no processor.
-func waitedIn(a *session.Activity, stopped []activity.Span) (sum units.Ns, err error) {
-	if len(stopped) == 0 {
-		return 0, nil
-	}
-	err = a.Stream(stopped[0].From, stopped[len(stopped)-1].To)(func(s activity.Slice) error {
-		if s.State != activity.Runnable || a.Threads[s.Thread].Kind != activity.KindGC {
-			return nil
-		}
-		first, _ := slices.BinarySearchFunc(stopped, s.From, func(p activity.Span, at units.MonoNs) int { return cmp.Compare(p.To, at) })
-		for _, p := range stopped[first:] {
-			if p.From >= s.To {
-				break
-			}
-			sum += p.Cut(activity.Span{From: s.From, To: s.To}).Len()
-		}
-		return nil
-	})
-	return sum, err
+	return r.Print(&f.Printer)
 }

@@ -14,6 +14,7 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/show/view"
 )
 
 // The factor of compressed pointers, and its values.
@@ -208,14 +209,14 @@ func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) err
 func (f *heapFlags) print(rows []*heapRow) error {
 	if f.Format == "json" {
 		if len(rows) == 1 {
-			return listflags.JSON(f.Env.Out, rows[0])
+			return f.JSON(rows[0])
 		}
-		return listflags.JSON(f.Env.Out, rows)
+		return f.JSON(rows)
 	}
 	if f.Format == "csv" {
-		return listing.All(listing.CSV(f.Env.Out, heapColumns), rows)
+		return listing.All(listing.CSV(f.Out, heapColumns), rows)
 	}
-	return f.Render(listflags.TableOf(rows, heapColumns), len(rows))
+	return f.Render(view.TableOf(rows, heapColumns), len(rows))
 }
 
 var heapColumns = []listing.Column[*heapRow]{

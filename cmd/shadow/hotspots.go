@@ -165,7 +165,7 @@ func printHotspots(l *listflags.Flags, rows []granularity.Hotspot, s *summary.Su
 		if n := l.Limit(); n > 0 && n < len(rows) {
 			rows = rows[:n]
 		}
-		return listflags.JSON(l.Env.Out, rows)
+		return l.JSON(rows)
 	}
 	if l.Format == "table" && len(rows) == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
 		return nil // noteNone has said why
@@ -174,14 +174,14 @@ func printHotspots(l *listflags.Flags, rows []granularity.Hotspot, s *summary.Su
 	if n := l.Limit(); n > 0 && n < len(rows) {
 		shown = rows[:n]
 	}
-	if err := listflags.Rows(l, listing.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, view.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
 		return err
 	}
 	if parts > 0 {
-		l.Env.Note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
+		l.Note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
 	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions, s.Metrics[granularity.Wall]); text != "" {
-		l.Env.Note("%s", text)
+		l.Note("%s", text)
 	}
 	return nil
 }

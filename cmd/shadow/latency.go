@@ -15,9 +15,9 @@ import (
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/latency"
 	"stackagent/internal/units"
-	"stackagent/shadow/analysis/summary"
-
 	tasks "stackagent/shadow/analysis/latency"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/show/view"
 )
 
 // latencyFlags are the flags of shadow latency.
@@ -212,7 +212,7 @@ func (r *latencyRow) describe(d *latency.Distribution) {
 	r.Count, r.Summarised, r.Timed, r.RelativeError = d.Count(), d.Summarised(), d.Timed(), d.RelativeError()
 	for _, p := range latency.Percentiles {
 		if n := d.At(p); n.Measured() {
-			r.Percentiles[percentileName(p)] = n
+			r.Percentiles[view.PercentileName(p)] = n
 		}
 	}
 	if n := d.Max(); n.Measured() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"stackagent/internal/loglinear"
+	"stackagent/shadow/gcreport"
 )
 
 // latencies runs shadow latency and returns its rows by kind and window.
@@ -67,7 +68,7 @@ func TestLatencySummarised(t *testing.T) {
 func gcAgrees(t *testing.T, dir string, want latencyRow) {
 	t.Helper()
 	_, out, errs := shadow(t, nil, "gc", dir, "--class", want.Class, "--format", "json")
-	var r gcReport
+	var r gcreport.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil || len(r.Latency) == 0 {
 		t.Fatalf("shadow gc: %v\n%s%s", err, out, errs)
 	}

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/latency"
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
 )
 
@@ -147,7 +147,7 @@ func (f *latencyFlags) compare(rows []*latencyRow) error {
 	}
 	for _, kind := range kinds {
 		for i, p := range comparedPercentiles {
-			title := "p" + percentileName(p)
+			title := "p" + view.PercentileName(p)
 			if i == 0 {
 				title = kind + " " + title
 			}
@@ -156,16 +156,16 @@ func (f *latencyFlags) compare(rows []*latencyRow) error {
 				if m == nil {
 					return notAvailable
 				}
-				n, ok := m.Percentiles[percentileName(p)]
+				n, ok := m.Percentiles[view.PercentileName(p)]
 				if !ok {
 					return notAvailable
 				}
-				return marked(n, m.RelativeError)
+				return view.Marked(n, m.RelativeError)
 			}})
 		}
 	}
-	if _, err := fmt.Fprintln(f.Env.Out); err != nil {
+	if _, err := fmt.Fprintln(f.Out); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	return listflags.Table(f.Env.Out, f.TableOptions(false), names, columns)
+	return view.Table(f.Out, f.TableOptions(false), names, columns)
 }

@@ -3,16 +3,16 @@ package main
 import (
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/latency"
 	"stackagent/internal/listing"
+	"stackagent/shadow/show/view"
 )
 
 func (f *latencyFlags) print(rows []*latencyRow) error {
 	if f.Format == "json" {
-		return listflags.JSON(f.Env.Out, rows)
+		return f.JSON(rows)
 	}
-	if err := listflags.Rows(&f.Flags, rows, latencyColumnsOf(rows)); err != nil || f.Format != "table" {
+	if err := view.Rows(&f.Printer, rows, latencyColumnsOf(rows)); err != nil || f.Format != "table" {
 		return err
 	}
 	if err := f.compare(rows); err != nil {
@@ -22,11 +22,11 @@ func (f *latencyFlags) print(rows []*latencyRow) error {
 	for _, r := range rows {
 		if r.RelativeError > 0 && !said["~"] {
 			said["~"] = true
-			f.Env.Note("some executions are summarised: percentiles with ~ are known to %s; counts are exact, and so is max unless it is marked with ~", errorText(r.RelativeError))
+			f.Note("some executions are summarised: percentiles with ~ are known to %s; counts are exact, and so is max unless it is marked with ~", view.ErrorText(r.RelativeError))
 		}
 		if why := r.Kind + " of " + r.Session + " not available: " + r.NotAvailable; r.NotAvailable != "" && !said[why] {
 			said[why] = true
-			f.Env.Note("%s", why)
+			f.Note("%s", why)
 		}
 	}
 	return nil
@@ -47,7 +47,7 @@ func latencyColumnsOf(rows []*latencyRow) []listing.Column[*latencyRow] {
 		}},
 	}
 	for _, p := range latency.Percentiles {
-		name := percentileName(p)
+		name := view.PercentileName(p)
 		columns = append(columns, listing.Column[*latencyRow]{Name: "p" + name + "_ns", Title: "p" + name, Kind: listing.Int, Unit: listing.Ns, Optional: true, Doc: "percentile",
 			Value: func(r *latencyRow) listing.Value {
 				if n, ok := r.Percentiles[name]; ok {
@@ -57,7 +57,7 @@ func latencyColumnsOf(rows []*latencyRow) []listing.Column[*latencyRow] {
 			},
 			Show: func(r *latencyRow) string {
 				if n, ok := r.Percentiles[name]; ok {
-					return marked(n, r.RelativeError)
+					return view.Marked(n, r.RelativeError)
 				}
 				return "n/a"
 			}})
@@ -74,7 +74,7 @@ func latencyColumnsOf(rows []*latencyRow) []listing.Column[*latencyRow] {
 				if r.MaxNs == nil {
 					return "n/a"
 				}
-				return marked(*r.MaxNs, float64(r.Timed))
+				return view.Marked(*r.MaxNs, float64(r.Timed))
 			}},
 		listing.Column[*latencyRow]{Name: "summarised", Kind: listing.Int, Unit: listing.Count, Doc: "tasks known by histograms", Value: func(r *latencyRow) listing.Value { return listing.IntOf(r.Summarised) }},
 		listing.Column[*latencyRow]{Name: "relative_error", Kind: listing.Float, Doc: "bounds that of the percentiles; 0: exact", Value: func(r *latencyRow) listing.Value { return listing.FloatOf(r.RelativeError) }},

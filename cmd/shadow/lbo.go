@@ -281,13 +281,13 @@ func (f *lboFlags) show(env console.Env, dir string, results []lbo.Result) error
 	}
 	env.Note("wrote %s", strings.Join(append([]string{filepath.Join(dir, lboName)}, written...), ", "))
 	if f.Format == "json" {
-		return listflags.JSON(env.Out, content)
+		return view.Encode(env.Out, content)
 	}
 	rows := lboRows(results, means)
 	if f.Format == "csv" {
 		return listing.All(listing.CSV(env.Out, lboColumns(true)), rows)
 	}
-	if err := f.Render(listflags.TableOf(rows, lboColumns(len(results) > 1)), len(rows)); err != nil {
+	if err := f.Render(view.TableOf(rows, lboColumns(len(results) > 1)), len(rows)); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -307,7 +307,7 @@ func prefix(program string) string {
 
 // writeJSON writes a file that appears whole or not at all.
 func writeJSON(path string, v any) error {
-	return files.Write(nil, path, func(w io.Writer) error { return listflags.JSON(w, v) })
+	return files.Write(nil, path, func(w io.Writer) error { return view.Encode(w, v) })
 }
 
 // lboRow is a point of a program, or of the mean over programs.

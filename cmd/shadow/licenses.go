@@ -11,6 +11,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
+	"stackagent/shadow/show/view"
 )
 
 func newLicenses(env console.Env) *cobra.Command {
@@ -34,7 +35,7 @@ these texts, too.`,
 			}
 			rows := linkedModules(stackagent.Notices)
 			l.Top = len(rows) // a licence is not left out
-			return listflags.Rows(&l, rows, licenceColumns)
+			return view.Rows(&l.Printer, rows, licenceColumns)
 		},
 	}
 	l.AddTo(cmd, env, false, "table", "json", "csv")

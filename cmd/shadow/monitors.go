@@ -15,6 +15,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/timeseries"
+	"stackagent/shadow/show/view"
 )
 
 func newMonitors(env console.Env) *cobra.Command {
@@ -45,10 +46,10 @@ total over the session, a gauge with its mean.`,
 				return err
 			}
 			if absent {
-				return listflags.Rows(&l, absences(t), absentColumns)
+				return view.Rows(&l.Printer, absences(t), absentColumns)
 			}
 			rows := monitorRows(t, match)
-			if err := listflags.Rows(&l, rows, monitorColumns); err != nil || l.Format != "table" {
+			if err := view.Rows(&l.Printer, rows, monitorColumns); err != nil || l.Format != "table" {
 				return err
 			}
 			if len(rows) == 0 {

@@ -17,6 +17,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/graph"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 )
 
 // pathFlags are the flags of shadow path.
@@ -103,7 +104,7 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 		env.Note("no unit of work and no thread of the program was recorded in this time")
 	}
 	if f.by == "part" {
-		return listflags.Rows(&f.Flags, listing.Refs(path), partColumns(units.Ns(g.From-s.Manifest.StartNs)))
+		return view.Rows(&f.Printer, view.Refs(path), partColumns(units.Ns(g.From-s.Manifest.StartNs)))
 	}
 	rows := graph.Sum(path, f.by)
 	total := units.Ns(0)
@@ -113,7 +114,7 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 	if f.Format == "table" {
 		env.Note("the path is %s long, in %s", units.FormatNs(total), text.PluralExact(int64(len(path)), "part", "parts"))
 	}
-	return listflags.Rows(&f.Flags, listing.Refs(rows), pathColumns(f.by, total))
+	return view.Rows(&f.Printer, view.Refs(rows), pathColumns(f.by, total))
 }
 
 // pathColumns are the columns of a path summed by something.

@@ -12,7 +12,6 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/granularity/estimate"
 	"stackagent/granularity/perturbation"
@@ -23,6 +22,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/show/view"
 )
 
 // perturbationFileName is the file beside the sessions of repeated runs that
@@ -310,7 +310,7 @@ func column(runs []measuredRun, name string) []float64 {
 }
 
 func printPerturbation(env console.Env, file *perturbationFile, dir string) error {
-	err := listflags.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listing.Refs(file.Quantities), perturbationColumns(file.Runs))
+	err := view.Table(env.Err, table.ForWriter(env.Err, env.Getenv), view.Refs(file.Quantities), perturbationColumns(file.Runs))
 	if err != nil {
 		return err
 	}

@@ -406,7 +406,7 @@ func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
 	}
 	defer os.Remove(file.Name()) // gone already if all went well
 	l := f.stackFlags
-	l.Env.Out, l.Format = file, "json"
+	l.Out, l.Format = file, "json"
 	if err := l.print(flatBars(result.bars), result.collector); err != nil {
 		file.Close()
 		return err

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	jsonschema "github.com/google/jsonschema-go/jsonschema"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/fleet"
@@ -33,6 +33,7 @@ import (
 	"stackagent/shadow/experiment/characterize"
 	byfleet "stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/gcreport"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/virtual"
 	"stackagent/shadow/show/live"
@@ -79,7 +80,7 @@ func printedForms() map[string][]form {
 		"fleet top":      {rows("", query.TopColumns(byfleet.Class, nil))},
 		"fleet trends":   {rows("", query.TrendColumns())},
 		"fleet versions": {{of: query.VersionDiff{}}},
-		"gc":             {{of: gcReport{}}},
+		"gc":             {{of: gcreport.Report{}}},
 		"heap":           {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
 		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
 		"latency":        {{of: []latencyRow{}}},

@@ -22,6 +22,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/session/catalog"
 	"stackagent/shadow/session/remotefs"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/show/web/audit"
 	"stackagent/shadow/store"
 	"stackagent/shadow/store/objectstore"
@@ -84,7 +85,7 @@ and below that have a manifest.
 				env.Note("no sessions here")
 				return nil
 			}
-			return listflags.Rows(&l, found, sessionColumns(env.Now(), found))
+			return view.Rows(&l.Printer, found, sessionColumns(env.Now(), found))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

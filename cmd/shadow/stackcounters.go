@@ -82,7 +82,7 @@ func (f *stackFlags) counterTable(bars []stackBar) error {
 		t.Row(row...)
 	}
 	if t.Len() > 0 {
-		fmt.Fprintln(f.Env.Out)
+		fmt.Fprintln(f.Out)
 		if err := f.Render(t, t.Len()); err != nil {
 			return err
 		}
@@ -111,6 +111,6 @@ func (f *stackFlags) noteAbsent(absent map[string]string) {
 		byReason[absent[what]] = append(byReason[absent[what]], what)
 	}
 	for _, why := range slices.Sorted(maps.Keys(byReason)) {
-		f.Env.Note("not available: %s: %s", strings.Join(byReason[why], ", "), table.Clean(why))
+		f.Note("not available: %s: %s", strings.Join(byReason[why], ", "), table.Clean(why))
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/show/view"
 )
 
 // stackJSON is the output of shadow stack; threads, speedup and components are promised.
@@ -78,7 +78,7 @@ func (f *stackFlags) print(bars []stackBar, collector []configuration) error {
 		for _, c := range collector {
 			out.Collector = append(out.Collector, c.json())
 		}
-		return listflags.JSON(f.Env.Out, out)
+		return f.JSON(out)
 	case "csv":
 		return f.csv(bars)
 	}
@@ -140,14 +140,14 @@ func runOf(b speedup.Bar) runJSON {
 }
 
 func (f *stackFlags) table(bars []stackBar) error {
-	if err := listflags.Table(f.Env.Out, f.TableOptions(false), listing.Refs(bars), barColumns(bars)); err != nil {
+	if err := view.Table(f.Out, f.TableOptions(false), view.Refs(bars), barColumns(bars)); err != nil {
 		return err
 	}
 	var text strings.Builder
 	for _, b := range bars {
 		fmt.Fprintf(&text, "\n%s", advice.OfBar(b.Mean()))
 	}
-	if _, err := fmt.Fprintln(f.Env.Out, text.String()); err != nil {
+	if _, err := fmt.Fprintln(f.Out, text.String()); err != nil {
 		return fmt.Errorf("printing advice: %w", err)
 	}
 	return f.counterTable(bars)
@@ -219,5 +219,5 @@ func (f *stackFlags) csv(bars []stackBar) error {
 		}
 		cells = append(cells, append(row, bound, pointLabel(b.others)))
 	}
-	return listflags.CSV(f.Env.Out, header, cells)
+	return f.Cells(header, cells)
 }

@@ -74,7 +74,7 @@ prints the differences.`,
 			}
 			switch l.Format {
 			case "json":
-				return listflags.JSON(env.Out, s)
+				return view.Encode(env.Out, s)
 			case "csv":
 				return listing.All(listing.CSV(env.Out, view.Metrics()), metricsOf(s))
 			}
@@ -106,7 +106,7 @@ func show(s *summary.Summary, name string, only bool) error {
 }
 
 func statsTable(l *listflags.Flags, s *summary.Summary) error {
-	w := l.Env.Out
+	w := l.Out
 	facts := table.New(table.Column{}, table.Column{})
 	for _, f := range statsFacts(s) {
 		facts.Row(f[0], f[1])
@@ -118,7 +118,7 @@ func statsTable(l *listflags.Flags, s *summary.Summary) error {
 	if err := printBalance(w, s.Balance, o); err != nil {
 		return err
 	}
-	t := listflags.TableOf(metricsOf(s), view.Metrics())
+	t := view.TableOf(metricsOf(s), view.Metrics())
 	fmt.Fprintln(w)
 	if err := t.Render(w, o); err != nil {
 		return err

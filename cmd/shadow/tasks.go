@@ -94,13 +94,13 @@ columns.`,
 }
 
 func printTasks(l *listflags.Flags, s *session.Session, filter summary.Filter, output string) error {
-	return files.Write(l.Env.Out, output, func(w io.Writer) error {
+	return files.Write(l.Out, output, func(w io.Writer) error {
 		before := len(s.Warnings)
 		traces, err := s.Traces()
 		if err != nil {
 			return err
 		}
-		sink := listflags.Stream(l, w, output != "", view.Tasks(s, traces.Any()))
+		sink := view.Stream(&l.Printer, w, output != "", view.Tasks(s, traces.Any()))
 		total, err := eachTask(l, s, filter, traces, sink)
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ func noteSummarised(l *listflags.Flags, s *session.Session, filter summary.Filte
 	for i, n := range names {
 		names[i] = table.Clean(n)
 	}
-	l.Env.Note("%s and %s have no row: they were too fast to be recorded one by one and are in the summaries of %s%s; shadow hotspots counts them",
+	l.Note("%s and %s have no row: they were too fast to be recorded one by one and are in the summaries of %s%s; shadow hotspots counts them",
 		text.PluralExact(executions, "execution", "executions"), text.PluralExact(int64(creations), "creation", "creations"), strings.Join(names, ", "), more)
 	return nil
 }
@@ -188,11 +188,11 @@ func eachTask(l *listflags.Flags, s *session.Session, filter summary.Filter, tra
 		}
 		total++
 		if limit > 0 && total > limit {
-			return listflags.ErrEnough
+			return view.ErrEnough
 		}
 		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt), Name: name, Span: traces.OfTask(t)})
 	})
-	if err != nil && !errors.Is(err, listflags.ErrEnough) {
+	if err != nil && !errors.Is(err, view.ErrEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
 	if filter.Trace != "" && total == 0 {

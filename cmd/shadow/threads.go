@@ -20,6 +20,7 @@ import (
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 )
 
 func newThreads(env console.Env) *cobra.Command {
@@ -112,7 +113,7 @@ func addTimes(env console.Env, s *session.Session, rows []threads.Row) ([]thread
 
 // printThreads prints the listing and the notes that belong to it.
 func printThreads(l *listflags.Flags, rows []threads.Row, file *hpc.File, times *session.Times) error {
-	if err := listflags.Rows(l, listing.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, view.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
 		return err
 	}
 	if times != nil {
@@ -126,32 +127,32 @@ func printThreads(l *listflags.Flags, rows []threads.Row, file *hpc.File, times 
 // noteCounters says why cells of counters are empty.
 func noteCounters(l *listflags.Flags, file *hpc.File) {
 	if file == nil {
-		l.Env.Note("this session has no counters")
+		l.Note("this session has no counters")
 		return
 	}
 	for _, e := range hpc.AllEvents() {
 		if why := file.NotAvailable[e]; why != "" {
-			l.Env.Note("%s not available: %s", e, table.Clean(why))
+			l.Note("%s not available: %s", e, table.Clean(why))
 		}
 	}
 	if why := file.Partial(); why != "" {
-		l.Env.Note("%s", table.Clean(why))
+		l.Note("%s", table.Clean(why))
 	}
 }
 
 // noteTimes says from where the times are, and what is not in them.
 func noteTimes(l *listflags.Flags, times *session.Times) {
 	r := times.Record
-	l.Env.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
+	l.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
 	if !times.Whole {
-		l.Env.Note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
+		l.Note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
-		l.Env.Note("%s not available: %s", table.Clean(what), table.Clean(r.NotAvailable[what]))
+		l.Note("%s not available: %s", table.Clean(what), table.Clean(r.NotAvailable[what]))
 	}
 	noteAccount(l.Env, r.Account)
 	noteCost(l.Env, r.Cost)
 	for _, err := range times.Damage {
-		l.Env.Note("%s", text.OneLine(err.Error()))
+		l.Note("%s", text.OneLine(err.Error()))
 	}
 }

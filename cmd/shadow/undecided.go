@@ -17,7 +17,7 @@ func noteUndecided(l *listflags.Flags, s *session.Session, filter summary.Filter
 		}
 	}
 	if sum > 0 {
-		l.Env.Note("%s left out: some executions of their classes are in summaries, so it is unknown which tasks were never executed; shadow hotspots counts them",
+		l.Note("%s left out: some executions of their classes are in summaries, so it is unknown which tasks were never executed; shadow hotspots counts them",
 			text.PluralExact(sum, "created task is", "created tasks are"))
 	}
 }

@@ -30,8 +30,8 @@ func printUnits(l *listflags.Flags, s *session.Session, filter summary.Filter, o
 		return err
 	}
 	before, n := len(s.Warnings), 0
-	err = files.Write(l.Env.Out, output, func(w io.Writer) error {
-		to := listflags.Stream(l, w, output != "", view.UnitsOfWork(s))
+	err = files.Write(l.Out, output, func(w io.Writer) error {
+		to := view.Stream(&l.Printer, w, output != "", view.UnitsOfWork(s))
 		limit := l.Limit()
 		err := u.Each(func(x *unit.Unit) error {
 			name := named(x)
@@ -39,14 +39,14 @@ func printUnits(l *listflags.Flags, s *session.Session, filter summary.Filter, o
 				return nil
 			}
 			if n++; limit > 0 && n > limit {
-				return listflags.ErrEnough
+				return view.ErrEnough
 			}
 			return to.Write(view.UnitOfWork{Unit: x, Class: name.Name})
 		})
-		if err != nil && !errors.Is(err, listflags.ErrEnough) {
+		if err != nil && !errors.Is(err, view.ErrEnough) {
 			return fmt.Errorf("listing the units of %s: %w", s.Dir, err)
 		}
-		l.NoteCut(errors.Is(err, listflags.ErrEnough))
+		l.NoteCut(errors.Is(err, view.ErrEnough))
 		return to.Close()
 	})
 	if err != nil {
@@ -56,7 +56,7 @@ func printUnits(l *listflags.Flags, s *session.Session, filter summary.Filter, o
 		return err
 	}
 	if text := advice.NoteText(u.Note(0)); text != "" { // what was summarised has no row
-		l.Env.Note("%s", text)
+		l.Note("%s", text)
 	}
 	if s.Manifest.Summarised.Sum() == 0 {
 		noteNone(l.Env, s, filter, n)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/estimate"
 	"stackagent/hpc"
 	"stackagent/hpc/monitor"
@@ -16,6 +15,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/explain"
 	"stackagent/shadow/analysis/formula"
+	"stackagent/shadow/show/view"
 )
 
 // hypothesisFileName is the file beside the runs that says what became of a hypothesis.
@@ -80,9 +80,9 @@ func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session
 		return err
 	}
 	if f.Format == "json" {
-		return listflags.JSON(env.Out, out)
+		return view.Encode(env.Out, out)
 	}
-	if err := listflags.Rows(&f.Flags, out.rows(v, &h), trialColumns); err != nil {
+	if err := view.Rows(&f.Printer, out.rows(v, &h), trialColumns); err != nil {
 		return err
 	}
 	if f.Format == "table" {

@@ -10,13 +10,13 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listflags"
 	analysis "stackagent/granularity/vertical"
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/explain"
 	"stackagent/shadow/analysis/formula"
+	"stackagent/shadow/show/view"
 )
 
 // phases lists when the throughput differs from its usual level, and why.
@@ -30,12 +30,12 @@ func (f *verticalFlags) phases(env console.Env, v *verticalView) error {
 		if phases == nil {
 			phases = []explain.Phase{}
 		}
-		return listflags.JSON(env.Out, phases)
+		return view.Encode(env.Out, phases)
 	}
 	if f.Format == "table" && len(phases) == 0 {
 		env.Note("the throughput has no phase that stands out; --explain METRIC looks at another metric")
 	}
-	return listflags.Rows(&f.Flags, phases, phaseColumns)
+	return view.Rows(&f.Printer, phases, phaseColumns)
 }
 
 var phaseColumns = []listing.Column[explain.Phase]{
@@ -67,7 +67,7 @@ func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
 	case f.output != "":
 		return files.WriteFigure(env, f.output, v.explained(m, e))
 	case f.Format == "json":
-		return listflags.JSON(env.Out, e)
+		return view.Encode(env.Out, e)
 	case f.Format == "table":
 		if _, err := fmt.Fprintf(env.Out, "%s\n", text.OneLine(e.Sentence)); err != nil {
 			return fmt.Errorf("printing: %w", err)
@@ -77,7 +77,7 @@ func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
 		}
 		fmt.Fprintln(env.Out)
 	}
-	return listflags.Rows(&f.Flags, append(e.Causes, e.Others...), explainedColumns)
+	return view.Rows(&f.Printer, append(e.Causes, e.Others...), explainedColumns)
 }
 
 // explainAsked explains what --explain asks for.
@@ -189,7 +189,7 @@ func (f *verticalFlags) correlation(env console.Env, v *verticalView) error {
 	case f.output != "":
 		return files.WriteFigure(env, f.output, scatterOf(m[0], m[1], c))
 	case f.Format == "json":
-		return listflags.JSON(env.Out, row)
+		return view.Encode(env.Out, row)
 	}
 	return f.printCorrelations(env, []correlationRow{row})
 }
@@ -231,13 +231,13 @@ func (f *verticalFlags) correlations(env console.Env, v *verticalView) error {
 		}
 	}
 	if f.Format == "json" {
-		return listflags.JSON(env.Out, rows)
+		return view.Encode(env.Out, rows)
 	}
 	return f.printCorrelations(env, rows)
 }
 
 func (f *verticalFlags) printCorrelations(env console.Env, rows []correlationRow) error {
-	if err := listflags.Rows(&f.Flags, rows, correlationColumns); err != nil || f.Format != "table" {
+	if err := view.Rows(&f.Printer, rows, correlationColumns); err != nil || f.Format != "table" {
 		return err
 	}
 	said := map[analysis.Caution]bool{}
@@ -283,7 +283,7 @@ func rColumn(name, doc string, of func(correlationRow) *float64) listing.Column[
 
 // listMetrics prints the library.
 func (f *verticalFlags) listMetrics(v *verticalView) error {
-	return listflags.Rows(&f.Flags, v.Metrics.Library(), libraryColumns)
+	return view.Rows(&f.Printer, v.Metrics.Library(), libraryColumns)
 }
 
 var libraryColumns = []listing.Column[formula.Available]{
@@ -344,7 +344,7 @@ func (f *verticalFlags) listSamples(env console.Env, v *verticalView) error {
 		return err
 	}
 	write := func(w io.Writer, file bool) error {
-		sink := listflags.Stream(&f.Flags, w, file, sampleColumns)
+		sink := view.Stream(&f.Printer, w, file, sampleColumns)
 		left, cut := f.Limit(), false
 		for _, m := range metrics {
 			for i, value := range m.Values {

@@ -23,6 +23,7 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/show/view"
 )
 
 // validateFlags are those of shadow vertical that make runs: with and without monitors, or without a supposed cause.
@@ -130,7 +131,7 @@ func (f *validateFlags) perturbed(ctx context.Context, env console.Env, l *listf
 	if err := hpc.WriteJSON(filepath.Join(f.folder, perturbationFileName), rows); err != nil {
 		return err
 	}
-	if err := listflags.Rows(l, rows, groupColumns); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, rows, groupColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	noteChanged(env, rows)

@@ -11,6 +11,7 @@ import (
 	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/virtual"
+	"stackagent/shadow/show/view"
 )
 
 // virtualText is the line of the statistics.
@@ -42,19 +43,19 @@ func listVirtual(l *listflags.Flags, s *session.Session) error {
 	}
 	if v == nil {
 		v = &virtual.Threads{List: []virtual.Class{}}
-		l.Env.Note("no virtual thread ran, or the agent could not observe it (see shadow stats)")
+		l.Note("no virtual thread ran, or the agent could not observe it (see shadow stats)")
 	}
 	if l.Format == "json" {
 		if n := l.Limit(); n > 0 && n < len(v.List) {
 			v.List = v.List[:n]
 		}
-		return listflags.JSON(l.Env.Out, v)
+		return l.JSON(v)
 	}
-	if err := listflags.Rows(l, listing.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, view.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	if v.Unrecorded != 0 {
-		l.Env.Note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
+		l.Note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
 	}
 	return nil
 }

@@ -92,15 +92,15 @@ func listWaits(l *listflags.Flags, dir, by string) error {
 	}
 	noteWaits(l, s, a, before)
 	if l.Format == "collapsed" {
-		return flame.CollapsedWaits(l.Env.Out, a.Stacks())
+		return flame.CollapsedWaits(l.Out, a.Stacks())
 	}
 	switch by {
 	case "unit":
 		rows := a.ByUnit()
-		return listflags.Rows(l, rows, view.UnitWaits(rows))
+		return view.Rows(&l.Printer, rows, view.UnitWaits(rows))
 	case "thread":
 		rows := a.ByThread()
-		return listflags.Rows(l, rows, view.ThreadWaits(rows))
+		return view.Rows(&l.Printer, rows, view.ThreadWaits(rows))
 	}
 	return printWaitsBy(l, s, a, by)
 }
@@ -132,10 +132,10 @@ func listTraceWaits(l *listflags.Flags, dir, by, trace string) error {
 // noteWaits says what is not known.
 func noteWaits(l *listflags.Flags, s *session.Session, a *wait.Analysis, before int) {
 	for _, what := range slices.Sorted(maps.Keys(a.NotAvailable)) {
-		l.Env.Note("%s not available: %s", what, table.Clean(a.NotAvailable[what]))
+		l.Note("%s not available: %s", what, table.Clean(a.NotAvailable[what]))
 	}
 	for _, err := range a.Damage {
-		l.Env.Note("%s", text.OneLine(err.Error()))
+		l.Note("%s", text.OneLine(err.Error()))
 	}
 	l.Env.NoteFound(s, before)
 }
@@ -149,7 +149,7 @@ func printWaitsBy(l *listflags.Flags, s *session.Session, a *wait.Analysis, by s
 
 // printSingles prints the waits that were recorded one by one; in the table without the workers that had no work.
 func printSingles(l *listflags.Flags, s *session.Session, a *wait.Analysis) error {
-	to := listflags.Stream(l, l.Env.Out, false, view.SingleWaits(s))
+	to := view.Stream(&l.Printer, l.Out, false, view.SingleWaits(s))
 	total, err := a.Singles(l.Limit(), l.Format != "table", to.Write)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func printSingles(l *listflags.Flags, s *session.Session, a *wait.Analysis) erro
 		noteIdle(l, wait.IdleOf(rows))
 	}
 	if waits, waited := wait.Summed(rows); waits > 0 {
-		l.Env.Note("%s, %s in all, have no row: they were too short or too many to be recorded one by one; --by class counts them", text.PluralExact(waits, "wait", "waits"), units.FormatNs(waited))
+		l.Note("%s, %s in all, have no row: they were too short or too many to be recorded one by one; --by class counts them", text.PluralExact(waits, "wait", "waits"), units.FormatNs(waited))
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func printWaits(l *listflags.Flags, rows []*wait.Row, bySite bool) error {
 	if l.Format == "table" {
 		rows = slices.DeleteFunc(rows, func(r *wait.Row) bool { return r.For == wait.ForQueue })
 	}
-	if err := listflags.Rows(l, rows, view.Waits(bySite)); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, rows, view.Waits(bySite)); err != nil || l.Format != "table" {
 		return err
 	}
 	noteIdle(l, idle)
@@ -183,6 +183,6 @@ func printWaits(l *listflags.Flags, rows []*wait.Row, bySite bool) error {
 
 func noteIdle(l *listflags.Flags, idle wait.Idle) {
 	if idle.Waits > 0 {
-		l.Env.Note("not in the table: workers waited for work %s, %s in all", text.PluralExact(idle.Waits, "time", "times"), units.FormatNs(idle.WaitedNs))
+		l.Note("not in the table: workers waited for work %s, %s in all", text.PluralExact(idle.Waits, "time", "times"), units.FormatNs(idle.WaitedNs))
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
+	"stackagent/shadow/show/view"
 )
 
 // warmDeopt is how often the JVM left the compiled code of a method for a reason, in all runs.
@@ -49,12 +49,12 @@ func (f *warmupFlags) deoptTable(w *warmRuns) error {
 	if len(all) == 0 {
 		return nil
 	}
-	fmt.Fprintf(f.Env.Out, "\nDeoptimisations before %s %d (cold) and from there on (warm):\n", f.one(), w.settled+1)
+	fmt.Fprintf(f.Out, "\nDeoptimisations before %s %d (cold) and from there on (warm):\n", f.one(), w.settled+1)
 	shown := all
 	if limit := f.Limit(); limit > 0 && limit < len(all) {
 		shown = all[:limit]
 	}
-	return f.Render(listflags.TableOf(shown, []listing.Column[warmDeopt]{
+	return f.Render(view.TableOf(shown, []listing.Column[warmDeopt]{
 		{Title: "method", Kind: listing.Name, Value: func(d warmDeopt) listing.Value { return listing.NameOf(d.Method) }},
 		{Title: "reason", Kind: listing.Name, Value: func(d warmDeopt) listing.Value { return listing.NameOf(d.Reason) }},
 		{Title: "cold", Kind: listing.Int, Unit: listing.Count, Value: func(d warmDeopt) listing.Value { return listing.IntOf(d.Cold) }},

@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	estimates "stackagent/granularity/estimate"
 	"stackagent/granularity/warmup"
 	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/show/view"
 )
 
 // warmupJSON is the output of shadow warmup; its names are promised. Times are nanoseconds.
@@ -139,19 +139,19 @@ func (f *warmupFlags) steps(w *warmRuns) []warmStepJSON {
 func (f *warmupFlags) print(w *warmRuns) error {
 	switch f.Format {
 	case "json":
-		return listflags.JSON(f.Env.Out, f.json(w))
+		return f.JSON(f.json(w))
 	case "csv":
-		return listing.All(listing.CSV(f.Env.Out, f.stepColumns(w)), listing.Refs(f.steps(w)))
+		return listing.All(listing.CSV(f.Out, f.stepColumns(w)), view.Refs(f.steps(w)))
 	}
 	steps := f.steps(w)
 	n := len(steps)
 	if limit := f.Limit(); limit > 0 && limit < n {
 		steps = steps[:limit]
 	}
-	if err := f.Render(listflags.TableOf(listing.Refs(steps), f.stepColumns(w)), n); err != nil {
+	if err := f.Render(view.TableOf(view.Refs(steps), f.stepColumns(w)), n); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(f.Env.Out, "\n%s\n", strings.Join(f.sentences(w), "\n")); err != nil {
+	if _, err := fmt.Fprintf(f.Out, "\n%s\n", strings.Join(f.sentences(w), "\n")); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return errors.Join(f.classTable(w), f.deoptTable(w))
@@ -302,7 +302,7 @@ func (f *warmupFlags) classTable(w *warmRuns) error {
 	if len(w.classes) == 0 {
 		return nil
 	}
-	fmt.Fprintf(f.Env.Out, "\n%s lost before %s %d, against executions from there on%s:\n", w.runs[0].WorkIs, f.one(), w.settled+1, whySettled(w.verdict))
+	fmt.Fprintf(f.Out, "\n%s lost before %s %d, against executions from there on%s:\n", w.runs[0].WorkIs, f.one(), w.settled+1, whySettled(w.verdict))
 	classes, n := w.classes, len(w.classes)
 	if limit := f.Limit(); limit > 0 && limit < n {
 		classes = classes[:limit]
@@ -319,5 +319,5 @@ func (f *warmupFlags) classTable(w *warmRuns) error {
 	if len(w.runs) > 1 {
 		columns = append(columns, numberColumn("", "± 95 %", listing.Ns, func(l loss) float64 { return l.Lost.Half() }))
 	}
-	return f.Render(listflags.TableOf(listing.Refs(classes), columns), n)
+	return f.Render(view.TableOf(view.Refs(classes), columns), n)
 }

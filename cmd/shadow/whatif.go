@@ -18,6 +18,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/graph"
+	"stackagent/shadow/show/view"
 )
 
 // whatifFlags are the flags of shadow whatif.
@@ -114,7 +115,7 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 
 func (f *whatifFlags) answer(env console.Env, out *whatifJSON) error {
 	if f.Format == "json" {
-		return listflags.JSON(env.Out, out)
+		return view.Encode(env.Out, out)
 	}
 	return out.print(env)
 }

@@ -1,6 +1,10 @@
 package console
 
-import "fmt"
+import (
+	"fmt"
+
+	"stackagent/internal/usage"
+)
 
 // Exit codes that are promised to scripts.
 const (
@@ -10,13 +14,10 @@ const (
 )
 
 // UsageError is wrong usage: exit code 2 and a hint to the help.
-type UsageError struct{ Err error }
-
-func (e *UsageError) Error() string { return e.Err.Error() }
-func (e *UsageError) Unwrap() error { return e.Err }
+type UsageError = usage.Error
 
 // Usagef is a UsageError with a text of its own.
-func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+func Usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
 
 // ExitError ends the command with another program's exit code, which is explained already.
 type ExitError struct{ Code int }

@@ -9,6 +9,7 @@ import (
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
 	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/show/view"
 )
 
 func newOutliers(env console.Env) *cobra.Command {
@@ -33,7 +34,7 @@ five instances are not judged.`,
 			if len(list) == 0 {
 				env.Note("no instance is unlike the others")
 			}
-			return listflags.Rows(&l, listing.Refs(list), query.OutlierColumns())
+			return view.Rows(&l.Printer, view.Refs(list), query.OutlierColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -58,7 +59,7 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
 			if err != nil {
 				return err
 			}
-			return listflags.Rows(&l, listing.Refs(list), query.TrendColumns())
+			return view.Rows(&l.Printer, view.Refs(list), query.TrendColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -88,7 +89,7 @@ shows one.`,
 			if len(list) == 0 {
 				env.Note("nothing was found")
 			}
-			return listflags.Rows(&l, listing.Refs(list), query.FindingColumns())
+			return view.Rows(&l.Printer, view.Refs(list), query.FindingColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

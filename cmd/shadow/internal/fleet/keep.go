@@ -18,6 +18,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/fleet/rollup"
 	"stackagent/shadow/fleet/upload"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/show/web/audit"
 	sessions "stackagent/shadow/store"
 	"stackagent/shadow/store/objectstore"
@@ -252,7 +253,7 @@ func retain(ctx context.Context, env console.Env, l *listflags.Flags, s objectst
 		}
 	}
 	env.Note("%s %s, %s", what, text.PluralExact(n, "object", "objects"), units.FormatBytes(bytes))
-	return errors.Join(err, listflags.Rows(l, shown, DeletionColumns()))
+	return errors.Join(err, view.Rows(&l.Printer, shown, DeletionColumns()))
 }
 
 // DeletionColumns are the columns of shadow fleet retain.

@@ -10,6 +10,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/show/view"
 )
 
 func newTop(env console.Env) *cobra.Command {
@@ -58,7 +59,7 @@ Counts, sums and extremes are those of shadow stats; percentiles are within 0.8 
 				return err
 			}
 			st.note(s)
-			return listflags.Rows(&l, rows, query.TopColumns(fleet.By(by), rows))
+			return view.Rows(&l.Printer, rows, query.TopColumns(fleet.By(by), rows))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

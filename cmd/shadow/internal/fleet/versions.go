@@ -9,6 +9,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/diff"
 	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/show/view"
 )
 
 func newVersions(env console.Env) *cobra.Command {
@@ -75,15 +76,15 @@ func printDiff(l *listflags.Flags, d *query.VersionDiff) error {
 	switch l.Format {
 	case "json":
 		d.Rows = rows
-		return listflags.JSON(l.Env.Out, d)
+		return l.JSON(d)
 	case "csv":
-		return listing.All(listing.CSV(l.Env.Out, diff.Columns(true)), diff.Lines(rows, false))
+		return listing.All(listing.CSV(l.Out, diff.Columns(true)), diff.Lines(rows, false))
 	}
-	l.Env.Note("A is version %s on %s, B version %s on %s", text.Cell(d.A.Program), text.PluralExact(d.A.Runs, "instance", "instances"),
+	l.Note("A is version %s on %s, B version %s on %s", text.Cell(d.A.Program), text.PluralExact(d.A.Runs, "instance", "instances"),
 		text.Cell(d.B.Program), text.PluralExact(d.B.Runs, "instance", "instances"))
-	if err := listflags.Table(l.Env.Out, l.TableOptions(false), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
+	if err := view.Table(l.Out, l.TableOptions(false), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
 		return err
 	}
-	l.Env.Note("%d of %d judged figures are different", d.Different, d.Judged)
+	l.Note("%d of %d judged figures are different", d.Different, d.Judged)
 	return nil
 }

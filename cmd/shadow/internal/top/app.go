@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/shadow/show/live"
+	"stackagent/shadow/show/view"
 )
 
 // Refresh is how often the page is asked. It has new figures every second.
@@ -149,9 +149,9 @@ func (a *app) output() error {
 	switch a.Format {
 	case "json":
 		if a.folder != "" {
-			return listflags.JSON(a.env.Out, a.jvm)
+			return view.Encode(a.env.Out, a.jvm)
 		}
-		return listflags.JSON(a.env.Out, a.fleet)
+		return view.Encode(a.env.Out, a.fleet)
 	case "csv":
 		l := a.grid()
 		lines := l.csv()
@@ -161,7 +161,7 @@ func (a *app) output() error {
 		if a.headed = true; len(lines) == 0 {
 			return nil
 		}
-		return listflags.CSV(a.env.Out, lines[0], lines[1:])
+		return view.WriteCSV(a.env.Out, lines[0], lines[1:])
 	}
 	if _, err := fmt.Fprint(a.env.Out, a.print(a.env.Now(), table.ForWriter(a.env.Out, a.env.Getenv).Width)); err != nil {
 		return fmt.Errorf("printing: %w", err)

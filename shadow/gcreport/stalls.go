@@ -1,4 +1,4 @@
-package main
+package gcreport
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"stackagent/shadow/session"
 )
 
-// gcStalls are the waits of the program's threads for the collector outside of pauses, in nanoseconds.
-type gcStalls struct {
+// Stalls are the waits of the program's threads for the collector outside of pauses, in nanoseconds.
+type Stalls struct {
 	Count   int      `json:"count"`
 	Threads int      `json:"threads"`
 	TotalNs units.Ns `json:"total_ns"` // waited, summed over the threads
@@ -22,7 +22,7 @@ type gcStalls struct {
 	Of      int      `json:"of_threads"` // threads of the program that were running
 }
 
-func (s *gcStalls) String() string {
+func (s *Stalls) String() string {
 	if s.Count == 0 {
 		return "none"
 	}
@@ -31,7 +31,7 @@ func (s *gcStalls) String() string {
 }
 
 // stalls adds the stalls, and the utilization with them.
-func (r *gcReport) stalls(a *session.Activity, w activity.Span, stops []activity.Span) error {
+func (r *Report) stalls(a *session.Activity, w activity.Span, stops []activity.Span) error {
 	all, why, err := a.Stalls(w.From, w.To)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (r *gcReport) stalls(a *session.Activity, w activity.Span, stops []activity
 		r.NotAvailable["stalls"] = why
 		return nil
 	}
-	out, seen := &gcStalls{Count: len(all)}, map[uint32]bool{}
+	out, seen := &Stalls{Count: len(all)}, map[uint32]bool{}
 	var spans []activity.Span
 	for _, s := range all {
 		seen[s.Thread] = true

@@ -1,4 +1,4 @@
-package main
+package gcreport
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/listing"
@@ -14,14 +13,15 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 )
 
 // causeUnseen stands for collections of which only the number is known: several
 // between two looks at the JVM's counters, which hold the cause of the last one only.
 const causeUnseen = "(not seen)"
 
-// gcCause is a collector and why it ran, from the JVM's own counters.
-type gcCause struct {
+// Cause is a collector and why it ran, from the JVM's own counters.
+type Cause struct {
 	Collector string `json:"collector"`
 	Cause     string `json:"cause"`
 	Count     int64  `json:"count"`
@@ -31,15 +31,15 @@ type gcCause struct {
 }
 
 // time is empty if it is not known.
-func (c *gcCause) time() string {
+func (c *Cause) time() string {
 	if c.TimeNs == nil {
 		return ""
 	}
 	return units.FormatNs(*c.TimeNs)
 }
 
-// gcSafepoints are stops of the whole JVM, collections among them.
-type gcSafepoints struct {
+// Safepoints are stops of the whole JVM, collections among them.
+type Safepoints struct {
 	Count     int64    `json:"count"`
 	StoppedNs units.Ns `json:"stopped_ns"` // in all
 	TimeNs    units.Ns `json:"time_ns"`    // of StoppedNs, at safepoints
@@ -47,7 +47,7 @@ type gcSafepoints struct {
 }
 
 // causes adds what the JVM's own counters recorded in the window.
-func (r *gcReport) causes(a *session.Activity, w activity.Span) {
+func (r *Report) causes(a *session.Activity, w activity.Span) {
 	if a == nil {
 		return // said already
 	}
@@ -65,19 +65,19 @@ func (r *gcReport) causes(a *session.Activity, w activity.Span) {
 	if s, err := session.StandstillOf(samples, w); err != nil {
 		r.NotAvailable["safepoints"] = err.Error()
 	} else {
-		r.Safepoints = &gcSafepoints{s.Safepoints, s.TotalNs, s.AtNs, s.ReachNs}
+		r.Safepoints = &Safepoints{s.Safepoints, s.TotalNs, s.AtNs, s.ReachNs}
 	}
 }
 
 // causesOf counts collections by collector and cause.
-func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
-	sums := map[[2]string]*gcCause{}
+func causesOf(samples []sched.GCSample, w activity.Span) []Cause {
+	sums := map[[2]string]*Cause{}
 	before := map[string]int64{}
 	add := func(collector, cause string, n int64, d units.Ns) {
 		key := [2]string{collector, cause}
 		c := sums[key]
 		if c == nil {
-			c = &gcCause{Collector: collector, Cause: cause}
+			c = &Cause{Collector: collector, Cause: cause}
 			sums[key] = c
 		}
 		c.Count += n
@@ -107,7 +107,7 @@ func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
 			add(s.Collector, causeUnseen, n-1, units.NotMeasured)
 		}
 	}
-	var out []gcCause
+	var out []Cause
 	for _, key := range slices.SortedFunc(maps.Keys(sums), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
 		out = append(out, *sums[key])
 	}
@@ -115,17 +115,17 @@ func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
 }
 
 // causesTable prints them.
-func (f *gcFlags) causesTable(r *gcReport, o table.Options) error {
+func (r *Report) causesTable(p *view.Printer, o table.Options) error {
 	if len(r.Causes) == 0 {
 		return nil
 	}
-	fmt.Fprintln(f.Env.Out)
-	return listflags.Table(f.Env.Out, o, listing.Refs(r.Causes), causeColumns)
+	fmt.Fprintln(p.Out)
+	return view.Table(p.Out, o, view.Refs(r.Causes), causeColumns)
 }
 
-var causeColumns = []listing.Column[*gcCause]{
-	{Title: "collector", Kind: listing.Word, Value: func(c *gcCause) listing.Value { return listing.WordOf(c.Collector) }},
-	{Title: "cause", Kind: listing.Name, Value: func(c *gcCause) listing.Value { return listing.NameOf(c.Cause) }},
-	{Title: "collections", Kind: listing.Int, Unit: listing.Count, Value: func(c *gcCause) listing.Value { return listing.IntOf(c.Count) }},
-	{Title: "time", Kind: listing.Int, Show: (*gcCause).time},
+var causeColumns = []listing.Column[*Cause]{
+	{Title: "collector", Kind: listing.Word, Value: func(c *Cause) listing.Value { return listing.WordOf(c.Collector) }},
+	{Title: "cause", Kind: listing.Name, Value: func(c *Cause) listing.Value { return listing.NameOf(c.Cause) }},
+	{Title: "collections", Kind: listing.Int, Unit: listing.Count, Value: func(c *Cause) listing.Value { return listing.IntOf(c.Count) }},
+	{Title: "time", Kind: listing.Int, Show: (*Cause).time},
 }
