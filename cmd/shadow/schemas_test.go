@@ -34,6 +34,7 @@ import (
 	byfleet "stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/query"
 	"stackagent/shadow/gcreport"
+	"stackagent/shadow/iteration/warm"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/virtual"
 	"stackagent/shadow/show/live"
@@ -101,7 +102,7 @@ func printedForms() map[string][]form {
 		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: correlationRow{}}, {with: "--matrix", of: []correlationRow{}},
 			rows("--metrics", libraryColumns), rows("--samples", sampleColumns), {with: "--hypothesis", of: hypothesisResult{}}, rows("--validate", groupColumns)},
 		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},
-		"warmup": {{of: warmupJSON{}}},
+		"warmup": {{of: warm.WarmupJSON{}}},
 		"whatif": {{of: whatifJSON{}}},
 	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +11,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
-	"stackagent/granularity/activity"
-	"stackagent/granularity/warmup"
-	"stackagent/internal/listing/table"
-	"stackagent/internal/text"
-	"stackagent/internal/units"
-	"stackagent/shadow/session"
-	"stackagent/shadow/session/iteration"
+	"stackagent/shadow/iteration/warm"
 	"stackagent/shadow/show/figure"
 )
 
@@ -27,16 +19,10 @@ import (
 type warmupFlags struct {
 	listflags.Flags
 	iterationFlags
-	every  time.Duration
+	warm.Study
 	within string
-	metric string
 	output string
-
-	share float64 // within
 }
-
-// mostIterations bounds the iterations of a session that are compared: nobody can read more.
-const mostIterations = 4096
 
 func newWarmup(env console.Env) *cobra.Command {
 	var f warmupFlags
@@ -69,9 +55,9 @@ method (shadow run --task) or of a class (--iterations-of). Where there are none
 	}
 	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.addClass(cmd)
-	cmd.Flags().DurationVar(&f.every, "every", 0, "compare windows of this length instead of iterations")
+	cmd.Flags().DurationVar(&f.Every, "every", 0, "compare windows of this length instead of iterations")
 	cmd.Flags().StringVar(&f.within, "within", "1.5%", "`SHARE`: how much longer than the fastest iteration a warm one takes at most")
-	cmd.Flags().StringVar(&f.metric, "metric", "wall", "wall|cpu: compare iterations by wall time, or by the CPU time of all threads of the JVM, which a busy machine changes less")
+	cmd.Flags().StringVar(&f.Metric, "metric", "wall", "wall|cpu: compare iterations by wall time, or by the CPU time of all threads of the JVM, which a busy machine changes less")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 	return cmd
 }
@@ -84,179 +70,37 @@ func (f *warmupFlags) check() error {
 	if err != nil || !(percent > 0 && percent <= 1000) {
 		return console.Usagef("--within %s: use a share above 0, as 1.5%%", f.within)
 	}
-	f.share = percent / 100
-	if f.metric != "wall" && f.metric != "cpu" {
-		return console.Usagef("--metric %s: use wall or cpu", f.metric)
+	f.Share = percent / 100
+	if f.Metric != "wall" && f.Metric != "cpu" {
+		return console.Usagef("--metric %s: use wall or cpu", f.Metric)
 	}
-	if f.every < 0 || f.every > 0 && f.every < time.Millisecond {
-		return console.Usagef("--every %v: use a time of 1ms or more", f.every)
+	if f.Every < 0 || f.Every > 0 && f.Every < time.Millisecond {
+		return console.Usagef("--every %v: use a time of 1ms or more", f.Every)
 	}
-	if f.every > 0 && f.iterationsOf != "" {
+	if f.Every > 0 && f.iterationsOf != "" {
 		return console.Usagef("--every and --iterations-of: use one of them")
 	}
 	return nil
 }
 
-// warmRun is the warm-up of one session.
-type warmRun struct {
-	session, label, source string
-	*iteration.Measured
-	values  []float64 // by which iterations are compared, one each
-	verdict warmup.Verdict
-}
-
 func (f *warmupFlags) run(env console.Env, dirs []string) error {
-	var runs []*warmRun
+	f.Study.Printer, f.Of = &f.Flags.Printer, f.iterationsOf
+	var runs []*warm.Run
 	labels := folderLabels(dirs)
 	for i, dir := range dirs {
-		r, err := f.measure(env, dir)
+		s, err := env.Open(dir)
 		if err != nil {
 			return err
 		}
-		r.label = labels[i]
+		r, err := f.Study.Measure(s, labels[i], func(before int) { env.NoteFound(s, before) })
+		if err != nil {
+			return err
+		}
 		runs = append(runs, r)
 	}
-	w := f.join(runs)
-	if n := warmup.Common(w.all); len(runs) > 1 {
-		for _, r := range runs {
-			if len(r.Run) > n {
-				env.Note("%s has %s: of several runs the first %d are compared, which all have", table.Clean(r.label), text.PluralExact(len(r.Run), f.one(), f.many()), n)
-			}
-		}
-	}
+	w := f.Study.Join(runs)
 	if f.output != "" {
-		return files.WriteFigure(env, f.output, figure.Warmup(f.curve(w)))
+		return files.WriteFigure(env, f.output, figure.Warmup(f.Curve(w)))
 	}
-	return f.print(w)
-}
-
-// measure measures the iterations of the session in dir.
-func (f *warmupFlags) measure(env console.Env, dir string) (*warmRun, error) {
-	s, err := env.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	r := &warmRun{session: s.Manifest.Session}
-	list, err := f.list(s, r)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) > mostIterations {
-		return nil, fmt.Errorf("session %s: %s, at most %d are compared: choose a longer time with --every, or others with --iterations-of",
-			r.session, text.PluralExact(len(list), f.one(), f.many()), mostIterations)
-	}
-	before := len(s.Warnings)
-	if r.Measured, err = iteration.Measure(s, list); err != nil {
-		return nil, err
-	}
-	env.NoteFound(s, before)
-	if f.every > 0 && r.Summarised > 0 {
-		return nil, fmt.Errorf("session %s: %s of fast classes were summarised, so how many ran in a window is not known: record with --detail=all, or mark iterations (shadow run --marker)",
-			r.session, text.PluralExact(r.Summarised, "execution", "executions"))
-	}
-	r.values = f.quantity().Of(r.Run)
-	r.verdict = warmup.Judge(r.values, f.share)
-	return r, nil
-}
-
-// list are the iterations or windows of a session.
-func (f *warmupFlags) list(s *session.Session, r *warmRun) ([]iteration.Iteration, error) {
-	if f.every > 0 {
-		r.source = fmt.Sprintf("windows of %v", f.every)
-		list := iteration.Windows(s, units.Ns(f.every), mostIterations+1)
-		if len(list) == 0 {
-			return nil, fmt.Errorf("session %s: it is shorter than --every %v", s.Manifest.Session, f.every)
-		}
-		return list, nil
-	}
-	set, err := iteration.Find(s, f.iterationsOf)
-	if err != nil {
-		return nil, fmt.Errorf("%w; or compare windows with --every 1s", err)
-	}
-	r.source = set.Source
-	list, err := iteration.Apart(set.All, activity.Span{From: s.Manifest.StartNs, To: s.Manifest.EndNs})
-	if err != nil {
-		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
-	}
-	if set.Dropped > 0 {
-		r.source += fmt.Sprintf(" (the first %d)", len(list))
-	}
-	return list, nil
-}
-
-func (f *warmupFlags) one() string {
-	if f.every > 0 {
-		return "window"
-	}
-	return "iteration"
-}
-
-func (f *warmupFlags) many() string { return f.one() + "s" }
-
-// warmRuns are all runs together.
-type warmRuns struct {
-	runs    []*warmRun
-	all     [][]warmup.Iteration
-	values  []float64 // means over the runs
-	verdict warmup.Verdict
-	settled int // the first iteration that stands for the warm program, from 0
-	classes []warmup.ClassLoss
-}
-
-func (f *warmupFlags) join(runs []*warmRun) *warmRuns {
-	w := &warmRuns{runs: runs}
-	for _, r := range runs {
-		w.all = append(w.all, r.Run)
-	}
-	for _, mean := range f.quantity().Over(w.all) {
-		w.values = append(w.values, mean.Mean)
-	}
-	w.verdict = warmup.Judge(w.values, f.share)
-	w.settled = warmup.Settled(w.values, f.share)
-	var losses [][]warmup.Loss
-	for _, r := range runs {
-		losses = append(losses, warmup.Losses(r.Work, w.settled))
-	}
-	w.classes = warmup.Join(losses)
-	return w
-}
-
-// quantity is what iterations are compared by.
-func (f *warmupFlags) quantity() warmup.Quantity {
-	q := warmup.Time
-	if f.metric == "cpu" {
-		q = warmup.CPU
-	}
-	if f.every > 0 {
-		return q.PerTask()
-	}
-	return q
-}
-
-// compared names it.
-func (f *warmupFlags) compared() string {
-	name := "time"
-	if f.metric == "cpu" {
-		name = "CPU time"
-	}
-	if f.every > 0 {
-		name += " per task"
-	}
-	return name
-}
-
-// curve is what the figure shows.
-func (f *warmupFlags) curve(w *warmRuns) figure.WarmCurve {
-	c := figure.WarmCurve{What: f.compared(), Of: f.one(), Runs: len(w.runs), Warm: w.verdict.Warm, Limit: w.verdict.Best * (1 + f.share), Within: f.share}
-	times, compiler, collector, deopts := f.quantity().Over(w.all), warmup.Compiler.Over(w.all), warmup.GC.Over(w.all), warmup.Deopts.Over(w.all)
-	for i := range times {
-		point := figure.WarmPoint{Time: times[i], Compiler: compiler[i].Mean, GC: collector[i].Mean, Deopts: deopts[i].Mean}
-		for _, r := range w.runs {
-			if v := r.values[i]; len(w.runs) > 1 && !math.IsNaN(v) {
-				point.Each = append(point.Each, v)
-			}
-		}
-		c.Points = append(c.Points, point)
-	}
-	return c
+	return f.Print(w)
 }

@@ -1,4 +1,4 @@
-package main
+package warm
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ type warmDeopt struct {
 }
 
 // deopts counts deoptimisations by method and reason, the most frequent first.
-func (w *warmRuns) deopts() []warmDeopt {
+func (w *Runs) deopts() []warmDeopt {
 	out := []warmDeopt{}
 	index := map[[2]string]int{}
 	for _, r := range w.runs {
@@ -44,7 +44,7 @@ func (w *warmRuns) deopts() []warmDeopt {
 }
 
 // deoptTable lists the methods that were deoptimised most.
-func (f *warmupFlags) deoptTable(w *warmRuns) error {
+func (f *Study) deoptTable(w *Runs) error {
 	all := w.deopts()
 	if len(all) == 0 {
 		return nil

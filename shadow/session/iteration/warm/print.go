@@ -1,4 +1,4 @@
-package main
+package warm
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ import (
 	"stackagent/shadow/show/view"
 )
 
-// warmupJSON is the output of shadow warmup; its names are promised. Times are nanoseconds.
-type warmupJSON struct {
+// WarmupJSON is the output of shadow warmup; its names are promised. Times are nanoseconds.
+type WarmupJSON struct {
 	Within     float64         `json:"within"`
 	ComparedBy string          `json:"compared_by"` // "time", "CPU time per task"
 	Warm       warmVerdictJSON `json:"warm"`        // by the means over the runs
@@ -91,8 +91,8 @@ func verdictJSON(v warmup.Verdict) warmVerdictJSON {
 	return warmVerdictJSON{number(v.Warm), number(v.Reached), estimates.Number(v.Best), estimates.Number(v.Lost)}
 }
 
-func (f *warmupFlags) json(w *warmRuns) warmupJSON {
-	out := warmupJSON{Within: f.share, ComparedBy: f.compared(), Warm: verdictJSON(w.verdict), Iterations: f.steps(w), Classes: []warmClassJSON{}, Deopts: w.deopts()}
+func (f *Study) json(w *Runs) WarmupJSON {
+	out := WarmupJSON{Within: f.Share, ComparedBy: f.compared(), Warm: verdictJSON(w.verdict), Iterations: f.steps(w), Classes: []warmClassJSON{}, Deopts: w.deopts()}
 	for _, c := range w.classes {
 		out.Classes = append(out.Classes, warmClassJSON{c.Class, c.ColdCount, c.Count, estimates.Number(c.ColdMean), estimates.Number(c.WarmMean), c.Lost})
 	}
@@ -117,7 +117,7 @@ func (f *warmupFlags) json(w *warmRuns) warmupJSON {
 }
 
 // steps are the means over the runs.
-func (f *warmupFlags) steps(w *warmRuns) []warmStepJSON {
+func (f *Study) steps(w *Runs) []warmStepJSON {
 	out := make([]warmStepJSON, warmup.Common(w.all))
 	for _, q := range []struct {
 		of   warmup.Quantity
@@ -136,7 +136,8 @@ func (f *warmupFlags) steps(w *warmRuns) []warmStepJSON {
 	return out
 }
 
-func (f *warmupFlags) print(w *warmRuns) error {
+// Print prints the comparison in the format that the user chose.
+func (f *Study) Print(w *Runs) error {
 	switch f.Format {
 	case "json":
 		return f.JSON(f.json(w))
@@ -158,7 +159,7 @@ func (f *warmupFlags) print(w *warmRuns) error {
 }
 
 // stepColumns are the columns of iterations.
-func (f *warmupFlags) stepColumns(w *warmRuns) []listing.Column[*warmStepJSON] {
+func (f *Study) stepColumns(w *Runs) []listing.Column[*warmStepJSON] {
 	type step = *warmStepJSON
 	several := len(w.runs) > 1
 	columns := []listing.Column[step]{{Name: f.one(), Title: f.one(), Kind: listing.Int, Doc: "its number, from 1", Value: func(s step) listing.Value { return listing.IntOf(s.Iteration) }}}
@@ -176,14 +177,14 @@ func (f *warmupFlags) stepColumns(w *warmRuns) []listing.Column[*warmStepJSON] {
 		}
 	}
 	add("time_ns", "time", listing.Ns, "wall time", func(s step) estimates.Interval { return s.Time })
-	if f.every == 0 && f.metric == "wall" {
+	if f.Every == 0 && f.Metric == "wall" {
 		f.overBest(&columns, w)
 	}
 	add("cpu_ns", "CPU", listing.Ns, "running time of all threads of the JVM but the agent's own", func(s step) estimates.Interval { return s.CPU })
-	if f.every == 0 && f.metric == "cpu" {
+	if f.Every == 0 && f.Metric == "cpu" {
 		f.overBest(&columns, w)
 	}
-	if f.every > 0 {
+	if f.Every > 0 {
 		add("compared_ns", f.compared(), listing.Ns, "by the number of tasks", func(s step) estimates.Interval { return s.Compared })
 		f.overBest(&columns, w)
 	}
@@ -196,7 +197,7 @@ func (f *warmupFlags) stepColumns(w *warmRuns) []listing.Column[*warmStepJSON] {
 }
 
 // overBest adds how much longer than the fastest an iteration takes to the column by which they are compared.
-func (f *warmupFlags) overBest(columns *[]listing.Column[*warmStepJSON], w *warmRuns) {
+func (f *Study) overBest(columns *[]listing.Column[*warmStepJSON], w *Runs) {
 	if len(w.runs) > 1 {
 		(*columns)[len(*columns)-1].Title = "± 95 %"
 	}
@@ -236,7 +237,7 @@ func numberColumn[R any](name, title string, unit listing.Unit, of func(R) float
 }
 
 // sentences say when it is warm and what is not known.
-func (f *warmupFlags) sentences(w *warmRuns) []string {
+func (f *Study) sentences(w *Runs) []string {
 	var out []string
 	if len(w.runs) == 1 {
 		out = append(out, f.verdictText(w.verdict))
@@ -265,12 +266,12 @@ func (f *warmupFlags) sentences(w *warmRuns) []string {
 	return out
 }
 
-func (f *warmupFlags) verdictText(v warmup.Verdict) string {
+func (f *Study) verdictText(v warmup.Verdict) string {
 	best := units.FormatNs(units.Ns(v.Best))
-	if f.every > 0 {
+	if f.Every > 0 {
 		best += " per task"
 	}
-	share := units.FormatPercent(f.share)
+	share := units.FormatPercent(f.Share)
 	switch {
 	case v.Reached < 0:
 		return fmt.Sprintf("The %s of each %s is not known, so nothing tells when it is warm.", f.compared(), f.one())
@@ -280,7 +281,7 @@ func (f *warmupFlags) verdictText(v warmup.Verdict) string {
 		return fmt.Sprintf("Warm from the start: no %s takes over %s longer than the fastest (%s).", f.one(), share, best)
 	}
 	line := fmt.Sprintf("Warm from %s %d: from there on each takes at most %s longer than the fastest (%s).", f.one(), v.Warm+1, share, best)
-	if f.every > 0 {
+	if f.Every > 0 {
 		return line
 	}
 	if v.Warm == 1 {
@@ -298,7 +299,7 @@ func whySettled(v warmup.Verdict) string {
 }
 
 // classTable lists the classes that lost most.
-func (f *warmupFlags) classTable(w *warmRuns) error {
+func (f *Study) classTable(w *Runs) error {
 	if len(w.classes) == 0 {
 		return nil
 	}
