@@ -207,16 +207,11 @@ func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) err
 }
 
 func (f *heapFlags) print(rows []*heapRow) error {
-	if f.Format == "json" {
-		if len(rows) == 1 {
-			return f.JSON(rows[0])
-		}
-		return f.JSON(rows)
+	var content any = rows
+	if len(rows) == 1 {
+		content = rows[0]
 	}
-	if f.Format == "csv" {
-		return listing.All(listing.CSV(f.Out, heapColumns), rows)
-	}
-	return f.Render(view.TableOf(rows, heapColumns), len(rows))
+	return view.Print(&f.Printer, content, rows, heapColumns)
 }
 
 var heapColumns = []listing.Column[*heapRow]{

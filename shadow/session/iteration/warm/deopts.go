@@ -50,11 +50,7 @@ func (f *Study) deoptTable(w *Runs) error {
 		return nil
 	}
 	fmt.Fprintf(f.Out, "\nDeoptimisations before %s %d (cold) and from there on (warm):\n", f.one(), w.settled+1)
-	shown := all
-	if limit := f.Limit(); limit > 0 && limit < len(all) {
-		shown = all[:limit]
-	}
-	return f.Render(view.TableOf(shown, []listing.Column[warmDeopt]{
+	return f.Render(view.TableOf(view.First(f.Printer, all), []listing.Column[warmDeopt]{
 		{Title: "method", Kind: listing.Name, Value: func(d warmDeopt) listing.Value { return listing.NameOf(d.Method) }},
 		{Title: "reason", Kind: listing.Name, Value: func(d warmDeopt) listing.Value { return listing.NameOf(d.Reason) }},
 		{Title: "cold", Kind: listing.Int, Unit: listing.Count, Value: func(d warmDeopt) listing.Value { return listing.IntOf(d.Cold) }},

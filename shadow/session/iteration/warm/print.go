@@ -145,11 +145,7 @@ func (f *Study) Print(w *Runs) error {
 		return listing.All(listing.CSV(f.Out, f.stepColumns(w)), view.Refs(f.steps(w)))
 	}
 	steps := f.steps(w)
-	n := len(steps)
-	if limit := f.Limit(); limit > 0 && limit < n {
-		steps = steps[:limit]
-	}
-	if err := f.Render(view.TableOf(view.Refs(steps), f.stepColumns(w)), n); err != nil {
+	if err := f.Render(view.TableOf(view.Refs(view.First(f.Printer, steps)), f.stepColumns(w)), len(steps)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(f.Out, "\n%s\n", strings.Join(f.sentences(w), "\n")); err != nil {
@@ -304,10 +300,6 @@ func (f *Study) classTable(w *Runs) error {
 		return nil
 	}
 	fmt.Fprintf(f.Out, "\n%s lost before %s %d, against executions from there on%s:\n", w.runs[0].WorkIs, f.one(), w.settled+1, whySettled(w.verdict))
-	classes, n := w.classes, len(w.classes)
-	if limit := f.Limit(); limit > 0 && limit < n {
-		classes = classes[:limit]
-	}
 	type loss = *warmup.ClassLoss
 	columns := []listing.Column[loss]{
 		{Title: "class", Kind: listing.Name, Value: func(l loss) listing.Value { return listing.NameOf(l.Class) }},
@@ -320,5 +312,5 @@ func (f *Study) classTable(w *Runs) error {
 	if len(w.runs) > 1 {
 		columns = append(columns, numberColumn("", "± 95 %", listing.Ns, func(l loss) float64 { return l.Lost.Half() }))
 	}
-	return f.Render(view.TableOf(view.Refs(classes), columns), n)
+	return f.Render(view.TableOf(view.Refs(view.First(f.Printer, w.classes)), columns), len(w.classes))
 }
