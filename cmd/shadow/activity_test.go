@@ -14,8 +14,8 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
-	"stackagent/shadow/gcreport"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/gcreport"
 	"stackagent/shadow/store"
 )
 

@@ -217,7 +217,7 @@ func (f *characterizeFlags) printComponents(set *characterize.Set) error {
 	if f.Format == "csv" {
 		cells := componentCells(set)
 		f.Top = len(cells)
-		return view.Rows(&f.Printer, view.Refs(cells), componentColumns())
+		return view.Rows(&f.Printer, listing.Refs(cells), componentColumns())
 	}
 	c, env := set.Components, f.Env
 	n := min(len(c.Explained), shownComponents)

@@ -51,7 +51,7 @@ func compareViews(l *listflags.Flags, dir string) error {
 }
 
 func printCheck(l *listflags.Flags, r *crosscheck.Result) error {
-	rows := slices.DeleteFunc(view.Refs(r.Threads), func(t *crosscheck.Thread) bool { return t.Tasks == nil })
+	rows := slices.DeleteFunc(listing.Refs(r.Threads), func(t *crosscheck.Thread) bool { return t.Tasks == nil })
 	if err := view.Table(l.Out, l.TableOptions(false), rows[:min(len(rows), view.DefaultTop)], checkThreadColumns); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ var outsideColumns = []listing.Column[*crosscheck.Part]{
 }
 
 func printNotInTasks(l *listflags.Flags, r *crosscheck.Result) error {
-	return view.Table(l.Out, l.TableOptions(false), view.Refs(r.Process.NotTasks), outsideColumns)
+	return view.Table(l.Out, l.TableOptions(false), listing.Refs(r.Process.NotTasks), outsideColumns)
 }
 
 // checkLines say in sentences how the views agree.

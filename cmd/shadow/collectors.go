@@ -126,7 +126,7 @@ func (f *stackFlags) collectorTable(all []configuration) error {
 			return plusMinus(v, func(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) })
 		}})
 	}
-	return view.Table(f.Out, f.TableOptions(false), view.Refs(all), columns)
+	return view.Table(f.Out, f.TableOptions(false), listing.Refs(all), columns)
 }
 
 func quantityIsTime(q gc.Quantity) bool {

@@ -11,6 +11,7 @@ import (
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/exchange/flame"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 )
 
 // wholeStacks reports whether what flame graphs show are whole stacks: those of
@@ -40,7 +41,7 @@ func listContexts(l *listflags.Flags, dir string, o summary.HotspotOptions) erro
 		return err
 	}
 	l.Env.NoteFound(s, before)
-	if err := view.Rows(&l.Printer, view.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, listing.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
 		return err
 	}
 	if s.Every() > 1 {

@@ -10,9 +10,9 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/gc"
-	"stackagent/shadow/gcreport"
 	"stackagent/shadow/session"
 	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/gcreport"
 )
 
 // gcFlags are the flags of shadow gc.

@@ -174,7 +174,7 @@ func printHotspots(l *listflags.Flags, rows []granularity.Hotspot, s *summary.Su
 	if n := l.Limit(); n > 0 && n < len(rows) {
 		shown = rows[:n]
 	}
-	if err := view.Rows(&l.Printer, view.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, listing.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
 		return err
 	}
 	if parts > 0 {

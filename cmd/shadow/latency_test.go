@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"stackagent/internal/loglinear"
-	"stackagent/shadow/gcreport"
+	"stackagent/shadow/show/gcreport"
 )
 
 // latencies runs shadow latency and returns its rows by kind and window.

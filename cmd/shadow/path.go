@@ -104,7 +104,7 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 		env.Note("no unit of work and no thread of the program was recorded in this time")
 	}
 	if f.by == "part" {
-		return view.Rows(&f.Printer, view.Refs(path), partColumns(units.Ns(g.From-s.Manifest.StartNs)))
+		return view.Rows(&f.Printer, listing.Refs(path), partColumns(units.Ns(g.From-s.Manifest.StartNs)))
 	}
 	rows := graph.Sum(path, f.by)
 	total := units.Ns(0)
@@ -114,7 +114,7 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 	if f.Format == "table" {
 		env.Note("the path is %s long, in %s", units.FormatNs(total), text.PluralExact(int64(len(path)), "part", "parts"))
 	}
-	return view.Rows(&f.Printer, view.Refs(rows), pathColumns(f.by, total))
+	return view.Rows(&f.Printer, listing.Refs(rows), pathColumns(f.by, total))
 }
 
 // pathColumns are the columns of a path summed by something.

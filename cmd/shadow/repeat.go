@@ -310,7 +310,7 @@ func column(runs []measuredRun, name string) []float64 {
 }
 
 func printPerturbation(env console.Env, file *perturbationFile, dir string) error {
-	err := view.Table(env.Err, table.ForWriter(env.Err, env.Getenv), view.Refs(file.Quantities), perturbationColumns(file.Runs))
+	err := view.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listing.Refs(file.Quantities), perturbationColumns(file.Runs))
 	if err != nil {
 		return err
 	}

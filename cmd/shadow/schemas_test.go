@@ -33,12 +33,12 @@ import (
 	"stackagent/shadow/experiment/characterize"
 	byfleet "stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/query"
-	"stackagent/shadow/gcreport"
-	"stackagent/shadow/iteration/warm"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/virtual"
+	"stackagent/shadow/show/gcreport"
 	"stackagent/shadow/show/live"
 	"stackagent/shadow/show/view"
+	"stackagent/shadow/show/warm"
 )
 
 // form is one form of what a verb prints.

@@ -140,7 +140,7 @@ func runOf(b speedup.Bar) runJSON {
 }
 
 func (f *stackFlags) table(bars []stackBar) error {
-	if err := view.Table(f.Out, f.TableOptions(false), view.Refs(bars), barColumns(bars)); err != nil {
+	if err := view.Table(f.Out, f.TableOptions(false), listing.Refs(bars), barColumns(bars)); err != nil {
 		return err
 	}
 	var text strings.Builder

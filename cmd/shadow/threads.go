@@ -113,7 +113,7 @@ func addTimes(env console.Env, s *session.Session, rows []threads.Row) ([]thread
 
 // printThreads prints the listing and the notes that belong to it.
 func printThreads(l *listflags.Flags, rows []threads.Row, file *hpc.File, times *session.Times) error {
-	if err := view.Rows(&l.Printer, view.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, listing.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
 		return err
 	}
 	if times != nil {

@@ -35,7 +35,7 @@ func TestHotspotsCSVFurther(t *testing.T) {
 			queue: {Name: granularity.QueueName, Unit: "ns", Count: 1, Sum: 77, P50: 77},
 		}},
 	}
-	if err := listing.All(listing.CSV(&b, view.Hotspots(rows, &summary.Summary{}, "class")), view.Refs(rows)); err != nil {
+	if err := listing.All(listing.CSV(&b, view.Hotspots(rows, &summary.Summary{}, "class")), listing.Refs(rows)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := csv.NewReader(&b).ReadAll() // refuses rows of other lengths
@@ -81,7 +81,7 @@ func TestHotspotsMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := view.TableOf(view.Refs(rows), view.Hotspots(rows, s, "class")).Render(&b, table.Options{}); err != nil {
+	if err := view.TableOf(listing.Refs(rows), view.Hotspots(rows, s, "class")).Render(&b, table.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")

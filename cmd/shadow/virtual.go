@@ -51,7 +51,7 @@ func listVirtual(l *listflags.Flags, s *session.Session) error {
 		}
 		return l.JSON(v)
 	}
-	if err := view.Rows(&l.Printer, view.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
+	if err := view.Rows(&l.Printer, listing.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	if v.Unrecorded != 0 {

@@ -11,8 +11,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
-	"stackagent/shadow/iteration/warm"
 	"stackagent/shadow/show/figure"
+	"stackagent/shadow/show/warm"
 )
 
 // warmupFlags are the flags of shadow warmup.

@@ -153,15 +153,6 @@ func Print[R any](p *Printer, content any, rows []R, columns []listing.Column[R]
 	return p.Render(TableOf(rows, columns), len(rows))
 }
 
-// Refs are pointers to the elements of a list.
-func Refs[T any](list []T) []*T {
-	out := make([]*T, len(list))
-	for i := range list {
-		out[i] = &list[i]
-	}
-	return out
-}
-
 // Table prints all rows as a table for the terminal.
 func Table[R any](w io.Writer, o table.Options, rows []R, columns []listing.Column[R]) error {
 	return listing.All(listing.ForTerminal(w, o, columns), rows)

@@ -34,7 +34,7 @@ five instances are not judged.`,
 			if len(list) == 0 {
 				env.Note("no instance is unlike the others")
 			}
-			return view.Rows(&l.Printer, view.Refs(list), query.OutlierColumns())
+			return view.Rows(&l.Printer, listing.Refs(list), query.OutlierColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -59,7 +59,7 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
 			if err != nil {
 				return err
 			}
-			return view.Rows(&l.Printer, view.Refs(list), query.TrendColumns())
+			return view.Rows(&l.Printer, listing.Refs(list), query.TrendColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -89,7 +89,7 @@ shows one.`,
 			if len(list) == 0 {
 				env.Note("nothing was found")
 			}
-			return view.Rows(&l.Printer, view.Refs(list), query.FindingColumns())
+			return view.Rows(&l.Printer, listing.Refs(list), query.FindingColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

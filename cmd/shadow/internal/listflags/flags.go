@@ -3,15 +3,12 @@ package listflags
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/internal/listing"
-	"stackagent/internal/listing/table"
 	"stackagent/shadow/show/view"
 )
 
@@ -46,20 +43,4 @@ func (l *Flags) Check() error {
 		return console.Usagef("--top %d: use a number above 0", l.Top)
 	}
 	return nil
-}
-
-// JSON is view.Encode.
-func JSON(w io.Writer, v any) error { return view.Encode(w, v) }
-
-// Rows is view.Rows.
-func Rows[R any](l *Flags, rows []R, columns []listing.Column[R]) error {
-	return view.Rows(&l.Printer, rows, columns)
-}
-
-// Refs is view.Refs.
-func Refs[T any](list []T) []*T { return view.Refs(list) }
-
-// Table is view.Table.
-func Table[R any](w io.Writer, o table.Options, rows []R, columns []listing.Column[R]) error {
-	return view.Table(w, o, rows, columns)
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
 	"stackagent/shadow/exchange/tgp"
+	"stackagent/shadow/show/view"
 )
 
 // printDiagnosis prints a line per statistic.
 func (f *tgpFlags) printDiagnosis(d *tgp.Diagnosis) error {
 	if f.Format == "json" {
-		return listflags.JSON(f.Env.Out, d)
+		return f.JSON(d)
 	}
 	rows := [][2]string{{"tasks", strconv.FormatInt(d.Tasks, 10)}, {"not_measured", strconv.FormatInt(d.NotMeasured, 10)}}
 	if d.Tasks > 0 {
@@ -33,7 +33,7 @@ func (f *tgpFlags) printDiagnosis(d *tgp.Diagnosis) error {
 	if f.Format == "csv" {
 		return listing.All(listing.CSV(f.Env.Out, statisticColumns), rows)
 	}
-	return listflags.Table(f.Env.Out, f.TableOptions(false), rows, statisticColumns)
+	return view.Table(f.Out, f.TableOptions(false), rows, statisticColumns)
 }
 
 // statisticColumns are the columns of rows of name and value.
@@ -60,9 +60,9 @@ func (f *tgpFlags) printClasses(found []tgp.Class, outside *tgp.Mean, kind strin
 		if n := f.Limit(); n > 0 && n < len(found) {
 			found = found[:n]
 		}
-		return listflags.JSON(f.Env.Out, Classes{append([]tgp.Class{}, found...), outside})
+		return f.JSON(Classes{append([]tgp.Class{}, found...), outside})
 	}
-	if err := listflags.Rows(&f.Flags, listing.Refs(found), tgpColumns); err != nil || f.Format != "table" {
+	if err := view.Rows(&f.Printer, listing.Refs(found), tgpColumns); err != nil || f.Format != "table" {
 		return err
 	}
 	if outside != nil {

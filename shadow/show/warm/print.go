@@ -142,10 +142,10 @@ func (f *Study) Print(w *Runs) error {
 	case "json":
 		return f.JSON(f.json(w))
 	case "csv":
-		return listing.All(listing.CSV(f.Out, f.stepColumns(w)), view.Refs(f.steps(w)))
+		return listing.All(listing.CSV(f.Out, f.stepColumns(w)), listing.Refs(f.steps(w)))
 	}
 	steps := f.steps(w)
-	if err := f.Render(view.TableOf(view.Refs(view.First(f.Printer, steps)), f.stepColumns(w)), len(steps)); err != nil {
+	if err := f.Render(view.TableOf(listing.Refs(view.First(f.Printer, steps)), f.stepColumns(w)), len(steps)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(f.Out, "\n%s\n", strings.Join(f.sentences(w), "\n")); err != nil {
@@ -312,5 +312,5 @@ func (f *Study) classTable(w *Runs) error {
 	if len(w.runs) > 1 {
 		columns = append(columns, numberColumn("", "± 95 %", listing.Ns, func(l loss) float64 { return l.Lost.Half() }))
 	}
-	return f.Render(view.TableOf(view.Refs(view.First(f.Printer, w.classes)), columns), len(w.classes))
+	return f.Render(view.TableOf(listing.Refs(view.First(f.Printer, w.classes)), columns), len(w.classes))
 }

@@ -71,7 +71,7 @@ func (r *Report) latencyTable(p *view.Printer, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(p.Out)
-	return view.Table(p.Out, o, view.Refs(r.Latency), latencyColumns())
+	return view.Table(p.Out, o, listing.Refs(r.Latency), latencyColumns())
 }
 
 func utilizationColumns(safepoints, stalls bool) []listing.Column[Utilization] {

@@ -120,7 +120,7 @@ func (r *Report) causesTable(p *view.Printer, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(p.Out)
-	return view.Table(p.Out, o, view.Refs(r.Causes), causeColumns)
+	return view.Table(p.Out, o, listing.Refs(r.Causes), causeColumns)
 }
 
 var causeColumns = []listing.Column[*Cause]{
