@@ -21,8 +21,8 @@ typedef struct {
 /* What the scheduler of virtual threads did on an OS thread. One writer. */
 typedef struct {
     _Atomic uint64_t mounts; /* times that a virtual thread got onto a carrier */
-    _Atomic uint64_t unmounts; /* times that one left it */
-    _Atomic uint64_t pins; /* times that one parked without leaving its carrier */
+    _Atomic uint64_t unmounts; /* times that a virtual thread left its carrier */
+    _Atomic uint64_t pins; /* times that a virtual thread parked without leaving its carrier */
     _Atomic uint64_t pinned_ticks; /* time in these */
 } sa_scheduling;
 

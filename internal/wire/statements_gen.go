@@ -161,8 +161,8 @@ type Totals struct {
 // all zero where none was mounted.
 type VirtualScheduling struct {
 	Mounts   uint64   // times that a virtual thread got onto a carrier
-	Unmounts uint64   // times that one left it
-	Pins     uint64   // times that one parked without leaving its carrier
+	Unmounts uint64   // times that a virtual thread left its carrier
+	Pins     uint64   // times that a virtual thread parked without leaving its carrier
 	PinnedNs units.Ns // time in these
 }
 

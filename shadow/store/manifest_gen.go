@@ -10,7 +10,7 @@ import (
 // all zero where none was mounted.
 type VirtualScheduling struct {
 	Mounts   uint64   `json:"mounts"`    // times that a virtual thread got onto a carrier
-	Unmounts uint64   `json:"unmounts"`  // times that one left it
-	Pins     uint64   `json:"pins"`      // times that one parked without leaving its carrier
+	Unmounts uint64   `json:"unmounts"`  // times that a virtual thread left its carrier
+	Pins     uint64   `json:"pins"`      // times that a virtual thread parked without leaving its carrier
 	PinnedNs units.Ns `json:"pinned_ns"` // time in these
 }
