@@ -149,7 +149,7 @@ func checkRow(r *schema.Record, f schema.Field) error {
 	case !isInteger && t != "string" && t != "bool" && t != "float64" && t != "[]uint32":
 		return fmt.Errorf("it holds no %s: use %s, bool, string, float64 or []uint32, and From to convert", t, rowTypes)
 	case (f.Row.Value != "") != (f.Row.FieldDoc != ""):
-		return fmt.Errorf("Value makes a column that is not the field: say in FieldDoc, and only then, what the field is")
+		return fmt.Errorf("its Value makes a column that is not the field: say in FieldDoc, and only then, what the field is")
 	case !r.Table.Big && (f.Row.Null != "") != pointer:
 		return fmt.Errorf("a value of a small table may be null if, and only if, its type is a pointer: *%s", t)
 	}
