@@ -17,7 +17,7 @@ const layoutFile = "java/java/lang/StackagentLayout.java"
 
 // TestJavaLayout: the Java constants of C structures are those of the C compiler; -update writes the file.
 func TestJavaLayout(t *testing.T) {
-	out, err := exec.Command(compile(t, []string{"-Wno-unused-parameter"}, "testdata/layout_main.c")).Output()
+	out, err := exec.Command(compile(t, []string{"-O2", "-Wno-unused-parameter"}, "testdata/layout_main.c")).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
