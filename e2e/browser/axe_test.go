@@ -10,7 +10,7 @@ import (
 
 // axe is the script that finds what keeps people from using a page.
 var axe = sync.OnceValues(func() ([]byte, error) {
-	return os.ReadFile(filepath.Join("..", "..", "shadow", "page", "front", "node_modules", "axe-core", "axe.min.js"))
+	return os.ReadFile(filepath.Join("..", "..", "shadow", "show", "page", "front", "node_modules", "axe-core", "axe.min.js"))
 })
 
 // violation is a rule that elements of the page break.
