@@ -15,7 +15,7 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/explain"
@@ -300,7 +300,7 @@ func noteGuarded(env console.Env, metrics ...*formula.Metric) {
 }
 
 // rangeOf splits METRIC@FROM..TO.
-func (v *verticalView) rangeOf(asked string) (name string, in analysis.Range, err error) {
+func (v *verticalView) rangeOf(asked string) (name string, in vertical.Range, err error) {
 	at := strings.LastIndexByte(asked, '@')
 	if at < 0 || strings.Contains(asked[at:], `"`) || !strings.Contains(asked[at:], "..") { // an @ in a label
 		return asked, in, nil

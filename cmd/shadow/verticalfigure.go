@@ -6,7 +6,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/activity"
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/explain"
 	"stackagent/shadow/analysis/formula"
@@ -40,7 +40,7 @@ func (v *verticalView) explained(m *formula.Metric, e *explain.Explanation) *fig
 			p.Marked = append(p.Marked, activity.Span{From: v.Start + units.MonoNs(s.FromNs), To: v.Start + units.MonoNs(s.ToNs)})
 		}
 	}
-	monitors := map[string]analysis.Series{}
+	monitors := map[string]vertical.Series{}
 	for _, s := range v.Monitors() {
 		monitors[s.Name] = s
 	}
@@ -49,7 +49,7 @@ func (v *verticalView) explained(m *formula.Metric, e *explain.Explanation) *fig
 		s := monitors[c.Monitor]
 		causes = append(causes, figure.MonitorSeries{Name: s.Name, Unit: s.Unit, Layer: s.Layer, Values: s.Values})
 	}
-	figure.ByLayer(causes, analysis.Layers)
+	figure.ByLayer(causes, vertical.Layers)
 	p.Series = append([]figure.MonitorSeries{drawn(m)}, causes...)
 	return figure.Vertical(p)
 }
@@ -81,7 +81,7 @@ func (f *verticalFlags) overview(env console.Env, v *verticalView) error {
 		if err := v.addCauses(&p, shown); err != nil {
 			return err
 		}
-		figure.ByLayer(p.Series, append([]string{"application", ""}, analysis.Layers[1:]...))
+		figure.ByLayer(p.Series, append([]string{"application", ""}, vertical.Layers[1:]...))
 	}
 	return files.WriteFigure(env, f.output, figure.Vertical(p))
 }
@@ -110,7 +110,7 @@ func (v *verticalView) addCauses(p *figure.Profile, shown map[string]bool) error
 	return nil
 }
 
-func scatterOf(x, y *formula.Metric, c analysis.Correlation) *figure.Figure {
+func scatterOf(x, y *formula.Metric, c vertical.Correlation) *figure.Figure {
 	notes := []string{fmt.Sprintf("%d samples; r between %.3f and %.3f without any one of them; Spearman %.3f.", c.Samples, c.LeaveOneOut[0], c.LeaveOneOut[1], c.Spearman)}
 	for _, caution := range c.Cautions {
 		notes = append(notes, explain.Caution(caution))
@@ -118,7 +118,7 @@ func scatterOf(x, y *formula.Metric, c analysis.Correlation) *figure.Figure {
 	return figure.Scatter(drawn(x), drawn(y), c.R, notes)
 }
 
-func matrixOf(m []*formula.Metric, cells [][]analysis.Correlation) *figure.Figure {
+func matrixOf(m []*formula.Metric, cells [][]vertical.Correlation) *figure.Figure {
 	var series []figure.MonitorSeries
 	r := make([][]float64, len(m))
 	for i := range m {

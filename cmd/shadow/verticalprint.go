@@ -10,7 +10,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -150,15 +150,15 @@ type correlationRow struct {
 	Spearman    *float64           `json:"spearman"`
 	LeaveOneOut [2]*float64        `json:"leave_one_out"`
 	BestLagNs   units.Ns           `json:"best_lag_ns"` // above 0: x comes first
-	Cautions    []analysis.Caution `json:"cautions"`
+	Cautions    []vertical.Caution `json:"cautions"`
 }
 
-func (f *verticalFlags) options(v *verticalView) analysis.Options {
+func (f *verticalFlags) options(v *verticalView) vertical.Options {
 	width := float64(v.Table.Edges[v.Table.Len()]-v.Table.Edges[0]) / float64(v.Table.Len())
-	return analysis.Options{Use: v.use, MaxLag: min(int(math.Round(float64(f.lag)/width)), v.Table.Len()/2)}
+	return vertical.Options{Use: v.use, MaxLag: min(int(math.Round(float64(f.lag)/width)), v.Table.Len()/2)}
 }
 
-func correlationOf(v *verticalView, x, y string, c analysis.Correlation) correlationRow {
+func correlationOf(v *verticalView, x, y string, c vertical.Correlation) correlationRow {
 	known := func(f float64) *float64 {
 		if math.IsNaN(f) {
 			return nil
@@ -168,7 +168,7 @@ func correlationOf(v *verticalView, x, y string, c analysis.Correlation) correla
 	r := correlationRow{X: x, Y: y, Samples: c.Samples, R: known(c.R), Spearman: known(c.Spearman),
 		LeaveOneOut: [2]*float64{known(c.LeaveOneOut[0]), known(c.LeaveOneOut[1])}, BestLagNs: v.Lag(c.BestLag), Cautions: c.Cautions}
 	if r.Cautions == nil {
-		r.Cautions = []analysis.Caution{}
+		r.Cautions = []vertical.Caution{}
 	}
 	return r
 }
@@ -182,7 +182,7 @@ func (f *verticalFlags) correlation(env console.Env, v *verticalView) error {
 	if len(m) != 2 {
 		return console.Usagef("--correlate %s: want two metrics, A,B", f.correlate)
 	}
-	c := analysis.Correlate(m[0].Values, m[1].Values, f.options(v))
+	c := vertical.Correlate(m[0].Values, m[1].Values, f.options(v))
 	row := correlationOf(v, m[0].Name, m[1].Name, c)
 	noteGuarded(env, m...)
 	switch {
@@ -215,11 +215,11 @@ func (f *verticalFlags) correlations(env console.Env, v *verticalView) error {
 	if len(m) < 2 || len(m) > most {
 		return console.Usagef("--matrix %s: want 2 to %d metrics, A,B,C", f.matrix, most)
 	}
-	var series []analysis.Series
+	var series []vertical.Series
 	for _, m := range m {
-		series = append(series, analysis.Series{Name: m.Name, Values: m.Values})
+		series = append(series, vertical.Series{Name: m.Name, Values: m.Values})
 	}
-	cells := analysis.Matrix(series, f.options(v))
+	cells := vertical.Matrix(series, f.options(v))
 	noteGuarded(env, m...)
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, matrixOf(m, cells))
@@ -240,7 +240,7 @@ func (f *verticalFlags) printCorrelations(env console.Env, rows []correlationRow
 	if err := view.Rows(&f.Printer, rows, correlationColumns); err != nil || f.Format != "table" {
 		return err
 	}
-	said := map[analysis.Caution]bool{}
+	said := map[vertical.Caution]bool{}
 	for _, r := range rows {
 		for _, c := range r.Cautions {
 			if !said[c] {

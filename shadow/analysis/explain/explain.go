@@ -7,7 +7,7 @@ import (
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/estimate"
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/formula"
 )
@@ -53,23 +53,23 @@ type Cause struct {
 }
 
 // Explain explains a metric in a range of samples; an empty one: in its most notable change.
-func (p *Profile) Explain(target *formula.Metric, in analysis.Range) *Explanation {
+func (p *Profile) Explain(target *formula.Metric, in vertical.Range) *Explanation {
 	return p.describe(target, p.analyse(target, in))
 }
 
-func (p *Profile) analyse(target *formula.Metric, in analysis.Range) analysis.Explanation {
-	o := analysis.ExplainOptions{Restates: p.restates(target), General: general}
-	e := analysis.Explain(seriesOf(target), p.Monitors(), in, o)
+func (p *Profile) analyse(target *formula.Metric, in vertical.Range) vertical.Explanation {
+	o := vertical.ExplainOptions{Restates: p.restates(target), General: general}
+	e := vertical.Explain(seriesOf(target), p.Monitors(), in, o)
 	if !p.ownDemand(e.Range) {
 		return e
 	}
 	// The program itself asks for more of the CPUs: that they are busy, and waited for, follows from whatever does.
 	restates := p.restates(target)
-	o.Restates = func(s analysis.Series) bool { return ofDemand(s.Name) || restates(s) }
-	return analysis.Explain(seriesOf(target), p.Monitors(), in, o)
+	o.Restates = func(s vertical.Series) bool { return ofDemand(s.Name) || restates(s) }
+	return vertical.Explain(seriesOf(target), p.Monitors(), in, o)
 }
 
-func (p *Profile) describe(target *formula.Metric, e analysis.Explanation) *Explanation {
+func (p *Profile) describe(target *formula.Metric, e vertical.Explanation) *Explanation {
 	out := &Explanation{Metric: target.Name, Unit: target.Unit, Span: p.since(p.Span(e.Range)), Found: e.Found,
 		Similar: []Span{}, Before: estimate.Number(e.Before), During: estimate.Number(e.During), Tried: e.Tried, Causes: []Cause{}, Others: []Cause{}}
 	for _, r := range e.Similar {
@@ -95,7 +95,7 @@ func (p *Profile) describe(target *formula.Metric, e analysis.Explanation) *Expl
 	return out
 }
 
-func (p *Profile) cause(f *analysis.Factor) Cause {
+func (p *Profile) cause(f *vertical.Factor) Cause {
 	c := Cause{Layer: f.Layer, Monitor: f.Name, Unit: f.Unit, Before: estimate.Number(f.Before), During: estimate.Number(f.During), Change: change(f.Before, f.During, f.Unit),
 		R: estimate.Number(f.R), P: estimate.Number(f.Corrected), Group: []string{}}
 	if f.OnsetKnown {
@@ -135,7 +135,7 @@ func (p *Profile) Phases(target *formula.Metric) []Phase {
 	all := deviations(target.Values, usual)
 	slices.SortStableFunc(all, func(a, b deviation) int { return cmp.Compare(b.weight, a.weight) })
 	var out []Phase
-	var covered []analysis.Range
+	var covered []vertical.Range
 	for _, d := range all {
 		if len(out) == mostPhases {
 			break
@@ -155,17 +155,17 @@ func (p *Profile) Phases(target *formula.Metric) []Phase {
 
 // deviation is a time in which a metric is above, or below, its usual level.
 type deviation struct {
-	analysis.Range
+	vertical.Range
 	above  bool
 	weight float64 // how much is more, or missing
 }
 
 // deviations are the phases between change points that differ from the usual level; neighbours on the same side are one.
 func deviations(values []float64, usual float64) (out []deviation) {
-	points := append(append([]int{0}, analysis.ChangePoints(values, analysis.PhaseOptions{})...), len(values))
+	points := append(append([]int{0}, vertical.ChangePoints(values, vertical.PhaseOptions{})...), len(values))
 	for i := range len(points) - 1 {
-		r := analysis.Range{From: points[i], To: points[i+1]}
-		away := analysis.Mean(values[r.From:r.To]) - usual
+		r := vertical.Range{From: points[i], To: points[i+1]}
+		away := vertical.Mean(values[r.From:r.To]) - usual
 		if r.Len() == len(values) || !(math.Abs(away) > leastChange*math.Abs(usual)) {
 			continue
 		}

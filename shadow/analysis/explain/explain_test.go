@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"stackagent/granularity/activity"
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/hpc/monitor"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/timeseries"
@@ -46,7 +46,7 @@ func dips(cause string, effect float64) *Profile {
 	return New(t, start)
 }
 
-func explained(t *testing.T, p *Profile, in analysis.Range) *Explanation {
+func explained(t *testing.T, p *Profile, in vertical.Range) *Explanation {
 	t.Helper()
 	m, err := p.Metrics.Metric("task_throughput")
 	if err != nil {
@@ -57,7 +57,7 @@ func explained(t *testing.T, p *Profile, in analysis.Range) *Explanation {
 
 func TestExplain(t *testing.T) {
 	p := dips("os.minor_faults", 1)
-	for name, in := range map[string]analysis.Range{"found": {}, "asked": {From: 310, To: 390}} {
+	for name, in := range map[string]vertical.Range{"found": {}, "asked": {From: 310, To: 390}} {
 		e := explained(t, p, in)
 		if len(e.Causes) != 1 || e.Causes[0].Monitor != "os.minor_faults" || e.Causes[0].Rank != 1 || e.Found != (name == "found") {
 			t.Fatalf("%s: %+v", name, e)
@@ -92,7 +92,7 @@ func TestReadSeldom(t *testing.T) {
 			s.Dated = 100e6
 		}
 	}
-	e := explained(t, New(p.Table, start), analysis.Range{})
+	e := explained(t, New(p.Table, start), vertical.Range{})
 	if len(e.Causes) != 1 || e.Causes[0].Monitor != "os.minor_faults" {
 		t.Fatalf("%+v", e)
 	}
@@ -105,11 +105,11 @@ func TestReadSeldom(t *testing.T) {
 func TestNothingExplains(t *testing.T) {
 	p := dips("os.minor_faults", 1)
 	p.Table.Series = append(p.Table.Series[:2], p.Table.Series[3:]...)
-	e := explained(t, New(p.Table, start), analysis.Range{From: 310, To: 390})
+	e := explained(t, New(p.Table, start), vertical.Range{From: 310, To: 390})
 	if len(e.Causes) != 0 || !strings.Contains(e.Sentence, "Nothing recorded explains it (6 series tried)") {
 		t.Errorf("%q, %+v", e.Sentence, e.Causes)
 	}
-	if e := explained(t, dips("os.minor_faults", 0), analysis.Range{}); len(e.Causes) != 0 {
+	if e := explained(t, dips("os.minor_faults", 0), vertical.Range{}); len(e.Causes) != 0 {
 		t.Errorf("a program without a dip: %q", e.Sentence)
 	}
 }

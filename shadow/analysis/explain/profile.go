@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"stackagent/granularity/activity"
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/hpc/monitor"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/formula"
@@ -20,7 +20,7 @@ type Profile struct {
 	Metrics *formula.Set
 	Start   units.MonoNs // of the session: times are counted from it
 
-	monitors []analysis.Series
+	monitors []vertical.Series
 }
 
 // New is the profile of a table.
@@ -35,9 +35,9 @@ func New(t *timeseries.Table, start units.MonoNs) *Profile {
 }
 
 // Monitors are all series of the table as rates and levels, in its order.
-func (p *Profile) Monitors() []analysis.Series {
+func (p *Profile) Monitors() []vertical.Series {
 	if p.monitors == nil {
-		p.monitors = make([]analysis.Series, p.Metrics.Len())
+		p.monitors = make([]vertical.Series, p.Metrics.Len())
 		for i := range p.monitors {
 			p.monitors[i] = seriesOf(p.Metrics.Monitor(i))
 			if ns := p.Table.Series[i].Dated; ns > 0 {
@@ -48,20 +48,20 @@ func (p *Profile) Monitors() []analysis.Series {
 	return p.monitors
 }
 
-func seriesOf(m *formula.Metric) analysis.Series {
-	return analysis.Series{Name: m.Name, Unit: m.Unit, Layer: m.Layer, Values: m.Values}
+func seriesOf(m *formula.Metric) vertical.Series {
+	return vertical.Series{Name: m.Name, Unit: m.Unit, Layer: m.Layer, Values: m.Values}
 }
 
 // Samples are those that overlap a span of time.
-func (p *Profile) Samples(s activity.Span) analysis.Range {
+func (p *Profile) Samples(s activity.Span) vertical.Range {
 	edges := p.Table.Edges
 	from, _ := slices.BinarySearch(edges, s.From+1)
 	to, _ := slices.BinarySearch(edges, s.To)
-	return analysis.Range{From: max(from-1, 0), To: max(min(to, p.Table.Len()), 0)}
+	return vertical.Range{From: max(from-1, 0), To: max(min(to, p.Table.Len()), 0)}
 }
 
 // Span is the time of a range of samples.
-func (p *Profile) Span(r analysis.Range) activity.Span {
+func (p *Profile) Span(r vertical.Range) activity.Span {
 	if r.Len() == 0 {
 		return activity.Span{}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/hpc/monitor"
 	"stackagent/shadow/analysis/formula"
 	"stackagent/shadow/analysis/timeseries"
@@ -34,7 +34,7 @@ var generals = []struct {
 	{"vm.counter.*", 1}, {"vm.safepoint.sync_time_ns", 2}, {"vm.safepoint.*", 1}, {"vm.operation_time_ns", 1}, {"vm.sync.*", 1}, {"native.*", 1}, {"os.*", 1},
 }
 
-func general(s analysis.Series) int {
+func general(s vertical.Series) int {
 	if strings.HasPrefix(s.Name, "app.tasks.") && strings.Contains(s.Name, "{class=") {
 		return 0
 	}
@@ -79,9 +79,9 @@ func (p *Profile) minorClasses() map[string]bool {
 }
 
 // restates reports whether a series says the same as a metric in other words.
-func (p *Profile) restates(target *formula.Metric) func(analysis.Series) bool {
+func (p *Profile) restates(target *formula.Metric) func(vertical.Series) bool {
 	minor := p.minorClasses()
-	return func(s analysis.Series) bool {
+	return func(s vertical.Series) bool {
 		base, labels, _ := strings.Cut(s.Name, "{")
 		if slices.Contains(totals, s.Name) && in(families[0], target.From...) {
 			return true
@@ -103,13 +103,13 @@ func in(family []string, names ...string) bool {
 }
 
 // ownDemand reports whether the program's own threads compute more in a range than around it.
-func (p *Profile) ownDemand(in analysis.Range) bool {
+func (p *Profile) ownDemand(in vertical.Range) bool {
 	for _, s := range p.Monitors() {
 		if s.Name != `os.cpu_ns{kind="application"}` || in.Len() == 0 {
 			continue
 		}
 		around := append(slices.Clone(s.Values[max(0, in.From-in.Len()):in.From]), s.Values[in.To:min(len(s.Values), in.To+in.Len())]...)
-		during, usual := analysis.Mean(s.Values[in.From:in.To]), analysis.Mean(around)
+		during, usual := vertical.Mean(s.Values[in.From:in.To]), vertical.Mean(around)
 		return !math.IsNaN(during) && during > 1.2*usual
 	}
 	return false

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
@@ -91,21 +91,21 @@ func when(c *Cause) string {
 }
 
 // whyNot is the reason why a monitor that changed with a metric is no candidate.
-func whyNot(r analysis.Reason) string {
+func whyNot(r vertical.Reason) string {
 	switch r {
-	case analysis.Restated:
+	case vertical.Restated:
 		return "says the same as the metric in other words"
-	case analysis.Later:
+	case vertical.Later:
 		return "changed later"
-	case analysis.Earlier:
+	case vertical.Earlier:
 		return "changed too long before"
-	case analysis.Weak:
+	case vertical.Weak:
 		return "does not follow the metric within the change"
-	case analysis.Elsewhere:
+	case vertical.Elsewhere:
 		return "also changed as much while the metric did not"
-	case analysis.Follows:
+	case vertical.Follows:
 		return "changed in the same proportion, as work does that is not done"
-	case analysis.Rarely:
+	case vertical.Rarely:
 		return "did not change in most of the similar ranges"
 	}
 	return string(r)
@@ -182,19 +182,19 @@ func fromTo(s Span) string {
 }
 
 // Caution is a caution about a correlation in a sentence.
-func Caution(c analysis.Caution) string {
+func Caution(c vertical.Caution) string {
 	switch c {
-	case analysis.FewSamples:
+	case vertical.FewSamples:
 		return "Too few independent samples: r may be chance."
-	case analysis.Constant:
+	case vertical.Constant:
 		return "One of the two does not vary: there is no r."
-	case analysis.Leverage:
+	case vertical.Leverage:
 		return "A single sample makes r what it is: look at the dots that lie apart."
-	case analysis.NonLinear:
+	case vertical.NonLinear:
 		return "Pearson and Spearman differ: the relation is not a straight line."
-	case analysis.Lagged:
+	case vertical.Lagged:
 		return "One of the two comes first: r is higher with that lag."
-	case analysis.LowEvents:
+	case vertical.LowEvents:
 		return "Few events in each sample: r is too low. Choose longer samples with --every."
 	}
 	return string(c)

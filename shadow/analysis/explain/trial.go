@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	analysis "stackagent/granularity/vertical"
+	"stackagent/granularity/vertical"
 	"stackagent/shadow/analysis/formula"
 )
 
@@ -85,7 +85,7 @@ func (h *Hypothesis) Try(target, cause *formula.Metric) (t Trial, ok bool) {
 func smooth(values []float64, n int) []float64 {
 	out := make([]float64, len(values))
 	for i := range values {
-		out[i] = analysis.Mean(values[i:min(i+n, len(values))])
+		out[i] = vertical.Mean(values[i:min(i+n, len(values))])
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func (f *Fence) Do(write func() error) error {
 		case err != nil:
 			return err
 		case f.epoch.before(latest):
-			return fmt.Errorf("share: %w (its folder belongs to a later owner)", ErrLost)
+			return fmt.Errorf("ownership: %w (its folder belongs to a later owner)", ErrLost)
 		case latest.before(f.epoch):
 			if err := writeEpoch(file, f.epoch); err != nil {
 				return err
@@ -80,14 +80,14 @@ func (f *Fence) locked(use func(*os.File) error) error {
 func (f *Fence) lock() (*os.File, error) {
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("share: the session's fence: %w", err)
+		return nil, fmt.Errorf("ownership: the session's fence: %w", err)
 	}
 	if err := sessionfs.Flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("share: %w (%s is locked)", ErrBusyFolder, f.path)
+			return nil, fmt.Errorf("ownership: %w (%s is locked)", ErrBusyFolder, f.path)
 		}
-		return nil, fmt.Errorf("share: locking the session's fence: %w", err)
+		return nil, fmt.Errorf("ownership: locking the session's fence: %w", err)
 	}
 	return file, nil
 }
@@ -102,7 +102,7 @@ func linked(f *os.File) bool {
 func (h *Home) RemoveFences(root string) error {
 	entries, err := os.ReadDir(filepath.Join(h.dir, fenceFolder))
 	if err != nil {
-		return fmt.Errorf("share: looking at the sessions' fences: %w", err)
+		return fmt.Errorf("ownership: looking at the sessions' fences: %w", err)
 	}
 	for _, e := range entries {
 		if !absent(filepath.Join(root, e.Name())) {
@@ -116,7 +116,7 @@ func (h *Home) RemoveFences(root string) error {
 			return os.Remove(f.path)
 		})
 		if err != nil && !errors.Is(err, ErrBusyFolder) {
-			return fmt.Errorf("share: removing the fence of a session that is gone: %w", err)
+			return fmt.Errorf("ownership: removing the fence of a session that is gone: %w", err)
 		}
 	}
 	return nil
@@ -130,7 +130,7 @@ func absent(path string) bool {
 func readEpoch(f *os.File) (Epoch, error) {
 	data, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil {
-		return Epoch{}, fmt.Errorf("share: reading the session's fence: %w", err)
+		return Epoch{}, fmt.Errorf("ownership: reading the session's fence: %w", err)
 	}
 	var e Epoch
 	if json.Unmarshal(data, &e) != nil {
@@ -151,7 +151,7 @@ func writeEpoch(f *os.File, e Epoch) error {
 		err = f.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("share: writing the session's fence: %w", err)
+		return fmt.Errorf("ownership: writing the session's fence: %w", err)
 	}
 	return nil
 }

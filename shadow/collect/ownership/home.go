@@ -51,7 +51,7 @@ func OpenHome(root string) (*Home, error) {
 	h := &Home{dir: filepath.Join(root, HomeName)}
 	for _, folder := range []string{fenceFolder, stemFolder} {
 		if err := os.MkdirAll(filepath.Join(h.dir, folder), 0o700); err != nil {
-			return nil, fmt.Errorf("share: making the shadows' folder of the store: %w", err)
+			return nil, fmt.Errorf("ownership: making the shadows' folder of the store: %w", err)
 		}
 	}
 	unlock, err := lockFile(filepath.Join(h.dir, foldersLock), unix.LOCK_EX)
@@ -71,7 +71,7 @@ func OpenHome(root string) (*Home, error) {
 			return h, nil
 		}
 	}
-	return nil, fmt.Errorf("share: %d shadows use the store %s already, no more are allowed; choose another", maxSlots, root)
+	return nil, fmt.Errorf("ownership: %d shadows use the store %s already, no more are allowed; choose another", maxSlots, root)
 }
 
 // Close releases the id for the next shadow.
@@ -86,7 +86,7 @@ func (h *Home) storeID() (string, error) {
 	}
 	id = newID()
 	if err := os.WriteFile(path, []byte(id), 0o600); err != nil {
-		return "", fmt.Errorf("share: writing the store's id: %w", err)
+		return "", fmt.Errorf("ownership: writing the store's id: %w", err)
 	}
 	return id, nil
 }
@@ -95,21 +95,21 @@ func (h *Home) storeID() (string, error) {
 func (h *Home) takeSlot(path string) (bool, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return false, fmt.Errorf("share: the shadow's id: %w", err)
+		return false, fmt.Errorf("ownership: the shadow's id: %w", err)
 	}
 	if err := sessionfs.Flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return false, nil
 		}
-		return false, fmt.Errorf("share: locking %s: %w; the store must be on a file system with locks", path, err)
+		return false, fmt.Errorf("ownership: locking %s: %w; the store must be on a file system with locks", path, err)
 	}
 	id, err := readID(path)
 	if err != nil { // new, or half written
 		id = newID()
 		if _, err := f.WriteAt([]byte(id), 0); err != nil {
 			f.Close()
-			return false, fmt.Errorf("share: writing the shadow's id: %w", err)
+			return false, fmt.Errorf("ownership: writing the shadow's id: %w", err)
 		}
 	}
 	h.ID, h.slot = id, f
@@ -147,16 +147,16 @@ func newID() string {
 func readID(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("share: reading an id: %w", err)
+		return "", fmt.Errorf("ownership: reading an id: %w", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, 1024))
 	if err != nil {
-		return "", fmt.Errorf("share: reading an id: %w", err)
+		return "", fmt.Errorf("ownership: reading an id: %w", err)
 	}
 	id := strings.TrimSpace(string(data))
 	if raw, err := hex.DecodeString(id); err != nil || len(raw) != idBytes {
-		return "", fmt.Errorf("share: %s holds no id of %d hexadecimal digits; remove it", path, 2*idBytes)
+		return "", fmt.Errorf("ownership: %s holds no id of %d hexadecimal digits; remove it", path, 2*idBytes)
 	}
 	return id, nil
 }
@@ -165,11 +165,11 @@ func readID(path string) (string, error) {
 func lockFile(path string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("share: lock: %w", err)
+		return nil, fmt.Errorf("ownership: lock: %w", err)
 	}
 	if err := sessionfs.Flock(f, how); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("share: locking %s: %w", path, err)
+		return nil, fmt.Errorf("ownership: locking %s: %w", path, err)
 	}
 	return func() { f.Close() }, nil
 }
@@ -179,7 +179,7 @@ func Remove(root string) error {
 	dir := filepath.Join(root, HomeName)
 	slots, err := filepath.Glob(filepath.Join(dir, slotPrefix+"*"))
 	if err != nil {
-		return fmt.Errorf("share: %w", err)
+		return fmt.Errorf("ownership: %w", err)
 	}
 	for _, path := range slots {
 		unlock, err := lockFile(path, unix.LOCK_EX|unix.LOCK_NB)
@@ -192,7 +192,7 @@ func Remove(root string) error {
 		defer unlock()
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("share: removing the shadows' folder: %w", err)
+		return fmt.Errorf("ownership: removing the shadows' folder: %w", err)
 	}
 	return nil
 }

@@ -42,11 +42,11 @@ func (l *Lease) Lost() <-chan struct{} { return l.lost }
 func (l *Lease) Check() error {
 	select {
 	case <-l.lost:
-		return fmt.Errorf("share: session %s: %w", l.Session, ErrLost)
+		return fmt.Errorf("ownership: session %s: %w", l.Session, ErrLost)
 	default:
 	}
 	if !l.m.certainOf(l) {
-		return fmt.Errorf("share: session %s: %w", l.Session, ErrUncertain)
+		return fmt.Errorf("ownership: session %s: %w", l.Session, ErrUncertain)
 	}
 	return nil
 }
@@ -102,9 +102,9 @@ func (l *Lease) renew(ctx context.Context) error {
 	switch {
 	case conflict(err):
 		m.lose(l)
-		return fmt.Errorf("share: session %s: %w", l.Session, ErrLost)
+		return fmt.Errorf("ownership: session %s: %w", l.Session, ErrLost)
 	case err != nil:
-		return fmt.Errorf("share: renewing the lease of session %s: %w", l.Session, err)
+		return fmt.Errorf("ownership: renewing the lease of session %s: %w", l.Session, err)
 	}
 	l.revision, l.proved = revision, proofs
 	return nil
@@ -292,7 +292,7 @@ func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("share: claiming session %s: %w", c.name, err)
+		return nil, fmt.Errorf("ownership: claiming session %s: %w", c.name, err)
 	}
 	l.epoch = Epoch{Bucket: m.epoch, Revision: l.revision}
 	m.mu.Lock()

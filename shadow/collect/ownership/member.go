@@ -158,11 +158,11 @@ func (m *Member) openBucket(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("share: the table of shadows %s on the bus: %w", Bucket, err)
+		return fmt.Errorf("ownership: the table of shadows %s on the bus: %w", Bucket, err)
 	}
 	status, err := kv.Status(ctx)
 	if err != nil {
-		return fmt.Errorf("share: the table of shadows: %w", err)
+		return fmt.Errorf("ownership: the table of shadows: %w", err)
 	}
 	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok {
 		m.epoch = s.StreamInfo().Created.UnixNano()
@@ -178,7 +178,7 @@ func (m *Member) begin(ctx context.Context) error {
 	sent := time.Now()
 	revision, err := m.kv.Put(ctx, shadowKey+m.o.Home.ID, m.heartbeat(false))
 	if err != nil {
-		return fmt.Errorf("share: announcing this shadow on the bus: %w", err)
+		return fmt.Errorf("ownership: announcing this shadow on the bus: %w", err)
 	}
 	m.mu.Lock()
 	m.revision, m.good, m.proofs = revision, sent, 1
@@ -235,7 +235,7 @@ func (m *Member) renew(ctx context.Context) error {
 		late = true
 	}
 	if err != nil {
-		return fmt.Errorf("share: the bus does not take this shadow's heartbeat: %w", err)
+		return fmt.Errorf("ownership: the bus does not take this shadow's heartbeat: %w", err)
 	}
 	now := time.Now()
 	m.mu.Lock()

@@ -27,7 +27,7 @@ const (
 func (m *Member) watch(ctx context.Context) error {
 	w, err := m.kv.WatchAll(ctx)
 	if err != nil {
-		return fmt.Errorf("share: watching the table of shadows: %w", err)
+		return fmt.Errorf("ownership: watching the table of shadows: %w", err)
 	}
 	initial := make(chan struct{})
 	m.done.Go(func() {
@@ -54,7 +54,7 @@ func (m *Member) watch(ctx context.Context) error {
 	case <-initial:
 		return nil
 	case <-time.After(2 * askTimeout):
-		return fmt.Errorf("share: the table of shadows %s was not received within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
+		return fmt.Errorf("ownership: the table of shadows %s was not received within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
 	}
 }
 
