@@ -21,8 +21,8 @@ typedef struct {
     bool traces; /* traces=auto: record in which traces tasks are */
     bool sites; /* record the call sites that create and submit tasks */
     bool constructions; /* measure the cost of task constructors */
-    uint64_t wait_ns; /* record waits of threads that are at least so long; 0: none */
-    uint32_t contexts; /* record the calling context of one event in so many; 0: of none */
+    uint64_t wait_ns; /* record waits of threads that take this long or longer; 0: none */
+    uint32_t contexts; /* record the calling context of one in this many events; 0: of none */
     uint64_t ring_bytes; /* per OS thread, at most; a power of two */
     uint64_t block_ns; /* longest wait for room in a ring, per thread and second */
 } sa_config;

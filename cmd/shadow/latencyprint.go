@@ -86,6 +86,6 @@ func latencyColumnsOf(rows []*latencyRow) []listing.Column[*latencyRow] {
 			}
 			return strconv.FormatFloat(*r.MeanNs, 'f', 1, 64)
 		}},
-		listing.Column[*latencyRow]{Name: "configuration", Kind: listing.Name, Doc: "what tells the session apart: collector and heap, or its folder", Value: func(r *latencyRow) listing.Value { return listing.NameOf(r.Configuration) }},
+		listing.Column[*latencyRow]{Name: "configuration", Kind: listing.Name, Doc: "which session this is: its collector and heap, or its folder", Value: func(r *latencyRow) listing.Value { return listing.NameOf(r.Configuration) }},
 	)
 }

@@ -381,7 +381,7 @@ func overheadColumns(c lbo.Clock, b lbo.Bound) []listing.Column[*lboRow] {
 		}
 	}
 	return []listing.Column[*lboRow]{
-		{Name: name + "_overhead", Title: title, Kind: listing.Float, Optional: true, Doc: "lower bound of the overhead; 1 is none", Value: at(func(i estimate.Interval) float64 { return i.Mean }),
+		{Name: name + "_overhead", Title: title, Kind: listing.Float, Optional: true, Doc: "lower bound of the overhead; 1 means no overhead", Value: at(func(i estimate.Interval) float64 { return i.Mean }),
 			Show: func(r *lboRow) string { return shownInterval(r.overheads[c][b]) }},
 		{Name: name + "_low", Kind: listing.Float, Optional: true, Doc: "low end of its 95 % interval", Value: at(func(i estimate.Interval) float64 { return i.Low })},
 		{Name: name + "_high", Kind: listing.Float, Optional: true, Doc: "high end of its 95 % interval", Value: at(func(i estimate.Interval) float64 { return i.High })},

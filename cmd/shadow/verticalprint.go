@@ -94,7 +94,7 @@ func (f *verticalFlags) explainAsked(v *verticalView) (*formula.Metric, *explain
 }
 
 var explainedColumns = []listing.Column[explain.Cause]{
-	{Name: "rank", Title: "rank", Kind: listing.Int, Optional: true, Doc: "the most likely cause first; empty: no candidate", Value: func(c explain.Cause) listing.Value {
+	{Name: "rank", Title: "rank", Kind: listing.Int, Optional: true, Doc: "the most likely cause first; empty: not a candidate", Value: func(c explain.Cause) listing.Value {
 		if c.Rank == 0 {
 			return listing.Null
 		}
@@ -102,7 +102,7 @@ var explainedColumns = []listing.Column[explain.Cause]{
 	}},
 	{Name: "layer", Title: "layer", Kind: listing.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Layer) }},
 	{Name: "monitor", Title: "monitor", Kind: listing.Name, Doc: "its name; a counter as growth per second", Value: func(c explain.Cause) listing.Value { return listing.NameOf(c.Monitor) }},
-	{Name: "unit", Kind: listing.Word, Doc: "of before and during", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Unit) }},
+	{Name: "unit", Kind: listing.Word, Doc: "unit of both values, before and during", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Unit) }},
 	{Name: "before", Title: "before", Kind: listing.Float, Optional: true, Doc: "mean outside of the range, near it", Value: func(c explain.Cause) listing.Value { return listing.Opt(c.Before, listing.FloatOf) },
 		Show: func(c explain.Cause) string { return showValue(c.Before, c.Unit) }},
 	{Name: "during", Title: "during", Kind: listing.Float, Optional: true, Doc: "mean in the range", Value: func(c explain.Cause) listing.Value { return listing.Opt(c.During, listing.FloatOf) },
@@ -121,7 +121,7 @@ var explainedColumns = []listing.Column[explain.Cause]{
 			}
 			return strings.Join(c.Group, ", ")
 		}},
-	{Name: "why", Title: "no candidate because it", Kind: listing.Word, Doc: "why it is no candidate", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Why) }},
+	{Name: "why", Title: "not a candidate because it", Kind: listing.Word, Doc: "why it is not a candidate", Value: func(c explain.Cause) listing.Value { return listing.WordOf(c.Why) }},
 }
 
 func showR(r *float64) string {

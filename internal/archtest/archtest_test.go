@@ -97,7 +97,7 @@ var never = []struct{ from, what, why string }{
 	{"cmd/shadow", "jvmti", "the command is built without C"},
 	{"shadow/show/view/...", "shadow/collect/ingest", "listings read sessions; they do not store them"},
 	{"shadow/analysis/threads", "shadow/collect/ingest", "listings read sessions; they do not store them"},
-	{"shadow/exchange/flame", "shadow/show/view", "a profile is no listing"},
+	{"shadow/exchange/flame", "shadow/show/view", "a profile is not a listing"},
 	{"cmd/stackagent", "github.com/nats-io/nats-server/...", "no server in somebody's JVM"},
 	{"cmd/stackagent", "github.com/parquet-go/...", "no storage in somebody's JVM"},
 	{"cmd/stackagent", "net/http/pprof", "no listener in somebody's JVM"},

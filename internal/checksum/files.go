@@ -40,7 +40,7 @@ func Replace(dir, name string, fill func(io.Writer) error) (sum File, err error)
 	return w.File(), os.Rename(tmp, filepath.Join(dir, name))
 }
 
-// OpenRegular opens a regular file of at most so many bytes for reading. For what is none, or too large, the error is also odd.
+// OpenRegular opens a regular file for reading. If path is something else, or larger than most bytes, the error is also odd.
 func OpenRegular(path string, most int64, odd error) (sessionfs.File, int64, error) {
 	f, err := sessionfs.Open(path)
 	if errors.Is(err, sessionfs.ErrNotRegular) {

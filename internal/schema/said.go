@@ -1,6 +1,6 @@
 package schema
 
-// What statements and lists say in arrays that are no records of their own: no key, no table.
+// Arrays inside statements and lists. They are not records of their own: they have neither a key nor a table.
 var (
 	clockPair = Record{Name: "ClockPair", Doc: "ClockPair ties the agent's clock to CLOCK_MONOTONIC: both read at one moment.", Wire: Wire{Coding: List},
 		Fields: []Field{{Name: "Ticks", Type: "units.Ticks", Doc: "the agent's clock"}, {Name: "Mono", Type: "units.MonoNs", Doc: "CLOCK_MONOTONIC"}}}

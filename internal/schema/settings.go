@@ -54,8 +54,8 @@ var Settings = []Setting{
 	{Name: "Traces", Type: "Traces", C: "traces", Is: "TracesAuto", Doc: "record in which traces tasks are"},
 	{Name: "Sites", Type: "bool", C: "sites", Doc: "record the call sites that create and submit tasks"},
 	{Name: "Construction", Type: "bool", C: "constructions", Doc: "measure the cost of task constructors"},
-	{Name: "Wait", Type: "time.Duration", C: "wait_ns", Doc: "record waits of threads that are at least so long; 0: none"},
-	{Name: "Contexts", Type: "uint32", C: "contexts", Doc: "record the calling context of one event in so many; 0: of none"},
+	{Name: "Wait", Type: "time.Duration", C: "wait_ns", Doc: "record waits of threads that take this long or longer; 0: none"},
+	{Name: "Contexts", Type: "uint32", C: "contexts", Doc: "record the calling context of one in this many events; 0: of none"},
 	{Name: "RingBytes", Type: "int", C: "ring_bytes", Derived: true, Doc: "per OS thread, at most; a power of two"},
 	{Name: "BlockFor", Type: "time.Duration", C: "block_ns", Derived: true, Doc: "longest wait for room in a ring, per thread and second"},
 }

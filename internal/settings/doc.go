@@ -1,3 +1,3 @@
-// Package settings has what the probes have to know of what the user asked for. The agent's options hold it, and the JVM's
-// side takes it. It is declared in internal/schema.
+// Package settings holds the options that the probes depend on. package options embeds them, and jvmti copies them into C.
+// They are declared in internal/schema.
 package settings

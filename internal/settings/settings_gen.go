@@ -43,8 +43,8 @@ type Settings struct {
 	Traces       Traces        // record in which traces tasks are
 	Sites        bool          // record the call sites that create and submit tasks
 	Construction bool          // measure the cost of task constructors
-	Wait         time.Duration // record waits of threads that are at least so long; 0: none
-	Contexts     uint32        // record the calling context of one event in so many; 0: of none
+	Wait         time.Duration // record waits of threads that take this long or longer; 0: none
+	Contexts     uint32        // record the calling context of one in this many events; 0: of none
 }
 
 // Derived are what the agent makes of other options.

@@ -1,4 +1,4 @@
-// Package usage has the error of who calls a command wrongly, which packages below the command return, too: some
+// Package usage has the error for a command that is called wrongly. Packages below the command return it, too, because some
 // flags can be checked only against a session.
 package usage
 

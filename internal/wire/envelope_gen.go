@@ -78,7 +78,7 @@ func (e *Encoder) lists(w *writer, b *Batch) []field {
 	}
 }
 
-// list reads a list of records; false: key is none of one.
+// list reads the list of records with this key, and reports whether there is such a key.
 func (r *reader) list(key string) bool {
 	b := r.batch
 	switch key {

@@ -52,7 +52,7 @@ func writeEnvelope(c *code) {
 		}
 		c.p("\t\t{key%s, len(b.%s) > 0, func() { %s }},", listName(r), in, write)
 	}
-	c.p("\t}\n}\n\n// list reads a list of records; false: key is none of one.\nfunc (r *reader) list(key string) bool {\n\tb := r.batch\n\tswitch key {")
+	c.p("\t}\n}\n\n// list reads the list of records with this key, and reports whether there is such a key.\nfunc (r *reader) list(key string) bool {\n\tb := r.batch\n\tswitch key {")
 	for _, r := range sent() {
 		in := inBatch(r)
 		c.p("\tcase key%s:", listName(r))

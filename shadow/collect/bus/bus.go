@@ -208,7 +208,7 @@ func (b *Bus) Close() {
 	}
 }
 
-// tableBytes is room for the tables of package share, which reserve theirs.
+// tableBytes is room for the tables of package ownership, which reserve theirs.
 const tableBytes = 256 << 20
 
 // storeBytes is what the server may use on the disk in all.

@@ -78,9 +78,10 @@ func TestWrongFiles(t *testing.T) {
 		{good, "rules:\n  - {users: [a], services: [a], role: admin}", "nobody can sign in"},
 		{good[strings.Index(good, "rules"):], "", "nobody may see anything"},
 		{good, strings.Repeat("#", maxFile+1), "larger than"},
+		{good, "oidc: {issuer: x}\n" + good, `line 1: there is no key "oidc" here`},
 	} {
 		text := strings.Replace(good, c.from, c.to, 1)
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "access.") {
 			t.Errorf("%q in place of %.30q: %v, want %q", c.to[:min(30, len(c.to))], c.from, err, c.says)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"net/netip"
 	"os"
 	"path"
+	"regexp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -66,6 +68,17 @@ func Read(path string) (*Policy, error) {
 	return p, nil
 }
 
+var unknownKey = regexp.MustCompile(`field (.+) not found in type \S+`)
+
+// misread is an error of the decoder without the names of Go types.
+func misread(err error) error {
+	message := err.Error()
+	if e := new(yaml.TypeError); errors.As(err, &e) {
+		message = strings.Join(e.Errors, "; ")
+	}
+	return errors.New(text.OneLine(unknownKey.ReplaceAllString(message, `there is no key "$1" here`)))
+}
+
 // Parse decodes and checks a policy.
 func Parse(data []byte) (*Policy, error) {
 	if len(data) > maxFile {
@@ -77,7 +90,7 @@ func Parse(data []byte) (*Policy, error) {
 	if err := d.Decode(p); errors.Is(err, io.EOF) {
 		return nil, errors.New("it is empty: it needs proxy and rules")
 	} else if err != nil {
-		return nil, errors.New(text.OneLine(err.Error()))
+		return nil, misread(err)
 	}
 	if d.Decode(new(yaml.Node)) != io.EOF {
 		return nil, errors.New("it has a second document")
