@@ -126,7 +126,7 @@ func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newSchema(env), newMCP(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
-		newJoin(env), newBottle(env), newPath(env), newWhatif(env), newWarmup(env), newStack(env), newScale(env), newHeap(env), newLBO(env), newGC(env), newLatency(env), newWaits(env),
+		newJoin(env), newBottle(env), newPath(env), newWhy(env), newWhatif(env), newWarmup(env), newStack(env), newScale(env), newHeap(env), newLBO(env), newGC(env), newLatency(env), newWaits(env),
 		newCheck(env), newDiff(env), newCharacterize(env), newMonitors(env), newVertical(env),
 		newImport(env), tgp.New(env), newExport(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env), fleet.New(env),
 	}

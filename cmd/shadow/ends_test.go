@@ -43,7 +43,7 @@ var blockingLines = map[string][]string{
 	"lbo":   {"-o", folder, "--collectors", "Serial", "--heaps", "64m", "--", "sh", "-c", "trap '' TERM INT; sleep 1000"},
 	"scale": {"-o", folder, "--threads", "1", "--", "sh", "-c", "trap '' TERM INT; sleep 1000; : {threads}"},
 	"top":   {"http://" + silentHost}, "mcp": {}, "diff": {silentStore, silentStore}, "check": {silentStore, "--fail-if", "queue_ns.p99 > 5ms"},
-	"stack": {silentStore, silentStore}, "path": {silentStore}, "whatif": {silentStore, "--cpus", "4"}, "join": {folder, "-o", folder + "/whole"},
+	"stack": {silentStore, silentStore}, "path": {silentStore}, "whatif": {silentStore, "--cpus", "4"}, "why": {silentStore}, "join": {folder, "-o", folder + "/whole"},
 	"export": {silentStore, "--format", "pprof", "-o", folder + "/x"}, "report": {silentStore, "-o", folder + "/x.html"},
 	"characterize": {"a=" + silentStore, "b=" + silentStore}, "vertical": {silentStore}, "warmup": {silentStore},
 	"page-of": {"stats", silentStore}, "version": {}, "man": {}, "schema": {"stats"}, "licenses": {}, "doctor": {},

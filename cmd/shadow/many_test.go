@@ -27,7 +27,7 @@ var manyVerbs = []string{
 	"threads", "threads --group pool", "bottle", "bottle --group pool", "bottle --every 10ms", "bottle -o OUT/bottle.svg",
 	"gc", "gc --class *", "latency --class *", "latency --class app.Task0",
 	"waits", "waits --by site", "waits --by unit", "waits --by thread", "waits --by wait", "waits --format collapsed",
-	"path", "path --by kind", "path --by part --format csv", "whatif --faster app.Task0=2", "whatif --cpus 16", "stack", "warmup --every 10ms",
+	"path", "path --by kind", "path --by part --format csv", "whatif --faster app.Task0=2", "whatif --cpus 16", "why", "stack", "warmup --every 10ms",
 	"monitors", "vertical", "vertical --every task:app.Task0 --samples --format csv",
 	"check --fail-if cpu_ns.max>1s", `check --allow-empty --fail-if executor("*pool*").executions>1000000000`,
 	"export --format perfetto -o OUT/a.pftrace", "export --format jfr -o OUT/a.jfr", "export --format duckdb -o OUT/a.sql",

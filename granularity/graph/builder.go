@@ -12,6 +12,8 @@ type Builder struct {
 	units                   []Unit
 	steps                   [][]Step
 	whole                   []Step // see Fill
+	waits                   []Wait
+	wait                    map[Wait]uint32
 }
 
 // Executor adds an executor.
@@ -31,6 +33,19 @@ func (b *Builder) ready() {
 func (b *Builder) Resource(kind ResourceKind, class string, n int) uint32 {
 	b.resources = append(b.resources, Resource{Kind: kind, Class: b.Classes.Number(class), N: n})
 	return uint32(len(b.resources) - 1)
+}
+
+// Wait is the number of what is known of a wait.
+func (b *Builder) Wait(w Wait) uint32 {
+	if b.wait == nil {
+		b.waits, b.wait = make([]Wait, 1), map[Wait]uint32{{}: 0}
+	}
+	n, known := b.wait[w]
+	if !known {
+		n = uint32(len(b.waits))
+		b.waits, b.wait[w] = append(b.waits, w), n
+	}
+	return n
 }
 
 // Unit adds a unit of a class that runs on an executor; 0: in a thread of its own.
@@ -76,7 +91,7 @@ func (b *Builder) Graph(cpus int) (*Graph, error) {
 	b.Threads.Number("")
 	b.Pauses.Number("")
 	g := &Graph{Classes: b.Classes.List, Sites: b.Sites.List, Threads: b.Threads.List, Pauses: b.Pauses.List, Executors: b.executors,
-		Resources: b.resources, Units: b.units, CPUs: cpus}
+		Resources: b.resources, Units: b.units, Waits: b.waits, CPUs: cpus}
 	if b.whole != nil {
 		g.Steps = b.whole
 		return g, g.Check()

@@ -58,7 +58,17 @@ type Step struct {
 	On     uint32 // index in Units or Resources, by kind; of a wait for the Collector, in Pauses
 	Class  uint32 // index in Classes of whose time it is; 0: none
 	Site   uint32 // index in Sites; 0: none
+	Wait   uint32 // index in Graph.Waits: what is known of a wait; 0: nothing
 	Len    units.Ns
+}
+
+// Wait is what was recorded of a wait beside who ended it.
+type Wait struct {
+	Class  uint32 // index in Classes, of what was waited for; 0: not known
+	Site   uint32 // index in Sites: where the program waited; 0: not known
+	Kind   string // monitor, notify, park, sleep or io
+	Object uint32 // identity hash of what was waited for; 0: not known
+	Lock   bool   // it has holders: a monitor, a lock or permits
 }
 
 // Cause is what an Outside step waits for.
@@ -156,6 +166,7 @@ type Resource struct {
 type Graph struct {
 	Classes, Sites, Threads []string
 	Pauses                  []string // what collections ran for
+	Waits                   []Wait   // entry 0 is empty
 	Executors               []Executor
 	Resources               []Resource
 	Units                   []Unit

@@ -44,6 +44,7 @@ type reader struct {
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
 
+	waited     map[waitInfo]*waitInfo
 	summarised map[string]uint64 // see Session
 }
 
@@ -53,7 +54,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]*waitInfo{}, summarised: map[string]uint64{}, rec: &recording{
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {

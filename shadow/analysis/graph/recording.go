@@ -62,7 +62,16 @@ type piece struct {
 	class   string // of what it waited for; "": not known
 	lock    bool   // that is a lock: the wait is no join, even if whoever ended it ends then
 	pin     bool   // a virtual thread kept its carrier
+	wait    *waitInfo
+	holder  uint32 // thread that owned an exclusive lock as the wait began; 0: none, or not known
 	expired bool   // the wait for something ended at a time limit
+}
+
+// waitInfo is what the agent recorded of a wait.
+type waitInfo struct {
+	class, site, kind string
+	object            uint32
+	lock              bool
 }
 
 // waits reports whether the thread could not go on.

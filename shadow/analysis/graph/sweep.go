@@ -209,6 +209,9 @@ func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) 
 		}
 	}
 	x.Pinned = p.pin
+	if w := p.wait; w != nil && p.waits() {
+		x.Wait = s.b.Wait(graph.Wait{Class: s.b.Classes.Number(w.class), Site: s.b.Sites.Number(w.site), Kind: w.kind, Object: w.object, Lock: w.lock})
+	}
 	s.add(u, x)
 }
 

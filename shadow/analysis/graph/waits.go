@@ -30,6 +30,8 @@ func (r *reader) readWaits() error {
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
 		}
+		p.wait = r.waitInfo(waitInfo{class: blockers[w.Blocker].Class, site: r.waitSite(w.Site), kind: w.Kind, object: w.Object, lock: p.lock})
+		p.holder = w.Holder
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
 		}
@@ -75,6 +77,24 @@ func (r *reader) readWaits() error {
 	return err
 }
 
+// waitInfo is the one copy of what is known of waits of a kind.
+func (r *reader) waitInfo(w waitInfo) *waitInfo {
+	known := r.waited[w]
+	if known == nil {
+		known = &w
+		r.waited[w] = known
+	}
+	return known
+}
+
+// waitSite is where the program waited.
+func (r *reader) waitSite(site uint32) string {
+	if s := r.s.SiteByID(site); s != nil {
+		return s.Label()
+	}
+	return ""
+}
+
 // virtualEnd is when a unit on a virtual thread ended.
 type virtualEnd struct {
 	at     units.MonoNs
@@ -112,7 +132,7 @@ func (r *reader) nameWaits(t *threadOf, waits []piece) {
 			waits = waits[1:]
 		}
 		if len(waits) > 0 && p.waits() && waits[0].From <= p.To {
-			p.class, p.lock = waits[0].class, waits[0].lock
+			p.class, p.lock, p.wait, p.holder = waits[0].class, waits[0].lock, waits[0].wait, waits[0].holder
 			p.expired = p.state == activity.Sleeping && waits[0].state == activity.Futex
 			if waits[0].by != 0 && (p.state == activity.Futex || p.state == activity.IO) && (p.by == 0 || r.carries(p.by)) {
 				p.by = waits[0].by

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/internal/listing/table"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
+	"stackagent/shadow/show/view"
+)
+
+// whyFlags are the flags of shadow why.
+type whyFlags struct {
+	listflags.Flags
+	window windowFlags
+	class  string
+}
+
+func newWhy(env console.Env) *cobra.Command {
+	var f whyFlags
+	cmd := &cobra.Command{
+		Use:   "why DIR",
+		Short: "What the response times of each class went to, and what that hangs on",
+		Long: `Divides the response times of the units of each class, from when each was handed
+over, or due, to its end. The parts add up. Then follows each part to what it hangs on:
+from a unit in a queue to what the workers do meanwhile, from a wait to who has what is
+waited for, up to something that waits for nothing in the program.
+
+First come the obstacles that this amounts to: a pool that waits for itself, workers
+occupied by units that wait, a lock and what its holder does, too few workers.`,
+		Example: `  shadow why /tmp/s
+  shadow why /tmp/s --class '*Request' --from 10s --to 20s
+  shadow why /tmp/s --format json`,
+		Args: listflags.OneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
+				return err
+			}
+			if _, err := path.Match(f.class, ""); err != nil {
+				return console.Usagef("--class %s: %v", f.class, err)
+			}
+			s, err := env.Open(args[0])
+			if err != nil {
+				return err
+			}
+			g, err := graphOf(env, s, &f.window)
+			if err != nil {
+				return err
+			}
+			return f.print(env, account.Of(g))
+		},
+	}
+	f.AddTo(cmd, env, true, "table", "json")
+	f.window.addTo(cmd)
+	cmd.Flags().StringVar(&f.class, "class", "", "only classes that match this GLOB")
+	return cmd
+}
+
+func (f *whyFlags) print(env console.Env, a *account.Session) error {
+	if f.class != "" {
+		a.Classes = slices.DeleteFunc(a.Classes, func(c account.Class) bool {
+			match, _ := path.Match(f.class, c.Name)
+			return !match
+		})
+	}
+	if f.Format == "json" {
+		return view.Encode(env.Out, a)
+	}
+	var b strings.Builder
+	switch {
+	case len(a.Obstacles) > 0 || a.Bound == "":
+	case a.Known:
+		fmt.Fprintf(&b, "Nothing was found to stand in the way. What the run hangs on: %s (%s).\n", a.Bound, units.FormatPercent(a.Share))
+	default:
+		fmt.Fprintf(&b, "What most of the time hangs on cannot be told: %s (%s).\n", a.Bound, units.FormatPercent(a.Share))
+	}
+	for i, o := range a.Obstacles {
+		fmt.Fprintf(&b, "%d. %s.\n   %s %s\n", i+1, o.Title, o.Happened, o.Remedy)
+		if len(o.Others) > 0 {
+			fmt.Fprintf(&b, "   Also: %s.\n", strings.Join(o.Others, ", "))
+		}
+	}
+	shown := a.Classes
+	if f.Top > 0 {
+		shown = shown[:min(f.Top, len(shown))]
+	}
+	for i := range shown {
+		printClass(&b, &shown[i])
+	}
+	if n := len(a.Classes) - len(shown); n > 0 {
+		env.Note("%s of %d shown; --top N shows more", text.PluralExact(int64(len(shown)), "class", "classes"), len(a.Classes))
+	}
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(env.Out, table.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastShown is the least share of a class's time that the tree shows.
+const leastShown = 0.03
+
+func printClass(b *strings.Builder, c *account.Class) {
+	fmt.Fprintf(b, "\n%s: %s, %s each from when it is handed over to its end\n", c.Name, text.PluralExact(int64(c.Units), "unit", "units"), units.FormatNs(c.ResponseNs/units.Ns(max(1, c.Units))))
+	printTree(b, c.Tree(), c.Name, 1)
+}
+
+// printTree prints what a class does without its name, which stands above.
+func printTree(b *strings.Builder, nodes []*account.Node, class string, depth int) {
+	for _, n := range nodes {
+		if n.Share < leastShown {
+			continue
+		}
+		what := n.What
+		if depth == 1 {
+			what = strings.TrimPrefix(what, class+" ")
+		}
+		fmt.Fprintf(b, "%s%6s  %s\n", strings.Repeat("  ", depth), units.FormatPercent(n.Share), what)
+		printTree(b, n.On, class, depth+1)
+	}
+}

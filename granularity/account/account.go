@@ -1,0 +1,199 @@
+// Package account divides the response times of units of work by what they went to,
+// and follows each part to what it hangs on.
+//
+// The parts of a class add up to the response times of its units: from when each was
+// handed over, or due, to its end. What a part hangs on is found at moments drawn evenly
+// from those times: at each the chain is followed, from a unit in a queue to what the
+// workers do then, from a wait to who has what is waited for, until something is reached
+// that waits for nothing in the program. n draws give a share p with a standard error of at
+// most sqrt(p(1-p)/n).
+package account
+
+import (
+	"cmp"
+	"slices"
+
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
+
+// State is what a unit does, or waits for, at a moment.
+type State uint8
+
+// The states. Up to Handed they lead to another unit.
+const (
+	Queued    State = iota // in the queue of executor On
+	Overtaken              // the same, and the worker runs a unit of another class that was handed over later
+	Join                   // waits for the end of a unit of class On
+	Lock                   // waits for a lock or permit, Waits On
+	Handed                 // waits for what another unit gives or signals, Waits On
+	NotMade                // what is waited for was not handed over yet: by its submitter
+	Compute                // on a CPU
+	Ready                  // ready, waiting for a CPU, which who comes next in the chain had; last: a thread that is not in the graph
+	Sleep                  // a time
+	IO                     // Waits On
+	Collector              // a pause or stall of the collector, Pauses On
+	Starting               // its thread was being started
+	Waking                 // what it waited for had ended: it was being woken
+	Idle                   // of a queue: the worker had nothing to do
+	NoWorker               // of a queue: no worker was there
+	Cycle                  // waits for itself: a unit earlier in the chain
+	NotKnown               // nothing says what for
+	NStates
+)
+
+var stateNames = [NStates]string{"queue", "overtaken", "join", "lock", "handed", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
+
+func (s State) String() string {
+	if s >= NStates {
+		return "unknown"
+	}
+	return stateNames[s]
+}
+
+// Frame is a link of a chain.
+type Frame struct {
+	State State
+	Class uint32 // index in Graph.Classes of who is in the state
+	On    uint32 // by State
+}
+
+// Part is a part of a class's time.
+type Part struct {
+	Frame
+	Ns units.Ns
+}
+
+// Chain is what a part of a class's time hangs on: the first frame is one of its own, the last the root.
+type Chain struct {
+	Frames []Frame
+	N      int     // of the draws
+	Wanted float64 // CPUs on which threads of the graph computed then, or for which they were ready, on average; at most CPUs
+}
+
+// Class is the account of the units of a class.
+type Class struct {
+	Class           uint32
+	Units           int
+	Response        units.Ns // summed
+	Parts           []Part   // longest first; they add up to Response
+	Chains          []Chain  // most frequent first
+	Draws           int
+	Alone, Together Cost // of units that computed while no other, or one and more others, of the class did
+}
+
+// Cost is what units computed.
+type Cost struct {
+	Units  int
+	Median units.Ns
+}
+
+// Place is where and for what units wait.
+type Place struct {
+	Class, Site uint32
+	Kind        string
+	Lock        bool
+}
+
+// Account is the account of a schedule.
+type Account struct {
+	Classes []Class // by response, longest first
+	Places  []Place // that On of Lock, Handed and IO counts
+}
+
+// Draws is how many moments are drawn of each class.
+const Draws = 2000
+
+// Of makes the account of a graph's schedule.
+func Of(g *graph.Graph, s *graph.Schedule) *Account {
+	b := newBook(g, s)
+	out := &Account{}
+	byClass := map[uint32][]uint32{}
+	for i := range g.Units {
+		if u := &g.Units[i]; !u.Beside && s.Start[i].At != graph.Never && g.Finish(s, i) != graph.Never {
+			byClass[u.Class] = append(byClass[u.Class], uint32(i))
+		}
+	}
+	for class, list := range byClass {
+		out.Classes = append(out.Classes, b.class(class, list))
+	}
+	out.Places = b.places
+	slices.SortFunc(out.Classes, func(x, y Class) int {
+		return cmp.Or(cmp.Compare(y.Response, x.Response), cmp.Compare(x.Class, y.Class))
+	})
+	return out
+}
+
+// class is the account of some units of a class.
+func (b *book) class(class uint32, list []uint32) Class {
+	c := Class{Class: class, Units: len(list)}
+	parts, until := map[Frame]units.Ns{}, make([]units.Ns, 0, len(list))
+	for _, u := range list {
+		b.divide(u, func(f Frame, n units.Ns) { parts[f] += n })
+		c.Response += b.g.Finish(b.s, int(u)) - b.due[u]
+		until = append(until, c.Response)
+	}
+	for f, n := range parts {
+		c.Parts = append(c.Parts, Part{f, n})
+	}
+	slices.SortFunc(c.Parts, func(x, y Part) int { return cmp.Or(cmp.Compare(y.Ns, x.Ns), compareFrames(x.Frame, y.Frame)) })
+	c.Alone, c.Together = b.costs(list)
+	if c.Response > 0 {
+		b.draw(&c, list, until)
+	}
+	return c
+}
+
+func compareFrames(x, y Frame) int {
+	return cmp.Or(cmp.Compare(x.State, y.State), cmp.Compare(x.Class, y.Class), cmp.Compare(x.On, y.On))
+}
+
+// draw follows moments drawn evenly from the units' times; until are the sums of those.
+func (b *book) draw(c *Class, list []uint32, until []units.Ns) {
+	at, index := map[string]int{}, 0
+	c.Draws = Draws
+	for k := range Draws {
+		x := units.Ns((float64(k) + b.random.float()) * float64(c.Response) / Draws)
+		for index < len(list)-1 && until[index] <= x {
+			index++
+		}
+		u := list[index]
+		t := b.g.Finish(b.s, int(u)) - max(1, until[index]-x)
+		frames := b.follow(u, t)
+		key := keyOf(frames)
+		i, seen := at[key]
+		if !seen {
+			i = len(c.Chains)
+			at[key], c.Chains = i, append(c.Chains, Chain{Frames: slices.Clone(frames)})
+		}
+		c.Chains[i].N++
+		c.Chains[i].Wanted += b.wantedAt(t)
+	}
+	for i := range c.Chains {
+		c.Chains[i].Wanted /= float64(c.Chains[i].N)
+	}
+	slices.SortStableFunc(c.Chains, func(x, y Chain) int { return cmp.Compare(y.N, x.N) })
+}
+
+func keyOf(frames []Frame) string {
+	key := make([]byte, 0, 9*len(frames))
+	for _, f := range frames {
+		key = append(key, byte(f.State), byte(f.Class), byte(f.Class>>8), byte(f.Class>>16), byte(f.Class>>24), byte(f.On), byte(f.On>>8), byte(f.On>>16), byte(f.On>>24))
+	}
+	return string(key)
+}
+
+// random is a generator of pseudo-random numbers (splitmix64, Steele, Lea and Flood, 2014): the same account each time.
+type random uint64
+
+func (r *random) next() uint64 {
+	*r += 0x9e3779b97f4a7c15
+	z := uint64(*r)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (r *random) float() float64 { return float64(r.next()>>11) / (1 << 53) }
+
+func (r *random) below(n int) int { return int(r.next() % uint64(n)) }

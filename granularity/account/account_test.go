@@ -1,0 +1,302 @@
+package account
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"stackagent/granularity/graph"
+	"stackagent/granularity/replay"
+	"stackagent/internal/units"
+)
+
+const ms = units.Ns(1_000_000)
+
+// replayed is the account of a graph's replay, whose schedule is known to be right.
+func replayed(t *testing.T, cpus int, build func(*graph.Builder)) (*graph.Graph, *Account) {
+	t.Helper()
+	var b graph.Builder
+	build(&b)
+	g, err := b.Graph(cpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replay.Run(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, Of(g, s)
+}
+
+// unit is a unit of a class on a thread.
+func unit(b *graph.Builder, class string, executor uint32, thread string) uint32 {
+	u := b.Unit(class, executor)
+	b.At(u).Thread = b.Threads.Number(thread)
+	return u
+}
+
+// submit makes one unit submit others at its start.
+func submit(b *graph.Builder, by uint32, list ...uint32) {
+	for _, u := range list {
+		b.Do(by, graph.Submit, u)
+	}
+}
+
+// classOf is the account of a class.
+func classOf(t *testing.T, g *graph.Graph, a *Account, name string) *Class {
+	t.Helper()
+	for i := range a.Classes {
+		if g.Classes[a.Classes[i].Class] == name {
+			return &a.Classes[i]
+		}
+	}
+	t.Fatalf("no class %s", name)
+	return nil
+}
+
+// shareOf is the share of the draws whose chain has these states, the first of the class, the others of those given.
+func shareOf(g *graph.Graph, c *Class, states []State, classes []string) float64 {
+	n := 0
+	for _, x := range c.Chains {
+		if len(x.Frames) != len(states) {
+			continue
+		}
+		same := true
+		for i, f := range x.Frames {
+			same = same && f.State == states[i] && g.Classes[f.Class] == classes[i]
+		}
+		if same {
+			n += x.N
+		}
+	}
+	return float64(n) / float64(c.Draws)
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if got < want-0.04 || got > want+0.04 {
+		t.Errorf("%s: %.3f, want %.3f", what, got, want)
+	}
+}
+
+// A worker sleeps for 90 ms in one unit, while another one that computes for 10 ms is queued.
+func TestQueuedBehindAnotherClass(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 1})
+		main := unit(b, "main", 0, "main")
+		slow, quick := unit(b, "Slow", pool, "w"), unit(b, "Quick", pool, "w")
+		submit(b, main, slow, quick)
+		b.Add(slow, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 90 * ms})
+		b.Compute(quick, 10*ms)
+		b.Do(main, graph.Join, quick)
+	})
+	c := classOf(t, g, a, "Quick")
+	if c.Response != 100*ms {
+		t.Fatalf("response %d, want 100 ms", c.Response)
+	}
+	near(t, "behind the sleep", shareOf(g, c, []State{Queued, Sleep}, []string{"Quick", "Slow"}), 0.9)
+	near(t, "computing", shareOf(g, c, []State{Compute}, []string{"Quick"}), 0.1)
+	main := classOf(t, g, a, "main")
+	near(t, "main", shareOf(g, main, []State{Join, Queued, Sleep}, []string{"main", "Quick", "Slow"}), 0.9)
+}
+
+// Both workers of a pool wait for a part that is queued in the same pool, until a time limit.
+func TestPoolThatWaitsForItself(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 2})
+		main := unit(b, "main", 0, "main")
+		future := b.Wait(graph.Wait{Class: b.Classes.Number("java.util.concurrent.FutureTask"), Kind: "park", Object: 7})
+		for _, thread := range []string{"w1", "w2"} {
+			outer, part := unit(b, "Outer", pool, thread), unit(b, "Part", pool, thread)
+			submit(b, main, outer)
+			submit(b, outer, part)
+			b.Add(outer, graph.Step{Kind: graph.Outside, Cause: graph.Limit, Len: 100 * ms, Wait: future})
+			b.Compute(part, ms)
+		}
+	})
+	c := classOf(t, g, a, "Outer")
+	n := 0
+	for _, x := range c.Chains {
+		if x.Frames[len(x.Frames)-1].State == Cycle {
+			n += x.N
+			if from := x.Frames[x.Frames[len(x.Frames)-1].On]; from.State != Handed {
+				t.Errorf("the circle begins at %v, not at the wait for the part", from.State)
+			}
+		}
+	}
+	near(t, "in a circle", float64(n)/float64(c.Draws), 1)
+}
+
+// A worker takes what was handed over last: the old unit waits while 9 newer ones of another class run.
+func TestOvertaken(t *testing.T) {
+	g, a := replayed(t, 1, func(b *graph.Builder) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 1, Order: graph.LIFO})
+		main := unit(b, "main", 0, "main")
+		first := unit(b, "First", pool, "w")
+		submit(b, main, first)
+		old := unit(b, "Old", pool, "w")
+		submit(b, first, old)
+		b.Compute(first, ms)
+		for range 9 {
+			u := unit(b, "New", pool, "w")
+			submit(b, first, u)
+			b.Compute(u, 10*ms)
+		}
+		b.Compute(old, ms)
+	})
+	near(t, "behind newer ones", shareOf(g, classOf(t, g, a, "Old"), []State{Overtaken, Compute}, []string{"Old", "New"}), 90.0/92)
+}
+
+// One of two waits for a lock that the other one has for 60 ms while it sleeps.
+func TestHolder(t *testing.T) {
+	var b graph.Builder
+	lock := b.Wait(graph.Wait{Class: b.Classes.Number("java.util.concurrent.locks.ReentrantLock$NonfairSync"), Kind: "park", Object: 9, Lock: true})
+	owner, waiter := unit(&b, "Owner", 0, "a"), unit(&b, "Waiter", 0, "b")
+	event := b.Resource(graph.Event, "lock", 1)
+	b.Compute(owner, 10*ms)
+	b.Add(owner, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 60 * ms})
+	b.Do(owner, graph.Signal, event)
+	b.Compute(waiter, 30*ms)
+	b.Add(waiter, graph.Step{Kind: graph.Await, On: event, Wait: lock})
+	b.Compute(waiter, 30*ms)
+	g, err := b.Graph(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replay.Run(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := classOf(t, g, Of(g, s), "Waiter")
+	near(t, "the holder sleeps", shareOf(g, c, []State{Lock, Sleep}, []string{"Waiter", "Owner"}), 0.4)
+	near(t, "computing", shareOf(g, c, []State{Compute}, []string{"Waiter"}), 0.6)
+}
+
+// Eight threads compute 10 ms alone on one CPU: each is ready for seven eighths of its time.
+func TestReady(t *testing.T) {
+	g, a := replayed(t, 1, func(b *graph.Builder) {
+		for _, thread := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			b.Compute(unit(b, "Work", 0, thread), 10*ms)
+		}
+	})
+	c := classOf(t, g, a, "Work")
+	for _, p := range c.Parts {
+		if p.State == Ready {
+			near(t, "ready", float64(p.Ns)/float64(c.Response), 7.0/8)
+		}
+	}
+	near(t, "computing", shareOf(g, c, []State{Compute}, []string{"Work"}), 1.0/8)
+}
+
+// Units that compute twice as long beside another one.
+func TestCosts(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		one, two := b.Executor(graph.Executor{Name: "one", Workers: 1}), b.Executor(graph.Executor{Name: "two", Workers: 2})
+		main := unit(b, "main", 0, "main")
+		last := uint32(0)
+		for range 20 {
+			last = unit(b, "Work", one, "w")
+			submit(b, main, last)
+			b.Compute(last, 10*ms)
+		}
+		b.Do(main, graph.Join, last)
+		for i := range 20 {
+			u := unit(b, "Work", two, []string{"x", "y"}[i%2])
+			submit(b, main, u)
+			b.Compute(u, 20*ms)
+		}
+	})
+	c := classOf(t, g, a, "Work")
+	if c.Alone != (Cost{20, 10 * ms}) || c.Together != (Cost{20, 20 * ms}) {
+		t.Errorf("alone %v, together %v", c.Alone, c.Together)
+	}
+}
+
+// The parts of any graph's classes add up to the response times, and no draw is lost.
+func TestPartsAddUp(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 46))
+		g, a := replayed(t, 1+r.IntN(4), func(b *graph.Builder) { randomProgram(b, r) })
+		for i := range a.Classes {
+			c := &a.Classes[i]
+			sum, n := units.Ns(0), 0
+			for _, p := range c.Parts {
+				sum += p.Ns
+			}
+			for _, x := range c.Chains {
+				n += x.N
+			}
+			if sum != c.Response || n != c.Draws {
+				t.Fatalf("seed %d, %s: parts %d, response %d; %d of %d draws", seed, g.Classes[c.Class], sum, c.Response, n, c.Draws)
+			}
+		}
+	}
+}
+
+// randomProgram is one of some pools whose units compute, sleep, submit and join.
+func randomProgram(b *graph.Builder, r *rand.Rand) {
+	pools := []uint32{0}
+	for i := range 1 + r.IntN(3) {
+		pools = append(pools, b.Executor(graph.Executor{Name: string(rune('a' + i)), Workers: 1 + r.IntN(3), Order: graph.Order(r.IntN(2))}))
+	}
+	var grow func(u uint32, depth int)
+	grow = func(u uint32, depth int) {
+		for range r.IntN(5) {
+			switch k := r.IntN(4); {
+			case k == 0:
+				b.Compute(u, units.Ns(r.IntN(1000)))
+			case k == 1:
+				b.Add(u, graph.Step{Kind: graph.Outside, Cause: graph.Cause(r.IntN(int(graph.Poll))), Len: units.Ns(r.IntN(1000))})
+			case depth < 4:
+				pool := pools[r.IntN(len(pools))]
+				if depth > 0 {
+					pool = 0 // a unit of a pool that joins one of a pool may never end
+				}
+				child := unit(b, "class"+string(rune('0'+r.IntN(4))), pool, "thread"+string(rune('0'+r.IntN(8))))
+				submit(b, u, child)
+				grow(child, depth+1)
+				if r.IntN(2) == 0 {
+					b.Do(u, graph.Join, child)
+				}
+			}
+		}
+	}
+	for i := range 3 {
+		grow(unit(b, "main", 0, "main"+string(rune('0'+i))), 0)
+	}
+}
+
+func TestEdges(t *testing.T) {
+	e := edgesOf([]span{{0, 0, 10}, {1, 5, 15}})
+	for at, want := range map[units.Ns]int{-1: 0, 0: 1, 5: 2, 9: 2, 10: 1, 15: 0, 99: 0} {
+		if got := e.openAt(at); got != want {
+			t.Errorf("open at %d: %d, want %d", at, got, want)
+		}
+	}
+	if got := e.until(12); got != 17 {
+		t.Errorf("until 12: %d, want 17", got)
+	}
+}
+
+// What an account of many units takes, for the comparison of their numbers: go test -bench .
+func BenchmarkOf(b *testing.B) {
+	var x graph.Builder
+	pool := x.Executor(graph.Executor{Name: "pool", Workers: 8})
+	main := unit(&x, "main", 0, "main")
+	for i := range 100_000 {
+		u := unit(&x, "Work", pool, "w"+string(rune('0'+i%8)))
+		submit(&x, main, u)
+		x.Compute(u, 1000)
+	}
+	g, err := x.Graph(8)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := replay.Run(g)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Of(g, s)
+	}
+}

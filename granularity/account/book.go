@@ -1,0 +1,415 @@
+package account
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
+
+// span is a time of a thread or holder.
+type span struct {
+	unit     uint32
+	from, to units.Ns
+}
+
+// book has a schedule in the orders in which moments are looked up.
+type book struct {
+	g      *graph.Graph
+	s      *graph.Schedule
+	random random
+
+	submitted, due []units.Ns // by unit
+	submitter      []int32    // by unit; -1: not known
+	threads        [][]span   // by thread: its outermost units, by start
+	workers        [][]worker // by executor
+	holds          map[object][]span
+	places         []Place
+	place          map[Place]uint32
+	givers         map[uint32]map[uint32]bool // by place: classes whose units ended such waits
+	byClass        map[uint32][]uint32        // threads that ran units of a class
+	children       map[uint32][]uint32        // by unit: those that it submitted, in order
+	computes       []span                     // steps that compute, by start
+	long           []long                     // of them
+	wants          *edges                     // of steps that compute, or are ready to
+	visited        []uint32
+	frameOf        []int // by visited: its frame
+	frames         []Frame
+}
+
+// worker is a thread that runs units of an executor, from its first to its last one.
+type worker struct {
+	thread   uint32
+	from, to units.Ns
+}
+
+// object is something that has holders.
+type object struct {
+	hash  uint32
+	class uint32
+}
+
+func newBook(g *graph.Graph, s *graph.Schedule) *book {
+	n := len(g.Units)
+	b := &book{g: g, s: s, random: 1, submitted: make([]units.Ns, n), due: make([]units.Ns, n), submitter: make([]int32, n), threads: make([][]span, len(g.Threads)),
+		workers: make([][]worker, len(g.Executors)), holds: map[object][]span{}, place: map[Place]uint32{}, givers: map[uint32]map[uint32]bool{}, byClass: map[uint32][]uint32{}, children: map[uint32][]uint32{}}
+	for i := range n {
+		b.submitted[i], b.submitter[i] = s.Start[i].At, -1
+	}
+	for i := range g.Units {
+		for k, x := range g.StepsOf(i) {
+			if x.Kind == graph.Submit {
+				b.submitted[x.On], b.submitter[x.On] = s.End[int(g.Units[i].First)+k].At, int32(i)
+				b.children[uint32(i)] = append(b.children[uint32(i)], x.On)
+			}
+		}
+	}
+	for i := range n {
+		b.due[i] = min(b.submitted[i]+b.delay(i), s.Start[i].At)
+	}
+	b.readThreads()
+	b.readHolds()
+	b.readComputes()
+	return b
+}
+
+// delay is how long after its submission a unit is due.
+func (b *book) delay(i int) units.Ns {
+	if b.submitter[i] < 0 { // Delay is since the start of the graph
+		return 0
+	}
+	return b.g.Units[i].Delay
+}
+
+func (b *book) finish(i uint32) units.Ns { return b.g.Finish(b.s, int(i)) }
+
+func (b *book) readThreads() {
+	order := make([]uint32, len(b.g.Units))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int {
+		return cmp.Or(cmp.Compare(b.s.Start[i].At, b.s.Start[j].At), cmp.Compare(b.finish(j), b.finish(i)))
+	})
+	seen := map[[2]uint32]int{}
+	ran := map[[2]uint32]bool{}
+	for _, i := range order {
+		u := &b.g.Units[i]
+		if b.s.Start[i].At == graph.Never || u.Thread == 0 {
+			continue
+		}
+		x := span{i, b.s.Start[i].At, b.finish(i)}
+		if of := b.threads[u.Thread]; len(of) == 0 || of[len(of)-1].to <= x.from {
+			b.threads[u.Thread] = append(of, x)
+		}
+		if k := [2]uint32{u.Class, u.Thread}; !ran[k] {
+			ran[k] = true
+			b.byClass[u.Class] = append(b.byClass[u.Class], u.Thread)
+		}
+		if u.Executor == 0 {
+			continue
+		}
+		k := [2]uint32{u.Executor, u.Thread}
+		w, known := seen[k]
+		if !known {
+			w = len(b.workers[u.Executor])
+			seen[k] = w
+			b.workers[u.Executor] = append(b.workers[u.Executor], worker{u.Thread, x.from, x.to})
+		}
+		b.workers[u.Executor][w].to = max(b.workers[u.Executor][w].to, x.to)
+	}
+}
+
+// unitAt is the outermost unit that a thread is in; -1: none.
+func (b *book) unitAt(thread uint32, t units.Ns) int {
+	of := b.threads[thread]
+	i := sort.Search(len(of), func(i int) bool { return of[i].to > t })
+	if i < len(of) && of[i].from <= t {
+		return int(of[i].unit)
+	}
+	return -1
+}
+
+// placeOf is the number of the place of a wait.
+func (b *book) placeOf(wait uint32) uint32 {
+	if int(wait) >= len(b.g.Waits) {
+		wait = 0
+	}
+	p := Place{}
+	if wait != 0 {
+		w := &b.g.Waits[wait]
+		p = Place{w.Class, w.Site, w.Kind, w.Lock}
+	}
+	n, known := b.place[p]
+	if !known {
+		n = uint32(len(b.places))
+		b.places, b.place[p] = append(b.places, p), n
+	}
+	return n
+}
+
+// event is when a unit got something, or gave it back.
+type event struct {
+	at   units.Ns
+	unit uint32
+	gets bool
+}
+
+// readHolds finds who had what is waited for, and when: whoever got it after a wait, until it made the next one go on, or ended. One that found it free is known
+// to have had it from its start on at the earliest: it is taken to have it from then.
+func (b *book) readHolds() {
+	events := map[object][]event{}
+	for i := range b.g.Units {
+		for k, x := range b.g.StepsOf(i) {
+			m := b.s.End[int(b.g.Units[i].First)+k]
+			if x.Wait == 0 || m.At == graph.Never {
+				continue
+			}
+			w := &b.g.Waits[x.Wait]
+			o := object{w.Object, w.Class}
+			if w.Lock && w.Object != 0 {
+				events[o] = append(events[o], event{m.At, uint32(i), true})
+			}
+			if m.By == 0 || x.Kind == graph.Outside {
+				continue
+			}
+			by := b.owner(m.By - 1)
+			b.gives(b.placeOf(x.Wait), b.g.Units[by].Class)
+			if w.Lock && w.Object != 0 {
+				events[o] = append(events[o], event{b.s.End[m.By-1].At, by, false})
+			}
+		}
+	}
+	for o, list := range events {
+		b.holds[o] = b.holdsOf(list)
+	}
+}
+
+func (b *book) gives(place, class uint32) {
+	if b.givers[place] == nil {
+		b.givers[place] = map[uint32]bool{}
+	}
+	b.givers[place][class] = true
+}
+
+func (b *book) holdsOf(list []event) (out []span) {
+	slices.SortStableFunc(list, func(x, y event) int { return cmp.Compare(x.at, y.at) })
+	got := map[uint32]units.Ns{}
+	for _, e := range list {
+		if e.gets {
+			got[e.unit] = e.at
+			continue
+		}
+		from, known := got[e.unit]
+		if !known {
+			from = b.s.Start[e.unit].At
+		}
+		out = append(out, span{e.unit, from, e.at})
+		got[e.unit] = e.at // what it gets again it finds free
+	}
+	for unit, from := range got {
+		out = append(out, span{unit, from, b.finish(unit)})
+	}
+	slices.SortFunc(out, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
+	return out
+}
+
+// owner is the unit that a step is in.
+func (b *book) owner(step uint32) uint32 {
+	return uint32(sort.Search(len(b.g.Units), func(i int) bool { return b.g.Units[i].First+b.g.Units[i].N > step }))
+}
+
+// computing are the units that compute at a moment: all of them, unless many threads start to compute all the time.
+func (b *book) computing(t units.Ns) (list []uint32) {
+	last := sort.Search(len(b.computes), func(i int) bool { return b.computes[i].from > t })
+	for i := last - 1; i >= 0 && i >= last-maxComputing; i-- {
+		if x := &b.computes[i]; t < x.to && b.computesAt(x.unit, t) {
+			list = append(list, x.unit)
+		}
+	}
+	for _, x := range b.long {
+		if x.from <= t && t < x.to && x.before <= last-maxComputing && b.computesAt(x.unit, t) {
+			list = append(list, x.unit)
+		}
+	}
+	return list
+}
+
+// stepAt is the step, counted in its unit, in which a unit is at a moment between its start and end.
+func (b *book) stepAt(u uint32, t units.Ns) int {
+	g := &b.g.Units[u]
+	steps := b.s.End[g.First : g.First+g.N]
+	return sort.Search(len(steps)-1, func(i int) bool { return steps[i].At > t })
+}
+
+// computesAt reports whether a unit computes at a moment. A step of which it was ready for a part computes with the chance of the other part.
+func (b *book) computesAt(u uint32, t units.Ns) bool {
+	g := &b.g.Units[u]
+	if g.N == 0 {
+		return false
+	}
+	k := b.stepAt(u, t)
+	x := &b.g.Steps[g.First+uint32(k)]
+	if x.Kind != graph.Compute {
+		return false
+	}
+	from := b.s.Start[u].At
+	if k > 0 {
+		from = b.s.End[int(g.First)+k-1].At
+	}
+	length := b.s.End[int(g.First)+k].At - from
+	return x.Len >= length || b.random.float() <= float64(x.Len)/float64(length)
+}
+
+// maxComputing bounds how many steps are looked at that compute, or began to before a moment.
+const maxComputing = 512
+
+// long is a step that computes while more than maxComputing others begin.
+type long struct {
+	span
+	before int // index in computes
+}
+
+// edges are how many of some spans are open, by time.
+type edges struct {
+	at   []units.Ns
+	open []int32
+	sum  []units.Ns // of open, up to at
+}
+
+func edgesOf(spans []span) *edges {
+	type edge struct {
+		at units.Ns
+		by int32
+	}
+	list := make([]edge, 0, 2*len(spans))
+	for _, x := range spans {
+		list = append(list, edge{x.from, 1}, edge{x.to, -1})
+	}
+	slices.SortFunc(list, func(x, y edge) int { return cmp.Compare(x.at, y.at) })
+	e := &edges{}
+	open, sum := int32(0), units.Ns(0)
+	for i, x := range list {
+		if i > 0 {
+			sum += units.Ns(open) * (x.at - list[i-1].at)
+		}
+		open += x.by
+		if n := len(e.at); n > 0 && e.at[n-1] == x.at {
+			e.open[n-1] = open
+			continue
+		}
+		e.at, e.open, e.sum = append(e.at, x.at), append(e.open, open), append(e.sum, sum)
+	}
+	return e
+}
+
+// openAt is how many are open at a moment.
+func (e *edges) openAt(t units.Ns) int {
+	if i := sort.Search(len(e.at), func(i int) bool { return e.at[i] > t }); i > 0 {
+		return int(e.open[i-1])
+	}
+	return 0
+}
+
+// until is the integral of how many were open until a moment.
+func (e *edges) until(t units.Ns) units.Ns {
+	i := sort.Search(len(e.at), func(i int) bool { return e.at[i] > t })
+	if i == 0 {
+		return 0
+	}
+	return e.sum[i-1] + units.Ns(e.open[i-1])*(t-e.at[i-1])
+}
+
+// readComputes finds when threads compute, or want to.
+func (b *book) readComputes() {
+	var wants []span
+	for i := range b.g.Units {
+		at := b.s.Start[i].At
+		for k, x := range b.g.StepsOf(i) {
+			to := b.s.End[int(b.g.Units[i].First)+k].At
+			if at < to && at != graph.Never && (x.Kind == graph.Compute || x.Kind == graph.Outside && x.Cause == graph.Machine) {
+				wants = append(wants, span{uint32(i), at, to})
+				if x.Kind == graph.Compute {
+					b.computes = append(b.computes, wants[len(wants)-1])
+				}
+			}
+			at = to
+		}
+	}
+	b.wants = edgesOf(wants)
+	slices.SortFunc(b.computes, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
+	for i := range b.computes {
+		if n := i + maxComputing; n < len(b.computes) && b.computes[n].from < b.computes[i].to {
+			b.long = append(b.long, long{b.computes[i], i})
+		}
+	}
+}
+
+// wantedAt is on how many CPUs threads of the graph compute at a moment, or for how many they are ready.
+func (b *book) wantedAt(t units.Ns) float64 {
+	n := float64(b.wants.openAt(t))
+	if b.g.CPUs > 0 {
+		n = min(n, float64(b.g.CPUs))
+	}
+	return n
+}
+
+// Limits of how many units of a class compute at a time, on average, for the costs alone and together.
+const (
+	alone    = 1.15
+	together = 1.7
+)
+
+// costs are what units of a class computed by how many of them did at a time.
+func (b *book) costs(list []uint32) (one, more Cost) {
+	var spans []span
+	for _, u := range list {
+		spans = append(spans, b.computesOf(u)...)
+	}
+	e := edgesOf(spans)
+	var ones, mores []units.Ns
+	for _, u := range list {
+		at, beside, run := units.Ns(0), units.Ns(0), units.Ns(0)
+		g := &b.g.Units[u]
+		for _, x := range b.computesOf(u) {
+			at += x.to - x.from
+			beside += e.until(x.to) - e.until(x.from)
+		}
+		for _, x := range b.g.StepsOf(int(u)) {
+			if x.Kind == graph.Compute && x.Class == g.Class {
+				run += x.Len
+			}
+		}
+		switch {
+		case at == 0 || run == 0:
+		case float64(beside) <= alone*float64(at):
+			ones = append(ones, run)
+		case float64(beside) >= together*float64(at):
+			mores = append(mores, run)
+		}
+	}
+	return costOf(ones), costOf(mores)
+}
+
+func costOf(list []units.Ns) Cost {
+	if len(list) == 0 {
+		return Cost{}
+	}
+	slices.Sort(list)
+	return Cost{len(list), list[len(list)/2]}
+}
+
+// computesOf are the times in which a unit computes, or is ready to.
+func (b *book) computesOf(u uint32) (out []span) {
+	at, g := b.s.Start[u].At, &b.g.Units[u]
+	for k, x := range b.g.StepsOf(int(u)) {
+		to := b.s.End[int(g.First)+k].At
+		if x.Kind == graph.Compute && at < to {
+			out = append(out, span{u, at, to})
+		}
+		at = to
+	}
+	return out
+}

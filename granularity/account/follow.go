@@ -1,0 +1,275 @@
+package account
+
+import (
+	"slices"
+	"sort"
+
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
+)
+
+// maxChain bounds a chain.
+const maxChain = 24
+
+// divide gives the parts of a unit's time from when it was due.
+func (b *book) divide(u uint32, part func(Frame, units.Ns)) {
+	g := &b.g.Units[u]
+	add := func(s State, on uint32, n units.Ns) {
+		if n > 0 {
+			part(Frame{s, g.Class, on}, n)
+		}
+	}
+	at := b.s.Start[u].At
+	if g.Executor == 0 {
+		add(Starting, 0, at-b.due[u])
+	} else {
+		add(Queued, g.Executor, at-b.due[u])
+	}
+	for k := g.First; k < g.First+g.N; k++ {
+		n := b.s.End[k].At - at
+		at = b.s.End[k].At
+		f := b.stateOf(u, k)
+		if f.State == Compute {
+			run := min(n, b.g.Steps[k].Len)
+			add(Compute, 0, run)
+			add(Ready, 0, n-run)
+			continue
+		}
+		part(f, n)
+	}
+}
+
+// stateOf is what a unit does in a step.
+func (b *book) stateOf(u, step uint32) Frame {
+	x := &b.g.Steps[step]
+	f := Frame{State: Compute, Class: b.g.Units[u].Class}
+	switch x.Kind {
+	case graph.Join:
+		f.State, f.On = Join, b.g.Units[x.On].Class
+		if w := b.waitOf(x); w != nil && w.Lock { // its owner ended soon after
+			f.State, f.On = Lock, b.placeOf(x.Wait)
+		}
+	case graph.Await, graph.Acquire, graph.Take, graph.Put, graph.Arrive:
+		f.State, f.On = b.waitState(x)
+	case graph.Outside:
+		switch x.Cause {
+		case graph.Collector:
+			f.State, f.On = Collector, x.On
+		case graph.Machine:
+			f.State = Ready
+		case graph.IO:
+			f.State, f.On = IO, b.placeOf(x.Wait)
+		case graph.Time:
+			f.State, f.On = Sleep, b.placeOf(x.Wait)
+		default:
+			f.State, f.On = b.waitState(x)
+		}
+	}
+	if f.State == Handed && x.Wait == 0 && b.s.End[step].By == 0 {
+		f.State = NotKnown
+	}
+	return f
+}
+
+// waitState is that of a wait for another unit, or for what nobody is known to have given.
+func (b *book) waitState(x *graph.Step) (State, uint32) {
+	switch w := b.waitOf(x); {
+	case w == nil:
+		return Handed, 0
+	case w.Kind == "sleep":
+		return Sleep, b.placeOf(x.Wait)
+	case w.Kind == "io":
+		return IO, b.placeOf(x.Wait)
+	case w.Lock:
+		return Lock, b.placeOf(x.Wait)
+	}
+	return Handed, b.placeOf(x.Wait)
+}
+
+func (b *book) waitOf(x *graph.Step) *graph.Wait {
+	if x.Wait == 0 {
+		return nil
+	}
+	return &b.g.Waits[x.Wait]
+}
+
+// follow is the chain of a unit at a moment.
+func (b *book) follow(u uint32, t units.Ns) []Frame {
+	b.frames, b.visited, b.frameOf = b.frames[:0], b.visited[:0], b.frameOf[:0]
+	next := int64(u)
+	for next >= 0 && len(b.frames) < maxChain {
+		if i := slices.Index(b.visited, uint32(next)); i >= 0 {
+			b.add(Frame{Cycle, b.g.Units[next].Class, uint32(b.frameOf[i])})
+			break
+		}
+		b.visited = append(b.visited, uint32(next))
+		n := len(b.frames)
+		next = b.link(uint32(b.visited[len(b.visited)-1]), t)
+		b.frameOf = append(b.frameOf, min(n, len(b.frames)-1))
+	}
+	return b.frames
+}
+
+// add adds a link; one like the one before is the same.
+func (b *book) add(f Frame) {
+	if n := len(b.frames); n == 0 || b.frames[n-1] != f {
+		b.frames = append(b.frames, f)
+	}
+}
+
+// root ends a chain.
+func (b *book) root(s State, class, on uint32) int64 {
+	b.add(Frame{s, class, on})
+	return -1
+}
+
+// link adds what a unit does at a moment, and is the unit that this hangs on; -1: none.
+func (b *book) link(u uint32, t units.Ns) int64 {
+	g := &b.g.Units[u]
+	switch {
+	case t < b.submitted[u]:
+		b.add(Frame{NotMade, g.Class, 0})
+		by := int64(b.submitter[u])
+		for n := 0; by >= 0 && t < b.submitted[by] && n < len(b.g.Units); n++ {
+			by = int64(b.submitter[by])
+		}
+		return by
+	case t < b.due[u]:
+		return b.root(Sleep, g.Class, 0)
+	case t < b.s.Start[u].At && g.Executor == 0:
+		return b.root(Starting, g.Class, 0)
+	case t < b.s.Start[u].At:
+		return b.atWorker(u, t)
+	case t >= b.finish(u):
+		return b.root(Waking, g.Class, 0)
+	}
+	if g.N == 0 {
+		return b.root(Waking, g.Class, 0)
+	}
+	step := g.First + uint32(b.stepAt(u, t))
+	f, x, by := b.stateOf(u, step), &b.g.Steps[step], b.s.End[step].By
+	switch f.State {
+	case Compute:
+		if !b.computesAt(u, t) {
+			return b.atCPU(g, t)
+		}
+	case Ready:
+		return b.atCPU(g, t)
+	case Join:
+		b.add(f)
+		return int64(x.On)
+	case Lock:
+		b.add(f)
+		return b.atHolder(u, x, t)
+	case Handed:
+		b.add(f)
+		if by != 0 {
+			return int64(b.owner(by - 1))
+		}
+		return b.atGiver(u, f.On, t)
+	}
+	return b.root(f.State, f.Class, f.On)
+}
+
+// atCPU is who has a CPU for which a unit is ready.
+func (b *book) atCPU(g *graph.Unit, t units.Ns) int64 {
+	b.add(Frame{Ready, g.Class, 0})
+	list := b.computing(t)
+	if n := b.g.CPUs; len(list) == 0 || n > 0 && b.random.float() > float64(len(list))/float64(n) {
+		return -1
+	}
+	b.add(Frame{Compute, b.g.Units[list[b.random.below(len(list))]].Class, 0})
+	return -1
+}
+
+// atWorker is what one of the workers does for which a unit waits.
+func (b *book) atWorker(u uint32, t units.Ns) int64 {
+	g := &b.g.Units[u]
+	f := Frame{Queued, g.Class, g.Executor}
+	if b.g.Executors[g.Executor].Leaves {
+		b.add(f)
+		return b.atCPU(g, t)
+	}
+	all, there := b.workers[g.Executor], 0
+	for i := range all {
+		if all[i].from <= t && t < all[i].to {
+			there++
+		}
+	}
+	if there == 0 {
+		b.add(f)
+		return b.root(NoWorker, g.Class, g.Executor)
+	}
+	n, i := b.random.below(there), 0
+	for ; ; i++ {
+		if w := &all[i]; w.from <= t && t < w.to {
+			if n == 0 {
+				break
+			}
+			n--
+		}
+	}
+	unit := b.unitAt(all[i].thread, t)
+	if unit < 0 {
+		b.add(f)
+		return b.root(Idle, g.Class, g.Executor)
+	}
+	if x := &b.g.Units[unit]; x.Executor == g.Executor && x.Class != g.Class && b.submitter[unit] >= 0 && b.due[unit] > b.due[u] {
+		f.State = Overtaken
+	}
+	b.add(f)
+	return int64(unit)
+}
+
+// maxHolders bounds how many of those that have a permit are looked at.
+const maxHolders = 64
+
+// atHolder is who has what a unit waits for.
+func (b *book) atHolder(u uint32, x *graph.Step, t units.Ns) int64 {
+	w := b.waitOf(x)
+	holds := b.holds[object{w.Object, w.Class}]
+	last := sort.Search(len(holds), func(i int) bool { return holds[i].from > t })
+	var found []uint32
+	for i := last - 1; i >= 0 && i >= last-maxHolders; i-- {
+		if h := &holds[i]; t < h.to && h.unit != u {
+			found = append(found, h.unit)
+		}
+	}
+	if len(found) > 0 {
+		return int64(found[b.random.below(len(found))])
+	}
+	return b.root(NotKnown, b.g.Units[u].Class, 0)
+}
+
+// atGiver is one of the units for which a unit waits that nobody is known to have made go on: of those that it submitted and that have not ended,
+// else of those in progress of the classes that are known to have ended such waits.
+func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
+	var found []uint32
+	for _, child := range b.children[u] {
+		if b.submitted[child] <= t && t < b.finish(child) {
+			if found = append(found, child); len(found) == maxHolders {
+				break
+			}
+		}
+	}
+	if len(found) == 0 {
+		found = b.inProgress(u, place, t)
+	}
+	if len(found) == 0 {
+		return b.root(NotKnown, b.g.Units[u].Class, 0)
+	}
+	return int64(found[b.random.below(len(found))])
+}
+
+// inProgress are the units of the classes that are known to have ended waits at a place.
+func (b *book) inProgress(u, place uint32, t units.Ns) (found []uint32) {
+	for class := range b.givers[place] {
+		for _, thread := range b.byClass[class] {
+			if unit := b.unitAt(thread, t); unit >= 0 && b.g.Units[unit].Class == class && uint32(unit) != u {
+				found = append(found, uint32(unit))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}

@@ -1,0 +1,198 @@
+// Package account is the account of a session's time, with names: what the response
+// times of each class of units went to, what that hangs on, and the obstacles that this
+// amounts to (package granularity/account has the method).
+package account
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stackagent/granularity/account"
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/graph"
+	"stackagent/shadow/analysis/wait"
+)
+
+// Session is the account of a session. Its JSON names are promised.
+type Session struct {
+	LengthNs  units.Ns          `json:"length_ns"` // of the recording
+	CPUs      int               `json:"cpus"`
+	Obstacles []Obstacle        `json:"obstacles"`   // what stands in the way, most first
+	Bound     string            `json:"bound"`       // what the run hangs on, whether that could be otherwise or not
+	Share     float64           `json:"bound_share"` // of the response times of the class with most of them
+	Known     bool              `json:"bound_known"` // bound says what it is
+	Classes   []Class           `json:"classes"`     // by response, longest first
+	NotKnown  map[string]string `json:"not_known,omitempty"`
+
+	graph    *graph.Session
+	inflated map[uint32]float64 // by class: by how much more its units compute when several run at a time
+	account  *account.Account
+}
+
+// Class is the account of the units of a class.
+type Class struct {
+	Name       string   `json:"class"`
+	Body       bool     `json:"thread,omitempty"` // it is the body of a thread
+	Units      int      `json:"units"`
+	ResponseNs units.Ns `json:"response_ns"` // from when each was handed over, or due, to its end; summed
+	Parts      []Part   `json:"parts"`       // add up to response_ns
+	Chains     []Chain  `json:"chains"`      // what it hangs on, by moments drawn evenly from the response times
+}
+
+// Part is a part of a class's response times.
+type Part struct {
+	What  string   `json:"what"`
+	Ns    units.Ns `json:"ns"`
+	Share float64  `json:"share"`
+}
+
+// Chain is what a share of a class's time hangs on: what a unit does, and what whoever that is for does, up to what waits for nothing.
+type Chain struct {
+	Links  []string `json:"links"` // what a unit of the class does, what whoever that hangs on does, and so on
+	Share  float64  `json:"share"`
+	Wanted float64  `json:"cpus_wanted"` // that threads of the program used or were ready for then
+}
+
+// Of is the account of a graph.
+func Of(g *graph.Session) *Session {
+	length, _ := g.Length(g.Recorded)
+	s := &Session{LengthNs: length, CPUs: g.CPUs, Obstacles: []Obstacle{}, Classes: []Class{}, NotKnown: g.NotKnown, graph: g, account: account.Of(g.Graph, g.Recorded)}
+	bodies := map[uint32]bool{}
+	for i := range g.Graph.Units {
+		if u := &g.Graph.Units[i]; u.Executor == 0 && u.Thread != 0 && g.Classes[u.Class] == g.Threads[u.Thread] {
+			bodies[u.Class] = true
+		}
+	}
+	for i := range s.account.Classes {
+		s.Classes = append(s.Classes, s.class(&s.account.Classes[i], bodies))
+	}
+	s.findObstacles()
+	return s
+}
+
+func (s *Session) class(c *account.Class, bodies map[uint32]bool) Class {
+	out := Class{Name: s.graph.Classes[c.Class], Body: bodies[c.Class], Units: c.Units, ResponseNs: c.Response, Parts: []Part{}, Chains: []Chain{}}
+	for _, p := range c.Parts {
+		out.Parts = append(out.Parts, Part{s.state(p.Frame), p.Ns, share(p.Ns, c.Response)})
+	}
+	for i := range c.Chains {
+		x := &c.Chains[i]
+		chain := Chain{Share: float64(x.N) / float64(max(1, c.Draws)), Wanted: x.Wanted}
+		for k, f := range x.Frames {
+			chain.Links = append(chain.Links, s.link(x.Frames, k, f))
+		}
+		out.Chains = append(out.Chains, chain)
+	}
+	return out
+}
+
+func share(part, of units.Ns) float64 { return float64(part) / float64(max(1, of)) }
+
+// link is a frame of a chain in words; the class is named where another one comes in.
+func (s *Session) link(chain []account.Frame, k int, f account.Frame) string {
+	if f.State == account.Cycle {
+		return "waits for itself: the workers, permits or parts that it needs are those that wait here"
+	}
+	return s.graph.Classes[f.Class] + " " + s.state(f)
+}
+
+// state is what a unit in a frame does, in words.
+func (s *Session) state(f account.Frame) string {
+	switch f.State {
+	case account.Queued:
+		return "queued in " + s.executor(f.On)
+	case account.Overtaken:
+		return "queued in " + s.executor(f.On) + " behind newer units"
+	case account.Join:
+		return "waits for the end of " + s.graph.Classes[f.On]
+	case account.Lock, account.Handed:
+		return "waits for " + s.place(f.On)
+	case account.NotMade:
+		return "is not submitted yet"
+	case account.Compute:
+		return "computes"
+	case account.Ready:
+		return "is ready for a CPU"
+	case account.Sleep:
+		return "sleeps" + s.at(f.On)
+	case account.IO:
+		return "waits for " + s.place(f.On)
+	case account.Collector:
+		return strings.TrimSpace("is stopped by the collector " + s.graph.Pauses[f.On])
+	case account.Starting:
+		return "is being started"
+	case account.Waking:
+		return "is being woken"
+	case account.Idle:
+		return "finds an idle worker in " + s.executor(f.On)
+	case account.NoWorker:
+		return "finds no worker yet in " + s.executor(f.On)
+	case account.Cycle:
+		return "waits for itself"
+	}
+	return "waits for something that is not known"
+}
+
+func (s *Session) executor(n uint32) string {
+	if int(n) < len(s.graph.Executors) {
+		return s.graph.Executors[n].Name
+	}
+	return "an executor"
+}
+
+func (s *Session) at(place uint32) string {
+	if int(place) < len(s.account.Places) {
+		if site := s.graph.Sites[s.account.Places[place].Site]; site != "" {
+			return " at " + site
+		}
+	}
+	return ""
+}
+
+// place is what is waited for, and where, in words.
+func (s *Session) place(n uint32) string {
+	if int(n) >= len(s.account.Places) {
+		return "something"
+	}
+	p := &s.account.Places[n]
+	class := s.graph.Classes[p.Class]
+	name := wait.Readable(class)
+	switch {
+	case class == "" && p.Kind == "io":
+		name = "a socket, pipe or file"
+	case class == "":
+		name = "another thread"
+	case p.Kind == "monitor":
+		name = "the monitor of " + name
+	case strings.HasPrefix(name, "Semaphore"):
+		name = "a permit of a " + name
+	case p.Lock:
+		name = "the lock " + name
+	case isQueue(class):
+		name = "an element of a " + name
+	case p.Kind == "notify":
+		name = "Object.wait on " + name
+	default:
+		name = "a " + name
+	}
+	return name + s.at(n)
+}
+
+func isQueue(class string) bool { return strings.Contains(class, "Queue") }
+
+// ends reports whether a wait at a place is for the end of something, or for a moment, and not for what others have.
+func (s *Session) ends(n uint32) bool {
+	if int(n) >= len(s.account.Places) {
+		return true
+	}
+	p := &s.account.Places[n]
+	return !p.Lock && !isQueue(s.graph.Classes[p.Class])
+}
+
+// largest orders obstacles.
+func largest(list []Obstacle) {
+	slices.SortStableFunc(list, func(x, y Obstacle) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Title, y.Title))
+	})
+}

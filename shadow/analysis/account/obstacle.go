@@ -1,0 +1,259 @@
+package account
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"stackagent/granularity/account"
+	"stackagent/internal/units"
+)
+
+// Kind is what kind of obstacle something is.
+type Kind string
+
+// The kinds of obstacles.
+const (
+	WaitsForItself Kind = "waits_for_itself" // a pool's workers wait for units in its own queue
+	HoldAndWait    Kind = "hold_and_wait"    // all who could give what is waited for wait for it, too
+	Occupied       Kind = "occupied"         // the workers of a pool are in units that wait
+	FewWorkers     Kind = "few_workers"      // the workers of a pool compute, and CPUs are idle
+	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
+	Order          Kind = "order"            // what was handed over later runs first
+	Inflation      Kind = "work_inflation"   // units take more CPU time the more of them run at a time
+	Collection     Kind = "collection"       // pauses of the collector
+)
+
+// What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
+const (
+	cpuBound   Kind = "cpu"
+	serial     Kind = "serial"
+	own        Kind = "own"
+	notKnown   Kind = "not_known"
+	otherLoads Kind = "other_programs"
+)
+
+// Obstacle is something that a class's time hangs on and that could be otherwise.
+type Obstacle struct {
+	Kind     Kind     `json:"kind"`
+	Title    string   `json:"title"`            // what is wrong, in a few words
+	Happened string   `json:"happened"`         // what happened
+	Remedy   string   `json:"remedy"`           // what to do
+	Victim   string   `json:"class"`            // of the units that wait most for it
+	Share    float64  `json:"share"`            // of the response times of that class
+	Ns       units.Ns `json:"ns"`               // of them
+	Score    float64  `json:"score"`            // what the obstacles are ordered by: the share, less where less than one unit is in progress on average
+	Others   []string `json:"others,omitempty"` // further classes that wait for it
+}
+
+// cause is what obstacles are told apart by.
+type cause struct {
+	kind     Kind
+	executor uint32
+	place    uint32
+	holder   uint32 // class
+	root     account.Frame
+}
+
+// weight is how much hangs on a cause.
+type weight struct {
+	n      int
+	wanted float64
+}
+
+// Least shares of obstacles: of a class's response times, and of the recording in which a unit of it is in progress on average.
+const (
+	leastShare    = 0.1
+	leastProgress = 0.02
+	fullCPUs      = 0.85 // of the CPUs used or wanted: more threads gain nothing
+)
+
+// From so many units of a class each, alone and together, and such a factor on, their work is inflated.
+const (
+	leastUnits     = 10
+	leastInflation = 1.5
+	leastComputed  = units.Ns(100_000) // shorter units differ by what the CPU did before
+)
+
+// findInflation finds the classes whose units take more CPU time when others of the class run at the same time.
+func (s *Session) findInflation() {
+	s.inflated = map[uint32]float64{}
+	for i := range s.account.Classes {
+		c := &s.account.Classes[i]
+		if c.Alone.Units >= leastUnits && c.Together.Units >= leastUnits && c.Alone.Median >= leastComputed {
+			if f := float64(c.Together.Median) / float64(c.Alone.Median); f >= leastInflation {
+				s.inflated[c.Class] = f
+			}
+		}
+	}
+}
+
+// findObstacles sums the chains of all classes by their causes.
+func (s *Session) findObstacles() {
+	s.findInflation()
+	found := map[cause]*Obstacle{}
+	for i := range s.account.Classes {
+		c := &s.account.Classes[i]
+		progress := share(c.Response, s.LengthNs)
+		if progress < leastProgress || c.Draws == 0 {
+			continue
+		}
+		sums := map[cause]weight{}
+		for k := range c.Chains {
+			x := &c.Chains[k]
+			why := s.causeOf(x)
+			w := sums[why]
+			w.n, w.wanted = w.n+x.N, w.wanted+x.Wanted*float64(x.N)
+			sums[why] = w
+		}
+		for why, w := range sums {
+			s.addObstacle(found, c, why, float64(w.n)/float64(c.Draws), progress)
+		}
+		if i == 0 || s.Classes[i].Body && s.Bound == "" {
+			s.bound(i, sums)
+		}
+	}
+	for _, o := range found {
+		if o.Score >= leastShare {
+			s.Obstacles = append(s.Obstacles, *o)
+		}
+	}
+	largest(s.Obstacles)
+}
+
+func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, part, progress float64) {
+	switch why.kind {
+	case cpuBound, serial, own, notKnown, otherLoads:
+		return
+	}
+	o := found[why]
+	if o == nil {
+		o = &Obstacle{Kind: why.kind}
+		found[why] = o
+	}
+	o.Score = max(o.Score, part*min(1, progress))
+	name := s.graph.Classes[c.Class]
+	ns := units.Ns(part * float64(c.Response))
+	if ns <= o.Ns {
+		if part >= leastShare {
+			o.Others = append(o.Others, name)
+		}
+		return
+	}
+	if o.Victim != "" && o.Share >= leastShare {
+		o.Others = append([]string{o.Victim}, o.Others...)
+	}
+	o.Victim, o.Share, o.Ns = name, part, ns
+	s.describe(o, why)
+}
+
+// causeOf is the cause of a chain: the last link that leads to another unit for what it has, and what that one does.
+func (s *Session) causeOf(x *account.Chain) cause {
+	frames := x.Frames
+	last := len(frames) - 1
+	root := frames[last]
+	full := s.CPUs > 0 && x.Wanted >= fullCPUs*float64(s.CPUs)
+	switch root.State {
+	case account.Cycle:
+		return s.cycle(frames)
+	case account.Collector:
+		return cause{kind: Collection, root: account.Frame{State: account.Collector, On: root.On}}
+	}
+	if last > 0 && frames[last-1].State == account.Ready { // who has the CPU
+		last--
+		root = frames[last]
+	}
+	computes := root.State == account.Compute || root.State == account.Ready
+	root.Class = frames[last].Class
+	for k := last - 1; k >= 0; k-- {
+		f := frames[k]
+		switch {
+		case f.State == account.Overtaken && computes:
+			return cause{kind: Order, executor: f.On, holder: root.Class}
+		case f.State == account.Queued || f.State == account.Overtaken:
+			return s.queued(f, root, computes, full)
+		case (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On):
+			if computes && full {
+				return cause{kind: cpuBound, holder: root.Class}
+			}
+			if root.State == account.NotKnown {
+				return cause{kind: Held, place: f.On + 1}
+			}
+			return cause{kind: Held, place: f.On + 1, holder: root.Class, root: plain(root)}
+		}
+	}
+	switch {
+	case root.State == account.NotKnown || root.State == account.Waking || root.State == account.Starting:
+		return cause{kind: notKnown}
+	case root.State == account.Ready && frames[len(frames)-1].State == account.Ready:
+		return cause{kind: otherLoads}
+	case computes && s.inflated[root.Class] > 0:
+		return cause{kind: Inflation, holder: root.Class}
+	case computes && full:
+		return cause{kind: cpuBound, holder: root.Class}
+	case computes:
+		return cause{kind: serial, holder: root.Class}
+	}
+	return cause{kind: own, holder: root.Class, root: root}
+}
+
+// plain is a root in which it does not matter whether who computes is ready for a CPU now and then.
+func plain(root account.Frame) account.Frame {
+	if root.State == account.Ready {
+		root.State, root.On = account.Compute, 0
+	}
+	return root
+}
+
+// queued is the cause of a wait in a queue, whose worker does what root says.
+func (s *Session) queued(f, root account.Frame, computes, full bool) cause {
+	switch {
+	case computes && full && s.inflated[root.Class] > 0:
+		return cause{kind: Inflation, holder: root.Class}
+	case computes && full:
+		return cause{kind: cpuBound, holder: root.Class}
+	case s.graph.Executors[f.On].Leaves:
+		return cause{kind: own, holder: root.Class, root: root}
+	case computes && s.inflated[root.Class] > 0:
+		return cause{kind: Inflation, holder: root.Class}
+	case computes && s.CPUs > 0 && s.count(f.On) >= s.CPUs: // others of its workers wait, and so hold up more
+		return cause{kind: serial, holder: root.Class}
+	case computes:
+		return cause{kind: FewWorkers, executor: f.On}
+	case root.State == account.Sleep || root.State == account.IO:
+		return cause{kind: Occupied, executor: f.On, holder: root.Class, root: root}
+	}
+	return cause{kind: notKnown}
+}
+
+// cycle is the cause of a chain that comes back to itself.
+func (s *Session) cycle(frames []account.Frame) cause {
+	last := len(frames) - 1
+	from := min(int(frames[last].On), last)
+	for k := last - 1; k >= from; k-- {
+		if f := frames[k]; f.State == account.Queued || f.State == account.Overtaken {
+			return cause{kind: WaitsForItself, executor: f.On}
+		}
+	}
+	for k := last - 1; k >= from; k-- {
+		if f := frames[k]; f.State == account.Lock || f.State == account.Handed {
+			return cause{kind: HoldAndWait, place: f.On + 1, holder: f.Class}
+		}
+	}
+	return cause{kind: notKnown}
+}
+
+// bound says what the time of a class hangs on most.
+func (s *Session) bound(i int, sums map[cause]weight) {
+	c := &s.account.Classes[i]
+	keys := slices.SortedFunc(maps.Keys(sums), func(x, y cause) int {
+		return cmp.Or(cmp.Compare(sums[y].n, sums[x].n), cmp.Compare(x.kind, y.kind), cmp.Compare(x.holder, y.holder), cmp.Compare(x.place, y.place), cmp.Compare(x.executor, y.executor))
+	})
+	if len(keys) == 0 {
+		return
+	}
+	w := sums[keys[0]]
+	s.Share = float64(w.n) / float64(c.Draws)
+	s.Known = keys[0].kind != notKnown
+	s.Bound = s.boundText(keys[0], w.wanted/float64(max(1, w.n)))
+}

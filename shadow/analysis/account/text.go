@@ -1,0 +1,122 @@
+package account
+
+import (
+	"fmt"
+
+	"stackagent/granularity/account"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+)
+
+// describe writes an obstacle's sentences.
+func (s *Session) describe(o *Obstacle, why cause) {
+	holder := s.graph.Classes[why.holder]
+	of := fmt.Sprintf("%s of the response times of %s (%s in all) hang on this.", units.FormatPercent(o.Share), o.Victim, units.FormatNs(o.Ns))
+	switch why.kind {
+	case WaitsForItself:
+		pool := s.executor(why.executor)
+		o.Title = fmt.Sprintf("%s waits for itself", pool)
+		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.count(why.executor), "is", "are"), of)
+		o.Remedy = "Run the parts in the caller, or give them a pool of their own; more workers only move the load at which it stands still."
+	case HoldAndWait:
+		o.Title = fmt.Sprintf("%s waits for %s, and so does everybody who could give it one", holder, s.place(why.place-1))
+		o.Happened = "At these moments each unit in progress of the classes that hand it back waited for one itself. " + of
+		o.Remedy = "Take at once all that a unit needs, or have one more of them than units that can hold one and wait for the next; more threads make it worse."
+	case Occupied:
+		pool := s.executor(why.executor)
+		o.Title = fmt.Sprintf("%s waits in %s while %s %s", o.Victim, pool, s.whoOf(o, holder), s.state(why.root))
+		o.Happened = fmt.Sprintf("Its %s %s inside units and %s no CPU. %s", s.workers(why.executor), verb(s.count(why.executor), "waits", "wait"), verb(s.count(why.executor), "uses", "use"), of)
+		o.Remedy = "More workers, or a pool of its own for what waits."
+		if holder != o.Victim {
+			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers.", holder)
+		}
+	case FewWorkers:
+		pool := s.executor(why.executor)
+		o.Title = fmt.Sprintf("%s has too few workers", pool)
+		o.Happened = fmt.Sprintf("While CPUs are idle its %s %s, and %s waits in its queue. %s", s.workers(why.executor), verb(s.count(why.executor), "computes", "compute"), o.Victim, of)
+		o.Remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d). A ThreadPoolExecutor starts more than its core size only when its queue is full.", s.CPUs)
+	case Held:
+		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
+		if why.root != (account.Frame{}) {
+			o.Title += fmt.Sprintf(", which %s has that %s", holder, s.state(why.root))
+		}
+		o.Happened = of
+		o.Remedy = "Hold it for less: take what waits or computes out of it, have more of them, or divide what it protects. More threads gain nothing."
+	case Order:
+		pool := s.executor(why.executor)
+		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
+		o.Happened = "Its workers take the newest units first, or those of a higher priority. " + of
+		o.Remedy = "Make it first in, first out: asyncMode of a ForkJoinPool, a FIFO queue of a ThreadPoolExecutor. The run does not get shorter; these units end sooner."
+	case Inflation:
+		c := s.classOf(why.holder)
+		o.Title = fmt.Sprintf("%s takes %.1f times as much CPU time when several run at once", holder, s.inflated[why.holder])
+		o.Happened = fmt.Sprintf("Alone a unit computes for %s, beside others of its class for %s (medians of %d and %d units). Nothing waits: they share something, such as a counter, a cache line or the CPU's caches. %s",
+			units.FormatNs(c.Alone.Median), units.FormatNs(c.Together.Median), c.Alone.Units, c.Together.Units, of)
+		o.Remedy = "Give each thread its own copy (ThreadLocalRandom, LongAdder), or compute on local data; more threads gain little."
+	case Collection:
+		o.Title = fmt.Sprintf("%s is stopped by the collector (%s)", o.Victim, s.graph.Pauses[why.root.On])
+		o.Happened = of
+		o.Remedy = "See shadow gc for what ran and why."
+	}
+}
+
+func (s *Session) classOf(class uint32) *account.Class {
+	for i := range s.account.Classes {
+		if s.account.Classes[i].Class == class {
+			return &s.account.Classes[i]
+		}
+	}
+	return &account.Class{}
+}
+
+func (s *Session) whoOf(o *Obstacle, holder string) string {
+	if holder == o.Victim {
+		return "its workers are in units that wait, too: " + holder
+	}
+	return holder
+}
+
+// count is how many workers an executor has.
+func (s *Session) count(executor uint32) int {
+	if int(executor) < len(s.graph.Executors) {
+		return s.graph.Executors[executor].Workers
+	}
+	return 0
+}
+
+func verb(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+func (s *Session) workers(executor uint32) string {
+	return text.PluralExact(int64(s.count(executor)), "worker", "workers")
+}
+
+// boundText says what the run hangs on if nothing stands in its way.
+func (s *Session) boundText(why cause, wanted float64) string {
+	class := s.graph.Classes[why.holder]
+	switch why.kind {
+	case cpuBound:
+		return fmt.Sprintf("all %d CPUs compute, mostly in %s", s.CPUs, class)
+	case serial:
+		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used", class, wanted, s.CPUs)
+	case own:
+		return fmt.Sprintf("%s %s", class, s.state(why.root))
+	case otherLoads:
+		return "other programs, or threads of the JVM, have the CPUs"
+	case notKnown:
+		return "what is waited for is not known"
+	case WaitsForItself, Occupied, FewWorkers, Order:
+		return "waits in the queue of " + s.executor(why.executor)
+	case Held, HoldAndWait:
+		return "waits for " + s.place(why.place-1)
+	case Inflation:
+		return fmt.Sprintf("%s computes, and takes longer beside others of its class", class)
+	case Collection:
+		return "the collector stops the program"
+	}
+	return ""
+}
