@@ -29,9 +29,9 @@ func newWhy(env console.Env) *cobra.Command {
 	var f whyFlags
 	cmd := &cobra.Command{
 		Use:   "why DIR",
-		Short: "What the response times of each class went to, and what that hangs on",
+		Short: "What the response times of each class went to, and what that depends on",
 		Long: `Divides the response times of the units of each class, from when each was handed
-over, or due, to its end. The parts add up. Then follows each part to what it hangs on:
+over, or due, to its end. The parts add up. Then follows each part to what it depends on:
 from a unit in a queue to what the workers do meanwhile, from a wait to who has what is
 waited for, up to something that waits for nothing in the program.
 
@@ -77,11 +77,11 @@ func (f *whyFlags) print(env console.Env, a *account.Session) error {
 	}
 	var b strings.Builder
 	switch {
-	case len(a.Obstacles) > 0 || a.Bound == "":
-	case a.Known:
-		fmt.Fprintf(&b, "Nothing was found to stand in the way. What the run hangs on: %s (%s).\n", a.Bound, units.FormatPercent(a.Share))
+	case len(a.Obstacles) > 0 || a.Bound.What == "":
+	case a.Bound.Known:
+		fmt.Fprintf(&b, "Nothing was found to stand in the way. What %s of the time of %s depends on: %s.\n", units.FormatPercent(a.Bound.Share), a.Bound.Class, a.Bound.What)
 	default:
-		fmt.Fprintf(&b, "What most of the time hangs on cannot be told: %s (%s).\n", a.Bound, units.FormatPercent(a.Share))
+		fmt.Fprintf(&b, "What most of the time depends on is not known: for %s of the time of %s, %s.\n", units.FormatPercent(a.Bound.Share), a.Bound.Class, a.Bound.What)
 	}
 	for i, o := range a.Obstacles {
 		fmt.Fprintf(&b, "%d. %s.\n   %s %s\n", i+1, o.Title, o.Happened, o.Remedy)
@@ -107,7 +107,7 @@ func (f *whyFlags) print(env console.Env, a *account.Session) error {
 	return nil
 }
 
-// leastShown is the least share of a class's time that the tree shows.
+// leastShown is the smallest share of a class's time that the tree shows.
 const leastShown = 0.03
 
 func printClass(b *strings.Builder, c *account.Class) {

@@ -1,8 +1,8 @@
 // Package account divides the response times of units of work by what they went to,
-// and follows each part to what it hangs on.
+// and follows each part to what it depends on.
 //
 // The parts of a class add up to the response times of its units: from when each was
-// handed over, or due, to its end. What a part hangs on is found at moments drawn evenly
+// handed over, or due, to its end. What a part depends on is found at moments drawn evenly
 // from those times: at each the chain is followed, from a unit in a queue to what the
 // workers do then, from a wait to who has what is waited for, until something is reached
 // that waits for nothing in the program. n draws give a share p with a standard error of at
@@ -11,6 +11,8 @@ package account
 
 import (
 	"cmp"
+	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"stackagent/granularity/graph"
@@ -27,9 +29,9 @@ const (
 	Join                   // waits for the end of a unit of class On
 	Lock                   // waits for a lock or permit, Waits On
 	Handed                 // waits for what another unit gives or signals, Waits On
-	NotMade                // what is waited for was not handed over yet: by its submitter
+	NotMade                // not submitted yet, and another unit waits for it: the submitter comes next
 	Compute                // on a CPU
-	Ready                  // ready, waiting for a CPU, which who comes next in the chain had; last: a thread that is not in the graph
+	Ready                  // waits for a CPU: the next link has it; without one a thread that is not in the graph
 	Sleep                  // a time
 	IO                     // Waits On
 	Collector              // a pause or stall of the collector, Pauses On
@@ -64,7 +66,7 @@ type Part struct {
 	Ns units.Ns
 }
 
-// Chain is what a part of a class's time hangs on: the first frame is one of its own, the last the root.
+// Chain is what a part of a class's time depends on: the first frame is one of its own, the last the root.
 type Chain struct {
 	Frames []Frame
 	N      int     // of the draws
@@ -73,19 +75,12 @@ type Chain struct {
 
 // Class is the account of the units of a class.
 type Class struct {
-	Class           uint32
-	Units           int
-	Response        units.Ns // summed
-	Parts           []Part   // longest first; they add up to Response
-	Chains          []Chain  // most frequent first
-	Draws           int
-	Alone, Together Cost // of units that computed while no other, or one and more others, of the class did
-}
-
-// Cost is what units computed.
-type Cost struct {
-	Units  int
-	Median units.Ns
+	Class    uint32
+	Units    int
+	Response units.Ns // summed
+	Parts    []Part   // longest first; they add up to Response
+	Chains   []Chain  // most frequent first
+	Draws    int
 }
 
 // Place is where and for what units wait.
@@ -101,64 +96,75 @@ type Account struct {
 	Places  []Place // that On of Lock, Handed and IO counts
 }
 
-// Draws is how many moments are drawn of each class.
-const Draws = 2000
+// How many moments are drawn of each class: fewer of those after the first mostDrawn, as a program may have any number of classes.
+const (
+	Draws     = 2000
+	fewDraws  = 100
+	mostDrawn = 50
+)
 
-// Of makes the account of a graph's schedule.
+// Of makes the account of a graph's schedule. It is the same each time.
 func Of(g *graph.Graph, s *graph.Schedule) *Account {
 	b := newBook(g, s)
-	out := &Account{}
 	byClass := map[uint32][]uint32{}
 	for i := range g.Units {
 		if u := &g.Units[i]; !u.Beside && s.Start[i].At != graph.Never && g.Finish(s, i) != graph.Never {
 			byClass[u.Class] = append(byClass[u.Class], uint32(i))
 		}
 	}
-	for class, list := range byClass {
-		out.Classes = append(out.Classes, b.class(class, list))
+	out := &Account{}
+	for _, class := range slices.Sorted(maps.Keys(byClass)) {
+		out.Classes = append(out.Classes, b.divided(class, byClass[class]))
+	}
+	slices.SortStableFunc(out.Classes, func(x, y Class) int { return cmp.Compare(y.Response, x.Response) })
+	for i := range out.Classes {
+		c := &out.Classes[i]
+		if c.Response == 0 {
+			continue
+		}
+		if c.Draws = Draws; i >= mostDrawn {
+			c.Draws = fewDraws
+		}
+		b.random = rand.New(rand.NewPCG(uint64(c.Class), 0)) // of its own: what is drawn of other classes changes nothing
+		b.draw(c, byClass[c.Class])
 	}
 	out.Places = b.places
-	slices.SortFunc(out.Classes, func(x, y Class) int {
-		return cmp.Or(cmp.Compare(y.Response, x.Response), cmp.Compare(x.Class, y.Class))
-	})
 	return out
 }
 
-// class is the account of some units of a class.
-func (b *book) class(class uint32, list []uint32) Class {
+// divided has the parts of a class.
+func (b *book) divided(class uint32, list []uint32) Class {
 	c := Class{Class: class, Units: len(list)}
-	parts, until := map[Frame]units.Ns{}, make([]units.Ns, 0, len(list))
+	parts := map[Frame]units.Ns{}
 	for _, u := range list {
 		b.divide(u, func(f Frame, n units.Ns) { parts[f] += n })
-		c.Response += b.g.Finish(b.s, int(u)) - b.due[u]
-		until = append(until, c.Response)
+		c.Response += b.response(u)
 	}
 	for f, n := range parts {
 		c.Parts = append(c.Parts, Part{f, n})
 	}
 	slices.SortFunc(c.Parts, func(x, y Part) int { return cmp.Or(cmp.Compare(y.Ns, x.Ns), compareFrames(x.Frame, y.Frame)) })
-	c.Alone, c.Together = b.costs(list)
-	if c.Response > 0 {
-		b.draw(&c, list, until)
-	}
 	return c
 }
+
+// response is the time from when a unit was handed over, or due, to its end.
+func (b *book) response(u uint32) units.Ns { return b.finish(u) - b.due[u] }
 
 func compareFrames(x, y Frame) int {
 	return cmp.Or(cmp.Compare(x.State, y.State), cmp.Compare(x.Class, y.Class), cmp.Compare(x.On, y.On))
 }
 
-// draw follows moments drawn evenly from the units' times; until are the sums of those.
-func (b *book) draw(c *Class, list []uint32, until []units.Ns) {
-	at, index := map[string]int{}, 0
-	c.Draws = Draws
-	for k := range Draws {
-		x := units.Ns((float64(k) + b.random.float()) * float64(c.Response) / Draws)
-		for index < len(list)-1 && until[index] <= x {
+// draw follows moments drawn evenly from the units' times.
+func (b *book) draw(c *Class, list []uint32) {
+	at, index, until := map[string]int{}, 0, b.response(list[0])
+	for k := range c.Draws {
+		x := units.Ns((float64(k) + b.random.Float64()) * float64(c.Response) / float64(c.Draws))
+		for index < len(list)-1 && until <= x {
 			index++
+			until += b.response(list[index])
 		}
 		u := list[index]
-		t := b.g.Finish(b.s, int(u)) - max(1, until[index]-x)
+		t := b.finish(u) - max(1, until-x)
 		frames := b.follow(u, t)
 		key := keyOf(frames)
 		i, seen := at[key]
@@ -182,18 +188,3 @@ func keyOf(frames []Frame) string {
 	}
 	return string(key)
 }
-
-// random is a generator of pseudo-random numbers (splitmix64, Steele, Lea and Flood, 2014): the same account each time.
-type random uint64
-
-func (r *random) next() uint64 {
-	*r += 0x9e3779b97f4a7c15
-	z := uint64(*r)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-func (r *random) float() float64 { return float64(r.next()>>11) / (1 << 53) }
-
-func (r *random) below(n int) int { return int(r.next() % uint64(n)) }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"stackagent/granularity/graph"
@@ -53,7 +54,7 @@ func classOf(t *testing.T, g *graph.Graph, a *Account, name string) *Class {
 	return nil
 }
 
-// shareOf is the share of the draws whose chain has these states, the first of the class, the others of those given.
+// shareOf is the share of the draws whose chain has these states, each of the class given.
 func shareOf(g *graph.Graph, c *Class, states []State, classes []string) float64 {
 	n := 0
 	for _, x := range c.Chains {
@@ -187,27 +188,36 @@ func TestReady(t *testing.T) {
 	near(t, "computing", shareOf(g, c, []State{Compute}, []string{"Work"}), 1.0/8)
 }
 
-// Units that compute twice as long beside another one.
-func TestCosts(t *testing.T) {
-	g, a := replayed(t, 2, func(b *graph.Builder) {
-		one, two := b.Executor(graph.Executor{Name: "one", Workers: 1}), b.Executor(graph.Executor{Name: "two", Workers: 2})
-		main := unit(b, "main", 0, "main")
-		last := uint32(0)
-		for range 20 {
-			last = unit(b, "Work", one, "w")
-			submit(b, main, last)
-			b.Compute(last, 10*ms)
-		}
-		b.Do(main, graph.Join, last)
-		for i := range 20 {
-			u := unit(b, "Work", two, []string{"x", "y"}[i%2])
-			submit(b, main, u)
-			b.Compute(u, 20*ms)
-		}
+// The owner computes for 50 ms after it gave the lock back: then the second one has it.
+func TestHolderThatGaveItBack(t *testing.T) {
+	g, a := replayed(t, 4, func(b *graph.Builder) {
+		lock := b.Wait(graph.Wait{Class: b.Classes.Number("Lock"), Kind: "park", Object: 9, Lock: true})
+		first, second, third := unit(b, "First", 0, "a"), unit(b, "Second", 0, "b"), unit(b, "Third", 0, "c")
+		one, two := b.Resource(graph.Event, "one", 1), b.Resource(graph.Event, "two", 1)
+		b.Compute(first, 20*ms)
+		b.Do(first, graph.Signal, one)
+		b.Compute(first, 50*ms)
+		b.Compute(second, ms)
+		b.Add(second, graph.Step{Kind: graph.Await, On: one, Wait: lock})
+		b.Add(second, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 40 * ms})
+		b.Do(second, graph.Signal, two)
+		b.Compute(third, 20*ms)
+		b.Add(third, graph.Step{Kind: graph.Await, On: two, Wait: lock})
 	})
-	c := classOf(t, g, a, "Work")
-	if c.Alone != (Cost{20, 10 * ms}) || c.Together != (Cost{20, 20 * ms}) {
-		t.Errorf("alone %v, together %v", c.Alone, c.Together)
+	near(t, "the second one has it", shareOf(g, classOf(t, g, a, "Third"), []State{Lock, Sleep}, []string{"Third", "Second"}), 40.0/60)
+}
+
+// The same graph has the same account, whatever the order of maps.
+func TestSameEachTime(t *testing.T) {
+	g, first := replayed(t, 2, func(b *graph.Builder) { randomProgram(b, rand.New(rand.NewPCG(3, 46))) })
+	s, err := replay.Run(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if again := Of(g, s); !reflect.DeepEqual(again, first) {
+			t.Fatal("another account of the same graph")
+		}
 	}
 }
 
@@ -272,12 +282,9 @@ func TestEdges(t *testing.T) {
 			t.Errorf("open at %d: %d, want %d", at, got, want)
 		}
 	}
-	if got := e.until(12); got != 17 {
-		t.Errorf("until 12: %d, want 17", got)
-	}
 }
 
-// What an account of many units takes, for the comparison of their numbers: go test -bench .
+// BenchmarkOf is the account of 100,000 units.
 func BenchmarkOf(b *testing.B) {
 	var x graph.Builder
 	pool := x.Executor(graph.Executor{Name: "pool", Workers: 8})

@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"sort"
 
@@ -19,21 +20,21 @@ type span struct {
 type book struct {
 	g      *graph.Graph
 	s      *graph.Schedule
-	random random
+	random *rand.Rand
 
 	submitted, due []units.Ns // by unit
 	submitter      []int32    // by unit; -1: not known
 	threads        [][]span   // by thread: its outermost units, by start
 	workers        [][]worker // by executor
-	holds          map[object][]span
+	holds          map[object][]hold
 	places         []Place
 	place          map[Place]uint32
 	givers         map[uint32]map[uint32]bool // by place: classes whose units ended such waits
 	byClass        map[uint32][]uint32        // threads that ran units of a class
-	children       map[uint32][]uint32        // by unit: those that it submitted, in order
+	children       map[uint32][]uint32        // by unit: those that it submitted, in the order of time
 	computes       []span                     // steps that compute, by start
 	long           []long                     // of them
-	wants          *edges                     // of steps that compute, or are ready to
+	wants          edges                      // of steps that compute, or are ready to
 	visited        []uint32
 	frameOf        []int // by visited: its frame
 	frames         []Frame
@@ -53,8 +54,8 @@ type object struct {
 
 func newBook(g *graph.Graph, s *graph.Schedule) *book {
 	n := len(g.Units)
-	b := &book{g: g, s: s, random: 1, submitted: make([]units.Ns, n), due: make([]units.Ns, n), submitter: make([]int32, n), threads: make([][]span, len(g.Threads)),
-		workers: make([][]worker, len(g.Executors)), holds: map[object][]span{}, place: map[Place]uint32{}, givers: map[uint32]map[uint32]bool{}, byClass: map[uint32][]uint32{}, children: map[uint32][]uint32{}}
+	b := &book{g: g, s: s, submitted: make([]units.Ns, n), due: make([]units.Ns, n), submitter: make([]int32, n), threads: make([][]span, len(g.Threads)),
+		workers: make([][]worker, len(g.Executors)), holds: map[object][]hold{}, place: map[Place]uint32{}, givers: map[uint32]map[uint32]bool{}, byClass: map[uint32][]uint32{}, children: map[uint32][]uint32{}}
 	for i := range n {
 		b.submitted[i], b.submitter[i] = s.Start[i].At, -1
 	}
@@ -157,8 +158,13 @@ type event struct {
 	gets bool
 }
 
-// readHolds finds who had what is waited for, and when: whoever got it after a wait, until it made the next one go on, or ended. One that found it free is known
-// to have had it from its start on at the earliest: it is taken to have it from then.
+// hold is a time in which a unit has something.
+type hold struct {
+	span
+	released bool // its end is known; else it is that of the unit
+}
+
+// readHolds finds who had what is waited for, and when.
 func (b *book) readHolds() {
 	events := map[object][]event{}
 	for i := range b.g.Units {
@@ -194,9 +200,11 @@ func (b *book) gives(place, class uint32) {
 	b.givers[place][class] = true
 }
 
-func (b *book) holdsOf(list []event) (out []span) {
+// holdsOf are the times in which units have an object: from the end of a wait for it until the next one could continue. A unit that found it free is
+// taken to have it from its start, or from when it gave it back before. One that nobody waited for then may have given it back before its end.
+func (b *book) holdsOf(list []event) (out []hold) {
 	slices.SortStableFunc(list, func(x, y event) int { return cmp.Compare(x.at, y.at) })
-	got := map[uint32]units.Ns{}
+	got, gave := map[uint32]units.Ns{}, map[uint32]units.Ns{}
 	for _, e := range list {
 		if e.gets {
 			got[e.unit] = e.at
@@ -204,15 +212,16 @@ func (b *book) holdsOf(list []event) (out []span) {
 		}
 		from, known := got[e.unit]
 		if !known {
-			from = b.s.Start[e.unit].At
+			from = max(b.s.Start[e.unit].At, gave[e.unit])
 		}
-		out = append(out, span{e.unit, from, e.at})
-		got[e.unit] = e.at // what it gets again it finds free
+		out = append(out, hold{span{e.unit, from, e.at}, true})
+		delete(got, e.unit)
+		gave[e.unit] = e.at
 	}
 	for unit, from := range got {
-		out = append(out, span{unit, from, b.finish(unit)})
+		out = append(out, hold{span{unit, from, b.finish(unit)}, false})
 	}
-	slices.SortFunc(out, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
+	slices.SortFunc(out, func(x, y hold) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
 	return out
 }
 
@@ -260,10 +269,10 @@ func (b *book) computesAt(u uint32, t units.Ns) bool {
 		from = b.s.End[int(g.First)+k-1].At
 	}
 	length := b.s.End[int(g.First)+k].At - from
-	return x.Len >= length || b.random.float() <= float64(x.Len)/float64(length)
+	return x.Len >= length || b.random.Float64() <= float64(x.Len)/float64(length)
 }
 
-// maxComputing bounds how many steps are looked at that compute, or began to before a moment.
+// maxComputing bounds how many steps before a moment are searched for those that compute then.
 const maxComputing = 512
 
 // long is a step that computes while more than maxComputing others begin.
@@ -276,10 +285,9 @@ type long struct {
 type edges struct {
 	at   []units.Ns
 	open []int32
-	sum  []units.Ns // of open, up to at
 }
 
-func edgesOf(spans []span) *edges {
+func edgesOf(spans []span) (e edges) {
 	type edge struct {
 		at units.Ns
 		by int32
@@ -289,18 +297,14 @@ func edgesOf(spans []span) *edges {
 		list = append(list, edge{x.from, 1}, edge{x.to, -1})
 	}
 	slices.SortFunc(list, func(x, y edge) int { return cmp.Compare(x.at, y.at) })
-	e := &edges{}
-	open, sum := int32(0), units.Ns(0)
-	for i, x := range list {
-		if i > 0 {
-			sum += units.Ns(open) * (x.at - list[i-1].at)
-		}
+	open := int32(0)
+	for _, x := range list {
 		open += x.by
 		if n := len(e.at); n > 0 && e.at[n-1] == x.at {
 			e.open[n-1] = open
 			continue
 		}
-		e.at, e.open, e.sum = append(e.at, x.at), append(e.open, open), append(e.sum, sum)
+		e.at, e.open = append(e.at, x.at), append(e.open, open)
 	}
 	return e
 }
@@ -311,15 +315,6 @@ func (e *edges) openAt(t units.Ns) int {
 		return int(e.open[i-1])
 	}
 	return 0
-}
-
-// until is the integral of how many were open until a moment.
-func (e *edges) until(t units.Ns) units.Ns {
-	i := sort.Search(len(e.at), func(i int) bool { return e.at[i] > t })
-	if i == 0 {
-		return 0
-	}
-	return e.sum[i-1] + units.Ns(e.open[i-1])*(t-e.at[i-1])
 }
 
 // readComputes finds when threads compute, or want to.
@@ -354,62 +349,4 @@ func (b *book) wantedAt(t units.Ns) float64 {
 		n = min(n, float64(b.g.CPUs))
 	}
 	return n
-}
-
-// Limits of how many units of a class compute at a time, on average, for the costs alone and together.
-const (
-	alone    = 1.15
-	together = 1.7
-)
-
-// costs are what units of a class computed by how many of them did at a time.
-func (b *book) costs(list []uint32) (one, more Cost) {
-	var spans []span
-	for _, u := range list {
-		spans = append(spans, b.computesOf(u)...)
-	}
-	e := edgesOf(spans)
-	var ones, mores []units.Ns
-	for _, u := range list {
-		at, beside, run := units.Ns(0), units.Ns(0), units.Ns(0)
-		g := &b.g.Units[u]
-		for _, x := range b.computesOf(u) {
-			at += x.to - x.from
-			beside += e.until(x.to) - e.until(x.from)
-		}
-		for _, x := range b.g.StepsOf(int(u)) {
-			if x.Kind == graph.Compute && x.Class == g.Class {
-				run += x.Len
-			}
-		}
-		switch {
-		case at == 0 || run == 0:
-		case float64(beside) <= alone*float64(at):
-			ones = append(ones, run)
-		case float64(beside) >= together*float64(at):
-			mores = append(mores, run)
-		}
-	}
-	return costOf(ones), costOf(mores)
-}
-
-func costOf(list []units.Ns) Cost {
-	if len(list) == 0 {
-		return Cost{}
-	}
-	slices.Sort(list)
-	return Cost{len(list), list[len(list)/2]}
-}
-
-// computesOf are the times in which a unit computes, or is ready to.
-func (b *book) computesOf(u uint32) (out []span) {
-	at, g := b.s.Start[u].At, &b.g.Units[u]
-	for k, x := range b.g.StepsOf(int(u)) {
-		to := b.s.End[int(g.First)+k].At
-		if x.Kind == graph.Compute && at < to {
-			out = append(out, span{u, at, to})
-		}
-		at = to
-	}
-	return out
 }

@@ -75,7 +75,7 @@ func (b *book) stateOf(u, step uint32) Frame {
 func (b *book) waitState(x *graph.Step) (State, uint32) {
 	switch w := b.waitOf(x); {
 	case w == nil:
-		return Handed, 0
+		return Handed, b.placeOf(0)
 	case w.Kind == "sleep":
 		return Sleep, b.placeOf(x.Wait)
 	case w.Kind == "io":
@@ -104,7 +104,7 @@ func (b *book) follow(u uint32, t units.Ns) []Frame {
 		}
 		b.visited = append(b.visited, uint32(next))
 		n := len(b.frames)
-		next = b.link(uint32(b.visited[len(b.visited)-1]), t)
+		next = b.link(uint32(next), t)
 		b.frameOf = append(b.frameOf, min(n, len(b.frames)-1))
 	}
 	return b.frames
@@ -123,7 +123,7 @@ func (b *book) root(s State, class, on uint32) int64 {
 	return -1
 }
 
-// link adds what a unit does at a moment, and is the unit that this hangs on; -1: none.
+// link adds what a unit does at a moment, and is the unit that this depends on; -1: none.
 func (b *book) link(u uint32, t units.Ns) int64 {
 	g := &b.g.Units[u]
 	switch {
@@ -135,7 +135,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		}
 		return by
 	case t < b.due[u]:
-		return b.root(Sleep, g.Class, 0)
+		return b.root(Sleep, g.Class, b.placeOf(0))
 	case t < b.s.Start[u].At && g.Executor == 0:
 		return b.root(Starting, g.Class, 0)
 	case t < b.s.Start[u].At:
@@ -175,10 +175,10 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 func (b *book) atCPU(g *graph.Unit, t units.Ns) int64 {
 	b.add(Frame{Ready, g.Class, 0})
 	list := b.computing(t)
-	if n := b.g.CPUs; len(list) == 0 || n > 0 && b.random.float() > float64(len(list))/float64(n) {
+	if n := b.g.CPUs; len(list) == 0 || n > 0 && b.random.Float64() > float64(len(list))/float64(n) {
 		return -1
 	}
-	b.add(Frame{Compute, b.g.Units[list[b.random.below(len(list))]].Class, 0})
+	b.add(Frame{Compute, b.g.Units[list[b.random.IntN(len(list))]].Class, 0})
 	return -1
 }
 
@@ -190,26 +190,12 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 		b.add(f)
 		return b.atCPU(g, t)
 	}
-	all, there := b.workers[g.Executor], 0
-	for i := range all {
-		if all[i].from <= t && t < all[i].to {
-			there++
-		}
-	}
-	if there == 0 {
+	w := b.workerAt(g.Executor, t)
+	if w == nil {
 		b.add(f)
 		return b.root(NoWorker, g.Class, g.Executor)
 	}
-	n, i := b.random.below(there), 0
-	for ; ; i++ {
-		if w := &all[i]; w.from <= t && t < w.to {
-			if n == 0 {
-				break
-			}
-			n--
-		}
-	}
-	unit := b.unitAt(all[i].thread, t)
+	unit := b.unitAt(w.thread, t)
 	if unit < 0 {
 		b.add(f)
 		return b.root(Idle, g.Class, g.Executor)
@@ -221,51 +207,76 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 	return int64(unit)
 }
 
-// maxHolders bounds how many of those that have a permit are looked at.
-const maxHolders = 64
+// maxLooked bounds how many units, threads or workers are looked at for one moment.
+const maxLooked = 256
 
-// atHolder is who has what a unit waits for.
+// workerAt is one of the workers that an executor has at a moment; nil: there is none. Of an executor with very many of them some are tried.
+func (b *book) workerAt(executor uint32, t units.Ns) (found *worker) {
+	all, n := b.workers[executor], 0
+	for k := range min(len(all), maxLooked) {
+		if len(all) > maxLooked {
+			k = b.random.IntN(len(all))
+		}
+		if w := &all[k]; w.from <= t && t < w.to {
+			if n++; b.random.IntN(n) == 0 {
+				found = w
+			}
+		}
+	}
+	return found
+}
+
+// atHolder is who has what a unit waits for: if possible one that is known to have given it back later.
 func (b *book) atHolder(u uint32, x *graph.Step, t units.Ns) int64 {
 	w := b.waitOf(x)
 	holds := b.holds[object{w.Object, w.Class}]
 	last := sort.Search(len(holds), func(i int) bool { return holds[i].from > t })
-	var found []uint32
-	for i := last - 1; i >= 0 && i >= last-maxHolders; i-- {
-		if h := &holds[i]; t < h.to && h.unit != u {
-			found = append(found, h.unit)
+	var sure, perhaps []uint32
+	for i := last - 1; i >= max(0, last-maxLooked); i-- {
+		switch h := &holds[i]; {
+		case t >= h.to || h.unit == u:
+		case h.released:
+			sure = append(sure, h.unit)
+		default:
+			perhaps = append(perhaps, h.unit)
 		}
 	}
-	if len(found) > 0 {
-		return int64(found[b.random.below(len(found))])
+	return b.oneOf(u, sure, perhaps)
+}
+
+// oneOf is one of the first list that has any.
+func (b *book) oneOf(u uint32, lists ...[]uint32) int64 {
+	for _, list := range lists {
+		if len(list) > 0 {
+			return int64(list[b.random.IntN(len(list))])
+		}
 	}
 	return b.root(NotKnown, b.g.Units[u].Class, 0)
 }
 
-// atGiver is one of the units for which a unit waits that nobody is known to have made go on: of those that it submitted and that have not ended,
-// else of those in progress of the classes that are known to have ended such waits.
+// atGiver is what a unit waits for that nobody is known to have ended: one of the units that it submitted and that have not ended, else one of those in
+// progress whose classes are known to have ended such waits.
 func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
-	var found []uint32
-	for _, child := range b.children[u] {
-		if b.submitted[child] <= t && t < b.finish(child) {
-			if found = append(found, child); len(found) == maxHolders {
-				break
-			}
+	var open []uint32
+	children := b.children[u]
+	last := sort.Search(len(children), func(i int) bool { return b.submitted[children[i]] > t })
+	for i := last - 1; i >= max(0, last-maxLooked); i-- {
+		if t < b.finish(children[i]) {
+			open = append(open, children[i])
 		}
 	}
-	if len(found) == 0 {
-		found = b.inProgress(u, place, t)
+	if len(open) > 0 {
+		return b.oneOf(u, open)
 	}
-	if len(found) == 0 {
-		return b.root(NotKnown, b.g.Units[u].Class, 0)
-	}
-	return int64(found[b.random.below(len(found))])
+	return b.oneOf(u, b.inProgress(u, place, t))
 }
 
-// inProgress are the units of the classes that are known to have ended waits at a place.
+// inProgress are units of the classes that are known to have ended waits at a place.
 func (b *book) inProgress(u, place uint32, t units.Ns) (found []uint32) {
 	for class := range b.givers[place] {
-		for _, thread := range b.byClass[class] {
-			if unit := b.unitAt(thread, t); unit >= 0 && b.g.Units[unit].Class == class && uint32(unit) != u {
+		threads := b.byClass[class]
+		for k := 0; k < len(threads); k += 1 + len(threads)/maxLooked {
+			if unit := b.unitAt(threads[k], t); unit >= 0 && b.g.Units[unit].Class == class && uint32(unit) != u {
 				found = append(found, uint32(unit))
 			}
 		}

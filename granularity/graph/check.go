@@ -8,7 +8,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// MaxSteps bounds the size of a graph: 40 bytes a step, and 16 a step for a schedule.
+// MaxSteps bounds the size of a graph: 32 bytes a step, and 16 a step for a schedule.
 const MaxSteps = 10_000_000
 
 // maxLen bounds a length and the sum of lengths, so that times do not overflow: 31 years.

@@ -67,7 +67,7 @@ type Wait struct {
 	Class  uint32 // index in Classes, of what was waited for; 0: not known
 	Site   uint32 // index in Sites: where the program waited; 0: not known
 	Kind   string // monitor, notify, park, sleep or io
-	Object uint32 // identity hash of what was waited for; 0: not known
+	Object uint32 // of a lock: its identity hash; 0: not known
 	Lock   bool   // it has holders: a monitor, a lock or permits
 }
 

@@ -190,7 +190,7 @@ func TestManyThreads(t *testing.T) {
 		for mode, n := range map[string]int{"short": short, "many": many} {
 			x := observe(t, a, source, mode, strconv.Itoa(n))
 			r := x.Record()
-			seen, freeing := 0, 0 // freeing the memory of so many stacks can take long enough for a row of its own
+			seen, freeing := 0, 0 // freeing the memory of that many stacks can take long enough for a row of its own
 			for i, th := range r.Threads {
 				if th.Name == EndOfProcess && th.TID == 0 {
 					freeing++

@@ -1,5 +1,5 @@
 // Package account is the account of a session's time, with names: what the response
-// times of each class of units went to, what that hangs on, and the obstacles that this
+// times of each class of units went to, what that depends on, and the obstacles that this
 // amounts to (package granularity/account has the method).
 package account
 
@@ -18,16 +18,21 @@ import (
 type Session struct {
 	LengthNs  units.Ns          `json:"length_ns"` // of the recording
 	CPUs      int               `json:"cpus"`
-	Obstacles []Obstacle        `json:"obstacles"`   // what stands in the way, most first
-	Bound     string            `json:"bound"`       // what the run hangs on, whether that could be otherwise or not
-	Share     float64           `json:"bound_share"` // of the response times of the class with most of them
-	Known     bool              `json:"bound_known"` // bound says what it is
-	Classes   []Class           `json:"classes"`     // by response, longest first
+	Obstacles []Obstacle        `json:"obstacles"` // what stands in the way, most first
+	Bound     Bound             `json:"bound"`     // what most of the time depends on, whether that could be otherwise or not
+	Classes   []Class           `json:"classes"`   // by response, longest first
 	NotKnown  map[string]string `json:"not_known,omitempty"`
 
-	graph    *graph.Session
-	inflated map[uint32]float64 // by class: by how much more its units compute when several run at a time
-	account  *account.Account
+	graph   *graph.Session
+	account *account.Account
+}
+
+// Bound is what most of the time of a class depends on: of the class with the longest response times, or of the body of a thread.
+type Bound struct {
+	Class string  `json:"class"`
+	What  string  `json:"what"`
+	Share float64 `json:"share"` // of the response times of the class
+	Known bool    `json:"known"` // what says what it is
 }
 
 // Class is the account of the units of a class.
@@ -37,7 +42,7 @@ type Class struct {
 	Units      int      `json:"units"`
 	ResponseNs units.Ns `json:"response_ns"` // from when each was handed over, or due, to its end; summed
 	Parts      []Part   `json:"parts"`       // add up to response_ns
-	Chains     []Chain  `json:"chains"`      // what it hangs on, by moments drawn evenly from the response times
+	Chains     []Chain  `json:"chains"`      // what it depends on, by moments drawn evenly from the response times
 }
 
 // Part is a part of a class's response times.
@@ -47,9 +52,9 @@ type Part struct {
 	Share float64  `json:"share"`
 }
 
-// Chain is what a share of a class's time hangs on: what a unit does, and what whoever that is for does, up to what waits for nothing.
+// Chain is what a share of a class's time depends on: what a unit does, and what whoever that is for does, up to what waits for nothing.
 type Chain struct {
-	Links  []string `json:"links"` // what a unit of the class does, what whoever that hangs on does, and so on
+	Links  []string `json:"links"` // what a unit of the class does, what whoever that depends on does, and so on
 	Share  float64  `json:"share"`
 	Wanted float64  `json:"cpus_wanted"` // that threads of the program used or were ready for then
 }
@@ -166,20 +171,33 @@ func (s *Session) place(n uint32) string {
 	case p.Kind == "monitor":
 		name = "the monitor of " + name
 	case strings.HasPrefix(name, "Semaphore"):
-		name = "a permit of a " + name
+		name = "a permit of " + withArticle(name)
+	case strings.HasSuffix(name, "ConditionObject"):
+		name = "a condition"
 	case p.Lock:
 		name = "the lock " + name
 	case isQueue(class):
-		name = "an element of a " + name
+		name = "an element of " + withArticle(name)
 	case p.Kind == "notify":
 		name = "Object.wait on " + name
 	default:
-		name = "a " + name
+		name = withArticle(name)
 	}
 	return name + s.at(n)
 }
 
-func isQueue(class string) bool { return strings.Contains(class, "Queue") }
+// withArticle is the name of a class with its article.
+func withArticle(name string) string {
+	if name != "" && strings.ContainsRune("AEIOaeio", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// isQueue reports whether a class is named as what holds elements for others.
+func isQueue(class string) bool {
+	return strings.HasSuffix(class, "Queue") || strings.HasSuffix(class, "Deque") || strings.HasSuffix(class, "Bag")
+}
 
 // ends reports whether a wait at a place is for the end of something, or for a moment, and not for what others have.
 func (s *Session) ends(n uint32) bool {

@@ -20,7 +20,6 @@ const (
 	FewWorkers     Kind = "few_workers"      // the workers of a pool compute, and CPUs are idle
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	Order          Kind = "order"            // what was handed over later runs first
-	Inflation      Kind = "work_inflation"   // units take more CPU time the more of them run at a time
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
@@ -33,7 +32,7 @@ const (
 	otherLoads Kind = "other_programs"
 )
 
-// Obstacle is something that a class's time hangs on and that could be otherwise.
+// Obstacle is something that a class's time depends on and that could be otherwise.
 type Obstacle struct {
 	Kind     Kind     `json:"kind"`
 	Title    string   `json:"title"`            // what is wrong, in a few words
@@ -46,7 +45,7 @@ type Obstacle struct {
 	Others   []string `json:"others,omitempty"` // further classes that wait for it
 }
 
-// cause is what obstacles are told apart by.
+// cause is what chains have in common that make one obstacle.
 type cause struct {
 	kind     Kind
 	executor uint32
@@ -55,42 +54,21 @@ type cause struct {
 	root     account.Frame
 }
 
-// weight is how much hangs on a cause.
+// weight is how much depends on a cause.
 type weight struct {
 	n      int
 	wanted float64
 }
 
-// Least shares of obstacles: of a class's response times, and of the recording in which a unit of it is in progress on average.
+// What an obstacle has at the minimum: of a class's response times, and of the recording in which a unit of it is in progress on average.
 const (
 	leastShare    = 0.1
 	leastProgress = 0.02
 	fullCPUs      = 0.85 // of the CPUs used or wanted: more threads gain nothing
 )
 
-// From so many units of a class each, alone and together, and such a factor on, their work is inflated.
-const (
-	leastUnits     = 10
-	leastInflation = 1.5
-	leastComputed  = units.Ns(100_000) // shorter units differ by what the CPU did before
-)
-
-// findInflation finds the classes whose units take more CPU time when others of the class run at the same time.
-func (s *Session) findInflation() {
-	s.inflated = map[uint32]float64{}
-	for i := range s.account.Classes {
-		c := &s.account.Classes[i]
-		if c.Alone.Units >= leastUnits && c.Together.Units >= leastUnits && c.Alone.Median >= leastComputed {
-			if f := float64(c.Together.Median) / float64(c.Alone.Median); f >= leastInflation {
-				s.inflated[c.Class] = f
-			}
-		}
-	}
-}
-
 // findObstacles sums the chains of all classes by their causes.
 func (s *Session) findObstacles() {
-	s.findInflation()
 	found := map[cause]*Obstacle{}
 	for i := range s.account.Classes {
 		c := &s.account.Classes[i]
@@ -109,7 +87,7 @@ func (s *Session) findObstacles() {
 		for why, w := range sums {
 			s.addObstacle(found, c, why, float64(w.n)/float64(c.Draws), progress)
 		}
-		if i == 0 || s.Classes[i].Body && s.Bound == "" {
+		if s.Bound.What == "" {
 			s.bound(i, sums)
 		}
 	}
@@ -187,8 +165,6 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return cause{kind: notKnown}
 	case root.State == account.Ready && frames[len(frames)-1].State == account.Ready:
 		return cause{kind: otherLoads}
-	case computes && s.inflated[root.Class] > 0:
-		return cause{kind: Inflation, holder: root.Class}
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
 	case computes:
@@ -208,14 +184,10 @@ func plain(root account.Frame) account.Frame {
 // queued is the cause of a wait in a queue, whose worker does what root says.
 func (s *Session) queued(f, root account.Frame, computes, full bool) cause {
 	switch {
-	case computes && full && s.inflated[root.Class] > 0:
-		return cause{kind: Inflation, holder: root.Class}
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
 	case s.graph.Executors[f.On].Leaves:
 		return cause{kind: own, holder: root.Class, root: root}
-	case computes && s.inflated[root.Class] > 0:
-		return cause{kind: Inflation, holder: root.Class}
 	case computes && s.CPUs > 0 && s.count(f.On) >= s.CPUs: // others of its workers wait, and so hold up more
 		return cause{kind: serial, holder: root.Class}
 	case computes:
@@ -226,7 +198,7 @@ func (s *Session) queued(f, root account.Frame, computes, full bool) cause {
 	return cause{kind: notKnown}
 }
 
-// cycle is the cause of a chain that comes back to itself.
+// cycle is the cause of a chain in which a unit waits for itself.
 func (s *Session) cycle(frames []account.Frame) cause {
 	last := len(frames) - 1
 	from := min(int(frames[last].On), last)
@@ -243,7 +215,7 @@ func (s *Session) cycle(frames []account.Frame) cause {
 	return cause{kind: notKnown}
 }
 
-// bound says what the time of a class hangs on most.
+// bound says what most of the time of a class depends on.
 func (s *Session) bound(i int, sums map[cause]weight) {
 	c := &s.account.Classes[i]
 	keys := slices.SortedFunc(maps.Keys(sums), func(x, y cause) int {
@@ -253,7 +225,5 @@ func (s *Session) bound(i int, sums map[cause]weight) {
 		return
 	}
 	w := sums[keys[0]]
-	s.Share = float64(w.n) / float64(c.Draws)
-	s.Known = keys[0].kind != notKnown
-	s.Bound = s.boundText(keys[0], w.wanted/float64(max(1, w.n)))
+	s.Bound = Bound{s.graph.Classes[c.Class], s.boundText(keys[0], w.wanted/float64(max(1, w.n))), float64(w.n) / float64(c.Draws), keys[0].kind != notKnown}
 }

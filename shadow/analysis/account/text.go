@@ -11,7 +11,7 @@ import (
 // describe writes an obstacle's sentences.
 func (s *Session) describe(o *Obstacle, why cause) {
 	holder := s.graph.Classes[why.holder]
-	of := fmt.Sprintf("%s of the response times of %s (%s in all) hang on this.", units.FormatPercent(o.Share), o.Victim, units.FormatNs(o.Ns))
+	of := fmt.Sprintf("%s of the response times of %s (%s in all) depend on this.", units.FormatPercent(o.Share), o.Victim, units.FormatNs(o.Ns))
 	switch why.kind {
 	case WaitsForItself:
 		pool := s.executor(why.executor)
@@ -38,7 +38,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case Held:
 		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
 		if why.root != (account.Frame{}) {
-			o.Title += fmt.Sprintf(", which %s has that %s", holder, s.state(why.root))
+			o.Title += fmt.Sprintf(", held by %s, which %s", holder, s.state(why.root))
 		}
 		o.Happened = of
 		o.Remedy = "Hold it for less: take what waits or computes out of it, have more of them, or divide what it protects. More threads gain nothing."
@@ -47,26 +47,11 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
 		o.Happened = "Its workers take the newest units first, or those of a higher priority. " + of
 		o.Remedy = "Make it first in, first out: asyncMode of a ForkJoinPool, a FIFO queue of a ThreadPoolExecutor. The run does not get shorter; these units end sooner."
-	case Inflation:
-		c := s.classOf(why.holder)
-		o.Title = fmt.Sprintf("%s takes %.1f times as much CPU time when several run at once", holder, s.inflated[why.holder])
-		o.Happened = fmt.Sprintf("Alone a unit computes for %s, beside others of its class for %s (medians of %d and %d units). Nothing waits: they share something, such as a counter, a cache line or the CPU's caches. %s",
-			units.FormatNs(c.Alone.Median), units.FormatNs(c.Together.Median), c.Alone.Units, c.Together.Units, of)
-		o.Remedy = "Give each thread its own copy (ThreadLocalRandom, LongAdder), or compute on local data; more threads gain little."
 	case Collection:
 		o.Title = fmt.Sprintf("%s is stopped by the collector (%s)", o.Victim, s.graph.Pauses[why.root.On])
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
 	}
-}
-
-func (s *Session) classOf(class uint32) *account.Class {
-	for i := range s.account.Classes {
-		if s.account.Classes[i].Class == class {
-			return &s.account.Classes[i]
-		}
-	}
-	return &account.Class{}
 }
 
 func (s *Session) whoOf(o *Obstacle, holder string) string {
@@ -84,6 +69,17 @@ func (s *Session) count(executor uint32) int {
 	return 0
 }
 
+// allCPUs names all CPUs of a machine.
+func allCPUs(n int) string {
+	switch n {
+	case 1:
+		return "the CPU"
+	case 2:
+		return "both CPUs"
+	}
+	return fmt.Sprintf("all %d CPUs", n)
+}
+
 func verb(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -95,12 +91,12 @@ func (s *Session) workers(executor uint32) string {
 	return text.PluralExact(int64(s.count(executor)), "worker", "workers")
 }
 
-// boundText says what the run hangs on if nothing stands in its way.
+// boundText says what the time depends on if nothing stands in its way.
 func (s *Session) boundText(why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
 	case cpuBound:
-		return fmt.Sprintf("all %d CPUs compute, mostly in %s", s.CPUs, class)
+		return fmt.Sprintf("%s %s, mostly in %s", allCPUs(s.CPUs), verb(s.CPUs, "computes", "compute"), class)
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used", class, wanted, s.CPUs)
 	case own:
@@ -113,8 +109,6 @@ func (s *Session) boundText(why cause, wanted float64) string {
 		return "waits in the queue of " + s.executor(why.executor)
 	case Held, HoldAndWait:
 		return "waits for " + s.place(why.place-1)
-	case Inflation:
-		return fmt.Sprintf("%s computes, and takes longer beside others of its class", class)
 	case Collection:
 		return "the collector stops the program"
 	}

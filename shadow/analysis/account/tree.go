@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Node is a link of the chains of a class, with what it hangs on.
+// Node is a link of the chains of a class, with what it depends on.
 type Node struct {
-	What  string  `json:"what"`
-	Share float64 `json:"share"` // of the response times of the class, by the draws
-	On    []*Node `json:"hangs_on,omitempty"`
+	What  string
+	Share float64 // of the response times of the class, by the draws
+	On    []*Node // what it depends on
 }
 
 // Tree joins the chains of a class by their first links.

@@ -58,19 +58,18 @@ type piece struct {
 	run     units.Ns // on a CPU; of a wait 0
 	held    units.Ns // ready while threads that are not the program's had the CPUs
 	state   activity.ThreadState
-	by      uint32 // thread that ended the wait; 0: not known
-	class   string // of what it waited for; "": not known
-	lock    bool   // that is a lock: the wait is no join, even if whoever ended it ends then
-	pin     bool   // a virtual thread kept its carrier
-	wait    *waitInfo
-	holder  uint32 // thread that owned an exclusive lock as the wait began; 0: none, or not known
-	expired bool   // the wait for something ended at a time limit
+	by      uint32    // thread that ended the wait; 0: not known
+	class   string    // of what it waited for; "": not known
+	lock    bool      // that is a lock: the wait is no join, even if whoever ended it ends then
+	pin     bool      // a virtual thread kept its carrier
+	wait    *waitInfo // what else the agent recorded of a wait; nil: nothing
+	expired bool      // the wait for something ended at a time limit
 }
 
 // waitInfo is what the agent recorded of a wait.
 type waitInfo struct {
 	class, site, kind string
-	object            uint32
+	object            uint32 // of a lock
 	lock              bool
 }
 

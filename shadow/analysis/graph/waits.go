@@ -30,8 +30,7 @@ func (r *reader) readWaits() error {
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
 		}
-		p.wait = r.waitInfo(waitInfo{class: blockers[w.Blocker].Class, site: r.waitSite(w.Site), kind: w.Kind, object: w.Object, lock: p.lock})
-		p.holder = w.Holder
+		p.wait = r.waitInfo(w, blockers[w.Blocker].Class, p.lock)
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
 		}
@@ -77,22 +76,21 @@ func (r *reader) readWaits() error {
 	return err
 }
 
-// waitInfo is the one copy of what is known of waits of a kind.
-func (r *reader) waitInfo(w waitInfo) *waitInfo {
-	known := r.waited[w]
+// waitInfo is what the agent recorded of a wait, once for all that are alike.
+func (r *reader) waitInfo(w *store.Wait, class string, lock bool) *waitInfo {
+	x := waitInfo{class: class, kind: w.Kind, lock: lock}
+	if site := r.s.SiteByID(w.Site); site != nil {
+		x.site = site.Label()
+	}
+	if lock {
+		x.object = w.Object
+	}
+	known := r.waited[x]
 	if known == nil {
-		known = &w
-		r.waited[w] = known
+		known = &x
+		r.waited[x] = known
 	}
 	return known
-}
-
-// waitSite is where the program waited.
-func (r *reader) waitSite(site uint32) string {
-	if s := r.s.SiteByID(site); s != nil {
-		return s.Label()
-	}
-	return ""
 }
 
 // virtualEnd is when a unit on a virtual thread ended.
@@ -132,7 +130,7 @@ func (r *reader) nameWaits(t *threadOf, waits []piece) {
 			waits = waits[1:]
 		}
 		if len(waits) > 0 && p.waits() && waits[0].From <= p.To {
-			p.class, p.lock, p.wait, p.holder = waits[0].class, waits[0].lock, waits[0].wait, waits[0].holder
+			p.class, p.lock, p.wait = waits[0].class, waits[0].lock, waits[0].wait
 			p.expired = p.state == activity.Sleeping && waits[0].state == activity.Futex
 			if waits[0].by != 0 && (p.state == activity.Futex || p.state == activity.IO) && (p.by == 0 || r.carries(p.by)) {
 				p.by = waits[0].by
