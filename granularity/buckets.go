@@ -1,45 +1,17 @@
 package granularity
 
-import "math/bits"
+import "stackagent/internal/loglinear"
 
 // Values are counted in buckets of a relative width of 2^-10 and less: each
 // nanosecond below 2048 has its own, then 1024 share each power of two. The
-// buckets of negative values mirror them and have negative numbers. The buckets of
-// package loglinear, in which the agent counts, are unions of fine buckets.
+// buckets in which the agent counts are unions of fine ones.
 const (
-	fineBits  = 10
-	pageLen   = 1 << fineBits
-	exactFrom = 2 * pageLen // values below this are exact
-	halfPages = 54          // of the values from 0 on
-	numPages  = 2 * halfPages
+	fine      loglinear.Scale = 10
+	pageLen                   = 1 << fine
+	exactFrom                 = 2 * pageLen // values below this are exact
+	halfPages                 = 54          // of the values from 0 on
+	numPages                  = 2 * halfPages
 )
-
-// bucketOf is the number of the bucket of v.
-func bucketOf(v int64) int {
-	if v < 0 {
-		return -magnitude(uint64(-v))
-	}
-	return magnitude(uint64(v))
-}
-
-func magnitude(v uint64) int {
-	shift := bits.Len64(v|pageLen) - (fineBits + 1)
-	return shift<<fineBits + int(v>>shift)
-}
-
-// boundsOf are the least and the greatest value of a bucket.
-func boundsOf(bucket int) (lo, hi int64) {
-	if bucket < 0 {
-		lo, hi = boundsOf(-bucket)
-		return -hi, -lo
-	}
-	if bucket < exactFrom {
-		return int64(bucket), int64(bucket)
-	}
-	shift := bucket>>fineBits - 1
-	lo = int64(bucket-shift<<fineBits) << shift
-	return lo, lo + (1<<shift - 1)
-}
 
 // tally counts values by bucket.
 type tally struct {
@@ -49,8 +21,8 @@ type tally struct {
 }
 
 func (t *tally) add(v int64) {
-	b := bucketOf(v)
-	p := t.pages[b>>fineBits+halfPages]
+	b := fine.Signed(v)
+	p := t.pages[b>>fine+halfPages]
 	if p == nil {
 		p = t.page(b)
 	}
@@ -63,7 +35,7 @@ func (t *tally) add(v int64) {
 // page makes the page of bucket b.
 func (t *tally) page(b int) *[pageLen]uint32 {
 	p := new([pageLen]uint32)
-	t.pages[b>>fineBits+halfPages] = p
+	t.pages[b>>fine+halfPages] = p
 	return p
 }
 
@@ -87,7 +59,7 @@ func (t *tally) merge(o *tally) {
 		}
 		for j, n := range from {
 			if to[j] += n; to[j] < n {
-				t.carry((i-halfPages)<<fineBits + j)
+				t.carry((i-halfPages)<<fine + j)
 			}
 		}
 	}
@@ -109,7 +81,7 @@ func (t *tally) cells(f func(cell) bool) {
 			continue
 		}
 		for j, n := range p {
-			b := (i-halfPages)<<fineBits + j
+			b := (i-halfPages)<<fine + j
 			total := int64(n)
 			if t.over != nil {
 				total += t.over[b]
@@ -117,7 +89,7 @@ func (t *tally) cells(f func(cell) bool) {
 			if total == 0 {
 				continue
 			}
-			lo, hi := boundsOf(b)
+			lo, hi := fine.SignedBounds(b)
 			if !f(cell{lo, hi, total}) {
 				return
 			}

@@ -80,30 +80,13 @@ func (v *Values) join() []cell {
 		if c.lo < 0 && v.binned == nil {
 			out = append(out, c)
 		} else {
-			counts[signedIndex(c.lo)] += c.n
+			counts[int16(loglinear.Agent.Signed(c.lo))] += c.n
 		}
 		return true
 	})
 	for _, i := range slices.Sorted(maps.Keys(counts)) {
-		lo, hi := signedBounds(i)
+		lo, hi := loglinear.Agent.SignedBounds(int(i))
 		out = append(out, cell{lo, hi, counts[i]})
 	}
 	return out
-}
-
-// signedIndex is the bucket of v in loglinear, those of negative values mirrored.
-func signedIndex(v int64) int16 {
-	if v < 0 {
-		return -int16(loglinear.Index(-uint64(v)))
-	}
-	return int16(loglinear.Index(uint64(v)))
-}
-
-func signedBounds(i int16) (lo, hi int64) {
-	if i < 0 {
-		lo, hi = signedBounds(-i)
-		return -hi, -lo
-	}
-	low, high := loglinear.Bounds(int(i))
-	return int64(low), int64(high)
 }

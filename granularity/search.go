@@ -38,7 +38,7 @@ type content struct {
 // contentOf is what is known of a bucket. If that is nothing, it notes the bucket and
 // returns nil.
 func (v *Values) contentOf(c cell) *content {
-	bucket := bucketOf(c.lo)
+	bucket := fine.Signed(c.lo)
 	if found := v.tally.found[bucket]; found != nil {
 		return found
 	}
@@ -154,8 +154,8 @@ func (v *Values) Search() *Search {
 			}
 			c.counts = make([]int64, (w.hi-w.lo)>>c.shift+1)
 		}
-		b := bucketOf(w.lo)
-		p := &s.targets[b>>fineBits+halfPages]
+		b := fine.Signed(w.lo)
+		p := &s.targets[b>>fine+halfPages]
 		if *p == nil {
 			*p = new([pageLen]uint8)
 		}
@@ -168,8 +168,8 @@ func (v *Values) Search() *Search {
 
 // Look takes a value.
 func (s *Search) Look(n units.Ns) {
-	b := bucketOf(int64(n))
-	p := s.targets[b>>fineBits+halfPages]
+	b := fine.Signed(int64(n))
+	p := s.targets[b>>fine+halfPages]
 	if p == nil {
 		return
 	}

@@ -10,27 +10,6 @@ import (
 	"stackagent/internal/units"
 )
 
-func TestBucketsTile(t *testing.T) {
-	next := int64(0)
-	for b := 0; b < halfPages<<fineBits; b++ {
-		lo, hi := boundsOf(b)
-		if lo != next || bucketOf(lo) != b || bucketOf(hi) != b {
-			t.Fatalf("bucket %d is %d..%d (in %d and %d), want it to begin with %d", b, lo, hi, bucketOf(lo), bucketOf(hi), next)
-		}
-		if nlo, nhi := boundsOf(-b); nlo != -hi || nhi != -lo || bucketOf(nlo) != -b {
-			t.Fatalf("bucket %d is %d..%d, want the mirror of %d..%d", -b, nlo, nhi, lo, hi)
-		}
-		if loglinear.Index(uint64(lo)) != loglinear.Index(uint64(hi)) {
-			t.Fatalf("bucket %d lies in two of the agent's", b)
-		}
-		if hi == math.MaxInt64 {
-			return
-		}
-		next = hi + 1
-	}
-	t.Errorf("the buckets end before %d", next)
-}
-
 // TestMassOfEqualValues: many equal large values would not fit into what a
 // reading keeps; their bucket is divided until it is known.
 func TestMassOfEqualValues(t *testing.T) {

@@ -39,3 +39,25 @@ func TestRelativeError(t *testing.T) {
 		}
 	}
 }
+
+// Buckets of each scale tile the integers, and are unions of those of a finer one.
+func TestScales(t *testing.T) {
+	for s := Scale(0); s < 11; s++ {
+		for next, i := int64(0), 0; ; i++ {
+			low, high := s.SignedBounds(i)
+			if low != next || s.Signed(low) != i || s.Signed(high) != i || s.Signed(-high) != -i {
+				t.Fatalf("scale %d: bucket %d is %d..%d", s, i, low, high)
+			}
+			if l, h := s.SignedBounds(-i); l != -high || h != -low {
+				t.Fatalf("scale %d: bucket %d is %d..%d, want the mirror of %d..%d", s, -i, l, h, low, high)
+			}
+			if s > 0 && (s-1).Signed(low) != (s-1).Signed(high) {
+				t.Fatalf("scale %d: bucket %d lies in two of the coarser scale", s, i)
+			}
+			if high == math.MaxInt64 {
+				break
+			}
+			next = high + 1
+		}
+	}
+}

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/bits"
+
+	"stackagent/internal/loglinear"
 )
 
 // number is what a column can hold.
@@ -108,15 +109,9 @@ func typeName[T number]() string {
 	return "u8"
 }
 
-// perOctave is the number of buckets between two powers of two.
-const perOctave = 16
+// scale is that of the page's buckets: 16 between two powers of two.
+const scale loglinear.Scale = 4
 
 // BucketOf is the bucket of a value: exact below 32, then 16 to each power of two. Values
 // that are negative count as 0.
-func BucketOf(v int64) uint16 {
-	if v < 2*perOctave {
-		return uint16(max(v, 0))
-	}
-	octave := bits.Len64(uint64(v)) - 1 // >= 5
-	return uint16(2*perOctave + (octave-5)*perOctave + int(v>>(octave-4))&(perOctave-1))
-}
+func BucketOf(v int64) uint16 { return uint16(scale.Index(uint64(max(v, 0)))) }

@@ -119,10 +119,6 @@ func TestBuckets(t *testing.T) {
 
 // middleOf is the value that stands for a bucket, at most 1/32 from each of its values.
 func middleOf(bucket uint16) float64 {
-	if bucket < 2*perOctave {
-		return float64(bucket)
-	}
-	i := int(bucket) - 2*perOctave
-	width := math.Ldexp(1, i/perOctave+1)
-	return (float64(perOctave+i%perOctave))*width + (width-1)/2
+	low, high := scale.Bounds(int(bucket))
+	return (float64(low) + float64(high)) / 2
 }
