@@ -3,6 +3,7 @@ package granularity
 import (
 	"math/bits"
 
+	"stackagent/internal/histogram"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
@@ -165,11 +166,11 @@ func (g *Group) AddCounted(c *Counted) {
 }
 
 // AddWork adds the values of a metric in n executions of AddCounted; see Values.AddBinned.
-func (g *Group) AddWork(at Metric, n int64, m Moments, each func(add func(bucket int16, count int64))) {
+func (g *Group) AddWork(at Metric, n int64, h *histogram.Histogram) {
 	g.grow(int(at) + 1)
-	g.work[at].notMeasured += n - m.Count
-	if m.Count > 0 {
-		g.work[at].values.AddBinned(m, each)
+	g.work[at].notMeasured += n - h.Count
+	if h.Count > 0 {
+		g.work[at].values.AddBinned(h)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"stackagent/internal/histogram"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
@@ -16,12 +17,12 @@ import (
 //
 // The zero value is empty and ready. Not safe for concurrent use.
 type Values struct {
-	sums   moments // of the values recorded one by one
-	list   []int64 // all of them, while they are few
+	sums   histogram.Moments // of the values recorded one by one
+	list   []int64           // all of them, while they are few
 	sorted bool
 	tally  *tally
-	binned map[int16]int64 // recorded values of AddBinned, by bucket of loglinear, below 0 mirrored; nil: none
-	rough  *rough          // nil: nothing summarised
+	binned counts // recorded values of AddBinned
+	rough  *rough // nil: nothing summarised
 
 	joined  []cell // all values in coarse buckets, computed when needed
 	with    int    // how many are in there
@@ -35,7 +36,7 @@ const listMax = 4096
 
 // Add adds one value. The caller skips (and counts) units.NotMeasured.
 func (v *Values) Add(n units.Ns) {
-	v.sums.add(int64(n))
+	v.sums.Add(int64(n))
 	if v.tally != nil {
 		v.tally.add(int64(n))
 		return
@@ -63,25 +64,21 @@ func (v *Values) AddSummarised(count int64, sum, least, greatest units.Ns, bucke
 		return
 	}
 	if v.rough == nil {
-		v.rough = newRough()
+		v.rough = &rough{}
 	}
 	v.rough.add(count, int64(sum), int64(least), int64(greatest), buckets)
 }
 
-// AddBinned adds recorded values of which the moments are known exactly and the single values
-// by their buckets of loglinear, with mirrored numbers below 0.
-func (v *Values) AddBinned(m Moments, each func(add func(bucket int16, count int64))) {
-	v.sums.merge(&moments{n: m.Count, sum: m.Sum, min: m.Min, max: m.Max, sq: m.Squares})
-	if v.binned == nil {
-		v.binned = map[int16]int64{}
-	}
-	each(func(bucket int16, count int64) { v.binned[bucket] += count })
+// AddBinned adds recorded values of which single ones are known by their buckets.
+func (v *Values) AddBinned(h *histogram.Histogram) {
+	v.sums.Merge(&h.Moments)
+	v.binned.Merge(&h.Counts)
 }
 
 // Merge adds every value of o, which it leaves unchanged. It discards what another
 // reading has found out about v.
 func (v *Values) Merge(o *Values) {
-	v.sums.merge(&o.sums)
+	v.sums.Merge(&o.sums)
 	switch {
 	case v.tally == nil && o.tally == nil:
 		v.list, v.sorted = append(v.list, o.list...), false
@@ -101,15 +98,10 @@ func (v *Values) Merge(o *Values) {
 	if v.tally != nil {
 		v.tally.found = nil
 	}
-	for b, n := range o.binned {
-		if v.binned == nil {
-			v.binned = map[int16]int64{}
-		}
-		v.binned[b] += n
-	}
+	v.binned.Merge(&o.binned)
 	if o.rough != nil {
 		if v.rough == nil {
-			v.rough = newRough()
+			v.rough = &rough{}
 		}
 		v.rough.merge(o.rough)
 	}
@@ -119,50 +111,50 @@ func (v *Values) Merge(o *Values) {
 // Len is the number of values that are known, if only by a bucket.
 func (v *Values) Len() int {
 	if v.rough == nil {
-		return int(v.sums.n)
+		return int(v.sums.Count)
 	}
-	return int(v.sums.n + v.rough.n)
+	return int(v.sums.Count + v.rough.n)
 }
 
 // Count is the number of all values: Len and the values without a bucket.
-func (v *Values) Count() int64 { return v.sums.n + v.Summarised() }
+func (v *Values) Count() int64 { return v.sums.Count + v.Summarised() }
 
 // Summarised is the number of values that were not recorded one by one.
 func (v *Values) Summarised() int64 {
 	if v.rough == nil {
 		return 0
 	}
-	return v.rough.n + v.rough.blank
+	return v.rough.Count
 }
 
 // Sum adds up all values. It is exact.
 func (v *Values) Sum() units.Ns {
 	if v.rough == nil {
-		return units.Ns(v.sums.sum)
+		return units.Ns(v.sums.Sum)
 	}
-	return units.Ns(v.sums.sum + v.rough.sum)
+	return units.Ns(v.sums.Sum + v.rough.Sum)
 }
 
 // Min is the least value, 0 of none.
 func (v *Values) Min() units.Ns {
 	switch {
 	case v.rough == nil:
-		return units.Ns(v.sums.min)
-	case v.sums.n == 0:
-		return units.Ns(v.rough.min)
+		return units.Ns(v.sums.Min)
+	case v.sums.Count == 0:
+		return units.Ns(v.rough.Min)
 	}
-	return units.Ns(min(v.sums.min, v.rough.min))
+	return units.Ns(min(v.sums.Min, v.rough.Min))
 }
 
 // Max is the greatest value, 0 of none.
 func (v *Values) Max() units.Ns {
 	switch {
 	case v.rough == nil:
-		return units.Ns(v.sums.max)
-	case v.sums.n == 0:
-		return units.Ns(v.rough.max)
+		return units.Ns(v.sums.Max)
+	case v.sums.Count == 0:
+		return units.Ns(v.rough.Max)
 	}
-	return units.Ns(max(v.sums.max, v.rough.max))
+	return units.Ns(max(v.sums.Max, v.rough.Max))
 }
 
 // StdDev is the sample standard deviation, sqrt(sum((x-mean)^2)/(n-1)), zero
@@ -173,20 +165,20 @@ func (v *Values) StdDev() float64 {
 	if n < 2 {
 		return 0
 	}
-	squares := v.sums.squares()
+	squares := v.sums.Deviations()
 	if v.rough != nil {
 		mean := float64(v.Sum()) / float64(v.Count())
-		if v.sums.n > 0 {
-			d := float64(v.sums.sum)/float64(v.sums.n) - mean
-			squares += float64(v.sums.n) * d * d
+		if n := float64(v.sums.Count); n > 0 {
+			d := float64(v.sums.Sum)/n - mean
+			squares += n * d * d
 		}
-		squares += v.rough.squares(mean)
+		squares += v.rough.deviations(mean)
 	}
 	return math.Sqrt(squares / (n - 1))
 }
 
 // coarse reports whether some values are known by their bucket of loglinear only.
-func (v *Values) coarse() bool { return v.rough != nil || v.binned != nil }
+func (v *Values) coarse() bool { return v.rough != nil || len(v.binned.Index) > 0 }
 
 // cells calls f with disjoint ranges of values, ascending, and the number of values in
 // each, until f returns false: single values, fine buckets, or coarse ones if any

@@ -2,10 +2,9 @@ package store
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -33,28 +32,17 @@ type FlagSum struct {
 	Count  uint64
 }
 
-// WorkSums are the sums of the values of one metric.
+// WorkSums are the values of one metric.
 type WorkSums struct {
-	Metric   wire.Metric
-	Count    uint64
-	Sum      units.Ns
-	Min, Max units.Ns
-	Squares  [3]uint64 // the sum of the squares, the lowest word first
-	Buckets  []SignedBucket
-}
-
-// SignedBucket counts values by their bucket in loglinear; below 0: that of -value.
-type SignedBucket struct {
-	Index int16
-	Count uint64
+	Metric wire.Metric
+	histogram.Histogram
 }
 
 const (
-	sumsFrom   = 1 << 20 // rows of a table: smaller sessions are read as quickly
-	sumsRows   = smallRows
-	maxSums    = 1 << 10 // classes: of more, sums are hardly smaller than the rows
-	sumsFlags  = 1 << 8  // flags are below
-	bucketPage = loglinear.PerOctave
+	sumsFrom  = 1 << 20 // rows of a table: smaller sessions are read as quickly
+	sumsRows  = smallRows
+	maxSums   = 1 << 10 // classes: of more, sums are hardly smaller than the rows
+	sumsFlags = 1 << 8  // flags are below
 )
 
 // summer adds up rows.
@@ -71,14 +59,7 @@ type summer struct {
 type classSummer struct {
 	flags   [2 * sumsFlags]uint64 // those of nested rows second
 	threads []uint32
-	work    []workSummer // by place in metrics
-}
-
-// workSummer adds up the values of a metric.
-type workSummer struct {
-	WorkSums
-	pages    [loglinear.Buckets / bucketPage]*[bucketPage]uint32
-	negative map[int16]uint64
+	work    []histogram.Counter // by place in metrics
 }
 
 func newSummer(metrics []wire.Metric) *summer {
@@ -95,7 +76,7 @@ func (s *summer) class(id uint32) *classSummer {
 	}
 	s.classes++
 	s.failed = s.failed || s.classes > maxSums
-	c = &classSummer{work: make([]workSummer, len(s.metrics))}
+	c = &classSummer{work: make([]histogram.Counter, len(s.metrics))}
 	if id < uint32(len(s.byClass)) {
 		s.byClass[id] = c
 	} else {
@@ -143,7 +124,7 @@ func (s *summer) executions(c *ExecutionColumns, columns [][]units.Ns) {
 		}
 		for m := range columns {
 			if v := columns[m][i]; v.Measured() {
-				g.work[m].add(int64(v))
+				g.work[m].Add(int64(v))
 			}
 		}
 		if s.sums.Rows == 0 || c.StartNs[i] < s.sums.First {
@@ -165,44 +146,6 @@ func (s *summer) creations(class []uint32, flags []uint16) {
 		g.flags[flags[i]]++
 	}
 	s.sums.Rows += uint64(len(class))
-}
-
-func (w *workSummer) add(v int64) {
-	if w.Count == 0 {
-		w.Min, w.Max = units.Ns(v), units.Ns(v)
-	}
-	w.Count++
-	w.Sum += units.Ns(v)
-	w.Min, w.Max = min(w.Min, units.Ns(v)), max(w.Max, units.Ns(v))
-	if v < 0 {
-		w.below(v)
-		return
-	}
-	w.square(uint64(v))
-	i := loglinear.Index(uint64(v))
-	p := w.pages[i/bucketPage]
-	if p == nil {
-		p = new([bucketPage]uint32)
-		w.pages[i/bucketPage] = p
-	}
-	p[i%bucketPage]++
-}
-
-func (w *workSummer) square(v uint64) {
-	hi, lo := bits.Mul64(v, v)
-	var carry uint64
-	w.Squares[0], carry = bits.Add64(w.Squares[0], lo, 0)
-	w.Squares[1], carry = bits.Add64(w.Squares[1], hi, carry)
-	w.Squares[2] += carry
-}
-
-// below adds a value below 0.
-func (w *workSummer) below(v int64) {
-	w.square(-uint64(v))
-	if w.negative == nil {
-		w.negative = map[int16]uint64{}
-	}
-	w.negative[-int16(loglinear.Index(-uint64(v)))]++
 }
 
 // done are the sums of all rows; nil if there are none.
@@ -233,28 +176,8 @@ func (c *classSummer) done(id uint32, metrics []wire.Metric) ClassSums {
 	out.Threads = slices.Compact(c.threads)
 	for m := range c.work {
 		if w := &c.work[m]; w.Count > 0 {
-			w.Metric = metrics[m]
-			w.buckets()
-			out.Work = append(out.Work, w.WorkSums)
+			out.Work = append(out.Work, WorkSums{metrics[m], w.Histogram()})
 		}
 	}
 	return out
-}
-
-// buckets lists the counts that are not zero, ascending.
-func (w *workSummer) buckets() {
-	for i, n := range w.negative {
-		w.Buckets = append(w.Buckets, SignedBucket{i, n})
-	}
-	slices.SortFunc(w.Buckets, func(a, b SignedBucket) int { return cmp.Compare(a.Index, b.Index) })
-	for page, p := range w.pages {
-		if p == nil {
-			continue
-		}
-		for i, n := range p {
-			if n > 0 {
-				w.Buckets = append(w.Buckets, SignedBucket{int16(page*bucketPage + i), uint64(n)})
-			}
-		}
-	}
 }

@@ -113,7 +113,7 @@ func FuzzSums(f *testing.F) {
 				rows += x.Count
 			}
 			for _, w := range c.Work {
-				if w.Count > s.Rows || w.Min > w.Max || MetricName(w.Metric, nil) == "" {
+				if uint64(w.Count) > s.Rows || w.Min > w.Max || MetricName(w.Metric, nil) == "" {
 					t.Errorf("%+v", w)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -109,27 +109,7 @@ func (c *ClassSums) append(b []byte, metrics []wire.Metric) []byte {
 				w = &c.Work[k]
 			}
 		}
-		b = w.append(b)
-	}
-	return b
-}
-
-func (w *WorkSums) append(b []byte) []byte {
-	b = binary.AppendUvarint(b, w.Count)
-	if w.Count == 0 {
-		return b
-	}
-	b = binary.AppendVarint(b, int64(w.Sum))
-	b = binary.AppendVarint(b, int64(w.Min))
-	b = binary.AppendVarint(b, int64(w.Max))
-	for _, x := range w.Squares {
-		b = binary.AppendUvarint(b, x)
-	}
-	b = binary.AppendUvarint(b, uint64(len(w.Buckets)))
-	last := int16(0)
-	for _, x := range w.Buckets {
-		b = binary.AppendUvarint(binary.AppendVarint(b, int64(x.Index)-int64(last)), x.Count)
-		last = x.Index
+		b = w.Append(b)
 	}
 	return b
 }
@@ -271,29 +251,11 @@ func (r *sumsReader) class(metrics []wire.Metric, rows uint64) (c ClassSums) {
 	return c
 }
 
-// work reads the sums of a metric in a class of that many rows.
+// work reads the values of a metric in a class of that many rows.
 func (r *sumsReader) work(rows uint64) (w WorkSums) {
-	if w.Count = r.count(rows); w.Count == 0 {
-		return w
-	}
-	w.Sum, w.Min, w.Max = units.Ns(r.number()), units.Ns(r.number()), units.Ns(r.number())
-	for i := range w.Squares {
-		w.Squares[i] = r.count(1<<64 - 1)
-	}
-	left, last := w.Count, int64(-loglinear.Buckets)
-	at := int64(0)
-	for range r.length(2 * loglinear.Buckets) {
-		at += r.number()
-		n := r.count(left)
-		if at <= last || at >= loglinear.Buckets || n == 0 {
-			r.fail()
-			return w
-		}
-		last, left = at, left-n
-		w.Buckets = append(w.Buckets, SignedBucket{int16(at), n})
-	}
-	if left != 0 || w.Min > w.Max || !w.Min.Measured() {
+	h, rest, err := histogram.Parse(r.data, rows)
+	if r.data = rest; err != nil || h.Count > 0 && !units.Ns(h.Min).Measured() {
 		r.fail()
 	}
-	return w
+	return WorkSums{Histogram: h}
 }

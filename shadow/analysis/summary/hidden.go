@@ -191,11 +191,11 @@ func selfWork(s *session.Session) (map[uint32]*classWork, units.Ns, error) {
 			for _, m := range x.Classes[i].Work {
 				switch m.Metric {
 				case wire.MetricWall:
-					w.wall += m.Sum
+					w.wall += units.Ns(m.Sum)
 				case wire.MetricSelfCPU:
 					w.executions += int64(m.Count)
-					w.cpu += m.Sum
-					total += m.Sum
+					w.cpu += units.Ns(m.Sum)
+					total += units.Ns(m.Sum)
 				}
 			}
 		}

@@ -65,13 +65,6 @@ func (g *gathered) class(to *classGroup, c *store.ClassSums) {
 		}
 	}
 	for m := range work {
-		w := &work[m]
-		to.AddWork(granularity.Metric(m), all.Executions, granularity.Moments{
-			Count: int64(w.Count), Sum: int64(w.Sum), Min: int64(w.Min), Max: int64(w.Max), Squares: w.Squares,
-		}, func(add func(int16, int64)) {
-			for _, b := range w.Buckets {
-				add(b.Index, int64(b.Count))
-			}
-		})
+		to.AddWork(granularity.Metric(m), all.Executions, &work[m].Histogram)
 	}
 }
