@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/jdk"
-	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/internal/jdk"
+	"stackagent/internal/launch"
 )
 
 // agentVariable names the agent library where --agent does not.

@@ -15,10 +15,10 @@ import (
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jvmprocess"
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/sched"
 	"stackagent/internal/attach"
+	"stackagent/internal/launch"
 	"stackagent/internal/text"
 )
 

@@ -65,9 +65,9 @@ Three-letter codes that DaCapo Chopin also has stand for the same quantity
   shadow characterize --suite suite/programs.yaml --small --repeat 3 --skip PCC,GLK --runs out`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
-			case f.suite.suite != "" && len(args) > 0:
+			case f.suite.Suite != "" && len(args) > 0:
 				return console.Usagef("there are programs and --suite: give one of them")
-			case f.suite.suite != "":
+			case f.suite.Suite != "":
 				return cmp.Or(f.suite.checkSuite(), f.check())
 			case len(args) == 0:
 				return console.Usagef("missing programs: give NAME=DIR for each, or --suite FILE")
@@ -75,7 +75,7 @@ Three-letter codes that DaCapo Chopin also has stand for the same quantity
 			return f.check()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.suite.suite != "" {
+			if f.suite.Suite != "" {
 				programs, err := f.suite.measure(cmd.Context(), env)
 				if err != nil {
 					return err

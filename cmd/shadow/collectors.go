@@ -25,7 +25,7 @@ type configuration struct {
 // figureFactors are the names in figures of the factors that they know.
 var figureFactors = map[string]string{
 	experiment.Threads: figure.FactorThreads, experiment.GCThreads: figure.FactorGCThreads,
-	experiment.Collector: figure.FactorCollector, heapMultiple: figure.FactorHeap, experiment.Heap: figure.FactorHeap,
+	experiment.Collector: figure.FactorCollector, experiment.HeapMultiple: figure.FactorHeap, experiment.Heap: figure.FactorHeap,
 }
 
 // configurationsOf are those of an experiment with their factors. A heap that is a multiple is named by it only.
@@ -36,7 +36,7 @@ func configurationsOf(points []experiment.Point, runs runsOf) (factors []string,
 		for _, l := range p {
 			name, value := l.Factor, l.Value
 			switch {
-			case name == experiment.Heap && p.Of(heapMultiple) != "":
+			case name == experiment.Heap && p.Of(experiment.HeapMultiple) != "":
 				continue
 			case name == experiment.JDK:
 				value = filepath.Base(value)
@@ -143,11 +143,11 @@ func plusMinus(v estimate.Interval, show func(float64) string) string {
 
 // configurationLabel names all of a point, its numbers of threads too.
 func configurationLabel(p experiment.Point) string {
-	label := pointLabel(p.Without(experiment.Threads))
+	label := p.Without(experiment.Threads).Label()
 	if n := p.Of(experiment.Threads); n != "" {
 		label = n + " threads, " + label
 		if n == "1" {
-			label = "1 thread, " + pointLabel(p.Without(experiment.Threads))
+			label = "1 thread, " + p.Without(experiment.Threads).Label()
 		}
 	}
 	if len(p) == 1 && p[0].Factor == experiment.Threads {

@@ -9,7 +9,9 @@ import (
 	"stackagent/shadow/analysis/diff"
 	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/experiment/heapsize"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/gccost"
 	"stackagent/shadow/show/view"
 )
 
@@ -34,8 +36,8 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow diff\n\n" + listing.Markdown(diff.Columns(true)) +
 		"\n## shadow characterize\n\n" + listing.Markdown((&characterizeFlags{}).columns()) +
 		"\n## shadow characterize --components\n\n" + listing.Markdown(componentColumns()) +
-		"\n## shadow heap\n\n" + listing.Markdown(heapColumns) +
-		"\n## shadow lbo\n\n" + listing.Markdown(lboColumns(true)) +
+		"\n## shadow heap\n\n" + listing.Markdown(heapsize.Columns) +
+		"\n## shadow lbo\n\n" + listing.Markdown(gccost.Columns(true)) +
 		"\n## results.parquet of an experiment\n\nBefore these, a column for each factor.\n\n" + listing.Markdown(experiment.Columns())
 	page := filepath.Join("..", "..", "docs", "columns.md")
 	if os.Getenv(updateColumns) != "" {

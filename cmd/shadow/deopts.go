@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/internal/launch"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/shadow/session/logs/deopt"

@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/jdk"
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/jdk"
+	"stackagent/internal/launch"
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/show/view"

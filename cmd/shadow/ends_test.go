@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/internal/launch"
 )
 
 // endsWithin is how long a verb may take after a signal.

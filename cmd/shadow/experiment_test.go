@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/shadow/experiment"
-	"stackagent/shadow/store"
 )
 
 // TestHeapOfTheCommand: a heap that the command or the environment sets, and that would win over the experiment's, is
@@ -113,27 +111,6 @@ func TestRepeatGoesOn(t *testing.T) {
 		code, _, errs := shadow(t, []string{fakeVariable + "=exit 99"}, args...)
 		if code != 99 || !strings.Contains(errs, "not available: what profiling changed") {
 			t.Errorf("exit %d: %s", code, errs)
-		}
-	}
-}
-
-// TestOtherHeap: a run whose JVM had another heap than the experiment asked for is told apart.
-func TestOtherHeap(t *testing.T) {
-	w, err := store.OpenWriter(t.TempDir(), "s", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Manifest = store.Manifest{Session: "s", JVM: store.JVM{MaxHeapBytes: 64 << 20}, Metrics: []string{"wall"}, Ended: store.EndedExit}
-	if err := w.Commit(&store.Part{Range: store.Range{From: 1, To: 1}}); err != nil {
-		t.Fatal(err)
-	}
-	for heap, want := range map[string]string{"": "", "64m": "", "65536k": "", "128m": "the JVM's largest heap was 64.0 MiB, not 128 MiB"} {
-		p := experiment.Point{}
-		if heap != "" {
-			p = p.With(experiment.Heap, heap)
-		}
-		if got := otherHeap(w.Dir(), p); !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("heap %q: %q, want %q", heap, got, want)
 		}
 	}
 }

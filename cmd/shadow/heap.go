@@ -11,24 +11,11 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
-	"stackagent/internal/listing"
-	"stackagent/internal/units"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/experiment/heapsize"
+	"stackagent/shadow/experiment/runner"
 	"stackagent/shadow/show/view"
 )
-
-// The factor of compressed pointers, and its values.
-const (
-	pointersFactor = "pointers"
-	compressed     = "compressed"
-	full           = "full"
-)
-
-var pointerOptions = map[string]string{compressed: "-XX:+UseCompressedOops", full: "-XX:-UseCompressedOops"}
-
-// onMemoryError makes a JVM end at its first OutOfMemoryError, so that a run that lost a thread or gave up some of its
-// work does not pass for a whole one.
-const onMemoryError = "-XX:+ExitOnOutOfMemoryError"
 
 // Where a search begins, and how often a heap is tried.
 const (
@@ -37,40 +24,40 @@ const (
 )
 
 // searchFlags say how smallest heaps are looked for.
-type searchFlags struct {
-	tries      int
-	from, most int64
-}
+type searchFlags struct{ experiment.Search }
 
 func (f *searchFlags) addTo(flags *pflag.FlagSet) {
-	f.from = firstHeap
-	flags.IntVar(&f.tries, "tries", tries, "runs that must complete at a heap before it counts as large enough")
-	flags.Var((*sizeFlag)(&f.from), "from", "the first heap that is tried")
-	flags.Var((*sizeFlag)(&f.most), "most", "the largest heap that is tried (default: three quarters of the memory)")
+	f.From = firstHeap
+	flags.IntVar(&f.Tries, "tries", tries, "runs that must complete at a heap before it counts as large enough")
+	flags.Var((*sizeFlag)(&f.From), "from", "the first heap that is tried")
+	flags.Var((*sizeFlag)(&f.Most), "most", "the largest heap that is tried (default: three quarters of the memory)")
 }
 
 func (f *searchFlags) check() error {
-	if f.tries < 1 || f.tries > maxRepeat {
-		return console.Usagef("--tries %d: use a number from 1 to %d", f.tries, maxRepeat)
+	if f.Tries < 1 || f.Tries > maxRepeat {
+		return console.Usagef("--tries %d: use a number from 1 to %d", f.Tries, maxRepeat)
 	}
-	if f.most == 0 {
+	if f.Most == 0 {
 		memory, err := memoryBytes()
 		if err != nil {
 			return fmt.Errorf("asking for the size of the memory: %w; give --most", err)
 		}
-		f.most = memory / 4 * 3
+		f.Most = memory / 4 * 3
 	}
-	if f.from == firstHeap {
-		f.from = min(f.from, f.most)
+	if f.From == firstHeap {
+		f.From = min(f.From, f.Most)
 	}
-	if f.from > f.most {
-		return console.Usagef("--from %s is above --most %s", experiment.HeapText(f.from), experiment.HeapText(f.most))
+	if f.From > f.Most {
+		return console.Usagef("--from %s is above --most %s", experiment.HeapText(f.From), experiment.HeapText(f.Most))
 	}
 	return nil
 }
 
-func (f *searchFlags) search() experiment.Search {
-	return experiment.Search{Tries: f.tries, From: f.from, Most: f.most}
+// usualSearch is how smallest heaps are looked for where there are no flags for it.
+func usualSearch() (experiment.Search, error) {
+	f := searchFlags{experiment.Search{Tries: tries, From: firstHeap}}
+	err := f.check()
+	return f.Search, err
 }
 
 // heapFlags are the flags of shadow heap.
@@ -138,133 +125,24 @@ func checkCollectors(flag string, names []string) error {
 	return nil
 }
 
-// heapRow is what is found for one collector.
-type heapRow struct {
-	Collector  string `json:"collector"` // "": the command's own
-	Compressed *bool  `json:"compressed_pointers"`
-	HeapBytes  *int64 `json:"heap_bytes"` // null: it completes with none
-	Tries      int    `json:"tries"`
-	// BelowBytes is the next smaller heap that was tried as often, and BelowPassed how often the command completed
-	// with it.
-	BelowBytes  *int64 `json:"below_bytes"`
-	BelowPassed int    `json:"below_passed"`
-	Runs        int    `json:"runs"`
-	Failed      string `json:"failed"` // why there is no such heap
-}
-
-func rowOf(p experiment.Point, found experiment.SmallestHeap) *heapRow {
-	row := &heapRow{Collector: p.Of(experiment.Collector), Tries: found.Tries, BelowPassed: found.Passed, Runs: found.Runs, Failed: found.Why}
-	if pointers := p.Of(pointersFactor); pointers != "" {
-		is := pointers == compressed
-		row.Compressed = &is
-	}
-	if found.Bytes > 0 {
-		row.HeapBytes = &found.Bytes
-	}
-	if found.Below > 0 {
-		row.BelowBytes = &found.Below
-	}
-	return row
-}
-
 func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) error {
 	dir, err := experimentFolder(env, f.output, "heap")
 	if err != nil {
 		return err
 	}
-	points := experiment.Cross(nil, experiment.Collector, f.collectors)
-	if f.uncompressed {
-		points = experiment.Cross(points, pointersFactor, []string{compressed, full})
-	}
-	if points == nil {
-		points = []experiment.Point{nil}
-	}
-	r := &runner{env: env, flags: &f.experimentFlags, programs: []program{theCommand(args)}, always: []string{onMemoryError}}
-	if err := r.open(dir, experiment.Plan{Kind: "heap", Points: points, Invocations: f.tries}); err != nil {
-		return err
-	}
-	var rows []*heapRow
-	err = work(ctx, r.env, r.x, dir, func(ctx context.Context) error {
-		for _, p := range points {
-			found, err := r.x.Smallest(ctx, p, f.search())
-			if err != nil {
-				return err
-			}
-			rows = append(rows, rowOf(p, found))
-		}
-		return nil
-	})
+	rows, err := heapsize.Find(ctx, f.runner(env, runner.Command(args)), dir, f.collectors, f.uncompressed, f.Search)
 	if err != nil {
 		return err
 	}
-	if err := f.print(rows); err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(rows, func(row *heapRow) bool { return row.HeapBytes != nil }) {
-		return errors.New("no smallest heap was found")
-	}
-	return nil
-}
-
-func (f *heapFlags) print(rows []*heapRow) error {
 	var content any = rows
 	if len(rows) == 1 {
 		content = rows[0]
 	}
-	return view.Print(&f.Printer, content, rows, heapColumns)
-}
-
-var heapColumns = []listing.Column[*heapRow]{
-	{Name: "collector", Title: "collector", Kind: listing.Name, Doc: "empty: the command's own", Value: func(r *heapRow) listing.Value { return listing.NameOf(r.Collector) },
-		Show: func(r *heapRow) string {
-			if r.Collector == "" {
-				return "the command's own"
-			}
-			return r.Collector
-		}},
-	{Name: "compressed_pointers", Title: "pointers", Kind: listing.Bool, Optional: true, Doc: "with compressed pointers; empty: as the JVM chose",
-		Value: func(r *heapRow) listing.Value {
-			if r.Compressed == nil {
-				return listing.Null
-			}
-			return listing.BoolOf(*r.Compressed)
-		},
-		Show: func(r *heapRow) string {
-			switch {
-			case r.Compressed == nil:
-				return "the JVM's choice"
-			case *r.Compressed:
-				return compressed
-			}
-			return full
-		}},
-	heapSize("heap_bytes", "smallest heap", "the smallest heap with which each try completed; empty: there is none", func(r *heapRow) *int64 { return r.HeapBytes }),
-	{Name: "tries", Title: "tries", Kind: listing.Int, Doc: "runs at a heap", Value: func(r *heapRow) listing.Value { return listing.IntOf(int64(r.Tries)) }},
-	heapSize("below_bytes", "next below", "the next smaller heap that was tried as often", func(r *heapRow) *int64 { return r.BelowBytes }),
-	{Name: "below_passed", Title: "completed there", Kind: listing.Int, Doc: "tries that completed with the next smaller heap", Value: func(r *heapRow) listing.Value { return listing.IntOf(int64(r.BelowPassed)) },
-		Show: func(r *heapRow) string {
-			if r.BelowBytes == nil {
-				return ""
-			}
-			return fmt.Sprintf("%d of %d", r.BelowPassed, r.Tries)
-		}},
-	{Name: "runs", Title: "runs", Kind: listing.Int, Doc: "runs of the search", Value: func(r *heapRow) listing.Value { return listing.IntOf(int64(r.Runs)) }},
-	{Name: "failed", Title: "", Kind: listing.Name, Doc: "why there is no such heap", Value: func(r *heapRow) listing.Value { return listing.NameOf(r.Failed) }},
-	{Title: "why there is none", Kind: listing.Name, Wraps: true, Last: 1, Show: func(r *heapRow) string { return r.Failed }},
-}
-
-func heapSize(name, title, doc string, of func(*heapRow) *int64) listing.Column[*heapRow] {
-	return listing.Column[*heapRow]{Name: name, Title: title, Kind: listing.Int, Optional: true, Doc: doc,
-		Value: func(r *heapRow) listing.Value {
-			if n := of(r); n != nil {
-				return listing.IntOf(*n)
-			}
-			return listing.Null
-		},
-		Show: func(r *heapRow) string {
-			if n := of(r); n != nil {
-				return units.FormatBytes(*n)
-			}
-			return ""
-		}}
+	if err := view.Print(&f.Printer, content, rows, heapsize.Columns); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(rows, func(row *heapsize.Row) bool { return row.HeapBytes != nil }) {
+		return errors.New("no smallest heap was found")
+	}
+	return nil
 }

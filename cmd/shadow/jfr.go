@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/internal/launch"
 	"stackagent/internal/text"
 	"stackagent/shadow/session/logs/jfr"
 )

@@ -15,11 +15,11 @@ import (
 
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc"
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
+	"stackagent/internal/launch"
 	"stackagent/internal/text"
 	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/session/logs/deopt"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"stackagent/cmd/shadow/internal/console"
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/granularity"
+	"stackagent/internal/launch"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/advice"

@@ -20,6 +20,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/scaling"
 	"stackagent/shadow/experiment"
+	"stackagent/shadow/experiment/runner"
 	"stackagent/shadow/show/figure"
 )
 
@@ -89,12 +90,12 @@ func (f *scaleFlags) check(args []string) error {
 	switch {
 	case err != nil:
 		return err
-	case f.suite == "" && len(args) == 0:
+	case f.Suite == "" && len(args) == 0:
 		return console.Usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
 	case f.repeat < 1 || f.repeat > maxRepeat || f.warmup < 0:
 		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, maxRepeat)
 	}
-	if len(f.heaps) > 0 {
+	if len(f.Heaps) > 0 {
 		if err := checkHeapFree(f.Env, args); err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func (f *scaleFlags) checkNumbers(args []string) error {
 		return &console.UsageError{Err: err}
 	}
 	const threadsWord, gcThreadsWord = "{threads}", "{gcthreads}"
-	if f.suite != "" { // each program says which words it has
+	if f.Suite != "" { // each program says which words it has
 		args = nil
 		if len(f.threads) > 0 {
 			args = append(args, threadsWord)
@@ -170,41 +171,36 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if _, err := findAgent(env, f.run.library); err != nil {
 		return err
 	}
-	if f.suite == "" {
+	if f.Suite == "" {
 		if err := checkJava(args[0]); err != nil {
 			return err
 		}
 	}
-	programs, err := f.programFlags.read(ctx, env, args, f.jdks)
+	programs, err := f.Input.Read(ctx, outside(env), args, f.JDKs)
 	if err != nil {
 		return err
 	}
 	if programs, err = f.thatTakeThreads(env, programs); err != nil {
 		return err
 	}
-	r := &runner{env: env, flags: &f.experimentFlags, programs: programs, sets: f.sets, pinHeap: f.pinned(), agent: &f.run, inputs: &f.programFlags}
-	if r.pinHeap {
-		r.always = []string{onMemoryError}
+	r := f.runner(env, programs...)
+	r.Sets, r.PinHeap, r.Input, r.Recorder = f.Sets, len(f.Heaps) > 0, f.Input, recorder{env, &f.run}
+	if r.PinHeap {
+		r.Always = []string{runner.OnMemoryError}
 	}
 	var most experiment.Point // at which the smallest heap is looked for
 	if len(f.threads) > 0 {
 		most = most.With(experiment.Threads, strconv.Itoa(slices.Max(f.threads)))
 	}
-	var points []experiment.Point
-	for _, p := range programs {
-		others, err := f.factorFlags.points(ctx, r, dir, p, most)
-		if err != nil {
-			return err
-		}
-		points = append(points, f.points(others)...)
-	}
-	if err := r.open(dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.repeat}); err != nil {
+	others, err := f.Points(ctx, r, dir, most)
+	if err != nil {
 		return err
 	}
-	if err := work(ctx, r.env, r.x, dir, func(ctx context.Context) error { return r.x.All(ctx, f.warmup) }); err != nil {
+	points := f.points(others)
+	if err := r.All(ctx, dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.repeat}, f.warmup); err != nil {
 		return err
 	}
-	r.noteFailures(points)
+	r.NoteFailures(points)
 	runs, err := f.reckonAll(env, r, points)
 	if err != nil {
 		return err
@@ -226,11 +222,11 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 func pointKey(p experiment.Point) string { return p.String() }
 
 // thatTakeThreads leaves out programs whose number of threads cannot be chosen, if it is to vary.
-func (f *scaleFlags) thatTakeThreads(env console.Env, all []program) ([]program, error) {
+func (f *scaleFlags) thatTakeThreads(env console.Env, all []runner.Program) ([]runner.Program, error) {
 	if len(f.threads) == 0 {
 		return all, nil
 	}
-	var out []program
+	var out []runner.Program
 	for _, p := range all {
 		if p.Uses(experiment.Threads) {
 			out = append(out, p)
@@ -248,17 +244,14 @@ func (f *scaleFlags) thatTakeThreads(env console.Env, all []program) ([]program,
 type runsOf map[string]map[int]*scaling.Run
 
 // reckonAll brings all runs to account that did not fail.
-func (f *scaleFlags) reckonAll(env console.Env, r *runner, points []experiment.Point) (runsOf, error) {
+func (f *scaleFlags) reckonAll(env console.Env, r *runner.Runner, points []experiment.Point) (runsOf, error) {
 	out := runsOf{}
 	n := 0
 	for _, p := range points {
 		out[pointKey(p)] = map[int]*scaling.Run{}
 		threads, _ := strconv.Atoi(p.Of(experiment.Threads)) // 0: the program's choice
-		for _, result := range r.x.Of(p) {
-			if result.Failed() || result.Invocation > f.repeat {
-				continue
-			}
-			at := r.x.Path(result)
+		for _, result := range r.Good(p, f.repeat) {
+			at := r.Path(result)
 			run, err := f.reckon(env, at, threads)
 			if err != nil { // one run less
 				env.Note("%s is left out: %s", at, text.OneLine(err.Error()))
@@ -326,7 +319,7 @@ func (f *scaleFlags) bars(points []experiment.Point, runs runsOf) []barGroup {
 
 // moreThanThreads reports whether anything varies beside the program's number of threads.
 func (f *scaleFlags) moreThanThreads() bool {
-	return len(f.gcThreads)+len(f.collectors)+len(f.heaps)+len(f.jvms)+len(f.jdks) > 0
+	return len(f.gcThreads)+len(f.Collectors)+len(f.Heaps)+len(f.jvms)+len(f.JDKs) > 0
 }
 
 // others1 reports whether there is another number of threads than one.
@@ -342,25 +335,6 @@ func flatBars(groups []barGroup) []stackBar {
 	return out
 }
 
-// pointLabel names a point in a figure or a table.
-func pointLabel(p experiment.Point) string {
-	var words []string
-	for _, l := range p {
-		switch n, err := strconv.Atoi(l.Value); {
-		case l.Factor == experiment.GCThreads && err == nil:
-			words = append(words, text.PluralExact(n, "GC thread", "GC threads"))
-		case l.Factor == experiment.JDK:
-			words = append(words, filepath.Base(l.Value))
-		case l.Factor == heapMultiple:
-			words = append(words, l.Value+" heap")
-		case l.Factor == experiment.Heap && p.Of(heapMultiple) != "":
-		default:
-			words = append(words, l.Value)
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
 // write puts the stacks and the figures into dir.
 func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) error {
 	if err := f.writeJSON(dir, result); err != nil {
@@ -368,7 +342,7 @@ func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) erro
 	}
 	var stacks []figure.StackGroup
 	for _, g := range result.bars {
-		stacks = append(stacks, figure.StackGroup{Label: pointLabel(whatDiffers(g.others, result.bars)), Bars: repeated(g.bars)})
+		stacks = append(stacks, figure.StackGroup{Label: whatDiffers(g.others, result.bars).Label(), Bars: repeated(g.bars)})
 	}
 	var figures []*figure.Figure
 	if len(stacks) > 0 {

@@ -32,10 +32,14 @@ import (
 	"stackagent/shadow/analysis/threads"
 	traces "stackagent/shadow/exchange/tgp"
 	"stackagent/shadow/experiment/characterize"
+	"stackagent/shadow/experiment/heapsize"
+	"stackagent/shadow/experiment/hypothesis"
+	"stackagent/shadow/experiment/perturb"
 	byfleet "stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/query"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/virtual"
+	"stackagent/shadow/show/gccost"
 	"stackagent/shadow/show/gcreport"
 	"stackagent/shadow/show/live"
 	"stackagent/shadow/show/view"
@@ -83,10 +87,10 @@ func printedForms() map[string][]form {
 		"fleet trends":   {rows("", query.TrendColumns())},
 		"fleet versions": {{of: query.VersionDiff{}}},
 		"gc":             {{of: gcreport.Report{}}},
-		"heap":           {{of: heapRow{}}, {with: "of several collectors or pointers", of: []heapRow{}}},
+		"heap":           {{of: heapsize.Row{}}, {with: "of several collectors or pointers", of: []heapsize.Row{}}},
 		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
 		"latency":        {{of: []latencyRow{}}},
-		"lbo":            {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: lboJSON{}}},
+		"lbo":            {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: gccost.Several{}}},
 		"licenses":       {rows("", licenceColumns)},
 		"monitors":       {rows("", monitorColumns), rows("--not-available", absentColumns)},
 		"path":           paths,
@@ -101,7 +105,7 @@ func printedForms() map[string][]form {
 		"threads":        {rows("", threads.Columns(false)), {with: "--virtual", of: virtual.Threads{}}},
 		"top":            {{of: live.JVM{}}, {with: "of several JVMs", of: live.Fleet{}}},
 		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: correlationRow{}}, {with: "--matrix", of: []correlationRow{}},
-			rows("--metrics", libraryColumns), rows("--samples", sampleColumns), {with: "--hypothesis", of: hypothesisResult{}}, rows("--validate", groupColumns)},
+			rows("--metrics", libraryColumns), rows("--samples", sampleColumns), {with: "--hypothesis", of: hypothesis.Result{}}, rows("--validate", perturb.GroupColumns)},
 		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},
 		"warmup": {{of: warm.WarmupJSON{}}},
 		"whatif": {{of: whatifJSON{}}},

@@ -59,7 +59,7 @@ func (f *stackFlags) counterTable(bars []stackBar) error {
 		b := &bars[i]
 		title := text.PluralExact(b.Threads, "thread", "threads")
 		if len(b.others) > 0 {
-			title += ", " + pointLabel(b.others)
+			title += ", " + b.others.Label()
 		}
 		columns = append(columns, right(title))
 		cells[i] = map[key]string{}

@@ -156,7 +156,7 @@ func (f *stackFlags) table(bars []stackBar) error {
 func barColumns(bars []stackBar) []listing.Column[*stackBar] {
 	var columns []listing.Column[*stackBar]
 	if slices.ContainsFunc(bars, func(b stackBar) bool { return len(b.others) > 0 }) {
-		columns = append(columns, listing.Column[*stackBar]{Title: "with", Kind: listing.Name, Stays: true, Show: func(b *stackBar) string { return pointLabel(b.others) }})
+		columns = append(columns, listing.Column[*stackBar]{Title: "with", Kind: listing.Name, Stays: true, Show: func(b *stackBar) string { return b.others.Label() }})
 	}
 	columns = append(columns, []listing.Column[*stackBar]{
 		{Title: "threads", Kind: listing.Int, Value: func(b *stackBar) listing.Value { return listing.IntOf(int64(b.Threads)) }},
@@ -217,7 +217,7 @@ func (f *stackFlags) csv(bars []stackBar) error {
 		for _, v := range b.Parts {
 			row = append(row, cell(v.Mean))
 		}
-		cells = append(cells, append(row, bound, pointLabel(b.others)))
+		cells = append(cells, append(row, bound, b.others.Label()))
 	}
 	return f.Cells(header, cells)
 }

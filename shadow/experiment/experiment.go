@@ -146,6 +146,11 @@ func (x *Experiment) Of(p Point) []*Result {
 	return out
 }
 
+// Good are the results at a point of the invocations up to last, without those that failed.
+func (x *Experiment) Good(p Point, last int) []*Result {
+	return slices.DeleteFunc(x.Of(p), func(r *Result) bool { return r.Failed() || r.Invocation > last })
+}
+
 // Path is the folder of a run.
 func (x *Experiment) Path(r *Result) string { return filepath.Join(x.dir, r.Folder) }
 

@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"path/filepath"
+	"strconv"
 	"strings"
+
+	"stackagent/internal/text"
 )
 
 // Level is one value of a factor: what varies, and how it is in a run.
@@ -50,6 +54,25 @@ func (p Point) String() string {
 	}
 	if len(words) == 0 {
 		return "the command"
+	}
+	return strings.Join(words, ", ")
+}
+
+// Label names the point in a figure or a table.
+func (p Point) Label() string {
+	var words []string
+	for _, l := range p {
+		switch n, err := strconv.Atoi(l.Value); {
+		case l.Factor == GCThreads && err == nil:
+			words = append(words, text.PluralExact(n, "GC thread", "GC threads"))
+		case l.Factor == JDK:
+			words = append(words, filepath.Base(l.Value))
+		case l.Factor == HeapMultiple:
+			words = append(words, l.Value+" heap")
+		case l.Factor == Heap && p.Of(HeapMultiple) != "":
+		default:
+			words = append(words, l.Value)
+		}
 	}
 	return strings.Join(words, ", ")
 }

@@ -18,6 +18,8 @@ const (
 	JVMOptions = "jvm"
 	JDK        = "jdk"
 	Program    = "program"
+	// HeapMultiple is a heap that is given as a multiple of the smallest one; the factor Heap beside it has its bytes.
+	HeapMultiple = "heap-multiple"
 )
 
 // Collectors are the names of collectors and the JVM options that choose them.

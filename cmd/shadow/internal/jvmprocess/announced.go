@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/internal/announce"
 	"stackagent/internal/attach"
+	"stackagent/internal/launch"
 	"stackagent/internal/proc"
 )
 

@@ -8,8 +8,8 @@ import (
 	"os"
 	"sync"
 
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/internal/attach"
+	"stackagent/internal/launch"
 	"stackagent/internal/proc"
 	"stackagent/internal/units"
 	"stackagent/shadow/collect/ingest"

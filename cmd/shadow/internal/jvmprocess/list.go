@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/internal/attach"
+	"stackagent/internal/launch"
 	"stackagent/internal/text"
 )
 
