@@ -99,32 +99,43 @@ func (f *diffFlags) run(env console.Env, a, b []string) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	by, err := diff.Parse(f.by)
-	if err != nil {
-		return &console.UsageError{Err: err}
-	}
 	if f.page() {
 		if err := files.Check(f.output); err != nil {
 			return err
 		}
 	}
+	d, first, err := f.compare(env, a, b)
+	if err != nil {
+		return err
+	}
+	if f.page() {
+		return f.writePage(env, d, first[:])
+	}
+	return f.print(env, d)
+}
+
+// compare reads the sessions of both sides; first is the first one of each.
+func (f *diffFlags) compare(env console.Env, a, b []string) (d *diff.Diff, first [2]string, err error) {
+	by, err := diff.Parse(f.by)
+	if err != nil {
+		return nil, first, &console.UsageError{Err: err}
+	}
 	if err := f.options.Filter.Check(); err != nil {
-		return &console.UsageError{Err: err}
+		return nil, first, &console.UsageError{Err: err}
 	}
 	var runs [2][]*diff.Run
-	var first [2]string
 	var copies []string
 	for i, args := range [][]string{a, b} {
 		dirs, notes, err := sessionsOf(env, args)
 		if err != nil {
-			return err
+			return nil, first, err
 		}
 		copies = append(copies, notes...)
 		first[i] = dirs[0]
 		for _, dir := range dirs {
 			r, err := f.gather(env, dir, by)
 			if err != nil {
-				return err
+				return nil, first, err
 			}
 			runs[i] = append(runs[i], r)
 		}
@@ -132,15 +143,11 @@ func (f *diffFlags) run(env console.Env, a, b []string) error {
 	if f.found == 0 {
 		noteNone(env, f.lacking, f.options.Filter, 0)
 	}
-	d, err := diff.Compare(runs[0], runs[1], by)
-	if err != nil {
-		return err
+	if d, err = diff.Compare(runs[0], runs[1], by); err != nil {
+		return nil, first, err
 	}
 	d.Cautions = append(d.Cautions, copies...)
-	if f.page() {
-		return f.writePage(env, d, first[:])
-	}
-	return f.print(env, d)
+	return d, first, nil
 }
 
 func (f *diffFlags) gather(env console.Env, dir string, by []diff.By) (*diff.Run, error) {

@@ -58,23 +58,11 @@ recorded with --contexts. Executors that one line makes are one row, with their 
 			if o.By == summary.ByContext {
 				return listContexts(&l, args[0], o)
 			}
-			s, err := hotspotSummary(env, args[0], o, l.Format, exact)
+			rows, s, err := hotspotsOf(env, args[0], o, l.Format, exact)
 			if err != nil {
 				return err
 			}
-			rows, err := summary.Hotspots(s, o)
-			if errors.Is(err, summary.ErrNoMetric) {
-				return &console.UsageError{Err: err}
-			}
-			if err != nil {
-				return err
-			}
-			if line := summary.SumsText(s); line != "" {
-				defer env.Note("%s", line)
-			}
-			if s.Hidden != nil {
-				defer env.Note("%s", table.Clean(s.Hidden.Text()))
-			}
+			defer noteHotspots(env, s)
 			return printHotspots(&l, rows, s, o.By)
 		},
 	}
@@ -125,6 +113,29 @@ func checkTrace(f summary.Filter, inUnits bool) error {
 		return &console.UsageError{Err: err}
 	}
 	return nil
+}
+
+// hotspotsOf are the rows of the listing, and the summary that they are of.
+func hotspotsOf(env console.Env, dir string, o summary.HotspotOptions, format string, exact bool) ([]granularity.Hotspot, *summary.Summary, error) {
+	s, err := hotspotSummary(env, dir, o, format, exact)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := summary.Hotspots(s, o)
+	if errors.Is(err, summary.ErrNoMetric) {
+		err = &console.UsageError{Err: err}
+	}
+	return rows, s, err
+}
+
+// noteHotspots says what limits the rows.
+func noteHotspots(env console.Env, s *summary.Summary) {
+	if s.Hidden != nil {
+		env.Note("%s", table.Clean(s.Hidden.Text()))
+	}
+	if line := summary.SumsText(s); line != "" {
+		env.Note("%s", line)
+	}
 }
 
 // hotspotSummary condenses a session as the listing wants it.

@@ -2,16 +2,19 @@ package main
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/mcpserver"
+	"stackagent/granularity"
+	"stackagent/shadow/analysis/summary"
+	"stackagent/shadow/show/view"
 )
 
 func newMCP(env console.Env) *cobra.Command {
@@ -31,7 +34,7 @@ get the rest.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			s, err := mcpserver.New(dir, versionText(), verbIn(env), inStore)
+			s, err := mcpserver.New(dir, versionText(), env, toolVerbs)
 			if err != nil {
 				return err
 			}
@@ -47,15 +50,44 @@ get the rest.`,
 // inStore are the sessions of a store, which shadow serve fills with more than other verbs read at once.
 func inStore(dir string) ([]string, error) { return atMostBelow(dir, 100_000) }
 
-// verbIn runs verbs inside of this process, with streams of their own.
-func verbIn(env console.Env) mcpserver.Verb {
-	return func(ctx context.Context, args ...string) (string, string, error) {
-		var out, notes bytes.Buffer
-		of := env
-		of.In, of.Out, of.Err, of.Log, of.Sessions = strings.NewReader(""), &out, &notes, nil, nil
-		if code := Run(ctx, args, of); code != 0 {
-			return "", "", errors.New(strings.TrimSpace(notes.String()))
+// toolVerbs are the functions of verbs that tools call, with what their flags are by default.
+var toolVerbs = mcpserver.Verbs{
+	Below:    inStore,
+	Sessions: listedIn,
+	Stats: func(env console.Env, dir string, inUnits bool) (any, error) {
+		return summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
+	},
+	Hotspots: func(env console.Env, dir, by, sort string) (any, error) {
+		rows, s, err := hotspotsOf(env, dir, summary.HotspotOptions{By: by, Sort: granularity.Order(sort)}, "json", false)
+		if err == nil {
+			noteHotspots(env, s)
 		}
-		return out.String(), notes.String(), nil
-	}
+		return rows, err
+	},
+	Waits: func(env console.Env, dir, by string) (any, error) {
+		var out bytes.Buffer
+		l := listflags.Flags{Env: env, Printer: view.Printer{Out: &out, Format: "json", Notes: env}}
+		err := listWaits(&l, dir, by)
+		return json.RawMessage(out.Bytes()), err
+	},
+	Diff: func(env console.Env, a, b []string, by string) (any, error) {
+		d, _, err := (&diffFlags{by: []string{by}}).compare(env, a, b)
+		if err == nil {
+			noteMissing(env, d)
+		}
+		return d, err
+	},
+	Explain: func(env console.Env, dir, metric string) (any, error) {
+		f := verticalFlags{explain: metric}
+		v, err := f.load(env, dir)
+		if err != nil {
+			return nil, err
+		}
+		m, e, err := f.explainAsked(v)
+		if err != nil {
+			return nil, err
+		}
+		noteGuarded(env, m)
+		return e, nil
+	},
 }

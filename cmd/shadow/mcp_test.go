@@ -25,7 +25,7 @@ import (
 func mcpClient(t *testing.T, dir string) *mcp.ClientSession {
 	t.Helper()
 	env := console.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: os.Environ(), Now: time.Now}
-	s, err := mcpserver.New(dir, "test", verbIn(env), inStore)
+	s, err := mcpserver.New(dir, "test", env, toolVerbs)
 	if err != nil {
 		t.Fatal(err)
 	}

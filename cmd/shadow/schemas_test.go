@@ -95,7 +95,7 @@ func printedForms() map[string][]form {
 		"monitors":       {rows("", monitorColumns), rows("--not-available", absentColumns)},
 		"path":           paths,
 		"scale":          {{of: stackJSON{}}},
-		"sessions ls":    {rows("", sessionColumns(time.Time{}, nil))},
+		"sessions ls":    {rows("", view.Sessions(time.Time{}, nil))},
 		"stack":          {{of: stackJSON{}}},
 		"stats":          {{of: summary.Summary{}}, {with: "--check", of: crosscheck.Result{}}},
 		"tasks":          {tasks, inUnits},

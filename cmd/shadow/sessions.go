@@ -85,7 +85,7 @@ and below that have a manifest.
 				env.Note("no sessions here")
 				return nil
 			}
-			return view.Rows(&l.Printer, found, sessionColumns(env.Now(), found))
+			return view.Rows(&l.Printer, found, view.Sessions(env.Now(), found))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

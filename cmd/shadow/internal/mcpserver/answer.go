@@ -77,10 +77,10 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// compact is what a verb printed without the space of its lines.
-func compact(out string) (json.RawMessage, error) {
+// compact is JSON without the space of its lines.
+func compact(out []byte) (json.RawMessage, error) {
 	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(out)); err != nil {
+	if err := json.Compact(&b, out); err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
 	return b.Bytes(), nil

@@ -1,9 +1,9 @@
-// Package mcpserver offers the sessions of a store to programs that speak the Model Context Protocol. Each tool is a verb:
-// its JSON, of which an answer has a part that is bounded in rows and bytes. Nothing is written.
+// Package mcpserver offers the sessions of a store to programs that speak the Model Context Protocol. Each tool calls the
+// function of a verb; an answer has a part of its JSON that is bounded in rows and bytes. Nothing is written.
 package mcpserver
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,21 +15,31 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
+	"stackagent/shadow/session/catalog"
+	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
 )
 
-// Verb runs a verb of shadow and returns what it printed.
-type Verb func(ctx context.Context, args ...string) (out, notes string, err error)
-
-// Below lists the sessions in a folder, at any depth that verbs look at.
-type Below func(dir string) ([]string, error)
+// Verbs are the functions of verbs that tools call. What they return is encoded as JSON; their notes go to env.
+type Verbs struct {
+	// Below lists the sessions in a folder, at any depth that verbs look at.
+	Below    func(dir string) ([]string, error)
+	Sessions func(dirs ...string) ([]catalog.Found, error)
+	Stats    func(env console.Env, dir string, inUnits bool) (any, error)
+	Hotspots func(env console.Env, dir, by, sort string) (any, error)
+	Waits    func(env console.Env, dir, by string) (any, error)
+	Diff     func(env console.Env, a, b []string, by string) (any, error)
+	Explain  func(env console.Env, dir, metric string) (any, error)
+}
 
 const unitsText = "Fields that end in _ns are nanoseconds, in _bytes bytes, in _share fractions of 1; null is 'not measured'. "
 
 // New is a server for the sessions in dir, or for dir if it is a session.
-func New(dir, version string, verb Verb, below Below) (*mcp.Server, error) {
+func New(dir, version string, env console.Env, verbs Verbs) (*mcp.Server, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", dir, err)
@@ -41,7 +51,7 @@ func New(dir, version string, verb Verb, below Below) (*mcp.Server, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder", dir)
 	}
-	h := &handler{store: dir, verb: verb, below: below}
+	h := &handler{store: dir, env: env, verbs: verbs}
 	if _, err := os.Stat(filepath.Join(dir, store.ManifestName)); err == nil {
 		h.store, h.only = filepath.Dir(dir), filepath.Base(dir)
 	} else if h.store, err = filepath.EvalSymlinks(dir); err != nil { // sessions are found below no link
@@ -56,8 +66,8 @@ func New(dir, version string, verb Verb, below Below) (*mcp.Server, error) {
 type handler struct {
 	store string
 	only  string // the one session; "": all of the store
-	verb  Verb
-	below Below
+	env   console.Env
+	verbs Verbs
 }
 
 // folder is the folder of a session that a client names by its path in the store, and nothing else.
@@ -86,10 +96,10 @@ type listed struct {
 }
 
 // list are the sessions, the newest first.
-func (h *handler) list(ctx context.Context) ([]listed, error) {
+func (h *handler) list() ([]listed, error) {
 	folders := []string{filepath.Join(h.store, h.only)}
 	if h.only == "" {
-		found, err := h.below(h.store)
+		found, err := h.verbs.Below(h.store)
 		if err != nil {
 			return nil, h.hidden(err.Error())
 		}
@@ -101,34 +111,37 @@ func (h *handler) list(ctx context.Context) ([]listed, error) {
 		slices.Sort(found)
 		folders = slices.Compact(found)
 	}
-	out, _, err := h.verb(ctx, append([]string{"sessions", "ls", "--format", "json", "--"}, folders...)...)
+	found, err := h.verbs.Sessions(folders...)
 	if err != nil {
 		return nil, h.hidden(err.Error())
 	}
-	var rows []map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(out), &rows); err != nil {
-		return nil, fmt.Errorf("reading the list: %w", err)
+	list := make([]listed, len(found))
+	for i := range found {
+		f := &found[i]
+		f.Dir, f.Damaged = strings.TrimPrefix(f.Dir, h.inside()), h.clean(f.Damaged)
+		list[i] = listed{folder: f.Dir, damaged: f.Damaged != ""}
 	}
-	list := make([]listed, len(rows))
+	var out bytes.Buffer
+	if err := listing.All(listing.JSONLines(&out, view.Sessions(h.env.Now(), found)), found); err != nil {
+		return nil, fmt.Errorf("listing the sessions: %w", err)
+	}
+	var rows []json.RawMessage
+	if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
+		return nil, fmt.Errorf("listing the sessions: %w", err)
+	}
 	for i, row := range rows {
-		var folder, damaged string
-		if err := errors.Join(json.Unmarshal(row["folder"], &folder), json.Unmarshal(row["damaged"], &damaged)); err != nil {
-			return nil, fmt.Errorf("reading the list: %w", err)
-		}
-		folder = strings.TrimPrefix(folder, h.inside())
-		row["folder"], row["damaged"] = encode(folder), encode(h.clean(damaged))
-		list[i] = listed{folder, damaged != "", encode(row)}
+		list[i].row = row
 	}
 	return list, nil
 }
 
 // chosen is the session that a client means, and what to say about it: of no name, the newest one that can be read.
-func (h *handler) chosen(ctx context.Context, name string) (dir, note string, err error) {
+func (h *handler) chosen(name string) (dir, note string, err error) {
 	if name == "" && h.only != "" {
 		name = h.only
 	}
 	if name == "" {
-		list, err := h.list(ctx)
+		list, err := h.list()
 		if err != nil {
 			return "", "", err
 		}
@@ -143,24 +156,24 @@ func (h *handler) chosen(ctx context.Context, name string) (dir, note string, er
 	return dir, note, err
 }
 
-// ask runs a verb and cuts what it prints.
-func (h *handler) ask(ctx context.Context, p paging, note string, args ...string) (*mcp.CallToolResult, any, error) {
-	if err := p.check(); err != nil {
-		return nil, nil, err
+// ask calls a verb; doc is the JSON of what it returns.
+func (h *handler) ask(verb func(console.Env) (any, error)) (doc json.RawMessage, notes string, err error) {
+	var out, said bytes.Buffer
+	env := h.env
+	env.In, env.Out, env.Err, env.Log, env.Sessions = strings.NewReader(""), &out, &said, nil, new(console.Sessions)
+	v, err := verb(env)
+	if err == nil {
+		err = env.Sessions.Err()
 	}
-	out, notes, err := h.verb(ctx, append(args, "--format", "json")...)
+	if err == nil {
+		err = view.Encode(&out, v)
+	}
 	if err != nil {
-		return nil, nil, h.hidden(err.Error())
+		env.Note("%s", text.OneLine(err.Error()))
+		return nil, "", h.hidden(strings.TrimSpace(said.String()))
 	}
-	doc, err := compact(out)
-	if err != nil {
-		return nil, nil, err
-	}
-	a := answerOf(strings.TrimSpace(note + "\n" + h.clean(notes)))
-	if err := a.cut(doc, p); err != nil {
-		return nil, nil, err
-	}
-	return a.result()
+	doc, err = compact(out.Bytes())
+	return doc, h.clean(said.String()), err
 }
 
 // clean is text without control characters and without the path of the store.

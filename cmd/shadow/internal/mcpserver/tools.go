@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stackagent/cmd/shadow/internal/console"
 )
 
 type ofSession struct {
@@ -48,11 +50,11 @@ func words(list ...string) (out []any) {
 
 func (h *handler) addTools(s *mcp.Server) {
 	add(s, "sessions", "The sessions of the store, the newest first, with program, duration and labels.", nil,
-		func(ctx context.Context, in paging) (*mcp.CallToolResult, any, error) {
+		func(in paging) (*mcp.CallToolResult, any, error) {
 			if err := in.check(); err != nil {
 				return nil, nil, err
 			}
-			list, err := h.list(ctx)
+			list, err := h.list()
 			if err != nil {
 				return nil, nil, err
 			}
@@ -65,50 +67,67 @@ func (h *handler) addTools(s *mcp.Server) {
 			return a.result()
 		})
 	add(s, "stats", "The summary of a session: tasks, threads, collections, what was lost, distributions of times.", nil,
-		func(ctx context.Context, in ofSession) (*mcp.CallToolResult, any, error) {
-			return h.of(ctx, in, "stats")
+		func(in ofSession) (*mcp.CallToolResult, any, error) {
+			return h.of(in, func(env console.Env, dir string) (any, error) { return h.verbs.Stats(env, dir, false) })
 		})
 	add(s, "findings", "What limits the program and what to change, with evidence and the predicted gain.", nil,
-		func(ctx context.Context, in ofSession) (*mcp.CallToolResult, any, error) {
+		func(in ofSession) (*mcp.CallToolResult, any, error) {
 			in.Field = "findings"
-			return h.of(ctx, in, "stats", "--units")
+			return h.of(in, func(env console.Env, dir string) (any, error) { return h.verbs.Stats(env, dir, true) })
 		})
 	add(s, "hotspots", "Which tasks hold the work.",
 		map[string][]any{"by": words("class", "site", "executor", "thread"), "sort": words("work", "self", "wall", "cpu", "count", "mean", "p99", "max", "never", "threw", "queue")},
-		func(ctx context.Context, in hotspotsIn) (*mcp.CallToolResult, any, error) {
-			return h.of(ctx, in.ofSession, "hotspots", "--by", cmp.Or(in.By, "class"), "--sort", cmp.Or(in.Sort, "work"))
+		func(in hotspotsIn) (*mcp.CallToolResult, any, error) {
+			return h.of(in.ofSession, func(env console.Env, dir string) (any, error) {
+				return h.verbs.Hotspots(env, dir, cmp.Or(in.By, "class"), cmp.Or(in.Sort, "work"))
+			})
 		})
 	add(s, "waits", "What tasks and threads waited for: locks, queues, input and output, CPUs.", map[string][]any{"by": words("class", "site", "unit", "thread", "wait")},
-		func(ctx context.Context, in waitsIn) (*mcp.CallToolResult, any, error) {
-			return h.of(ctx, in.ofSession, "waits", "--by", cmp.Or(in.By, "class"))
+		func(in waitsIn) (*mcp.CallToolResult, any, error) {
+			return h.of(in.ofSession, func(env console.Env, dir string) (any, error) {
+				return h.verbs.Waits(env, dir, cmp.Or(in.By, "class"))
+			})
 		})
 	add(s, "diff", "Compares two builds; with two or more runs on each side it says what is different.", map[string][]any{"by": words("class", "executor", "site", "thread", "wait", "path", "all")}, h.diff)
 	add(s, "explain", "What changed with the throughput, or with another metric, ranked. The session needs monitors.", nil,
-		func(ctx context.Context, in explainIn) (*mcp.CallToolResult, any, error) {
-			return h.of(ctx, in.ofSession, "vertical", "--explain="+cmp.Or(in.Metric, "task_throughput"))
+		func(in explainIn) (*mcp.CallToolResult, any, error) {
+			return h.of(in.ofSession, func(env console.Env, dir string) (any, error) {
+				return h.verbs.Explain(env, dir, cmp.Or(in.Metric, "task_throughput"))
+			})
 		})
 }
 
 // add adds a tool that reads only.
-func add[In any](s *mcp.Server, name, what string, enums map[string][]any, f func(context.Context, In) (*mcp.CallToolResult, any, error)) {
+func add[In any](s *mcp.Server, name, what string, enums map[string][]any, f func(In) (*mcp.CallToolResult, any, error)) {
 	no := false
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: what + " " + strings.TrimSpace(unitsText), InputSchema: schemaOf[In](enums),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no}},
-		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-			return f(ctx, in)
+		func(_ context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+			return f(in)
 		})
 }
 
 // of asks about one session.
-func (h *handler) of(ctx context.Context, in ofSession, args ...string) (*mcp.CallToolResult, any, error) {
-	dir, note, err := h.chosen(ctx, in.Session)
+func (h *handler) of(in ofSession, verb func(env console.Env, dir string) (any, error)) (*mcp.CallToolResult, any, error) {
+	dir, note, err := h.chosen(in.Session)
 	if err != nil {
 		return nil, nil, err
 	}
-	return h.ask(ctx, in.paging, note, append([]string{args[0], dir}, args[1:]...)...)
+	if err := in.check(); err != nil {
+		return nil, nil, err
+	}
+	doc, notes, err := h.ask(func(env console.Env) (any, error) { return verb(env, dir) })
+	if err != nil {
+		return nil, nil, err
+	}
+	a := answerOf(strings.TrimSpace(note + "\n" + notes))
+	if err := a.cut(doc, in.paging); err != nil {
+		return nil, nil, err
+	}
+	return a.result()
 }
 
-func (h *handler) diff(ctx context.Context, in diffIn) (*mcp.CallToolResult, any, error) {
+func (h *handler) diff(in diffIn) (*mcp.CallToolResult, any, error) {
 	const most = 32
 	if err := in.check(); err != nil {
 		return nil, nil, err
@@ -116,28 +135,23 @@ func (h *handler) diff(ctx context.Context, in diffIn) (*mcp.CallToolResult, any
 	if len(in.A) == 0 || len(in.B) == 0 || len(in.A)+len(in.B) > most {
 		return nil, nil, h.hidden("name 1 to 16 sessions for each side")
 	}
-	args := []string{"diff", "--by", cmp.Or(in.By, "class"), "--format", "json"}
+	var dirs [2][]string
 	for i, side := range [][]string{in.A, in.B} {
-		if i == 1 {
-			args = append(args, "--")
-		}
 		for _, name := range side {
 			dir, err := h.folder(name)
 			if err != nil {
 				return nil, nil, err
 			}
-			args = append(args, dir)
+			dirs[i] = append(dirs[i], dir)
 		}
 	}
-	out, notes, err := h.verb(ctx, args...)
-	if err != nil {
-		return nil, nil, h.hidden(err.Error())
-	}
-	all, err := compact(out)
+	all, notes, err := h.ask(func(env console.Env) (any, error) {
+		return h.verbs.Diff(env, dirs[0], dirs[1], cmp.Or(in.By, "class"))
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	a := answerOf(h.clean(notes))
+	a := answerOf(notes)
 	if in.Field != "" && in.Field != "rows" {
 		if err := a.cut(all, in.paging); err != nil {
 			return nil, nil, err
