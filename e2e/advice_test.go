@@ -143,7 +143,7 @@ func TestAdviceDetails(t *testing.T) {
 				for i, detail := range []string{"auto", "all"} {
 					c := testjvm.Example(t, "advice").Command(t, jdk)
 					c.Args, c.Agent = []string{mode}, []string{"--detail", detail}
-					got[i] = adviceNames(c.Profile(t).Advice(t))
+					got[i] = adviceNames(c.Session(t).Advice(t))
 				}
 				if mode == "fast-and-slow" && (len(got[1]) == 0 || slices.Equal(got[1], []string{"pool-too-small"})) {
 					got[1] = got[0]
@@ -170,11 +170,11 @@ func TestAdviceStalls(t *testing.T) {
 					c := testjvm.Example(t, "advice").Command(t, jdk)
 					c.Args = []string{"stalled"}
 					c.VM = append(slices.Clone(c.VM), collector, "-Xmx64m")
-					if got := adviceNames(c.Profile(t).Advice(t)); !slices.Equal(got, []string{"garbage-collection"}) {
+					if got := adviceNames(c.Session(t).Advice(t)); !slices.Equal(got, []string{"garbage-collection"}) {
 						a.Errorf("advice %v with a small heap", got)
 					}
 					c.VM[len(c.VM)-1] = "-Xmx2g"
-					if got := adviceNames(c.Profile(t).Advice(t)); slices.Contains(got, "waiting-tasks") {
+					if got := adviceNames(c.Session(t).Advice(t)); slices.Contains(got, "waiting-tasks") {
 						a.Errorf("advice %v with a large heap", got)
 					}
 				})
@@ -209,7 +209,7 @@ func wantAdvice(t *testing.T, jdk testjvm.JDK, d defect, want []string, args ...
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		attempt++
 		before := testjvm.Processors(t)
-		p := profileDefect(t, jdk, d, args...)
+		p := profileDefect(t, jdk, d, testjvm.Command.Session, args...)
 		others := testjvm.Processors(t).Others(before, p.CPU)
 		got := adviceNames(p.Advice(t))
 		if slices.Equal(got, want) {
@@ -222,12 +222,13 @@ func wantAdvice(t *testing.T, jdk testjvm.JDK, d defect, want []string, args ...
 	})
 }
 
-func profileDefect(t *testing.T, jdk testjvm.JDK, d defect, args ...string) testjvm.Profile {
+// profileDefect is a profile of a program by Command.Session or, where its times are compared, by Command.Profile.
+func profileDefect(t *testing.T, jdk testjvm.JDK, d defect, record func(testjvm.Command, testing.TB) testjvm.Profile, args ...string) testjvm.Profile {
 	t.Helper()
 	c := d.source(t).Command(t, jdk)
 	c.Args, c.Agent = args, []string{"--detail", "all"}
 	c.VM = append(c.VM, d.options(args)...)
-	p := c.Profile(t)
+	p := record(c, t)
 	if !d.atOnce {
 		// Without it waiting and wanting a processor look alike on a busy machine.
 		record, err := sched.Open(p.Dir)
@@ -293,7 +294,7 @@ func TestOthersReported(t *testing.T) {
 	}
 	d := defects[slices.IndexFunc(defects, func(d defect) bool { return d.name == "coarse-grained" })]
 	before := testjvm.Processors(t)
-	p := profileDefect(t, testjvm.JDKs(t)[0], d, "good")
+	p := profileDefect(t, testjvm.JDKs(t)[0], d, testjvm.Command.Profile, "good")
 	after := testjvm.Processors(t)
 	had := after.Busy - before.Busy - time.Duration(p.Stats(t).Metrics["self_cpu_ns"].Sum) // the recorder's too
 	var stats struct {
@@ -359,8 +360,8 @@ func (g *gains) measure(t *testing.T, jdk testjvm.JDK, d defect) (own time.Durat
 		r := c.Plain(t)
 		*x.least, own = min(*x.least, ms(t, r)), own+r.CPU
 	}
-	p := profileDefect(t, jdk, d, d.name)
-	mended := profileDefect(t, jdk, d, d.name, "fixed")
+	p := profileDefect(t, jdk, d, testjvm.Command.Profile, d.name)
+	mended := profileDefect(t, jdk, d, testjvm.Command.Profile, d.name, "fixed")
 	g.profiled, own = min(g.profiled, ms(t, mended.Result)), own+p.CPU+mended.CPU
 	for _, a := range p.Advice(t) {
 		if a.Name == d.advice() {

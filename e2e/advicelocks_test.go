@@ -17,7 +17,7 @@ func TestAdviceLock(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			c := testjvm.Example(t, "advice").Command(t, jdk)
 			c.Args, c.VM = []string{"contended-lock"}, append(c.VM, noDelay...)
-			p := c.Profile(t)
+			p := c.Session(t)
 			_, text, found := strings.Cut(p.Stderr, "waited_ns=")
 			measured, err := strconv.ParseFloat(strings.Fields(text + " ?")[0], 64)
 			if !found || err != nil {

@@ -21,7 +21,7 @@ import (
 func TestAllocatedPerTask(t *testing.T) {
 	testjvm.Shared(t)
 	const threads, tasks = 2, 2000
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "own")
 			cmd := testjvm.Example(t, "alloc").Command(t, jdk)

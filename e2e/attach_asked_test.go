@@ -17,7 +17,7 @@ const askedProgram = "e2e/testdata/attach/asked"
 // submissions has none, though lambdas keep the probes of an earlier session.
 func TestAttachAsked(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startAgain(t, jdk, askedProgram)
 			run := func(flags ...string) testjvm.Profile {
@@ -60,7 +60,7 @@ func checkAsked(t *testing.T, p testjvm.Profile) {
 func TestDetachFromStart(t *testing.T) {
 	testjvm.Shared(t)
 	library := compileAgent(t, testjvm.JDKs(t)[0], filepath.Join("testdata", "attach", "lengths.c"))
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			plain := startAgain(t, jdk, askedProgram)
 			want := codeLengths(t, library, plain.pid)

@@ -63,7 +63,7 @@ const byOldLambda = "Main$ByLambda"
 func TestAttachSubmissions(t *testing.T) {
 	testjvm.Shared(t)
 	_, submittedAt := marks(t, "examples/submissions", submissionMethods)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startAgain(t, jdk, "examples/submissions")
 			for range 2 {
@@ -136,7 +136,7 @@ func checkPools(t *testing.T, dir string, want map[string]int) {
 // that can be distinguished have the right queue time, and the rest is counted.
 func TestAttachQueues(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startAgain(t, jdk, filepath.Join("e2e", "testdata", "attach", "queues"))
 			var said string
@@ -189,7 +189,7 @@ func TestAttachQueues(t *testing.T) {
 // this session, or missing.
 func TestAttachAcross(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "attach", "across"))
 			g := startGuestLine(t, []string{jdk.Tool("java"), "-cp", classes, "Main"})

@@ -128,7 +128,7 @@ func (g *guest) end(t *testing.T) {
 // afterwards, the program works without the agent.
 func TestAttach(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuest(t, jdk)
 			for range 2 {
@@ -157,7 +157,7 @@ func TestAttachNumbers(t *testing.T) {
 	if out, err := exec.Command(wrap[0], append(wrap[1:], "true")...).CombinedOutput(); err != nil {
 		t.Skipf("a pid namespace takes root and unshare: %v: %s", err, out)
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuestIn(t, wrap, jdk)
 			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", g.Process.Pid, g.Process.Pid))
@@ -248,7 +248,7 @@ func TestAttachRefused(t *testing.T) {
 // -Xcheck:jni has nothing to say about an agent that attaches and detaches, twice.
 func TestAttachChecked(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuest(t, jdk, "-Xcheck:jni")
 			g.record(t)
@@ -280,7 +280,7 @@ func TestAttachOften(t *testing.T) {
 	if os.Getenv("STACKAGENT_E2E") != "full" {
 		t.Skip("takes long: STACKAGENT_E2E=full")
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuest(t, jdk)
 			g.record(t)

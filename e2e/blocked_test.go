@@ -77,7 +77,7 @@ func TestBlocked(t *testing.T) {
 			t.Run(jdk.String()+"/"+r.String(), func(t *testing.T) {
 				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: r.args(4, r.rounds(), 100)}
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					p := cmd.Profile(t)
+					p := cmd.Session(t)
 					checkBlocked(t, a, r, p)
 				})
 			})
@@ -166,7 +166,7 @@ var recorderEvents = map[string]string{"monitor": "JavaMonitorEnter", "contend":
 // of the waits are in sums.
 func TestBlockedAgainstRecorder(t *testing.T) {
 	testjvm.Shared(t)
-	for k, jdk := range testjvm.JDKs(t) {
+	for k, jdk := range testjvm.JDKsInTurn(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
 		for i, r := range append(blockedRuns[:len(blockedRuns):len(blockedRuns)], blockedRun{"contend", "monitor", "", 0, false, 17}) {
 			event := recorderEvents[r.String()]

@@ -23,7 +23,7 @@ func TestBlockedNatives(t *testing.T) {
 			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "blocked"))
 			cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Natives", Args: []string{strconv.Itoa(ms)}}
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
-				p := cmd.Profile(t)
+				p := cmd.Session(t)
 				if n, _ := printedWaits(t, p.Stdout); n != cases {
 					t.Fatalf("%d waits, want %d: %s\n%s", n, cases, p.Stdout, p.Stderr)
 				}

@@ -29,7 +29,7 @@ func bottlesOfRuns(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command) {
 	var dirs []string
 	for _, threads := range []string{"1", "4"} {
 		cmd.Args = []string{threads, "even", "1500"}
-		p := cmd.Profile(t)
+		p := cmd.Session(t)
 		profiles, dirs = append(profiles, p), append(dirs, p.Dir)
 	}
 	graphs := func(args ...string) (out []bottleGraph) {

@@ -31,7 +31,7 @@ func TestBytecodesAreOfTheProgram(t *testing.T) {
 			for _, n := range threads {
 				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{strconv.Itoa(n), strconv.Itoa(tasks)},
 					Agent: []string{"--metric", "wall+bytecodes", "--detail", "all", "--switches", "off"}}
-				p := cmd.Profile(t)
+				p := cmd.Session(t)
 				got := jobInstructions(t, p.Tasks(t))
 				if len(got) != 1+tasks {
 					t.Fatalf("%d executions, want %d\n%s", len(got), 1+tasks, p.Stderr)

@@ -174,7 +174,7 @@ func TestBytecodesEqualSteps(t *testing.T) {
 func TestBytecodesOfThreads(t *testing.T) {
 	testjvm.Shared(t)
 	cases := buildBytecodeCases(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			args := []string{"300", "1", "2", "4", "8"}
 			if jdk.Version >= 21 {

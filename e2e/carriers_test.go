@@ -47,7 +47,7 @@ func TestIdleCarriers(t *testing.T) {
 					cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{r.shape, r.threads, r.units},
 						VM: []string{"-Djdk.virtualThreadScheduler.parallelism=2"}, Agent: []string{"--switches", "ebpf", "--detail", detail}}
 					testjvm.OneGood(t, func(a *testjvm.Attempt) {
-						p := cmd.Profile(t)
+						p := cmd.Session(t)
 						lostByCarriers(t, a, r, barsOf(t, p)[0], printedLines(p.Stdout))
 					})
 				})

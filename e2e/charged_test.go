@@ -35,7 +35,7 @@ func TestRunningIsCharged(t *testing.T) {
 		for _, shape := range []string{"unslept", "driver", "permits"} {
 			t.Run(jdk.String()+"/"+shape, func(t *testing.T) {
 				p := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{shape},
-					VM: []string{"-Xms600m", "-Xmx600m", "-XX:+AlwaysPreTouch"}}.Profile(t)
+					VM: []string{"-Xms600m", "-Xmx600m", "-XX:+AlwaysPreTouch"}}.Session(t)
 				_, recorded := bottleOf(t, p)
 				needRecord(t, recorded)
 				var all []chargedThread

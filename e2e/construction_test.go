@@ -50,7 +50,7 @@ func TestConstruction(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "construction").Command(t, jdk)
 			cmd.Agent = append(cmd.Agent, "--detail", "all")
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			c := readConstructions(t, p.Dir)
 			const kib = 1024
 			for class, want := range map[string][]int64{
@@ -80,7 +80,7 @@ func TestConstructionsSummarised(t *testing.T) {
 	testjvm.Shared(t)
 	cmd := testjvm.Example(t, "construction").Command(t, testjvm.JDKs(t)[0])
 	cmd.Agent = append(cmd.Agent, "--detail", "summary")
-	p := cmd.Profile(t)
+	p := cmd.Session(t)
 	s, err := session.Open(p.Dir)
 	if err != nil {
 		t.Fatal(err)

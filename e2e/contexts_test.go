@@ -88,9 +88,9 @@ func TestContexts(t *testing.T) {
 		"Main$ByVirtual": {submit, at("Main.inVirtual", "static void inVirtual()"), "Main$$Lambda.run"},
 	}
 	counts := map[string]int64{"Main$ByA": 3, "Main$ByB": 2}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			s, by := contextsOf(t, testjvm.Example(t, "contexts").Command(t, jdk).Profile(t).Dir)
+			s, by := contextsOf(t, testjvm.Example(t, "contexts").Command(t, jdk).Session(t).Dir)
 			for class, frames := range want {
 				if class == "Main$ByVirtual" && jdk.Version < 21 {
 					continue
@@ -154,7 +154,7 @@ func TestContextsSampled(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "contexts").Command(t, jdk)
 			cmd.Agent, cmd.Args = []string{"--contexts", "10", "--detail", "summary"}, []string{"1000"}
-			s, by := contextsOf(t, cmd.Profile(t).Dir)
+			s, by := contextsOf(t, cmd.Session(t).Dir)
 			if s.Every() != 10 {
 				t.Errorf("one in %d", s.Every())
 			}
@@ -172,7 +172,7 @@ func TestContextsSampled(t *testing.T) {
 func TestContextsChecked(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKsInTurn(t) {
-		t.Run(jdk.String(), func(t *testing.T) { checkExample(t, testjvm.Example(t, "contexts"), jdk, "-Xcheck:jni") })
+		t.Run(jdk.String(), func(t *testing.T) { checkExample(t, testjvm.Example(t, "contexts"), jdk, false, "-Xcheck:jni") })
 	}
 }
 
@@ -185,7 +185,7 @@ func TestContextsFull(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "contexts").Command(t, jdk)
 			cmd.Agent, cmd.Args = []string{"--contexts", "all"}, []string{"0", "9"}
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			s, err := session.Open(p.Dir)
 			if err != nil {
 				t.Fatal(err)
@@ -228,7 +228,7 @@ func TestContextsAttach(t *testing.T) {
 		"Main$ByOldVirtual": {submit, at("Main.inOldVirtual", "submit(new ByOldVirtual())")},
 	}
 	counts := map[string]int64{"Main$ByA": 3, "Main$ByB": 2, "Main$ByVirtual": 1, "Main$ByOldVirtual": 2}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startAgain(t, jdk, program, "-Djdk.virtualThreadScheduler.parallelism=2") // one of them spins
 			for _, flags := range [][]string{{"--contexts", "all"}, {"--contexts", "all", "--sites=false"}} {

@@ -48,7 +48,7 @@ func TestDelays(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "delays").Command(t, v.jdk)
 			cmd.Agent = []string{"--detail", v.detail}
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			checkLateness(t, p, delayed(t, p))
 			checkAskedDelays(t, v.detail, p.Hotspots(t), delayed(t, p))
 			checkAskedDelays(t, v.detail+" in units", p.Units(t), delayed(t, p))

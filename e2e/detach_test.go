@@ -49,7 +49,7 @@ func codeLengths(t *testing.T, library string, pid int) map[string]string {
 func TestDetachRestores(t *testing.T) {
 	testjvm.Shared(t)
 	library := compileAgent(t, testjvm.JDKs(t)[0], filepath.Join("testdata", "attach", "lengths.c"))
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			plain := startGuest(t, jdk)
 			plain.work(t)
@@ -100,7 +100,7 @@ func (g *guest) cost(t *testing.T) float64 {
 // the method differently the second time.
 func TestDetachSpeed(t *testing.T) {
 	testjvm.Alone(t, "it compares costs of nanoseconds")
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuest(t, jdk)
 			before := g.cost(t)

@@ -61,7 +61,7 @@ func checkDetail(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, detail string)
 	cmd := o.Command(t, jdk)
 	plain := cmd.Plain(t)
 	cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", detail)
-	p := cmd.Profile(t)
+	p := cmd.Session(t)
 	sameBehaviour(t, o, plain, p.Result)
 	for _, wrong := range o.Compare(p.Hotspots(t), nil) {
 		t.Error(wrong)

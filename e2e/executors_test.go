@@ -26,7 +26,7 @@ func TestNamesOfExecutors(t *testing.T) {
 	}
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Profile(t)
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Session(t)
 			if p.Exit != 0 {
 				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 			}
@@ -56,7 +56,7 @@ func TestExecutorsOfSummarisedTasks(t *testing.T) {
 	}
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Agent: []string{"--detail", "summary"}}.Profile(t)
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Agent: []string{"--detail", "summary"}}.Session(t)
 			if p.Exit != 0 {
 				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 			}

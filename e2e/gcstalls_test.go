@@ -167,7 +167,7 @@ func TestNoStalls(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
 				p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "gcstalls")), Main: "Main",
-					Args: []string{"4", "1200", "60"}, VM: []string{testjvm.G1.Flag, "-Xmx192m"}}.Profile(t)
+					Args: []string{"4", "1200", "60"}, VM: []string{testjvm.G1.Flag, "-Xmx192m"}}.Session(t)
 				var got stalls
 				if err := json.Unmarshal(p.Shadow(t, "gc", p.Dir, "--format", "json"), &got); err != nil {
 					t.Fatal(err)

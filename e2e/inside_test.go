@@ -62,13 +62,13 @@ func insideOf(t *testing.T, dir string) map[string]*inside {
 // exit are those without the agent, although one of its MBeans throws and another never answers.
 func TestInsideMonitors(t *testing.T) {
 	testjvm.Alone(t, "a busy machine starts the thread that asks MBeans after the program's end")
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		cmd := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "monitors")), Main: "Main"}
 		for _, spec := range []string{"Main#level", "Main#ratio", "Main#atomic", "Main$Cache#hits", "Main$Lazy#n", "Main#nothing", "calls:Main#step", "calls:Main$Cache#<init>",
 			"returns:Main#size", "returns:Main#name", "jmx:com.acme:type=Pool,*/*", "jmx:java.lang:type=Runtime/SpecVersion", "inside"} {
 			cmd.Agent = append(cmd.Agent, "--monitor", spec)
 		}
-		profile := cmd.Profile(t)
+		profile := cmd.Session(t)
 		if want := "1160\n"; profile.Stdout != want {
 			t.Errorf("%v: the program writes %q, want %q", jdk, profile.Stdout, want)
 		}
@@ -115,10 +115,10 @@ func TestRegistries(t *testing.T) {
 		t.Skip("the libraries are fetched for the full run")
 	}
 	classpath := fetchedRegistries(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		cmd := testjvm.Command{JDK: jdk, Main: "Meters", Agent: []string{"--monitors", "registries"}}
 		cmd.Classpath = testjvm.Compile(t, testjvm.JDKs(t)[0], filepath.Join(testjvm.Root(t), "e2e", "testdata", "registries"), "-cp", classpath) + ":" + classpath
-		all := insideOf(t, cmd.Profile(t).Dir)
+		all := insideOf(t, cmd.Session(t).Dir)
 		for name, want := range map[string]float64{
 			`app.micrometer.orders{region="eu"}`: 400, "app.micrometer.queue.depth": 200, "app.micrometer.request.count": 200, "app.micrometer.request.total_ns": 6e8,
 			"app.micrometer.size.count": 200, "app.micrometer.size.total": 20_000,

@@ -20,7 +20,7 @@ func TestUnitsOfSummaries(t *testing.T) {
 			testjvm.Shared(t)
 			cmd := o.Command(t, v.jdk)
 			cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", v.detail)
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			for _, wrong := range o.Compare(p.Hotspots(t), nil) {
 				t.Error(wrong)
 			}

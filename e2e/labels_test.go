@@ -22,7 +22,7 @@ func TestLabels(t *testing.T) {
 		"OTEL_RESOURCE_ATTRIBUTES=service.name=other,service.version=1.4%2B2,deployment.environment.name=test,service.namespace=web,Bad=x",
 	}
 	c.Agent = []string{"--env", "staging", "--label", "team:a:b"}
-	p := c.Profile(t)
+	p := c.Session(t)
 	if !strings.Contains(p.Stderr, "attributes of OTEL_RESOURCE_ATTRIBUTES that do not fit a label are left out: Bad") {
 		t.Errorf("stderr: %s", p.Stderr)
 	}
@@ -60,7 +60,7 @@ func TestWrongLabels(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
 	c := testjvm.Example(t, "pool").Command(t, jdk)
 	c.Env = []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=shop,service.version=%2"}
-	p := c.Profile(t)
+	p := c.Session(t)
 	if want := `OTEL_RESOURCE_ATTRIBUTES is ignored: "service.version=%2" has a wrong percent-encoding`; strings.Count(p.Stderr, want) != 1 || p.Exit != 0 {
 		t.Errorf("exit %d, stderr: %s", p.Exit, p.Stderr)
 	}

@@ -36,7 +36,7 @@ final class Main extends Base implements Runnable {
 		t.Fatal(err)
 	}
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
-		p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, dir), Main: "Main"}.Profile(t)
+		p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, dir), Main: "Main"}.Session(t)
 		for _, r := range p.Hotspots(t) {
 			if r.Class == "Main" && (r.Created != n || r.Executions != n) {
 				t.Errorf("%d created, %d executed, want %d", r.Created, r.Executions, n)

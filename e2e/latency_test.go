@@ -32,7 +32,7 @@ func TestLatency(t *testing.T) {
 				p := testjvm.Command{
 					JDK: v.jdk, VM: []string{"-Xmx700m"}, Classpath: classes, Main: "Main", Args: []string{fmt.Sprint(requests)},
 					Agent: []string{"--detail", v.detail},
-				}.Profile(t)
+				}.Session(t)
 				if p.Exit != 0 {
 					t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
 				}
@@ -121,7 +121,7 @@ func TestLatencyNames(t *testing.T) {
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, name := range []string{"completable", "streams", "pool"} {
 			t.Run(jdk.String()+"/"+name, func(t *testing.T) {
-				p := testjvm.Example(t, name).Command(t, jdk).Profile(t)
+				p := testjvm.Example(t, name).Command(t, jdk).Session(t)
 				named := 0
 				for _, unit := range p.Units(t) {
 					if unit.Executions == 0 {

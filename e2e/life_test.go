@@ -47,7 +47,7 @@ func checkUnasked(t *testing.T, p testjvm.Profile, want []string) {
 // TestCopiesAsked: exceptions that fork/join tasks of other libraries keep.
 func TestCopiesAsked(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "copies").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
@@ -60,7 +60,7 @@ func TestCopiesAsked(t *testing.T) {
 // exception.
 func TestLife(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "life").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}

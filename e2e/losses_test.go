@@ -26,12 +26,12 @@ func TestLosses(t *testing.T) {
 		"unread": cutWait("io"), "unslept": cutWait("sleeping"), "unreleased": cutWait("unended"), "endless": cutWork,
 		"joined": threadsAtWork, "chains": threadsAtWork, "permits": threadsAtWork, "successors": threadsAtWork}
 	for turn, shape := range slices.Sorted(maps.Keys(checks)) {
-		for _, v := range variantInTurn(t, turn, "all", "summary") {
+		for _, v := range variants(t, turn, "all", "summary") {
 			t.Run(v.jdk.String()+"/"+shape+"/"+v.detail, func(t *testing.T) {
 				cmd := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "examples", "losses")),
 					Main: "Main", Args: []string{shape}, Agent: []string{"--detail=" + v.detail}}
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					p := cmd.Profile(t)
+					p := cmd.Session(t)
 					r := lossRun{known: printedNumbers(t, p.Stdout)}
 					var recorded bool
 					if r.graph, recorded = bottleOf(t, p); !recorded {

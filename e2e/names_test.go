@@ -91,7 +91,7 @@ func TestNamesOfUnits(t *testing.T) {
 	for _, v := range variants(t, 1, "auto", "all", "summary") {
 		t.Run(v.String(), func(t *testing.T) {
 			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, folder), Main: "Main", Args: []string{fmt.Sprint(n)},
-				VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", v.detail}}.Profile(t)
+				VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", v.detail}}.Session(t)
 			if p.Exit != 0 {
 				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 			}
@@ -166,7 +166,7 @@ const serverRequests = 20
 
 func serverProfile(t *testing.T, jdk testjvm.JDK, folder, kind string, agent ...string) testjvm.Profile {
 	t.Helper()
-	p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Args: []string{kind, fmt.Sprint(serverRequests)}, Agent: agent}.Profile(t)
+	p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main", Args: []string{kind, fmt.Sprint(serverRequests)}, Agent: agent}.Session(t)
 	if p.Exit != 0 {
 		t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 	}
@@ -215,7 +215,7 @@ func TestNamesOfFunctions(t *testing.T) {
 	}
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Profile(t)
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Session(t)
 			if p.Exit != 0 {
 				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 			}

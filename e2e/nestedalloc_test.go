@@ -20,7 +20,7 @@ func TestAllocatedInside(t *testing.T) {
 	for _, v := range variants(t, 1, "all", "auto", "summary") {
 		t.Run(v.String(), func(t *testing.T) {
 			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join("testdata", "nestedalloc")), Main: "Main",
-				Agent: []string{"--metric", "wall+cpu+alloc", "--detail", v.detail}}.Profile(t)
+				Agent: []string{"--metric", "wall+cpu+alloc", "--detail", v.detail}}.Session(t)
 			checkAllocated(t, p.Hotspots(t), map[string][3]float64{"Main$Outer": {outers, outer, 10_000},
 				"Main$Inner": {outers * inners, inner, 1000}, "Main$Leaf": {outers * inners, leaf, leaf}})
 			checkAllocated(t, p.Units(t), map[string][3]float64{"Main$Outer": {outers, outer, outer}, "Main$Inner": {}, "Main$Leaf": {}})

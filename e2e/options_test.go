@@ -50,7 +50,7 @@ func TestWrongOptions(t *testing.T) {
 // definition that names a static method.
 func TestDefinitions(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		cmd := testjvm.Example(t, "custom").Command(t, jdk)
 		cmd.Agent = []string{"--task", "Main$Request#process(I)V", "--task", "Main$Req*#proc*", // these two fit
 			"--task", "Main$Request#process(J)V", "--task", "Main#main",
@@ -61,7 +61,7 @@ func TestDefinitions(t *testing.T) {
 			"exclude= matches no class that could have tasks":                "Mian$*",
 			"a static method cannot be a task: name an instance method":      "Main.main([Ljava.lang.String;)V"}
 		got := map[string]string{}
-		for _, r := range cmd.Profile(t).Stats(t).Refusals {
+		for _, r := range cmd.Session(t).Stats(t).Refusals {
 			got[r.Reason] = r.Sample
 			if r.Count != 1 {
 				t.Errorf("%s: %d, want 1", r.Reason, r.Count)

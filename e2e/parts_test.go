@@ -17,7 +17,7 @@ func TestPartsOfUnits(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			cmd := o.Command(t, v.jdk)
 			cmd.Agent = []string{"--detail", v.detail}
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			got, work := map[string]int64{}, 0.0
 			for _, r := range namedRows(t, p, "--units") {
 				if r.Executions > 0 { // the others ran inside units

@@ -69,7 +69,7 @@ var advised = []struct {
 // takes with the advice followed.
 func TestWhatifOfAdvice(t *testing.T) {
 	testjvm.Alone(t, "how long a run takes depends on the processors it gets")
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, x := range advised {
 			example := testjvm.Example(t, x.example)
 			if jdk.Version < example.MinJDK {

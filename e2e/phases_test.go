@@ -41,7 +41,7 @@ func TestPhases(t *testing.T) {
 				VM: []string{"-Xmx512m", "-Djava.util.concurrent.ForkJoinPool.common.parallelism=1"}}
 			t.Run(fmt.Sprintf("%s/%s-%s/%s", v.jdk, r.shape, r.threads, v.detail), func(t *testing.T) {
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					p := cmd.Profile(t)
+					p := cmd.Session(t)
 					for _, workers := range r.workers {
 						phases(t, a, p, r.threads, workers)
 					}
@@ -61,7 +61,7 @@ func TestPhasesOnOneProcessor(t *testing.T) {
 				Wrap: onOneCPU(t)}
 			t.Run(v.String()+"/"+shape, func(t *testing.T) {
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					p := cmd.Profile(t)
+					p := cmd.Session(t)
 					phases(t, a, p, "2", "")
 					if n := barsOf(t, p)[0].Threads; n != 2 {
 						t.Errorf("%d threads, want 2", n)

@@ -99,7 +99,7 @@ func (p *process) end(t *testing.T) (rest string, exit int) {
 // is counted as still running.
 func TestSignal(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			o := testjvm.Example(t, "sigterm")
 			dir := filepath.Join(t.TempDir(), "session")

@@ -17,7 +17,7 @@ func TestUnitsOfRecursion(t *testing.T) {
 			testjvm.Shared(t)
 			cmd := o.Command(t, v.jdk)
 			cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", v.detail)
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			var stats struct {
 				Tasks struct{ Executions int64 }
 				Units struct{ Undecided int64 }

@@ -46,7 +46,7 @@ func TestWaitsOfRequests(t *testing.T) {
 		for _, switches := range []string{"off", "auto"} {
 			t.Run(v.String()+"/"+switches, func(t *testing.T) {
 				classes := testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "examples", "waits"))
-				p := testjvm.Command{JDK: v.jdk, Classpath: classes, Main: "Main", Args: []string{"12", "60"}, Agent: []string{"--switches", switches}}.Profile(t)
+				p := testjvm.Command{JDK: v.jdk, Classpath: classes, Main: "Main", Args: []string{"12", "60"}, Agent: []string{"--switches", switches}}.Session(t)
 				if p.Exit != 0 {
 					t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
 				}

@@ -18,7 +18,7 @@ func TestResubmitted(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			cmd := o.Command(t, v.jdk)
 			cmd.Agent = []string{"--detail", v.detail}
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			for _, wrong := range o.Compare(p.Hotspots(t), nil) {
 				t.Error(wrong)
 			}

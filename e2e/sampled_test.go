@@ -26,7 +26,7 @@ func TestSampled(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			testjvm.Shared(t)
 			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join("testdata", "sampled")), Main: "Main", Args: []string{"4000"},
-				Agent: []string{"--detail", v.detail}}.Profile(t)
+				Agent: []string{"--detail", v.detail}}.Session(t)
 			if b := balanceOf(t, p); b.Balance.State != "exact" || b.Balance.Uncounted != 0 {
 				t.Errorf("the account by thread: %+v", b.Balance)
 			}

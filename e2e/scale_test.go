@@ -87,7 +87,7 @@ func scaling(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, shape string
 		cmd.Wrap, cmd.Args[1] = onOneCPU(t), "even"
 	}
 	needSource(t, cmd.Agent[1])
-	p := cmd.Profile(t)
+	p := cmd.Session(t)
 	g, recorded := bottleOf(t, p)
 	needRecord(t, recorded)
 	own := program(t, p.Stdout)

@@ -16,7 +16,7 @@ import (
 func TestScaleCommand(t *testing.T) {
 	testjvm.Shared(t)
 	needSource(t, "ebpf")
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
 		t.Run(jdk.String()+"/one processor", func(t *testing.T) {
 			java := append(onOneCPU(t), jdk.Tool("java"), "-XX:ActiveProcessorCount=1", "-cp", classes, "Main", "{threads}", "imbalance", "800")

@@ -29,7 +29,7 @@ func TestSignalsOfLoading(t *testing.T) {
 // goroutine, as the agent's threads take no signal.
 func TestSignalsOfGoThreads(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			o := testjvm.Example(t, "sigterm")
 			java := start(t, nil, o.Command(t, jdk, agentFlag(t, "bus=nats://127.0.0.1:1")).Java()...)

@@ -20,7 +20,7 @@ func TestFailedStages(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			agent := strings.Fields("--detail " + v.detail)
 			p := testjvm.Command{JDK: v.jdk, Classpath: testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "stages")), Main: "Main",
-				Args: []string{"6", fmt.Sprint(unaskedStages)}, Agent: agent}.Profile(t)
+				Args: []string{"6", fmt.Sprint(unaskedStages)}, Agent: agent}.Session(t)
 			if p.Exit != 0 {
 				t.Fatalf("%v: exit code %d\n%s", agent, p.Exit, p.Stderr)
 			}

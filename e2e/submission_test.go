@@ -108,7 +108,7 @@ func TestSubmissions(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "submissions").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			classes := readSubmissions(t, p.Dir, true)
 			for class, want := range wantSubmissions {
 				got := classes[class]
@@ -142,14 +142,14 @@ func TestSubmissionsOrSites(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "submissions").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all", "--submissions=false"}
-			classes := readSubmissions(t, cmd.Profile(t).Dir, false)
+			classes := readSubmissions(t, cmd.Session(t).Dir, false)
 			for class, want := range made {
 				if got := classes[class]; got == nil || len(got.submissions) != 0 || len(got.making) != 1 || !got.making[want] {
 					t.Errorf("sites alone: %s: made at %v, want %s and no submission", class, got, want)
 				}
 			}
 			cmd.Agent = []string{"--detail", "all", "--sites=false"}
-			classes = readSubmissions(t, cmd.Profile(t).Dir, true)
+			classes = readSubmissions(t, cmd.Session(t).Dir, true)
 			for class, want := range wantSubmissions {
 				got := classes[class]
 				if want != nil && (got == nil || !slices.Equal(got.submissions, want)) {

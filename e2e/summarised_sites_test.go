@@ -47,7 +47,7 @@ func TestSitesOfSummarisedTasks(t *testing.T) {
 			for _, detail := range []string{"auto", "summary", "all"} {
 				t.Run(detail, func(t *testing.T) {
 					cmd := testjvm.Command{JDK: jdk, Classpath: dir, Main: "Main", Agent: []string{"--detail", detail}}
-					p := cmd.Profile(t)
+					p := cmd.Session(t)
 					if p.Exit != 0 {
 						t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 					}

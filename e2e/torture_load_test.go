@@ -29,7 +29,7 @@ func warnings(out string) (list []string) {
 // retransforms, and sees the classes that ours retransforms.
 func TestTortureCheckedInFront(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			agent := jar(t, testjvm.Compile(t, jdk, "testdata/premain"),
 				"Premain-Class: early.Agent\nCan-Retransform-Classes: true\n")

@@ -19,7 +19,7 @@ func TestTortureNested(t *testing.T) {
 	}
 	rounds := roundsOf(60, 1000)
 	runStrange(t, []strangeCase{{name: "to the end of the stack", args: []string{"nested", fmt.Sprint(rounds), "endless"}}})
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, detail := range []string{"auto", "summary"} {
 			for _, vm := range collectors {
 				t.Run(strings.Join([]string{jdk.String(), detail, vm}, "/"), func(t *testing.T) {

@@ -73,7 +73,7 @@ func executionsOf(t *testing.T, p testjvm.Profile, class string) (created, execu
 // without us, and each of its tasks is counted.
 func TestTortureAgentInFront(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			agent := jar(t, testjvm.Compile(t, jdk, "testdata/premain"),
 				"Premain-Class: early.Agent\nCan-Retransform-Classes: true\n")
@@ -183,7 +183,7 @@ func TestTortureSandbox(t *testing.T) {
 		}
 		return strings.TrimSpace(line)
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		classes := testjvm.Compile(t, jdk, "testdata/sandbox")
 		program := []string{jdk.Tool("java"), "-cp", classes, "Main"}
 		t.Run(jdk.String()+" at start", func(t *testing.T) {

@@ -94,7 +94,7 @@ var held = regexp.MustCompile(`(?m)^held (\d+)$`)
 // executed is counted.
 func TestTortureNoThreadToBeHad(t *testing.T) {
 	testjvm.Shared(t)
-	for i, jdk := range testjvm.JDKs(t) {
+	for i, jdk := range testjvm.JDKsInTurn(t) {
 		for k, limit := range []string{"user", "pids.max"} {
 			if !torture() && i%2 != k { // one each
 				continue
@@ -208,7 +208,7 @@ func checkCrowd(t *testing.T, dir string, r testjvm.Result) {
 // in one line and the program runs as it does alone; strict=true refuses.
 func TestTortureNoThreadAtStart(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			c := newCrowd(t, jdk)
 			few := c.fewThreads(t, jdk)

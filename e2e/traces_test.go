@@ -56,7 +56,7 @@ func TestTraces(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := o.Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			rows := p.Tasks(t)
 			for _, wrong := range o.Compare(p.Hotspots(t), rows) {
 				t.Error(wrong)
@@ -92,7 +92,7 @@ func TestTracesOff(t *testing.T) {
 	jdk := testjvm.JDKsInTurn(t)[0]
 	cmd := o.Command(t, jdk)
 	cmd.Agent = []string{"--detail", "all", "--traces", "off"}
-	p := cmd.Profile(t)
+	p := cmd.Session(t)
 	for key := range tracesOf(p.Tasks(t)) {
 		if !strings.HasSuffix(key, " -") {
 			t.Errorf("--traces off: %s", key)
@@ -100,7 +100,7 @@ func TestTracesOff(t *testing.T) {
 	}
 	cmd.Agent = []string{"--detail", "all", "--submissions=false"}
 	served := 0
-	for key, n := range tracesOf(cmd.Profile(t).Tasks(t)) {
+	for key, n := range tracesOf(cmd.Session(t).Tasks(t)) {
 		if strings.HasPrefix(key, "Main$Serving 0") {
 			served += n
 		}

@@ -72,7 +72,7 @@ func verticalRun(t *testing.T, p planted, vm ...string) (testjvm.Profile, []dip)
 	}
 	profile := testjvm.Command{JDK: jdk, VM: append(append([]string{"-Djava.io.tmpdir=" + folder}, p.VM...), vm...),
 		Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "vertical")), Main: "Main", Args: []string{p.Name},
-		Agent: append([]string{"--monitors=all", "--monitor=inside"}, p.Options...)}.Profile(t)
+		Agent: append([]string{"--monitors=all", "--monitor=inside"}, p.Options...)}.Session(t)
 	if reason, skipped := strings.CutPrefix(profile.Stdout, "skipped: "); skipped {
 		t.Logf("%s: not possible on this machine: %s", p.Name, reason)
 		return profile, nil

@@ -183,7 +183,7 @@ func TestVerticalH2(t *testing.T) {
 	classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "suite", "h2-index"), "-cp", lib+"/*")
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		p := testjvm.Command{JDK: jdk, VM: []string{"-XX:+UseSerialGC", "-Xms1g", "-Xmx1g"}, Classpath: lib + "/*:" + classes, Main: "Main",
-			Args: []string{"2", "2", "800"}, Agent: []string{"--monitors=all"}}.Profile(t)
+			Args: []string{"2", "2", "800"}, Agent: []string{"--monitors=all"}}.Session(t)
 		e := explainDip(t, p, "task_throughput", dipsOf(t, "h2-index", p)[0])
 		if named := firstMatches(e, "lib.object_wait_ns", "vm.monitor.wait_ns"); named == "" || !strings.Contains(named+strings.Join(e.Causes[0].Group, " "), "MVTable") {
 			a.Errorf("writers wait for the lock of an MVTable; named first is %s with %s", firstOf(e), groupOf(e))

@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
-				checkViews(t, a, testjvm.Example(t, "granularity").Command(t, jdk).Profile(t))
+				checkViews(t, a, testjvm.Example(t, "granularity").Command(t, jdk).Session(t))
 			})
 		})
 	}

@@ -27,7 +27,7 @@ func TestVirtualScheduling(t *testing.T) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := o.Command(t, jdk)
 			cmd.Args = []string{"times"}
-			p := cmd.Profile(t)
+			p := cmd.Session(t)
 			own, err := strconv.ParseInt(strings.TrimSpace(p.Stdout), 10, 64)
 			if err != nil {
 				t.Fatalf("the program printed %q: %v", p.Stdout, err)
@@ -67,7 +67,7 @@ func TestCarriers(t *testing.T) {
 			continue
 		}
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := o.Command(t, jdk, "-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2").Profile(t)
+			p := o.Command(t, jdk, "-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2").Session(t)
 			var rows []struct {
 				Thread, Role string
 				Virtual      bool
@@ -201,7 +201,7 @@ func TestStartedQueue(t *testing.T) {
 			continue
 		}
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := o.Command(t, jdk).Profile(t)
+			p := o.Command(t, jdk).Session(t)
 			queued := startedUnits(t, p)
 			lines := strings.Split(strings.TrimSpace(p.Stdout), "\n")
 			if len(lines) != 10 || len(queued) != 10 {
@@ -286,7 +286,7 @@ func TestVirtualThreadsScheduling(t *testing.T) {
 				cmd := o.Command(t, jdk, "-Djdk.virtualThreadScheduler.parallelism=2")
 				cmd.Args = []string{strconv.Itoa(parkers), strconv.Itoa(parks), strconv.Itoa(tiny)}
 				cmd.Agent = []string{"--detail", detail}
-				p := cmd.Profile(t)
+				p := cmd.Session(t)
 				own, sum := ownTurns(t, p.Stdout)
 				if len(own) != parkers+1 || sum.Changes == 0 {
 					t.Fatalf("the program printed %d threads, which changed carriers %d times:\n%s", len(own), sum.Changes, p.Stdout)

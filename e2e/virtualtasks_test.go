@@ -17,7 +17,7 @@ func TestVirtualThreadsAreOneTask(t *testing.T) {
 		const n = 1000
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "adapters"))
 		for _, detail := range []string{"auto", "all"} {
-			p := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{strconv.Itoa(n)}, Agent: []string{"--detail", detail}}.Profile(t)
+			p := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{strconv.Itoa(n)}, Agent: []string{"--detail", detail}}.Session(t)
 			want := map[string]int64{
 				"Main$Pooled": 2 * n,
 				"Main$Body":   n,
@@ -58,7 +58,7 @@ func TestMountedAtTheEnd(t *testing.T) {
 		for _, detail := range []string{"auto", "all"} {
 			// With one carrier the others would wait for the one that never ends.
 			p := testjvm.Command{JDK: jdk, VM: []string{"-Djdk.virtualThreadScheduler.parallelism=2"}, Classpath: classes, Main: "Main",
-				Args: []string{strconv.Itoa(n)}, Agent: []string{"--detail", detail}}.Profile(t)
+				Args: []string{strconv.Itoa(n)}, Agent: []string{"--detail", detail}}.Session(t)
 			ended, running := 0, 0
 			for _, row := range p.Tasks(t) {
 				if !strings.HasSuffix(row["class"], ".runContinuation") {

@@ -81,7 +81,7 @@ func TestParkedWaits(t *testing.T) {
 				continue
 			}
 			t.Run(jdk.String()+" "+kind, func(t *testing.T) {
-				p := waitsCommand(t, jdk, "Main", fmt.Sprint(waits), fmt.Sprint(ms), kind).Profile(t)
+				p := waitsCommand(t, jdk, "Main", fmt.Sprint(waits), fmt.Sprint(ms), kind).Session(t)
 				if p.Exit != 0 {
 					t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
 				}
@@ -144,7 +144,7 @@ func TestManyWaits(t *testing.T) {
 			args = []string{"2", "20000", "2000", "100"}
 		}
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := waitsCommand(t, jdk, "Flood", args...).Profile(t)
+			p := waitsCommand(t, jdk, "Flood", args...).Session(t)
 			own, err := strconv.ParseUint(strings.TrimSpace(p.Stdout), 10, 64)
 			if err != nil {
 				t.Fatalf("the program printed %q: %v\n%s", p.Stdout, err, p.Stderr)
@@ -195,7 +195,7 @@ func TestNoWaits(t *testing.T) {
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		c := waitsCommand(t, jdk, "Main", "1", "1", "platform")
 		c.Agent = []string{"--wait", "off"}
-		p := c.Profile(t)
+		p := c.Session(t)
 		s, err := session.Open(p.Dir)
 		if err != nil {
 			t.Fatal(err)
@@ -214,7 +214,7 @@ func TestOpenWaits(t *testing.T) {
 			if kind == "virtual" && jdk.Version < 21 {
 				continue
 			}
-			p := waitsCommand(t, jdk, "Open", kind).Profile(t)
+			p := waitsCommand(t, jdk, "Open", kind).Session(t)
 			own, err := strconv.ParseInt(strings.TrimSpace(p.Stdout), 10, 64)
 			if err != nil {
 				t.Fatalf("the program printed %q: %v\n%s", p.Stdout, err, p.Stderr)
@@ -239,7 +239,7 @@ func TestLongWaitsAmongMany(t *testing.T) {
 			virtual = 0
 		}
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := waitsCommand(t, jdk, "Mixed", "40", strconv.Itoa(virtual)).Profile(t)
+			p := waitsCommand(t, jdk, "Mixed", "40", strconv.Itoa(virtual)).Session(t)
 			own, err := strconv.Atoi(strings.TrimSpace(p.Stdout))
 			if err != nil {
 				t.Fatalf("the program printed %q: %v\n%s", p.Stdout, err, p.Stderr)

@@ -19,7 +19,7 @@ func TestStacksOfLongWaits(t *testing.T) {
 	const waits = 4000
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			p := waitsCommand(t, jdk, "Paths", strconv.Itoa(waits)).Profile(t)
+			p := waitsCommand(t, jdk, "Paths", strconv.Itoa(waits)).Session(t)
 			own, err := strconv.Atoi(strings.TrimSpace(p.Stdout))
 			if err != nil || own < waits {
 				t.Fatalf("the program printed %q: %v\n%s", p.Stdout, err, p.Stderr)

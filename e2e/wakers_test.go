@@ -29,7 +29,7 @@ func TestWakers(t *testing.T) {
 				c := waitsCommand(t, jdk, "Wakers", "2", kind)
 				c.Agent = []string{"--switches", "auto"}
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					p := c.Profile(t)
+					p := c.Session(t)
 					if p.Exit != 0 {
 						t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
 					}

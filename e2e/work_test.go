@@ -38,7 +38,7 @@ func TestWork(t *testing.T) {
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
-				p := testjvm.Example(t, "granularity").Command(t, jdk).Profile(t)
+				p := testjvm.Example(t, "granularity").Command(t, jdk).Session(t)
 				rows := map[string]testjvm.Row{}
 				for _, r := range p.Hotspots(t) {
 					rows[r.Class] = r
@@ -77,7 +77,7 @@ func TestNesting(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			tasks := testjvm.Example(t, "nested").Command(t, jdk).Profile(t).Tasks(t)
+			tasks := testjvm.Example(t, "nested").Command(t, jdk).Session(t).Tasks(t)
 			checkNesting(t, tasks)
 		})
 	}
@@ -132,7 +132,7 @@ func number(t *testing.T, row map[string]string, column string) int64 {
 func TestThreadTotals(t *testing.T) {
 	testjvm.Shared(t)
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
-		checkTotals(t, a, testjvm.Example(t, "granularity").Command(t, testjvm.JDKs(t)[0]).Profile(t))
+		checkTotals(t, a, testjvm.Example(t, "granularity").Command(t, testjvm.JDKs(t)[0]).Session(t))
 	})
 }
 

@@ -21,7 +21,7 @@ func TestPrograms(t *testing.T) {
 			o := testjvm.Example(t, name)
 			cmd := o.Command(t, jdk)
 			cmd.Agent = append(cmd.Agent, "--contexts", "all")
-			address := reportOf(t, cmd.Profile(t))
+			address := reportOf(t, cmd.Session(t))
 			b := open(t, address, laptop)
 			b.must(b.Media("", "prefers-color-scheme=dark", "prefers-reduced-motion=reduce"))
 			for _, view := range viewsOf(b) {

@@ -22,7 +22,7 @@ func record(t *testing.T, example string, args ...string) testjvm.Profile {
 	jdks := testjvm.JDKs(t)
 	cmd := testjvm.Example(t, example).Command(t, jdks[len(jdks)-1])
 	cmd.Args = args
-	return cmd.Profile(t)
+	return cmd.Session(t)
 }
 
 // reportOf writes the report of sessions and returns its address.

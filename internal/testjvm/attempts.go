@@ -33,9 +33,9 @@ func (a *Attempt) Errorf(format string, args ...any) {
 }
 
 // attempts is how many measurements of a thing there are at most.
-const attempts = 5
+const attempts = 3
 
-// OneGood measures until nothing is wrong with an attempt, up to five times, and
+// OneGood measures until nothing is wrong with an attempt, up to three times, and
 // fails if something always was. A hypervisor, an interrupt or another program
 // spoils one attempt and not each; a defect spoils each, so that the bounds of
 // an attempt can be tight.
@@ -58,6 +58,7 @@ func oneGood(t testing.TB, measure func(a *Attempt), rest func(time.Duration)) {
 		}
 		all = append(all, fmt.Sprintf("attempt %d of %d: %s", n, attempts, strings.Join(a.wrong, "\n    ")))
 		Counted("attempt")
+		opened.forget(t) // else the next attempt would look at the same session
 		if n < attempts {
 			rest(time.Duration(n) * time.Second) // noise comes in bursts
 		}
