@@ -25,9 +25,6 @@ type defect struct {
 	// and no scheduling record is needed.
 	atOnce bool
 	quick  bool // in every test; the others burn processor time, and want STACKAGENT_E2E=full
-	// fullGain: what mending it gains depends so much on other programs that it is compared only with STACKAGENT_E2E=full, on a machine that
-	// has nothing else to do.
-	fullGain bool
 	// alone: not found where others want the processors much, as what it shows by is then theirs.
 	alone   bool
 	noTime  bool // mending it is not about time
@@ -91,7 +88,7 @@ var defects = []defect{
 	{name: "garbage-collection", unknown: true, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx2400m", "-Xmn2200m"}},
 	{name: "slow-producer", quick: true},
 	{name: "explicit-collections", quick: true},
-	{name: "contended-lock", quick: true, fullGain: true, vm: noDelay, fixedVM: noDelay},
+	{name: "contended-lock", quick: true, vm: noDelay, fixedVM: noDelay},
 	{name: "contended-locks", unknown: true, advised: "contended-lock", vm: noDelay, fixedVM: noDelay},
 	{name: "waiting-tasks"},
 	{name: "coarse-grained"},
@@ -136,7 +133,11 @@ func TestAdvice(t *testing.T) {
 func TestAdviceDetails(t *testing.T) {
 	testjvm.Alone(t, "what is found depends on the processors it gets")
 	jdk := testjvm.JDKs(t)[0]
-	for _, mode := range []string{"fine-grained", "fast-and-slow", "good"} {
+	modes := []string{"fast-and-slow", "good", "fine-grained"}
+	if !full() {
+		modes = modes[:2]
+	}
+	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
 				var got [2][]string
@@ -258,7 +259,10 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 // run, so it is compared with profiled runs of the fixed program.
 func TestAdviceGain(t *testing.T) {
 	testjvm.Alone(t, "it compares run times")
-	timed := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.none || d.noTime || d.fullGain && !full() })
+	if !full() {
+		t.Skip("STACKAGENT_E2E=full: TestWhatifOfAdvice compares predictions with programs that were mended, too")
+	}
+	timed := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.none || d.noTime })
 	eachDefect(t, timed, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		attempt, g := 0, newGains() // of all attempts
 		testjvm.OneGood(t, func(a *testjvm.Attempt) {

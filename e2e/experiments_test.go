@@ -98,6 +98,9 @@ type lboResult struct {
 // that cannot run with a heap leaves a gap.
 func TestLBOWithoutAllocation(t *testing.T) {
 	testjvm.Alone(t, "compares times of runs")
+	if !full() {
+		t.Skip("STACKAGENT_E2E=full: wants a machine with nothing else to do; TestLBOGap runs the verb, too")
+	}
 	needSource(t, "ebpf")
 	jdks := testjvm.JDKs(t)
 	jdk := jdks[len(jdks)-1]

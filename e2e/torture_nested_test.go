@@ -17,7 +17,7 @@ func TestTortureNested(t *testing.T) {
 	if torture() {
 		collectors = append(collectors, "-XX:+UseZGC", "-XX:+UseParallelGC", "-Xint")
 	}
-	rounds := roundsOf(60, 1000)
+	rounds := roundsOf(30, 1000)
 	runStrange(t, []strangeCase{{name: "to the end of the stack", args: []string{"nested", fmt.Sprint(rounds), "endless"}}})
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		for _, detail := range []string{"auto", "summary"} {

@@ -3,6 +3,7 @@
 # a line for each part. A test that depends on the speed of the machine fails here. The output of a part that
 # failed stays in build/rounds. It exits 1 if any part failed.
 set -u
+export STACKAGENT_FRESH_SESSIONS=1
 rounds=$1 loops=${2:-4} out=build/rounds busy='' failed=0
 mkdir -p "$out"
 for _ in $(seq "$loops"); do

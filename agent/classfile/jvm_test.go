@@ -113,6 +113,7 @@ func nops(c *Code) {
 // they do, with everything verified.
 func TestRun(t *testing.T) {
 	jdks := testjvm.JDKs(t)
+	asCompiled := map[string]testjvm.Result{} // by JDK and main class
 	same := func(*Class) {}
 	near := func(c *Class) { c.jumpLimit = 20 }
 	version := func(v uint16) func(*Class) {
@@ -156,7 +157,13 @@ func TestRun(t *testing.T) {
 					run := func(dir string) testjvm.Result {
 						return testjvm.Command{JDK: jdk, VM: verifyAll[1:], Classpath: dir, Main: main}.Plain(t)
 					}
-					want, got := run(dir), run(edited)
+					key := jdk.String() + main
+					want, ran := asCompiled[key]
+					if !ran {
+						want = run(dir)
+						asCompiled[key] = want
+					}
+					got := run(edited)
 					if want.Exit != 0 || len(want.Stdout) < 100 {
 						t.Fatalf("%s ended with %d\n%s", main, want.Exit, want.Stderr)
 					}
@@ -193,7 +200,7 @@ func TestVerify(t *testing.T) {
 	case os.Getenv("STACKAGENT_ALL_CLASSES") == "1":
 		step = 3
 	}
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) { verifyImage(t, jdk, step) })
 	}
 }

@@ -24,7 +24,7 @@ var manyStoreVerbs = []string{
 
 // TestVeryManySessions: with ten times the sessions, a command on all of them takes about ten times the processor time.
 func TestVeryManySessions(t *testing.T) {
-	n := 200
+	n := 100
 	if os.Getenv("STACKAGENT_TORTURE") == "full" {
 		n = 2_000
 	}

@@ -173,13 +173,26 @@ var find = sync.OnceValues(Find)
 func JDKsInTurn(t testing.TB) []JDK {
 	t.Helper()
 	all := JDKs(t)
-	if os.Getenv("STACKAGENT_E2E") == "full" || os.Getenv("STACKAGENT_JDKS") != "" {
+	if full() || os.Getenv("STACKAGENT_JDKS") != "" {
 		return all
+	}
+	i := inTurn(t, len(all))
+	return all[i : i+1]
+}
+
+// full reports whether this is one of the full runs: of the matrix, of all classes, of the attacks.
+func full() bool {
+	return os.Getenv("STACKAGENT_E2E") == "full" || os.Getenv("STACKAGENT_ALL_CLASSES") == "1" || os.Getenv("STACKAGENT_TORTURE") == "full"
+}
+
+// inTurn is one of n numbers, which depends on the test's name, or 0 in the full run.
+func inTurn(t testing.TB, n int) int {
+	if full() {
+		return 0
 	}
 	h := fnv.New32a()
 	h.Write([]byte(t.Name()))
-	i := int(h.Sum32() % uint32(len(all)))
-	return all[i : i+1]
+	return int(h.Sum32() % uint32(n))
 }
 
 // JDKs is Find for tests: it fails the test where there is none, and where

@@ -73,14 +73,16 @@ type schedule struct {
 // must be true of any program: each thread is in one state at each moment, the
 // bottle's heights add up to the time in which any thread ran, its areas to
 // the times of the threads, these to the kernel's account of its CPU time, and a
-// speedup stack to its number of threads.
+// speedup stack to its number of threads. The verbs run for one test in four outside the full run.
 func (p Profile) checkScheduling(t testing.TB) {
 	t.Helper()
 	for _, s := range p.schedules(t) {
 		s.checkLives(t)
-		s.checkBottle(t, p)
 		s.checkAccount(t, p.Stolen)
-		s.checkStack(t, p)
+		if inTurn(t, 4) == 0 {
+			s.checkBottle(t, p)
+			s.checkStack(t, p)
+		}
 	}
 }
 

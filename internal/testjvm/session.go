@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreshVariable makes each test record the sessions that it reads: for the full tests and for rounds beside load.
+// FreshVariable makes each test record the sessions that it reads, as in the full runs: for rounds beside load.
 const FreshVariable = "STACKAGENT_FRESH_SESSIONS"
 
 // keptBytes is how large the folder of kept sessions may get; the ones that nobody opened for the longest time go first.
@@ -37,7 +37,7 @@ const keptFile = "run.json"
 func (c Command) Session(t testing.TB) Profile {
 	t.Helper()
 	key := c.key(t)
-	if os.Getenv(FreshVariable) != "" {
+	if full() || os.Getenv(FreshVariable) != "" {
 		return c.Profile(t)
 	}
 	base := keptSessions(t)

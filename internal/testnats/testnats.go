@@ -79,7 +79,6 @@ func Binary(t testing.TB) string {
 		}
 		binary = filepath.Join(dir, "nats-server")
 		cmd := exec.Command("go", "build", "-o", binary, "github.com/nats-io/nats-server/v2")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			buildErr = fmt.Errorf("building nats-server: %w: %s", err, out)
 		}
