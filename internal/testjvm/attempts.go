@@ -16,7 +16,7 @@ type Checker interface {
 // Attempt is one of several measurements of the same thing. Errors that may be noise
 // of the machine are reported to it, all others to the test itself.
 type Attempt struct {
-	// Scale is 1, 2, 4, ... A test multiplies the time limits that it sets itself by it, such as the TTL of a lease, so
+	// Scale is 1, 4, 16. A test multiplies the time limits that it sets itself by it, such as the TTL of a lease, so
 	// that a later attempt passes on a machine that is busy all the time.
 	Scale time.Duration
 
@@ -48,7 +48,7 @@ func oneGood(t testing.TB, measure func(a *Attempt), rest func(time.Duration)) {
 	t.Helper()
 	var all []string
 	for n := 1; n <= attempts; n++ {
-		a := &Attempt{t: t, Scale: 1 << (n - 1)}
+		a := &Attempt{t: t, Scale: 1 << (2 * (n - 1))}
 		measure(a)
 		if len(a.wrong) == 0 || t.Failed() {
 			for _, spoilt := range all {

@@ -48,7 +48,7 @@ func (c Command) Session(t testing.TB) Profile {
 	p, err := openKept(kept)
 	if errors.Is(err, fs.ErrNotExist) {
 		p = c.Profile(t)
-		if !t.Failed() {
+		if !t.Failed() && sameBuild() {
 			keep(t, p, base, kept)
 		}
 		return p
@@ -276,6 +276,9 @@ func builtSums(files ...string) ([]string, error) {
 	sumsOnce.Do(func() {
 		for _, file := range files {
 			h := sha256.New()
+			if sumsOf[file], sumsErr = os.Stat(file); sumsErr != nil {
+				return
+			}
 			if sumsErr = sumOf(h, file); sumsErr != nil {
 				return
 			}
@@ -289,7 +292,19 @@ var (
 	sumsOnce sync.Once
 	sums     []string
 	sumsErr  error
+	sumsOf   = map[string]os.FileInfo{}
 )
+
+// sameBuild reports whether what was built is still what the sums are of: a session of something newer is not kept as of it.
+func sameBuild() bool {
+	for file, then := range sumsOf {
+		now, err := os.Stat(file)
+		if err != nil || !os.SameFile(now, then) || !now.ModTime().Equal(then.ModTime()) {
+			return false
+		}
+	}
+	return true
+}
 
 // sumOf adds a file, or all below a folder, to a sum.
 func sumOf(h io.Writer, root string) error {
