@@ -162,7 +162,7 @@ func loggedStalls(t *testing.T, log string) (sum float64) {
 // TestNoStalls: G1 makes threads wait in pauses only. The wait for the end of a pause is none outside of it, and none is
 // what the JVM waits for at its end.
 func TestNoStalls(t *testing.T) {
-	testjvm.Shared(t)
+	testjvm.Alone(t, "a thread that gets no processor when a pause ends waits on")
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
