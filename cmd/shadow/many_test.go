@@ -37,7 +37,7 @@ var manyVerbs = []string{
 
 // mostGrowth is how many times the processor time may be of ten times as many. What a command does in any case makes it
 // fewer than ten, and what others do on the machine more; pairs of them are a hundred times as many.
-const mostGrowth = 20
+const mostGrowth = 40
 
 // TestVeryMany: with ten times the executors, classes, sites and threads a command takes about ten times the processor time.
 // In full, it tries a hundred thousand, also summarised and of each by themselves.
