@@ -23,33 +23,32 @@ func TestAdviceLock(t *testing.T) {
 			if !found || err != nil {
 				t.Fatalf("the program said %q", p.Stderr)
 			}
-			var stats struct {
-				Findings []struct {
-					Rule     string
-					Evidence struct {
-						Contended struct {
-							Kind, Lock, Site string
-							Waited           float64 `json:"waited_ns"`
-						}
+			var why struct {
+				Obstacles []struct{ Kind, Title string }
+				Classes   []struct {
+					Parts []struct {
+						What string
+						Ns   float64
 					}
 				}
 			}
-			if err := json.Unmarshal(p.Shadow(t, "stats", p.Dir, "--units", "--format", "json"), &stats); err != nil {
+			if err := json.Unmarshal(p.Shadow(t, "why", p.Dir, "--format", "json"), &why); err != nil {
 				t.Fatal(err)
 			}
-			n := 0
-			for _, f := range stats.Findings {
-				if f.Rule != "contended-lock" {
-					continue
-				}
-				n++
-				l := f.Evidence.Contended
-				if l.Kind != "semaphore" || l.Lock != "Semaphore" || !strings.HasPrefix(l.Site, "Main.") || math.Abs(l.Waited/measured-1) > 0.05 {
-					t.Errorf("%+v, the program waited %v", l, measured)
+			const waits = "waits for a permit of a Semaphore at Main."
+			if len(why.Obstacles) == 0 || why.Obstacles[0].Kind != "held" || !strings.Contains(why.Obstacles[0].Title, waits) || !strings.Contains(why.Obstacles[0].Title, "which sleeps at Main.") {
+				t.Errorf("%+v", why.Obstacles)
+			}
+			waited := 0.0
+			for _, c := range why.Classes {
+				for _, x := range c.Parts {
+					if strings.HasPrefix(x.What, waits) {
+						waited += x.Ns
+					}
 				}
 			}
-			if n != 1 {
-				t.Errorf("%d findings", n)
+			if math.Abs(waited/measured-1) > 0.05 {
+				t.Errorf("by the account %v ns, by the program %v", waited, measured)
 			}
 		})
 	}

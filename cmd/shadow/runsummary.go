@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
@@ -68,6 +69,8 @@ func wanted(f *advice.Finding, s *summary.Summary) bool {
 	case "never-executed":
 		never, created := granularity.NeverExecuted(s.Rows)
 		return never >= leastTasks && float64(never) >= leastNever*float64(created)
+	case "bound": // said where nothing stands in the way
+		return !slices.ContainsFunc(s.Findings, func(x advice.Finding) bool { return x.Kind == advice.Advice })
 	case "lost", "ended":
 		return false // in lossLine
 	}

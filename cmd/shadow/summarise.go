@@ -8,8 +8,8 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/listing/table"
+	"stackagent/shadow/analysis/account"
 	"stackagent/shadow/analysis/advice"
-	"stackagent/shadow/analysis/graph"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
 )
@@ -82,7 +82,7 @@ func noteNone(env console.Env, s *session.Session, f summary.Filter, shown int) 
 // condense builds a summary and shows how far it is where somebody may be
 // waiting: on a terminal, and if it takes long.
 func condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
-	o.Replayer = graph.NewPredictor(s)
+	o.Replayer = account.NewPredictor(s)
 	if o.Progress != nil { // the caller shows it
 		return summary.Build(s, o)
 	}

@@ -56,7 +56,9 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 			if err != nil {
 				return err
 			}
-			return f.print(env, account.Of(g))
+			a := account.Of(g)
+			a.Try()
+			return f.print(env, a)
 		},
 	}
 	f.AddTo(cmd, env, true, "table", "json")
@@ -76,15 +78,14 @@ func (f *whyFlags) print(env console.Env, a *account.Session) error {
 		return view.Encode(env.Out, a)
 	}
 	var b strings.Builder
-	switch {
-	case len(a.Obstacles) > 0 || a.Bound.What == "":
-	case a.Bound.Known:
-		fmt.Fprintf(&b, "Nothing was found to stand in the way. What %s of the time of %s depends on: %s.\n", units.FormatPercent(a.Bound.Share), a.Bound.Class, a.Bound.What)
-	default:
-		fmt.Fprintf(&b, "What most of the time depends on is not known: for %s of the time of %s, %s.\n", units.FormatPercent(a.Bound.Share), a.Bound.Class, a.Bound.What)
+	if len(a.Obstacles) == 0 && a.Bound.What != "" {
+		if a.Bound.Known {
+			b.WriteString("Nothing was found to stand in the way. ")
+		}
+		fmt.Fprintln(&b, a.Bound.Text())
 	}
 	for i, o := range a.Obstacles {
-		fmt.Fprintf(&b, "%d. %s.\n   %s %s\n", i+1, o.Title, o.Happened, o.Remedy)
+		fmt.Fprintf(&b, "%d. %s.\n   %s %s %s\n", i+1, o.Title, o.Happened, o.Remedy, o.Outcome())
 		if len(o.Others) > 0 {
 			fmt.Fprintf(&b, "   Also: %s.\n", strings.Join(o.Others, ", "))
 		}

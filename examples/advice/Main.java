@@ -28,13 +28,13 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * One defect of task parallelism at a time, and the same program with the advice followed.
  * Arguments: DEFECT [fixed].
- * Known answer: the advice about DEFECT, and none about it with "fixed". "served" is pool-too-small in a run of fixed length,
- * "fast-and-slow" one of tasks that are summarised and of others; "locked-waiting" and "monitor-waiting" are one-at-a-time,
- * where the owner of the lock waits (fixed, they get the advice that tasks which wait deserve); "stalled" is garbage-collection
- * with a concurrent collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one
- * thread that computes more than the tasks; "contended-lock" prints how long its requests waited for a permit, which
- * "contended-locks" could not use if it had more, as it also waits for a monitor;
- * "good", "client", "turns", "nested", "overlapped", "relayed" and "at-once" get no advice.
+ * Known answer: the advice about DEFECT, and none about it with "fixed". What the account of time finds has its own names: "self-wait" is
+ * waits-for-itself, "pool-too-small" and "served" (a run of fixed length) are few-workers, "waiting-tasks" and "relayed" occupied, "one-at-a-time",
+ * "contended-lock", "contended-locks", "locked-waiting" and "monitor-waiting" held (fixed, the last two are occupied, as tasks which wait
+ * are); "fast-and-slow" is few-workers, of tasks that are summarised and of others; "stalled" is garbage-collection with a concurrent
+ * collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one thread that computes more than
+ * the tasks; "contended-lock" prints how long its requests waited for a permit, which "contended-locks" could not use if it had more,
+ * as it also waits for a monitor; "good", "client", "turns", "nested", "overlapped" and "at-once" get no advice.
  */
 public class Main {
     static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
@@ -318,7 +318,7 @@ public class Main {
         for (int i = 0; i < 40; i++) {
             tasks.add(new Waiter());
         }
-        all(Executors.newFixedThreadPool(fixed ? 20 : CPUS), tasks);
+        all(Executors.newFixedThreadPool(fixed ? 40 : CPUS), tasks);
     }
 
     /** Less than a microsecond of work: such tasks are summarised. */

@@ -22,13 +22,14 @@ import (
 // State is what a unit does, or waits for, at a moment.
 type State uint8
 
-// The states. Up to Handed they lead to another unit.
+// The states. Up to Left they lead to another unit.
 const (
 	Queued    State = iota // in the queue of executor On
 	Overtaken              // the same, and the worker runs a unit of another class that was handed over later
 	Join                   // waits for the end of a unit of class On
 	Lock                   // waits for a lock or permit, Waits On
 	Handed                 // waits for what another unit gives or signals, Waits On
+	Left                   // waits, and what it submitted to executor On never began
 	NotMade                // not submitted yet, and another unit waits for it: the submitter comes next
 	Compute                // on a CPU
 	Ready                  // waits for a CPU: the next link has it; without one a thread that is not in the graph
@@ -44,7 +45,7 @@ const (
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "lock", "handed", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "lock", "handed", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {
@@ -145,6 +146,19 @@ func (b *book) divided(class uint32, list []uint32) Class {
 	}
 	slices.SortFunc(c.Parts, func(x, y Part) int { return cmp.Or(cmp.Compare(y.Ns, x.Ns), compareFrames(x.Frame, y.Frame)) })
 	return c
+}
+
+// MeanResponse is the mean response time of the units of a class in a schedule.
+func MeanResponse(g *graph.Graph, s *graph.Schedule, class uint32) units.Ns {
+	due := duesOf(g, s)
+	sum, n := units.Ns(0), units.Ns(0)
+	for i := range g.Units {
+		if u := &g.Units[i]; u.Class == class && !u.Beside && s.Start[i].At != graph.Never && g.Finish(s, i) != graph.Never {
+			sum += g.Finish(s, i) - due.at[i]
+			n++
+		}
+	}
+	return sum / max(1, n)
 }
 
 // response is the time from when a unit was handed over, or due, to its end.

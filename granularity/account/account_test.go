@@ -127,6 +127,18 @@ func TestPoolThatWaitsForItself(t *testing.T) {
 	near(t, "in a circle", float64(n)/float64(c.Draws), 1)
 }
 
+// The only worker waits to the end for a part that is queued behind it and never began.
+func TestPartThatNeverBegan(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 1})
+		main, outer := unit(b, "main", 0, "main"), unit(b, "Outer", pool, "w")
+		submit(b, main, outer)
+		b.Add(outer, graph.Step{Kind: graph.Outside, Len: 100 * ms})
+		b.At(outer).Left = pool + 1
+	})
+	near(t, "in a circle", shareOf(g, classOf(t, g, a, "Outer"), []State{Left, Cycle}, []string{"Outer", "Outer"}), 1)
+}
+
 // A worker takes what was handed over last: the old unit waits while 9 newer ones of another class run.
 func TestOvertaken(t *testing.T) {
 	g, a := replayed(t, 1, func(b *graph.Builder) {

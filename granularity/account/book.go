@@ -53,22 +53,14 @@ type object struct {
 }
 
 func newBook(g *graph.Graph, s *graph.Schedule) *book {
-	n := len(g.Units)
-	b := &book{g: g, s: s, submitted: make([]units.Ns, n), due: make([]units.Ns, n), submitter: make([]int32, n), threads: make([][]span, len(g.Threads)),
+	b := &book{g: g, s: s, threads: make([][]span, len(g.Threads)),
 		workers: make([][]worker, len(g.Executors)), holds: map[object][]hold{}, place: map[Place]uint32{}, givers: map[uint32]map[uint32]bool{}, byClass: map[uint32][]uint32{}, children: map[uint32][]uint32{}}
-	for i := range n {
-		b.submitted[i], b.submitter[i] = s.Start[i].At, -1
-	}
+	d := duesOf(g, s)
+	b.submitted, b.submitter, b.due = d.submitted, d.submitter, d.at
 	for i := range g.Units {
-		for k, x := range g.StepsOf(i) {
-			if x.Kind == graph.Submit {
-				b.submitted[x.On], b.submitter[x.On] = s.End[int(g.Units[i].First)+k].At, int32(i)
-				b.children[uint32(i)] = append(b.children[uint32(i)], x.On)
-			}
+		if by := b.submitter[i]; by >= 0 {
+			b.children[uint32(by)] = append(b.children[uint32(by)], uint32(i))
 		}
-	}
-	for i := range n {
-		b.due[i] = min(b.submitted[i]+b.delay(i), s.Start[i].At)
 	}
 	b.readThreads()
 	b.readHolds()
@@ -76,12 +68,33 @@ func newBook(g *graph.Graph, s *graph.Schedule) *book {
 	return b
 }
 
-// delay is how long after its submission a unit is due.
-func (b *book) delay(i int) units.Ns {
-	if b.submitter[i] < 0 { // Delay is since the start of the graph
-		return 0
+// dues are by unit when it was submitted, by which unit, -1 if by none, and when it was due.
+type dues struct {
+	submitted, at []units.Ns
+	submitter     []int32
+}
+
+func duesOf(g *graph.Graph, s *graph.Schedule) dues {
+	n := len(g.Units)
+	d := dues{make([]units.Ns, n), make([]units.Ns, n), make([]int32, n)}
+	for i := range n {
+		d.submitted[i], d.submitter[i] = s.Start[i].At, -1
 	}
-	return b.g.Units[i].Delay
+	for i := range g.Units {
+		for k, x := range g.StepsOf(i) {
+			if x.Kind == graph.Submit {
+				d.submitted[x.On], d.submitter[x.On] = s.End[int(g.Units[i].First)+k].At, int32(i)
+			}
+		}
+	}
+	for i := range n {
+		delay := units.Ns(0)
+		if d.submitter[i] >= 0 { // else it is since the start of the graph
+			delay = g.Units[i].Delay
+		}
+		d.at[i] = min(d.submitted[i]+delay, s.Start[i].At)
+	}
+	return d
 }
 
 func (b *book) finish(i uint32) units.Ns { return b.g.Finish(b.s, int(i)) }

@@ -148,6 +148,9 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	}
 	step := g.First + uint32(b.stepAt(u, t))
 	f, x, by := b.stateOf(u, step), &b.g.Steps[step], b.s.End[step].By
+	if g.Left != 0 && by == 0 && (f.State == Handed || f.State == NotKnown) {
+		return b.atLeft(g, t)
+	}
 	switch f.State {
 	case Compute:
 		if !b.computesAt(u, t) {
@@ -205,6 +208,17 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 	}
 	b.add(f)
 	return int64(unit)
+}
+
+// atLeft is what one of the workers does that could begin what a unit waits for and that never began.
+func (b *book) atLeft(g *graph.Unit, t units.Ns) int64 {
+	b.add(Frame{Left, g.Class, g.Left - 1})
+	if w := b.workerAt(g.Left-1, t); w != nil {
+		if unit := b.unitAt(w.thread, t); unit >= 0 {
+			return int64(unit)
+		}
+	}
+	return b.root(Idle, g.Class, g.Left-1)
 }
 
 // maxLooked bounds how many units, threads or workers are looked at for one moment.

@@ -112,7 +112,9 @@ type Unit struct {
 	// Latency is how long after a worker is free for it the unit starts.
 	Latency units.Ns
 	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.
-	Wake     units.Ns
+	Wake units.Ns
+	// Left is 1 + the executor in whose queue a unit stays that this one submitted and that never began; 0: none.
+	Left     uint32
 	First, N uint32 // its steps are Steps[First : First+N]
 }
 

@@ -70,7 +70,7 @@ var narrow = []rule{
 	{"agent/instrument", []string{"agent/classfile", "internal/settings", "internal/taskdef", "internal/units"}},
 	{"agent/drain", []string{"internal/wire", "internal/units", "internal/loglinear"}},
 	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/loglinear", "internal/histogram", "gonum.org/v1/gonum/..."}},
-	{"shadow/analysis/advice", []string{"granularity/...", "internal/..."}},
+	{"shadow/analysis/advice", []string{"granularity/...", "internal/...", "shadow/analysis/account"}},
 }
 
 // rule says what a package may import beyond the standard library.

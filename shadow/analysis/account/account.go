@@ -18,13 +18,20 @@ import (
 type Session struct {
 	LengthNs  units.Ns          `json:"length_ns"` // of the recording
 	CPUs      int               `json:"cpus"`
-	Obstacles []Obstacle        `json:"obstacles"` // what stands in the way, most first
-	Bound     Bound             `json:"bound"`     // what most of the time depends on, whether that could be otherwise or not
-	Classes   []Class           `json:"classes"`   // by response, longest first
+	Part      *Span             `json:"part,omitempty"` // of the session that was looked at; absent: all of it
+	Obstacles []Obstacle        `json:"obstacles"`      // what stands in the way, most first
+	Bound     Bound             `json:"bound"`          // what most of the time depends on, whether that could be otherwise or not
+	Classes   []Class           `json:"classes"`        // by response, longest first
 	NotKnown  map[string]string `json:"not_known,omitempty"`
 
 	graph   *graph.Session
 	account *account.Account
+}
+
+// Span is a part of a session, since its start.
+type Span struct {
+	FromNs units.Ns `json:"from_ns"`
+	ToNs   units.Ns `json:"to_ns"`
 }
 
 // Bound is what most of the time of a class depends on: of the class with the longest response times, or of the body of a thread.
@@ -113,6 +120,8 @@ func (s *Session) state(f account.Frame) string {
 		return "waits for the end of " + s.graph.Classes[f.On]
 	case account.Lock, account.Handed:
 		return "waits for " + s.place(f.On)
+	case account.Left:
+		return "waits for what it submitted to " + s.executor(f.On) + " and that never began"
 	case account.NotMade:
 		return "is not submitted yet"
 	case account.Compute:

@@ -14,35 +14,43 @@ type Kind string
 
 // The kinds of obstacles.
 const (
-	WaitsForItself Kind = "waits_for_itself" // a pool's workers wait for units in its own queue
-	HoldAndWait    Kind = "hold_and_wait"    // all who could give what is waited for wait for it, too
+	WaitsForItself Kind = "waits-for-itself" // a pool's workers wait for units in its own queue
+	HoldAndWait    Kind = "hold-and-wait"    // all who could give what is waited for wait for it, too
 	Occupied       Kind = "occupied"         // the workers of a pool are in units that wait
-	FewWorkers     Kind = "few_workers"      // the workers of a pool compute, and CPUs are idle
+	FewWorkers     Kind = "few-workers"      // the workers of a pool compute, and CPUs are idle
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	Order          Kind = "order"            // what was handed over later runs first
 	Collection     Kind = "collection"       // pauses of the collector
 )
+
+// Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, Order}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
 	cpuBound   Kind = "cpu"
 	serial     Kind = "serial"
 	own        Kind = "own"
-	notKnown   Kind = "not_known"
-	otherLoads Kind = "other_programs"
+	notKnown   Kind = "not-known"
+	otherLoads Kind = "other-programs"
 )
 
 // Obstacle is something that a class's time depends on and that could be otherwise.
 type Obstacle struct {
 	Kind     Kind     `json:"kind"`
-	Title    string   `json:"title"`            // what is wrong, in a few words
-	Happened string   `json:"happened"`         // what happened
-	Remedy   string   `json:"remedy"`           // what to do
-	Victim   string   `json:"class"`            // of the units that wait most for it
-	Share    float64  `json:"share"`            // of the response times of that class
-	Ns       units.Ns `json:"ns"`               // of them
-	Score    float64  `json:"score"`            // what the obstacles are ordered by: the share, less where less than one unit is in progress on average
-	Others   []string `json:"others,omitempty"` // further classes that wait for it
+	Title    string   `json:"title"`              // what is wrong, in a few words
+	Happened string   `json:"happened"`           // what happened
+	Remedy   string   `json:"remedy"`             // what to do
+	Victim   string   `json:"class"`              // of the units that wait most for it
+	Share    float64  `json:"share"`              // of the response times of that class
+	Ns       units.Ns `json:"ns"`                 // of them
+	Score    float64  `json:"score"`              // what the obstacles are ordered by: the share, less where less than one unit is in progress on average
+	Executor string   `json:"executor,omitempty"` // that it is about, "" if none
+	Others   []string `json:"others,omitempty"`   // further classes that wait for it
+	// Gain is what a replay of the run without it says; nil: nothing was tried, or CannotTell says why it says nothing.
+	Gain       *Gain  `json:"gain,omitempty"`
+	CannotTell string `json:"cannot_tell,omitempty"`
+	why        reason
 }
 
 // cause is what chains have in common that make one obstacle.
@@ -51,13 +59,22 @@ type cause struct {
 	executor uint32
 	place    uint32
 	holder   uint32 // class
+	worker   uint32 // class that the workers of executor are in
+	left     bool   // what is waited for never began
 	root     account.Frame
+}
+
+// reason is the cause of an obstacle, and the class that waits most for it.
+type reason struct {
+	cause
+	victim uint32
 }
 
 // weight is how much depends on a cause.
 type weight struct {
 	n      int
 	wanted float64
+	places map[uint32]int // draws by where the root sleeps or waits
 }
 
 // What an obstacle has at the minimum: of a class's response times, and of the recording in which a unit of it is in progress on average.
@@ -81,11 +98,17 @@ func (s *Session) findObstacles() {
 			x := &c.Chains[k]
 			why := s.causeOf(x)
 			w := sums[why]
+			if w.places == nil {
+				w.places = map[uint32]int{}
+			}
 			w.n, w.wanted = w.n+x.N, w.wanted+x.Wanted*float64(x.N)
+			if root := x.Frames[len(x.Frames)-1]; root.State == account.Sleep || root.State == account.IO {
+				w.places[root.On] += x.N
+			}
 			sums[why] = w
 		}
 		for why, w := range sums {
-			s.addObstacle(found, c, why, float64(w.n)/float64(c.Draws), progress)
+			s.addObstacle(found, c, why, &w, progress)
 		}
 		if s.Bound.What == "" {
 			s.bound(i, sums)
@@ -96,17 +119,37 @@ func (s *Session) findObstacles() {
 			s.Obstacles = append(s.Obstacles, *o)
 		}
 	}
+	s.dropWider()
 	largest(s.Obstacles)
 }
 
-func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, part, progress float64) {
+// dropWider drops the obstacles that more workers would remove if these would wait as well: for what a unit of the same class has, or for
+// each other.
+func (s *Session) dropWider() {
+	waits := map[uint32]bool{} // classes that more workers would only make wait
+	for i := range s.Obstacles {
+		switch o := &s.Obstacles[i]; o.Kind {
+		case Held, HoldAndWait:
+			waits[o.why.victim] = true
+		}
+	}
+	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool {
+		return o.Kind == Occupied && waits[o.why.worker] || o.Kind == FewWorkers && waits[o.why.victim]
+	})
+}
+
+func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
 	switch why.kind {
 	case cpuBound, serial, own, notKnown, otherLoads:
 		return
 	}
+	part := float64(w.n) / float64(c.Draws)
 	o := found[why]
 	if o == nil {
 		o = &Obstacle{Kind: why.kind}
+		if why.executor > 0 {
+			o.Executor = s.executor(why.executor)
+		}
 		found[why] = o
 	}
 	o.Score = max(o.Score, part*min(1, progress))
@@ -121,8 +164,19 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 	if o.Victim != "" && o.Share >= leastShare {
 		o.Others = append([]string{o.Victim}, o.Others...)
 	}
-	o.Victim, o.Share, o.Ns = name, part, ns
+	o.Victim, o.Share, o.Ns, o.why = name, part, ns, reason{why, c.Class}
+	why.root.On = w.place()
 	s.describe(o, why)
+}
+
+// place is where the roots sleep or wait most.
+func (w *weight) place() (most uint32) {
+	for _, at := range slices.Sorted(maps.Keys(w.places)) {
+		if most == 0 && w.places[most] == 0 || w.places[at] > w.places[most] {
+			most = at
+		}
+	}
+	return most
 }
 
 // causeOf is the cause of a chain: the last link that leads to another unit for what it has, and what that one does.
@@ -149,7 +203,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		case f.State == account.Overtaken && computes:
 			return cause{kind: Order, executor: f.On, holder: root.Class}
 		case f.State == account.Queued || f.State == account.Overtaken:
-			return s.queued(f, root, computes, full)
+			return s.queued(f, root, frames[k+1].Class, computes, full)
 		case (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On):
 			if computes && full {
 				return cause{kind: cpuBound, holder: root.Class}
@@ -173,16 +227,19 @@ func (s *Session) causeOf(x *account.Chain) cause {
 	return cause{kind: own, holder: root.Class, root: root}
 }
 
-// plain is a root in which it does not matter whether who computes is ready for a CPU now and then.
+// plain is a root without where it waits, and in which it does not matter whether who computes is ready for a CPU now and then.
 func plain(root account.Frame) account.Frame {
-	if root.State == account.Ready {
+	switch root.State {
+	case account.Ready:
 		root.State, root.On = account.Compute, 0
+	case account.Sleep, account.IO:
+		root.On = 0
 	}
 	return root
 }
 
 // queued is the cause of a wait in a queue, whose worker does what root says.
-func (s *Session) queued(f, root account.Frame, computes, full bool) cause {
+func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bool) cause {
 	switch {
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
@@ -193,7 +250,7 @@ func (s *Session) queued(f, root account.Frame, computes, full bool) cause {
 	case computes:
 		return cause{kind: FewWorkers, executor: f.On}
 	case root.State == account.Sleep || root.State == account.IO:
-		return cause{kind: Occupied, executor: f.On, holder: root.Class, root: root}
+		return cause{kind: Occupied, executor: f.On, holder: root.Class, worker: worker, root: plain(root)}
 	}
 	return cause{kind: notKnown}
 }
@@ -203,8 +260,8 @@ func (s *Session) cycle(frames []account.Frame) cause {
 	last := len(frames) - 1
 	from := min(int(frames[last].On), last)
 	for k := last - 1; k >= from; k-- {
-		if f := frames[k]; f.State == account.Queued || f.State == account.Overtaken {
-			return cause{kind: WaitsForItself, executor: f.On}
+		if f := frames[k]; f.State == account.Queued || f.State == account.Overtaken || f.State == account.Left {
+			return cause{kind: WaitsForItself, executor: f.On, left: f.State == account.Left}
 		}
 	}
 	for k := last - 1; k >= from; k-- {

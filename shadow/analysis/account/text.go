@@ -17,6 +17,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		pool := s.executor(why.executor)
 		o.Title = fmt.Sprintf("%s waits for itself", pool)
 		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.count(why.executor), "is", "are"), of)
+		if why.left {
+			o.Happened += " What they wait for had not begun at the end: if all workers wait like this, it is a deadlock."
+		}
 		o.Remedy = "Run the parts in the caller, or give them a pool of their own; more workers only move the load at which it stands still."
 	case HoldAndWait:
 		o.Title = fmt.Sprintf("%s waits for %s, and so does everybody who could give it one", holder, s.place(why.place-1))
@@ -24,11 +27,18 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "Take at once all that a unit needs, or have one more of them than units that can hold one and wait for the next; more threads make it worse."
 	case Occupied:
 		pool := s.executor(why.executor)
-		o.Title = fmt.Sprintf("%s waits in %s while %s %s", o.Victim, pool, s.whoOf(o, holder), s.state(why.root))
+		in, does, too := s.graph.Classes[why.worker], s.state(why.root), ""
+		if in == o.Victim {
+			too = ", too"
+		}
+		if why.worker != why.holder {
+			does = fmt.Sprintf("waits for %s, which %s", holder, does)
+		}
+		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.count(why.executor), "worker is", "workers are"), in, too, does)
 		o.Happened = fmt.Sprintf("Its %s %s inside units and %s no CPU. %s", s.workers(why.executor), verb(s.count(why.executor), "waits", "wait"), verb(s.count(why.executor), "uses", "use"), of)
 		o.Remedy = "More workers, or a pool of its own for what waits."
-		if holder != o.Victim {
-			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers.", holder)
+		if in != o.Victim {
+			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers.", in)
 		}
 	case FewWorkers:
 		pool := s.executor(why.executor)
@@ -52,13 +62,6 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
 	}
-}
-
-func (s *Session) whoOf(o *Obstacle, holder string) string {
-	if holder == o.Victim {
-		return "its workers are in units that wait, too: " + holder
-	}
-	return holder
 }
 
 // count is how many workers an executor has.
@@ -89,6 +92,14 @@ func verb(n int, one, more string) string {
 
 func (s *Session) workers(executor uint32) string {
 	return text.PluralExact(int64(s.count(executor)), "worker", "workers")
+}
+
+// Text says in a sentence what most of the time depends on.
+func (b *Bound) Text() string {
+	if !b.Known {
+		return fmt.Sprintf("What most of the time depends on is not known: for %s of the time of %s, %s.", units.FormatPercent(b.Share), b.Class, b.What)
+	}
+	return fmt.Sprintf("%s of the time of %s depends on this: %s.", units.FormatPercent(b.Share), b.Class, b.What)
 }
 
 // boundText says what the time depends on if nothing stands in its way.

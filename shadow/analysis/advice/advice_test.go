@@ -79,12 +79,6 @@ func TestPools(t *testing.T) {
 			p.Wall = p.Wall * 7 / 10
 			return p
 		}, 4, "", 0},
-		{"waiting", func() Pool {
-			p := busyPool(4, span, 100)
-			setQueue(&p, 500*milli)
-			p.CPU = p.Wall / 10
-			return p
-		}, 4, "waiting-tasks", span - span/10},
 		{"not waiting but starved", func() Pool {
 			p := busyPool(4, span, 100)
 			setQueue(&p, 500*milli)
@@ -255,33 +249,6 @@ func TestPools(t *testing.T) {
 		{"threads for enough", func() Pool { return churning(200, milli, 190*micro) }, 4, "", 0},
 		{"few threads for little", func() Pool { return churning(99, milli, 200*micro) }, 4, "", 0},
 		{"virtual threads for little", func() Pool { p := churning(200, milli, 200*micro); p.Virtual = true; return p }, 4, "", 0},
-		{"one at a time", func() Pool { return inTurns(550*milli, 350*milli) }, 4, "one-at-a-time", span - span/4},
-		{"two at a time", func() Pool { return inTurns(600*milli, 351*milli) }, 4, "", 0},
-		{"one at a time, with pauses", func() Pool { return inTurns(790*milli, 100*milli) }, 4, "", 0},
-		{"one at a time, and the others are not inside units", func() Pool {
-			p := inTurns(900*milli, 100*milli)
-			p.Wall = p.Wall * 7 / 10
-			return p
-		}, 4, "", 0},
-		{"one of them all the time, by luck", func() Pool {
-			p := inTurns(900*milli, 100*milli)
-			p.Workers[0].CPU = p.Workers[0].CPU * 2
-			return p
-		}, 4, "one-at-a-time", span - span/4},
-		{"one of the threads all the time", func() Pool {
-			p := inTurns(900*milli, 100*milli)
-			p.Workers[0].CPU, p.Threads = p.Workers[0].CPU*2, true
-			return p
-		}, 4, "", 0},
-		{"not known whether one at a time", func() Pool { return inTurns(units.NotMeasured, units.NotMeasured) }, 4, "", 0},
-		{"waits for itself", func() Pool { return selfish(800*milli, 700*milli) }, 4, "self-wait", 700 * milli},
-		{"waits for itself, and computes", func() Pool { p := selfish(800*milli, 700*milli); p.CPU = 2000 * milli; return p }, 4, "self-wait", 500 * milli},
-		{"waits little for itself", func() Pool { return selfish(799*milli, 700*milli) }, 4, "", 0},
-		{"waits for a processor", func() Pool {
-			p := selfish(800*milli, 700*milli)
-			p.CPU, p.Runnable, p.Queued.CPU = 500*milli, 100*milli, 10*milli
-			return p
-		}, 4, "", 0},
 		{"one thread alone", func() Pool { p := busyPool(1, span, 1); p.Threads = true; return p }, 4, "", 0},
 		{"too short to judge", func() Pool { p := busyPool(1, 40*milli, 100); setQueue(&p, 500*milli); return p }, 4, "", 0},
 	} {
@@ -311,46 +278,6 @@ func churning(n int, work, start units.Ns) Pool {
 	setQueue(&p, start)
 	p.Active, p.CPU, p.Wall, p.Heaviest, p.Longest = 400*milli, 150*milli, 150*milli, work, work
 	return p
-}
-
-// selfish is a pool of four whose workers waited for their own queue, for a time in
-// all and at least one of them for another.
-func selfish(all, some units.Ns) Pool {
-	p := busyPool(4, 1000*milli, 100)
-	p.CPU = 400 * milli
-	p.Queued = SelfWait{Waiting: 10, Parts: 30, Time: all, Any: some, Span: 1000 * milli, Workers: 4, Class: "com.acme.Outer"}
-	return p
-}
-
-// inTurns is a pool of four workers that are all inside units for a second, a quarter
-// of it computing, one of them for a time and more for another.
-func inTurns(one, several units.Ns) Pool {
-	p := busyPool(4, 1000*milli, 100)
-	for i := range p.Workers {
-		p.Workers[i].CPU = 250 * milli
-	}
-	p.CPU, p.One, p.Several = 1000*milli, one, several
-	return p
-}
-
-// TestSelfWaitTexts: parts that ran, and parts that never began.
-func TestSelfWaitTexts(t *testing.T) {
-	p := selfish(800*milli, 700*milli)
-	const waits = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 10 units, mostly of com.acme.Outer, submitted 30 tasks to it and waited for 800 ms in total while these were queued for one of its 4 workers."
-	got := advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
-	if len(got) != 1 || !strings.HasPrefix(got[0].Text(), waits+" Run the inner tasks on another pool") || got[0].Class != "com.acme.Outer" {
-		t.Errorf("%+v", got)
-	}
-	p.Queued.GaveUp = 3
-	got = advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
-	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text(), waits+" 3 of the tasks were still in the queue when the time limit of the wait ended. Run the inner") || got[0].Predicted.Why != errGaveUp.Error() {
-		t.Errorf("%+v", got)
-	}
-	p.Queued.Never, p.Queued.GaveUp = 2, 0
-	got = advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
-	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text(), waits+" 2 tasks had not begun at the end: if all workers wait like this, it is a deadlock.") {
-		t.Errorf("%+v", got)
-	}
 }
 
 // pinning are virtual threads that keep two carriers nine tenths of a second, 100 ms at a

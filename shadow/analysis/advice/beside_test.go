@@ -10,12 +10,6 @@ import (
 // TestBeside: what other threads do meanwhile decides whether following an advice can gain anything.
 func TestBeside(t *testing.T) {
 	const span = 1000 * milli
-	waiting := func(b *Beside) Pool {
-		p := busyPool(2, span, 100)
-		setQueue(&p, 500*milli)
-		p.CPU, p.Beside = p.Wall/10, b
-		return p
-	}
 	coarse := func(idle units.Ns) Pool {
 		p := busyPool(2, span, 100)
 		p.CPU, p.Longest, p.Heaviest = 1100*milli, 900*milli, 900*milli
@@ -27,12 +21,6 @@ func TestBeside(t *testing.T) {
 		p.Threads = true
 		p.Workers[1].CPU, p.CPU, p.Longest, p.Heaviest = 400*milli, 1400*milli, 300*milli, 300*milli
 		p.Beside = &Beside{Idle: idle}
-		return p
-	}
-	loops := func(p Pool) Pool {
-		p.Threads, p.Workers, p.Units = true, append(p.Workers, p.Workers...), 4
-		p.Wall, p.CPU = 2*p.Wall, 2*p.CPU
-		p.Beside.Mutual *= 2
 		return p
 	}
 	late := func(p Pool, elsewhere, byOthers units.Ns) Pool { // other programs made its workers wait
@@ -51,17 +39,6 @@ func TestBeside(t *testing.T) {
 		gain units.Ns
 		says string
 	}{
-		{"waiting for something outside", waiting(&Beside{}), "waiting-tasks", 900 * milli, "with more threads, such as 20, or on virtual threads. Cannot tell"},
-		{"not known for what", waiting(&Beside{Mutual: units.NotMeasured}), "waiting-tasks", 900 * milli, "If they wait for a lock, hold it for shorter."},
-		{"waiting for a thread that is busy", waiting(&Beside{Ran: 990 * milli, Wanted: 990 * milli}), "", 0, ""},
-		{"waiting for a thread that is half busy", waiting(&Beside{Ran: 500 * milli, Wanted: 500 * milli}), "waiting-tasks", 500 * milli, ""},
-		{"waiting for a thread that others keep from the processors", waiting(&Beside{Ran: 500 * milli, Wanted: 990 * milli}), "", 0, ""},
-		{"beside a thread that others keep from the processors", waiting(&Beside{Ran: 400 * milli, Wanted: 800 * milli}), "waiting-tasks", 600 * milli, ""},
-		{"waiting for another pool that is as busy", waiting(&Beside{Behind: 980 * milli}), "", 0, ""},
-		{"waiting for another pool that is half as busy", waiting(&Beside{Behind: 500 * milli}), "waiting-tasks", 500 * milli, ""},
-		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli}), "one-at-a-time", 400 * milli, "waited at least 800 ms until another of them went on"},
-		{"loops that hand work to one another", loops(waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli})), "", 0, ""},
-		{"waiting for the collector", waiting(&Beside{Stalled: 1700 * milli}), "", 0, ""},
 		{"coarse, and a processor idles", coarse(900 * milli), "coarse-grained", 450 * milli, ""},
 		{"coarse, and others have the processor", coarse(100 * milli), "", 0, ""},
 		{"coarse beside a busy thread that was done first, as other programs made the unit wait", late(coarse(900*milli), 900*milli, 800*milli), "", 0, ""},
@@ -138,7 +115,7 @@ func TestSlowProducer(t *testing.T) {
 	} {
 		p := busyPool(2, span, 5000)
 		p.Wall, p.CPU, p.Self = 10*milli, 10*milli, 10*milli
-		p.Beside = &Beside{Mutual: units.NotMeasured, Submitter: c.by}
+		p.Beside = &Beside{Submitter: c.by}
 		for i := range p.Workers {
 			p.Workers[i].Wall, p.Workers[i].CPU = 5*milli, 5*milli
 		}

@@ -182,13 +182,9 @@ type Pool struct {
 	// SummarisedSelf is the part of Self of those that Wall, CPU and the workers' times
 	// leave out, because they ran inside others or were not measured.
 	SummarisedSelf units.Ns
-	Queued         SelfWait
 	Recorded       *predict.Pool // its units one by one, for a replay; nil: none
-	// Response is the sum of the response times of its outermost units: in the queue, as far as known, and running.
-	Response units.Ns
-	Handed   []Lock   // what is no lock, but other threads give to who waits for it: see Handed
-	Locks    []Lock   // for which its units waited, by the agent's record of waits; nil: none, or not known
-	Self     units.Ns // work of all its units, nested ones taken out
+	Locks          []Lock        // for which its units waited, by the agent's record of waits; nil: none, or not known
+	Self           units.Ns      // work of all its units, nested ones taken out
 	// Runnable is how long its workers waited for a processor, or NotMeasured: that
 	// needs a scheduling record.
 	Runnable units.Ns
@@ -210,16 +206,8 @@ type Beside struct {
 	// Ran is the most that one thread of the program ran which is none of the pool's,
 	// Wanted the most that one ran or waited for a processor.
 	Ran, Wanted units.Ns
-	// Behind is the most that another pool takes for its units with the workers that it has, if
-	// workers of this one wait inside units for it.
-	Behind units.Ns
 	// Stalled is how long its workers waited for the collector outside of pauses.
 	Stalled units.Ns
-	// Outside is how long its workers slept, or waited for files or the network.
-	Outside units.Ns
-	// Mutual is how long its workers waited until another one of them ended the wait: for
-	// a lock, or for the next task. NotMeasured: not known.
-	Mutual units.Ns
 	// Submitter is the thread that submitted nearly all of its units; nil: not known, or none.
 	Submitter *Submitter
 }
@@ -253,22 +241,6 @@ type Worker struct {
 	Units     int64
 	Wall, CPU units.Ns
 	Runnable  units.Ns // waited for a processor, inside units at most; or NotMeasured
-}
-
-// SelfWait is how workers of a pool waited for tasks they had submitted to the same pool.
-// Such a task can need the very worker that waits for it.
-type SelfWait struct {
-	Waiting int64    // units that waited so
-	Parts   int64    // units that they waited for
-	Never   int64    // units waited for that had not begun at the end of the session
-	GaveUp  int64    // of Parts: still queued when the time limit of a wait for a future ended
-	Time    units.Ns // that they did not compute while a task they waited for was queued
-	Any     units.Ns // during which at least one of them waited so
-	CPU     units.Ns // of those that waited
-	// Span is the pool's time, up to the end of the session if a unit still waited then.
-	Span    units.Ns
-	Class   string // of most of those that waited
-	Workers int64  // of the pool, including those inside units that had not ended
 }
 
 // VirtualFacts describe how virtual threads used their carriers.

@@ -92,7 +92,7 @@ func found(class string, e limited, assumes ...Assumption) *Finding {
 
 // rank is what findings are ordered by: what they save, or if that cannot be predicted, what their figures leave to save.
 func (f *Finding) rank() units.Ns {
-	if f.Gain != nil {
+	if _, part := f.Evidence.(*Obstructed); f.Gain != nil && !part { // of an obstacle, units may end sooner although the run does not
 		return f.Gain.Ns
 	}
 	return f.Worth
@@ -116,7 +116,12 @@ func (f *Finding) Title() string {
 }
 
 // Happened is the part of Text that says what happened.
-func (f *Finding) Happened() string { return f.Evidence.sentence(f) }
+func (f *Finding) Happened() string {
+	if e, ok := f.Evidence.(interface{ happened() string }); ok { // its sentence has the title, too
+		return e.happened()
+	}
+	return f.Evidence.sentence(f)
+}
 
 // Remedy is the part of Text that says what to do; "" for what is no advice.
 func (f *Finding) Remedy() string {

@@ -44,43 +44,6 @@ func queueLong(p *Pool, t Thresholds) bool {
 	return p.Queue.Len() > 0 && p.Wait.Len() > 0 && float64(p.Queue.Quantile(500)) >= t.Queued*float64(max(1, p.Wait.Quantile(500)))
 }
 
-// WaitingTasks are tasks that mostly wait, on a pool sized for computing.
-type WaitingTasks struct {
-	PoolName
-	Units   int64    `json:"units"`
-	Workers int64    `json:"workers"`
-	Wall    units.Ns `json:"wall_ns"`
-	Demand  float64  `json:"cpu_share"` // of Wall: used or wanted a processor
-	Queue   units.Ns `json:"median_queue_ns"`
-	Locks   bool     `json:"-"` // it is not known whether they wait for one another
-	Room
-}
-
-// waitingTasks: tasks that mostly wait occupy the few workers of a compute pool while
-// others queue. Without a scheduling record they may have waited for a processor. Waiting
-// for the collector, in a pause or for memory, is not theirs. If they wait for one
-// another, more of them would wait as long.
-func waitingTasks(s *search, p *Pool, span units.Ns) *Finding {
-	f, wall := s.Units, p.Wall-p.held()
-	if p.Threads || p.Virtual || p.Units < s.t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || !p.Runnable.Measured() || wall <= 0 ||
-		float64(p.demand()) >= s.t.WaitShare*float64(wall) || occupied(p, span) < s.t.Busy || !queueLong(p, s.t) {
-		return nil
-	}
-	mutual := p.mutual(span)
-	if float64(max(orNone(mutual), longest(p.Locks), longest(p.Handed))) >= s.t.Mutual*float64(wall) {
-		return nil
-	}
-	e := &WaitingTasks{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), p.Queue.Quantile(500), !mutual.Measured(), p.room(f, orNone(p.Elsewhere))}
-	if p.behind(s, &e.Room) {
-		return nil
-	}
-	assumes := []Assumption{SameWaits}
-	if e.Locks {
-		assumes = append(assumes, NoLock)
-	}
-	return found(p.LongestClass, e, assumes...)
-}
-
 // Room is what limits the worth of more workers.
 type Room struct {
 	Active units.Ns `json:"pool_active_ns"` // a unit waited or ran
@@ -93,7 +56,7 @@ func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
 	waited := orNone(p.Runnable) + p.held()
 	r := Room{p.Active, waited / units.Ns(max(1, len(p.Workers))), max((p.CPU+others)/units.Ns(f.CPUs), p.Longest-waited)}
 	if p.Beside != nil {
-		r.Least = max(r.Least, p.Beside.Ran, p.Beside.Behind) // what they wait for does not get faster
+		r.Least = max(r.Least, p.Beside.Ran) // what they wait for does not get faster
 	}
 	return r
 }
@@ -102,7 +65,7 @@ func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
 // it, or they wait for another pool that is as busy: more workers are no gain that could be shown. What it waited for a processor is part of that, but not of
 // the worth, as they may not have waited for it at all.
 func (p *Pool) behind(s *search, r *Room) bool {
-	return p.Beside != nil && float64(r.Active-max(p.Beside.Wanted, p.Beside.Behind)) < s.t.Gain*float64(s.time(s.Units.Duration))
+	return p.Beside != nil && float64(r.Active-p.Beside.Wanted) < s.t.Gain*float64(s.time(s.Units.Duration))
 }
 
 // saves is the time in which the pool had work, without the waiting for processors and the pauses, less
@@ -115,23 +78,6 @@ func (p *Pool) held() units.Ns {
 		return p.Stopped
 	}
 	return p.Stopped + min(p.Beside.Stalled, max(0, p.Wall-p.Stopped))
-}
-
-// mutual is how long workers waited inside units until another worker ended the wait, or
-// NotMeasured. Outside units they wait for the next one.
-func (p *Pool) mutual(span units.Ns) units.Ns {
-	if p.Beside == nil || !p.Beside.Mutual.Measured() {
-		return units.NotMeasured
-	}
-	return max(0, p.Beside.Mutual-(span*units.Ns(len(p.Workers))-p.Wall))
-}
-
-// outside is how long the workers slept, or waited for files or the network, as far as known.
-func (p *Pool) outside() units.Ns {
-	if p.Beside == nil {
-		return 0
-	}
-	return p.Beside.Outside
 }
 
 // idle is how much earlier a pool could be done if the processors that were neither used
@@ -404,10 +350,4 @@ func (p *Pool) Uneven(t Thresholds) bool {
 	span := float64(p.To - p.From)
 	most, _, waited := p.busiest()
 	return len(p.Workers) > 0 && (float64(p.Longest) >= t.CoarseShare*span || float64(most) >= t.Busy*(span-float64(waited)))
-}
-
-// unevenly reports whether the workers' CPU times differ.
-func (p *Pool) unevenly(t Thresholds) bool {
-	most, mean, _ := p.busiest()
-	return !p.CPU.Measured() || float64(most-mean) >= t.Imbalance*float64(most)
 }

@@ -24,8 +24,6 @@ var (
 	errInside   = errors.New("what submitting and joining them costs is inside their own work")
 	errLeft     = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
 	errAnswers  = errors.New("several threads submit its tasks, and may do so earlier if they get the results earlier")
-	errGaveUp   = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
-	errHanded   = errors.New("how long each unit keeps what others wait for is not recorded")
 	errNoUnits  = errors.New("the units of work are not known")
 	errNoReplay = errors.New("the session was not replayed")
 )
@@ -34,12 +32,6 @@ var (
 type changing interface {
 	// change is what following the advice changes about a pool.
 	change(p *Pool, cpus int) predict.Change
-}
-
-// locking is evidence of units that waited for one another: the part of their waits of which the pool's
-// figures say so, if it is not known of each unit.
-type locking interface {
-	locked(p *Pool) (waited, any units.Ns)
 }
 
 // cannotTell says why a finding has no prediction.
@@ -76,10 +68,6 @@ func (s *search) predict(x *Finding, p *Pool) {
 		x.cannotTell(errAnswers)
 		return
 	}
-	if s.Replayer != nil && c.Workers > 0 && !c.Reuse && p.answers() {
-		s.replayWhole(x, func(r Replayer) (units.Ns, error) { return r.WithWorkers(p.Label, c.Workers) })
-		return
-	}
 	x.Predicted = &Predicted{}
 	got, err := s.replay(x, p, c)
 	if got != nil {
@@ -100,9 +88,7 @@ func (s *search) replay(x *Finding, p *Pool, c predict.Change) (*predict.Predict
 	}
 	pool := *p.Recorded
 	about := p.mostWaited()
-	if l, ok := x.Evidence.(locking); ok {
-		pool.Lock(l.locked(p))
-	} else if about != nil && s.matters(about, p) {
+	if about != nil && s.matters(about, p) {
 		pool.Lock(about.Waited, about.Any)
 	}
 	got, err := pool.Of(c)
@@ -164,9 +150,6 @@ func (s *search) otherLock(about *Lock, p *Pool) *Lock {
 // pieces is into how many parts for each worker work is cut that is to be spread evenly.
 const pieces = 20
 
-// wider is by how much wider a pool is for tasks that wait.
-const wider = 10
-
 func (e *FineUnits) change(*Pool, int) predict.Change {
 	return predict.Change{Reuse: true, Cheap: mostCost}
 }
@@ -176,13 +159,6 @@ func (e *SlowProducer) change(*Pool, int) predict.Change { return predict.Change
 func (e *Churn) change(*Pool, int) predict.Change {
 	return predict.Change{Reuse: true, Starts: true, Workers: e.Lanes}
 }
-
-func (e *WaitingTasks) change(*Pool, int) predict.Change {
-	return predict.Change{Workers: int(e.enough())}
-}
-
-// enough is how many workers the tasks get in the replay.
-func (e *WaitingTasks) enough() int64 { return min(wider*e.Workers, e.Units) }
 
 func (e *TooSmall) change(_ *Pool, cpus int) predict.Change { return predict.Change{Workers: cpus} }
 
@@ -194,25 +170,6 @@ func (e *CoarseUnit) change(*Pool, int) predict.Change {
 
 func (e *Imbalance) change(p *Pool, cpus int) predict.Change {
 	return predict.Change{Largest: p.work() / units.Ns(pieces*min(len(p.Workers), cpus))}
-}
-
-func (e *WaitsForItself) change(*Pool, int) predict.Change { return predict.Change{Apart: true} }
-
-func (e *OneAtATime) change(*Pool, int) predict.Change    { return predict.Change{Free: true} }
-func (e *InTurn) change(*Pool, int) predict.Change        { return predict.Change{Free: true} }
-func (e *ContendedLock) change(*Pool, int) predict.Change { return predict.Change{Free: true} }
-
-func (e *OneAtATime) locked(p *Pool) (waited, any units.Ns) {
-	return p.Wall - p.demand() - p.held(), e.Lock.any()
-}
-func (e *InTurn) locked(*Pool) (waited, any units.Ns)        { return e.Mutual, e.Lock.any() }
-func (e *ContendedLock) locked(*Pool) (waited, any units.Ns) { return e.Lock.Waited, e.Lock.Any }
-
-func (l *Lock) any() units.Ns {
-	if l == nil {
-		return 0
-	}
-	return l.Any
 }
 
 // inWords is why a replay predicts nothing, without what only its code is about.

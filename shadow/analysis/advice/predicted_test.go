@@ -3,13 +3,13 @@ package advice
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"stackagent/granularity/predict"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
 )
 
 // recordedPool has units that one worker computed one after the other, each for 10 ms, on two processors.
@@ -101,50 +101,6 @@ func TestTooLittle(t *testing.T) {
 	}
 }
 
-// TestLockOfSubmitters: a replay of the pool saves nothing of a lock if the submissions come when they did. If several threads submit, which may wait for the
-// answers, the lock is found all the same.
-func TestLockOfSubmitters(t *testing.T) {
-	for by, want := range map[*Submitter]string{nil: "contended-lock", {Thread: "main"}: ""} {
-		p := busyPool(2, 1000*milli, 100)
-		p.CPU, p.Response, p.Locks = 1000*milli, p.Wall, []Lock{{Kind: Monitor, Name: "A", Unit: "U", Waits: 100, Waited: 1000 * milli, Any: 1000 * milli}}
-		p.Beside = &Beside{Mutual: units.NotMeasured, Submitter: by}
-		p.Recorded = &predict.Pool{Workers: 2, CPUs: 2, By: units.NotMeasured}
-		for i := range units.MonoNs(100) {
-			at := i * units.MonoNs(10*milli)
-			p.Recorded.Units = append(p.Recorded.Units, predict.Unit{Due: at, Start: at, End: at + units.MonoNs(10*milli), CPU: 9 * milli, Locked: milli, Thread: uint32(i % 2)})
-		}
-		found := advise(&UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
-		if names(found) != want || want != "" && !strings.HasSuffix(found[0].Text(), " Cannot tell what it saves: several threads submit its tasks, and may do so earlier if they get the results earlier.") {
-			t.Errorf("submitter %v: %+v, want %q", by, found, want)
-		}
-	}
-}
-
-// TestOtherLock: units that also wait for another lock may wait for that one instead, so that there is no prediction; else what
-// the one is assumed to let through is said.
-func TestOtherLock(t *testing.T) {
-	for other, says := range map[units.Ns]string{
-		0:           " Predicted: 500 ms instead of 1.00 s (50 % less), if no task waits for the lock and they do not wait for another lock instead.",
-		100 * milli: " Cannot tell what it saves: the units also wait for Other, and how long each of them has it is not recorded: it may hold them up instead.",
-	} {
-		p := busyPool(2, 1000*milli, 100) // two workers take turns: of each 20 ms one waits 10 ms for the other
-		p.CPU, p.Response, p.Locks = 1000*milli, p.Wall, []Lock{{Kind: Monitor, Name: "A", Unit: "U", Waits: 100, Waited: 1000 * milli, Any: 1000 * milli}}
-		if other > 0 {
-			p.Locks = append(p.Locks, Lock{Kind: Monitor, Name: "Other", Unit: "U", Waits: 1, Waited: other, Any: other})
-		}
-		p.Recorded = &predict.Pool{Workers: 2, CPUs: 2, By: units.NotMeasured}
-		for i := range units.MonoNs(100) {
-			from := max(0, i-1) * units.MonoNs(10*milli)
-			p.Recorded.Units = append(p.Recorded.Units, predict.Unit{Start: from, End: (i + 1) * units.MonoNs(10*milli), CPU: 10 * milli,
-				Locked: units.Ns(i*units.MonoNs(10*milli) - from), Thread: uint32(i % 2)})
-		}
-		found := advise(&UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
-		if names(found) != "contended-lock" || !strings.HasSuffix(found[0].Text(), says) {
-			t.Errorf("%v: %+v, want %q", other, found, says)
-		}
-	}
-}
-
 // TestReplayer: what advice about the whole session saves is what its replay says.
 func TestReplayer(t *testing.T) {
 	for _, c := range []struct {
@@ -176,28 +132,6 @@ func TestReplayer(t *testing.T) {
 	}
 }
 
-// TestSubmittersThatWait: if several threads submit a pool's units, they may wait for the answers: only a replay of the whole session knows.
-func TestSubmittersThatWait(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(p *Pool)
-		says   string
-	}{
-		{"several threads", func(*Pool) {}, "Predicted: 700 ms instead of 2.00 s (65 % less), "},
-		{"one thread", func(p *Pool) { p.Beside.Submitter = &Submitter{Thread: "main"} }, "Predicted: 500 ms instead of 1.00 s (50 % less), "},
-		{"not known", func(p *Pool) { p.Beside = nil }, "Predicted: 500 ms instead of 1.00 s (50 % less), "},
-	} {
-		p := recordedPool()
-		p.Beside = &Beside{Mutual: units.NotMeasured}
-		c.change(&p)
-		f := &Facts{Duration: 2000 * milli, CPUs: 2, Replayer: replayer{takes: 700 * milli}, Units: &UnitFacts{Read: true, Duration: 2000 * milli, CPUs: 2, Pools: []Pool{p}}}
-		found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice })
-		if names(found) != "pool-too-small" || !strings.Contains(found[0].Text(), c.says) {
-			t.Errorf("%s: %+v, want %q", c.name, found, c.says)
-		}
-	}
-}
-
 // TestPinsReplayed: pins that a replay shows to cost nothing are no advice, and do not explain what else is wrong with the pool.
 func TestPinsReplayed(t *testing.T) {
 	for _, c := range []struct {
@@ -220,8 +154,8 @@ type unpinned units.Ns
 func (unpinned) WithoutCollections(reason string) (units.Ns, error) {
 	return 0, errors.New("asked for " + reason)
 }
-func (n unpinned) Unpinned() (units.Ns, error)             { return units.Ns(n), nil }
-func (unpinned) WithWorkers(string, int) (units.Ns, error) { return 0, errors.New("asked for workers") }
+func (n unpinned) Unpinned() (units.Ns, error)      { return units.Ns(n), nil }
+func (unpinned) Account() (*account.Session, error) { return &account.Session{}, nil }
 
 // replayer answers one question.
 type replayer struct {
@@ -238,9 +172,4 @@ func (r replayer) WithoutCollections(reason string) (units.Ns, error) {
 
 func (replayer) Unpinned() (units.Ns, error) { return 0, errors.New("asked for pins") }
 
-func (r replayer) WithWorkers(pool string, workers int) (units.Ns, error) {
-	if pool != "com.acme.Pool#1" || workers != 2 {
-		return 0, fmt.Errorf("asked for %d workers of %s", workers, pool)
-	}
-	return r.takes, r.err
-}
+func (r replayer) Account() (*account.Session, error) { return &account.Session{}, r.err }

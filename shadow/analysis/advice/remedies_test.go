@@ -14,7 +14,6 @@ func TestRemediesThatHarm(t *testing.T) {
 		{&Explicit{}, "The JDK calls it itself when direct buffers run out, and for RMI: these calls must stay"},
 		{&CostlyPauses{}, "if there is the memory"},
 		{&TooSmall{Workers: 1}, "This one ran them one at a time and in order: only if they do not rely on that"},
-		{&WaitingTasks{Workers: 1}, "This one ran them one at a time and in order: only if they do not rely on that"},
 		{&TooLarge{}, "Not if its tasks wait for one another: with fewer threads they can wait for ever"},
 		{&CoarseUnit{CPUs: 2}, "A task that waits for parts on its own pool can wait for ever"},
 		{&Churn{}, "Tasks that wait for one another need as many threads as they are"},
@@ -34,9 +33,7 @@ func TestRemediesThatHarm(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range []remedied{&TooSmall{Workers: 2}, &WaitingTasks{Workers: 2}} {
-		if strings.Contains(e.remedy(), "one at a time") {
-			t.Errorf("%T of two workers: %q", e, e.remedy())
-		}
+	if two := (&TooSmall{Workers: 2}).remedy(); strings.Contains(two, "one at a time") {
+		t.Errorf("of two workers: %q", two)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
 )
 
 // rule makes findings of one kind. It has either find or pool.
@@ -13,7 +14,8 @@ type rule struct {
 	kind FindingKind // of its findings, unless they set their own
 	find func(*search) []Finding
 	pool func(*search, *Pool) *Finding // finds a problem of one pool
-	any  bool                          // also of a pool whose size and tasks the program does not choose
+	// window: it is for the last minute of a running program, of which there is no account of time.
+	window bool
 }
 
 // rules lists all rules. Findings of a kind are reported in this order, advice by its
@@ -27,16 +29,14 @@ var rules = []rule{
 	{name: "exceptions", kind: Fact, find: one(threw)},
 	{name: "never-executed", kind: Fact, find: one(neverRun)},
 	{name: "observed", kind: Fact, find: one(observed)},
+	{name: "bound", kind: Fact, find: one(bound)},
 
+	{name: "obstacle", kind: Advice, find: obstacles},
 	{name: "fine-grained", kind: Advice, find: fineGrained},
 	{name: "pinned-threads", kind: Advice, find: one(pinned)},
-	{name: "self-wait", kind: Advice, pool: selfWaiting},
 	{name: "slow-producer", kind: Advice, pool: judged(slowProducer)},
 	{name: "thread-churn", kind: Advice, pool: judged(churn)},
-	{name: "one-at-a-time", kind: Advice, pool: judged(oneAtATime)},
-	{name: "contended-lock", kind: Advice, pool: judged(contendedLock), any: true},
-	{name: "waiting-tasks", kind: Advice, pool: judged(waitingTasks)},
-	{name: "pool-too-small", kind: Advice, pool: judged(tooSmall)},
+	{name: "pool-too-small", kind: Advice, pool: judged(tooSmall), window: true},
 	{name: "pool-too-large", kind: Advice, pool: judged(tooLarge)},
 	{name: "coarse-grained", kind: Advice, pool: judged(coarseUnit), find: coarseExecutions},
 	{name: "load-imbalance", kind: Advice, pool: judged(imbalance)},
@@ -45,6 +45,7 @@ var rules = []rule{
 	{name: "garbage-collection", kind: Advice, find: one(costlyPauses)},
 	{name: "explicit-collections", kind: Advice, find: one(explicit)},
 
+	{name: "no-account", kind: Caution, find: one(noAccount)},
 	{name: "contended", kind: Caution, find: one(contended)},
 	{name: "submissions-summarised", kind: Caution, find: one(submissionsSummarised)},
 	{name: "units-skipped", kind: Caution, find: one(unitsSkipped)},
@@ -64,15 +65,22 @@ type search struct {
 	// isPinned: virtual threads are pinned, which explains the problems of their pools.
 	isPinned bool
 	isFine   map[int]bool // pools of which most units are too fine
+	// account is the account of time; nil: noAccount is why, or there are no units.
+	account   *account.Session
+	noAccount error
+	isKnown   map[string]bool // pools and classes of which an obstacle says what they depend on
 }
 
 // Find applies all rules: facts first, then advice, then cautions.
 func Find(f *Facts) []Finding {
-	s := &search{Facts: f, t: f.thresholds(), isFine: map[int]bool{}}
+	s := &search{Facts: f, t: f.thresholds(), isFine: map[int]bool{}, isKnown: map[string]bool{}}
+	if f.Replayer != nil && f.unitsRead() {
+		s.account, s.noAccount = f.Replayer.Account()
+	}
 	var out []Finding
 	add := func(r *rule, found ...Finding) {
 		for _, x := range found {
-			x.Rule, x.Kind = r.name, cmp.Or(x.Kind, r.kind)
+			x.Rule, x.Kind = cmp.Or(x.Rule, r.name), cmp.Or(x.Kind, r.kind)
 			out = append(out, x)
 		}
 	}
@@ -94,16 +102,6 @@ func Find(f *Facts) []Finding {
 	return out
 }
 
-// Checks is the number of rules for advice that could be applied to f: those about pools need units of work.
-func Checks(f *Facts) (n int) {
-	for i := range rules {
-		if r := &rules[i]; r.kind == Advice && (r.find != nil || f.Units != nil && f.Skipped == nil) {
-			n++
-		}
-	}
-	return n
-}
-
 // eachPool gives each pool its finding, if any.
 func (s *search) eachPool(add func(*rule, ...Finding)) {
 	if s.Units == nil {
@@ -111,11 +109,11 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 	}
 	for i := range s.Units.Pools {
 		p := &s.Units.Pools[i]
-		if s.isFine[i] || s.isPinned && p.Virtual {
-			continue // the cause is known
+		if p.Foreign || s.isFine[i] || s.isPinned && p.Virtual || s.isKnown[p.Label] || s.isKnown[p.LongestClass] {
+			continue // the program does not choose its size and tasks, or the cause is known
 		}
 		for k := range rules {
-			if rules[k].pool == nil || p.Foreign && !rules[k].any {
+			if rules[k].pool == nil || rules[k].window && s.account != nil {
 				continue
 			}
 			if x := rules[k].pool(s, p); x != nil {

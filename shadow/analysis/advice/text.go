@@ -16,6 +16,12 @@ import (
 // time for the same work: a server, or a loop with a time limit, does not end earlier.
 func (f *Finding) outcome() string {
 	p := f.Predicted
+	if e, ok := f.Evidence.(*Obstructed); ok {
+		if said := e.Outcome(); said != "" {
+			return " " + said
+		}
+		return ""
+	}
 	switch {
 	case p == nil:
 		return ""
@@ -179,44 +185,6 @@ func (e *SlowProducer) remedy() string {
 	return "Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks if its order does not matter."
 }
 
-func (e *WaitsForItself) sentence(f *Finding) string {
-	s := fmt.Sprintf("Workers of %s wait for tasks in its own queue: %s, mostly of %s, submitted %s to it and waited for %s in total while these were queued for one of its %s.",
-		e.name(), text.Plural(e.Waiting, "unit", "units"), readable(f.Class), text.Plural(e.Parts, "task", "tasks"), units.FormatNs(e.Time), text.Plural(e.Workers, "worker", "workers"))
-	if e.GaveUp > 0 {
-		s += fmt.Sprintf(" %s still in the queue when the time limit of the wait ended.", text.Plural(e.GaveUp, "of the tasks was", "of the tasks were"))
-	}
-	if e.Never > 0 {
-		s += fmt.Sprintf(" %s had not begun at the end: if all workers wait like this, it is a deadlock.", text.Plural(e.Never, "task", "tasks"))
-	}
-	return s
-}
-
-func (e *WaitsForItself) title(*Finding) string {
-	return "Workers of " + e.name() + " wait for tasks in its own queue"
-}
-
-func (e *WaitsForItself) remedy() string {
-	return "Run the inner tasks on another pool, join them in a fork/join pool, whose workers run them meanwhile, or continue in a completion stage instead of waiting."
-}
-
-func (e *WaitingTasks) sentence(f *Finding) string {
-	return fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker.",
-		e.name(), text.Plural(e.Units, "unit", "units"), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"),
-		units.FormatPercent(e.Demand), units.FormatNs(e.Queue))
-}
-
-func (e *WaitingTasks) title(*Finding) string {
-	return "Tasks wait on the few workers of " + e.name() + ", and others queue behind them"
-}
-
-func (e *WaitingTasks) remedy() string {
-	s := fmt.Sprintf("Run them on a pool of their own with more threads, such as %s, or on virtual threads.", units.FormatCount(e.enough()))
-	if e.Locks {
-		s += " If they wait for a lock, hold it for shorter."
-	}
-	return s + atOnce(e.Workers == 1)
-}
-
 func (e *TooSmall) sentence(f *Finding) string {
 	return fmt.Sprintf("%s has %s on %s, busy %s of the time, while a task waits a median of %s (units take %s).",
 		e.name(), text.Plural(e.Workers, "worker", "workers"), text.PluralExact(e.CPUs, "processor", "processors"), units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit))
@@ -279,51 +247,6 @@ func (e *Imbalance) title(*Finding) string { return "The work of " + e.name() + 
 
 func (e *Imbalance) remedy() string {
 	return "Cut the work into more and smaller parts than workers, taken from one queue."
-}
-
-func (e *OneAtATime) sentence(f *Finding) string {
-	return fmt.Sprintf("The %s of %s run one at a time: its %s are inside units %s of the time, but for %s of it only one computes or wants a processor, and two or more for %s. "+
-		"They wait %s.",
-		text.Plural(e.Units, "unit", "units"), e.name(), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), units.FormatPercent(e.One), units.FormatPercent(e.Several),
-		e.Lock.orAny("for one another, as for a lock"))
-}
-
-func (e *OneAtATime) title(*Finding) string { return "The tasks of " + e.name() + " run one at a time" }
-
-func (e *OneAtATime) remedy() string {
-	return e.Lock.tryOr("Hold it for less of the work, or divide what it guards") + "."
-}
-
-func (e *InTurn) sentence(f *Finding) string {
-	head, needed := fmt.Sprintf("The %s of %s", text.Plural(e.Units, "unit", "units"), e.name()),
-		fmt.Sprintf("of %s inside units its %s needed a processor for %s", units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand))
-	switch {
-	case e.Handed != nil:
-		h := e.Handed
-		return fmt.Sprintf("%s mostly wait: %s, and waited %s for %s: %s, of which another of them ended %s, and the time limit %s.",
-			head, needed, units.FormatNs(h.Waited), h.named(), text.Plural(h.Waits, "wait", "waits"), units.FormatCount(h.Given), units.FormatCount(h.Limited))
-	case e.Lock != nil:
-		return fmt.Sprintf("%s wait for one another: %s, and waited %s until another of them went on, %s.", head, needed, units.FormatNs(e.Lock.Waited), e.Lock.orAny(""))
-	}
-	return fmt.Sprintf("%s wait for one another: %s, and waited at least %s until another of them went on, "+
-		"as for a lock, or a connection of which there are few, that another unit has while it waits itself.", head, needed, units.FormatNs(e.Mutual))
-}
-
-func (e *InTurn) title(*Finding) string {
-	if e.Handed != nil {
-		return "The tasks of " + e.name() + " mostly wait for what others of them have"
-	}
-	return "The tasks of " + e.name() + " wait for one another"
-}
-
-func (e *InTurn) remedy() string {
-	switch {
-	case e.Handed != nil:
-		return "If it gives out what is few, such as connections, more threads would wait as well: take all that a unit needs at once, give one back before waiting for the next, or allow more of them."
-	case e.Lock != nil:
-		return "More threads would wait as well. " + e.Lock.try() + "."
-	}
-	return "Do not wait while holding it, divide what a lock guards, or allow more of what is few."
 }
 
 func (e *Pinned) sentence(f *Finding) string {

@@ -17,11 +17,7 @@ type Thresholds struct {
 	FineGain       float64
 	FineShare      float64
 	Churn          int64
-	OneAtATime     float64
 	Pinned         float64
-	SelfWait       float64
-	Mutual         float64
-	LockShare      float64
 	CoarseShare    float64
 	CoarseSession  float64
 	Idle           float64
@@ -58,10 +54,6 @@ var thresholds = []threshold{
 	{"fine-share", 0.05, "share of all executions from which a class is judged, if units are not known", func(t *Thresholds) any { return &t.FineShare }},
 	{"churn", 100, "threads started for little work each", func(t *Thresholds) any { return &t.Churn }},
 	{"pinned", 0.2, "share of the carriers' time in which parked virtual threads keep them from others", func(t *Thresholds) any { return &t.Pinned }},
-	{"self-wait", 0.2, "share of their time that workers wait for what is queued in their own pool", func(t *Thresholds) any { return &t.SelfWait }},
-	{"one-at-a-time", 0.35, "most of the time in which two workers or more want a processor, if tasks run one at a time", func(t *Thresholds) any { return &t.OneAtATime }},
-	{"mutual", 0.2, "share of their time in units that workers wait for one another, from which more of them may wait as well", func(t *Thresholds) any { return &t.Mutual }},
-	{"lock-share", 0.2, "share of their response time that units wait for one lock", func(t *Thresholds) any { return &t.LockShare }},
 	{"coarse-share", 0.5, "share of a pool's time in one unit", func(t *Thresholds) any { return &t.CoarseShare }},
 	{"coarse-session", 0.2, "share of the session in one execution, if units are not known", func(t *Thresholds) any { return &t.CoarseSession }},
 	{"idle", 0.25, "share of that time that a split could save", func(t *Thresholds) any { return &t.Idle }},

@@ -28,7 +28,7 @@ func TestWorth(t *testing.T) {
 	}
 	for i := range rules {
 		switch name := rules[i].name; name {
-		case "deep-nesting", "swallowed-exceptions", "never-executed": // no formula
+		case "deep-nesting", "swallowed-exceptions", "never-executed", "obstacle": // no formula
 		default:
 			if rules[i].kind == Advice && found[name] < 5 {
 				t.Errorf("%s was found %d times only", name, found[name])
@@ -57,26 +57,12 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	case *TooSmall:
 		p := pool(e.PoolName)
 		return p.Active - p.Runnable/units.Ns(e.Workers) - p.CPU/cpus, "what the active time exceeds the work and the waiting"
-	case *WaitingTasks:
-		p := pool(e.PoolName)
-		return p.Active - p.Runnable/units.Ns(e.Workers) - p.CPU/cpus, "what the active time exceeds the work and the waiting"
 	case *TooLarge:
 		p := pool(e.PoolName)
 		if !e.Observed {
 			return p.Active - p.CPU/cpus, "what the active time exceeds the work"
 		}
 		return min(p.Active-(p.CPU+p.Taken)/cpus, units.Ns(e.Waiting*float64(p.Wall))/units.Ns(p.atOnce())+1), "what a worker waited on average"
-	case *OneAtATime:
-		p := pool(e.PoolName)
-		return units.Ns(p.To-p.From) - p.Stalled - p.CPU/min(cpus, units.Ns(e.Workers)), "the pool's time less its work"
-	case *InTurn:
-		p := pool(e.PoolName)
-		return units.Ns(p.To-p.From) - p.CPU/units.Ns(e.Workers) - p.Beside.Outside/units.Ns(e.Workers), "the pool's time less what a worker takes for itself"
-	case *ContendedLock:
-		p := pool(e.PoolName)
-		return min(e.Lock.Any, units.Ns(p.To-p.From)-p.CPU/min(cpus, units.Ns(len(p.Workers)))), "the time in which a unit waited, or what the pool's time exceeds its work"
-	case *WaitsForItself:
-		return min(e.Time, e.Any), "what the workers waited"
 	case *Churn:
 		return e.Active - pool(e.PoolName).CPU/cpus, "the pool's time less its work"
 	case *FineUnits:
@@ -142,7 +128,7 @@ func anyFacts(rng *rand.Rand) *Facts {
 	p.One = share(span - p.Several)
 	p.Stalled = share(min(p.One+p.Several, p.Runnable))
 	if rng.IntN(2) == 0 {
-		p.Beside = &Beside{Idle: share(span * units.Ns(cpus)), Ran: share(span), Wanted: share(span), Stalled: share(p.Wall), Outside: share(p.Wall), Mutual: share(p.Wall)}
+		p.Beside = &Beside{Idle: share(span * units.Ns(cpus)), Ran: share(span), Wanted: share(span), Stalled: share(p.Wall)}
 	}
 	if p.Beside != nil && rng.IntN(2) == 0 {
 		ran := share(span)
@@ -152,16 +138,12 @@ func anyFacts(rng *rand.Rand) *Facts {
 	}
 	if rng.IntN(3) == 0 {
 		waited := share(p.Wall)
-		p.Response, p.Locks = p.Wall+share(p.Wall), []Lock{{Kind: Permits, Name: "Semaphore", Unit: "A", Waits: 3, Waited: waited, Any: share(min(span, waited))}}
+		p.Locks = []Lock{{Name: "Semaphore", Waited: waited, Any: share(min(span, waited))}}
 	}
 	queue, unit := share(span), max(1, share(10*milli))
 	for range 9 {
 		p.Queue.Add(queue)
 		p.Wait.Add(unit)
-	}
-	if rng.IntN(3) == 0 {
-		time := share(p.Wall)
-		p.Queued = SelfWait{Waiting: 1, Time: time, Any: share(min(span, time)), CPU: share(p.CPU), Span: span, Workers: int64(n), Class: "A"}
 	}
 	u := &UnitFacts{Read: true, Duration: span + share(span), CPUs: cpus, Pools: []Pool{p}}
 	if rng.IntN(5) == 0 {

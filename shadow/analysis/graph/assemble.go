@@ -223,6 +223,12 @@ func (a *assembly) addUnits(order []uint32) {
 			g := a.b.At(u.at - 1)
 			g.ID, g.Thread, g.Beside = u.id, a.b.Threads.Number(t.name), u.beside
 			a.steps, a.of = append(a.steps, nil), append(a.of, i)
+			if left := a.rec.left[u.thread]; u.end == a.rec.To && left.at >= u.start {
+				g.Left = a.pools[left.executor]
+				if g.Left != 0 {
+					g.Left++
+				}
+			}
 			if by := a.rec.threads[u.submitter]; by != nil && u.submitted >= a.rec.From {
 				kind := submits
 				if n := len(by.pieces); n > 0 && by.pieces[n-1].To == u.submitted {

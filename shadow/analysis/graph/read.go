@@ -55,6 +55,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 		return nil, err
 	}
 	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]*waitInfo{}, summarised: map[string]uint64{}, rec: &recording{
+		left: map[uint32]leftTask{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -196,6 +197,9 @@ func (r *reader) readSubmissions() error {
 				continue
 			}
 			at := c.AtNs[i]
+			if len(r.byTask[task]) == 0 && c.Executor[i] != 0 && c.OuterTaskID[i] != 0 {
+				r.rec.left[c.Thread[i]] = leftTask{at, c.Executor[i]}
+			}
 			if thread := r.threads[task]; thread != 0 {
 				r.starts[thread] = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
 			}

@@ -83,10 +83,17 @@ type recording struct {
 	threads   map[uint32]*threadOf
 	units     []unitOf
 	executors map[uint32]executorOf
-	beside    []*threadOf     // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
-	pauses    []session.Pause // of the collector, in order; none overlap
-	carriers  int             // of virtual threads
+	left      map[uint32]leftTask // by thread: the latest task that it submitted inside another one and that never began
+	beside    []*threadOf         // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
+	pauses    []session.Pause     // of the collector, in order; none overlap
+	carriers  int                 // of virtual threads
 	pins      pins
+}
+
+// leftTask is a submission of a task that never began.
+type leftTask struct {
+	at       units.MonoNs
+	executor uint32
 }
 
 type executorOf struct {

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"stackagent/granularity/graph"
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
-	"stackagent/shadow/session"
 )
 
 // mostNotKnown is the share of the critical path that may be not known: a change may save all of it or nothing.
@@ -134,76 +132,6 @@ func (s *Session) whyNotUnpinned() error {
 			units.FormatNs(p.all), units.FormatNs(p.recorded))
 	}
 	return nil
-}
-
-// Predictor answers for a whole session what an advice that is about no single pool gains. It makes the session's
-// graph when it is first asked.
-type Predictor struct {
-	session *session.Session
-	graph   func() (*Session, error)
-}
-
-// mostPredicted bounds of how many executions a Predictor makes a graph: it takes as long as all the rest of an advice.
-const mostPredicted = 50_000
-
-// NewPredictor is a predictor for a session.
-func NewPredictor(s *session.Session) *Predictor {
-	return &Predictor{session: s, graph: sync.OnceValues(func() (*Session, error) {
-		if n := s.Manifest.Stored.Executions - s.Manifest.Summarised.Executions; n > mostPredicted {
-			return nil, fmt.Errorf("more than %s executions were recorded: ask shadow whatif", units.FormatExact(mostPredicted))
-		}
-		return Of(s, 0, 0)
-	})}
-}
-
-// WithoutCollections is how long the session takes without the collections for a reason, which is HotSpot's name. An error
-// says why that cannot be told.
-func (p *Predictor) WithoutCollections(reason string) (units.Ns, error) {
-	return p.predict(func(g *Session) (replay.Change, error) {
-		gone, err := g.PausesFor(reason)
-		return replay.Change{Pauses: gone}, err
-	})
-}
-
-// Unpinned is how long the session takes if its virtual threads never keep their carriers while they wait. An error says
-// why that cannot be told.
-func (p *Predictor) Unpinned() (units.Ns, error) {
-	return p.predict(func(*Session) (replay.Change, error) { return replay.Change{Unpin: true}, nil })
-}
-
-// WithWorkers is how long the session takes if an executor has so many workers. An error says why that cannot be told.
-func (p *Predictor) WithWorkers(executor string, workers int) (units.Ns, error) {
-	return p.predict(func(g *Session) (replay.Change, error) {
-		c := replay.Change{Pool: map[uint32]int{}}
-		for i, e := range g.Executors {
-			if i > 0 && e.Name == executor {
-				c.Pool[uint32(i)] = workers
-			}
-		}
-		if len(c.Pool) != 1 {
-			return c, fmt.Errorf("it is not known which units are those of %s alone", executor)
-		}
-		return c, nil
-	})
-}
-
-func (p *Predictor) predict(change func(*Session) (replay.Change, error)) (units.Ns, error) {
-	g, err := p.graph()
-	if err != nil {
-		return 0, err
-	}
-	c, err := change(g)
-	if err != nil {
-		return 0, err
-	}
-	got, err := g.Predict(c)
-	if err != nil {
-		return 0, err
-	}
-	if got.Why != nil {
-		return 0, got.Why
-	}
-	return max(1, p.session.Manifest.DurationNs-(got.Recorded-got.Expected())), nil
 }
 
 // AllPauses is the reason of all collections.

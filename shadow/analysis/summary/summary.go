@@ -129,11 +129,6 @@ type Summary struct {
 	By granularity.Metric `json:"-"`
 }
 
-// Checks is the number of rules for advice that were applied; PoolsJudged is false if those about pools were not.
-func (s *Summary) Checks() (n int, poolsJudged bool) {
-	return advice.Checks(&s.facts), s.facts.Units != nil && s.facts.Skipped == nil
-}
-
 // EndSeen is false if the session broke off: the end of its program is missing.
 func (s *Summary) EndSeen() bool { return s.Ended == store.EndedExit }
 

@@ -608,4 +608,4 @@ func sharedMachine(t *testing.T, share units.MonoNs) *session.Session {
 }
 
 // pools are the rules about pools.
-var pools = map[string]bool{"self-wait": true, "thread-churn": true, "one-at-a-time": true, "waiting-tasks": true, "pool-too-small": true, "pool-too-large": true, "pinned-threads": true}
+var pools = map[string]bool{"thread-churn": true, "pool-too-small": true, "pool-too-large": true, "pinned-threads": true}

@@ -70,8 +70,8 @@ func (j *jvm) pool(s *poolState, span, used units.Ns) (p advice.Pool, ok bool) {
 	wall = min(wall, span*units.Ns(s.workers))
 	p = advice.Pool{PoolName: advice.PoolName{Label: s.label}, From: units.MonoNs(j.now) - units.MonoNs(span), To: units.MonoNs(j.now),
 		Workers: make([]advice.Worker, s.workers), Units: int64(w.finished), Wall: wall, Self: wall, CPU: units.NotMeasured,
-		Active:   wall / units.Ns(s.workers), // at least: when all workers were busy
-		Response: wall + units.Ns(w.queue.sum), Elsewhere: units.NotMeasured, One: units.NotMeasured, Several: units.NotMeasured,
+		Active:    wall / units.Ns(s.workers), // at least: when all workers were busy
+		Elsewhere: units.NotMeasured, One: units.NotMeasured, Several: units.NotMeasured,
 		Stalled: units.NotMeasured, Runnable: units.NotMeasured, Taken: units.NotMeasured, TakenWait: units.NotMeasured,
 		Longest: units.Ns(w.service.max), Heaviest: units.Ns(w.service.max)}
 	w.queue.into(&p.Queue)

@@ -89,10 +89,9 @@ type Count struct {
 // Verdict is the first screen.
 type Verdict struct {
 	Sentence string `json:"sentence"`
-	Note     string `json:"note"`   // what else belongs beside it; "": nothing
-	Cards    []Card `json:"cards"`  // at most three, the most to gain first
-	More     []Card `json:"more"`   // the advice that got no card
-	Checks   int    `json:"checks"` // rules that were looked at
+	Note     string `json:"note"`  // what else belongs beside it; "": nothing
+	Cards    []Card `json:"cards"` // at most three, the most to gain first
+	More     []Card `json:"more"`  // the advice that got no card
 }
 
 // Card is an advice.

@@ -7,6 +7,7 @@ import (
 
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
@@ -18,18 +19,18 @@ const maxCards = 3
 // verdictOf is the first screen of a report.
 func verdictOf(s *summary.Summary) Verdict {
 	v := Verdict{Cards: []Card{}, More: []Card{}}
-	var pools bool
-	v.Checks, pools = s.Checks()
-	// What a replay has confirmed comes before what may only follow from it.
-	for _, predicted := range []bool{true, false} {
-		for i := range s.Findings {
-			switch f := &s.Findings[i]; {
-			case f.Kind != advice.Advice || (f.Gain != nil) != predicted:
-			case len(v.Cards) < maxCards:
-				v.Cards = append(v.Cards, cardOf(f))
-			default:
-				v.More = append(v.More, cardOf(f))
-			}
+	var bound *advice.Bound
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		if b, ok := f.Evidence.(*advice.Bound); ok {
+			bound = b
+		}
+		switch {
+		case f.Kind != advice.Advice:
+		case len(v.Cards) < maxCards:
+			v.Cards = append(v.Cards, cardOf(f))
+		default:
+			v.More = append(v.More, cardOf(f))
 		}
 	}
 	switch {
@@ -37,11 +38,13 @@ func verdictOf(s *summary.Summary) Verdict {
 		v.Sentence, v.Note = "No task was executed in this session.", mostCost(s)
 	case len(v.Cards) > 0:
 		v.Sentence = v.Cards[0].Title + "."
-	case !pools:
-		v.Sentence = "Nothing to change was found, but pools could not be judged."
+	case bound == nil:
+		v.Sentence = "Nothing to change was found, but what the time depends on is not known."
 		v.Note = strings.TrimSpace("The cautions below say why. " + mostCost(s))
+	case !bound.Known:
+		v.Sentence, v.Note = bound.Text(), mostCost(s)
 	default:
-		v.Sentence, v.Note = fmt.Sprintf("Nothing to change was found: all %s passed.", text.Plural(int64(v.Checks), "check", "checks")), mostCost(s)
+		v.Sentence, v.Note = "Nothing was found to stand in the way. "+bound.Text(), mostCost(s)
 	}
 	return v
 }
@@ -115,6 +118,8 @@ func countBar(label string, n int64) Bar {
 // barsOf is the picture of a finding: the two or three figures that it rests on, on one scale.
 func barsOf(e advice.Evidence) []Bar {
 	switch e := e.(type) {
+	case *advice.Obstructed:
+		return []Bar{shareBar("depends on this", e.Share, "lock"), shareBar("the rest of its time", 1-e.Share, "running")}
 	case *advice.FineUnits:
 		if e.Tiny {
 			return []Bar{}
@@ -133,22 +138,12 @@ func barsOf(e advice.Evidence) []Bar {
 		return []Bar{timeBar("a task", e.Unit, "running"), timeBar("to start its thread", e.Start, "idle")}
 	case *advice.SlowProducer:
 		return []Bar{shareBar("thread "+e.Thread+" computes", float64(e.Ran)/float64(max(e.Span, 1)), "running"), shareBar("the workers run tasks", e.Inside, "running")}
-	case *advice.WaitsForItself:
-		return []Bar{timeBar("waited in its own queue", e.Time, "lock"), timeBar("all of the pool's time", e.Span*units.Ns(max(1, e.Workers)), "")}
-	case *advice.WaitingTasks:
-		return []Bar{shareBar("computing", e.Demand, "running"), shareBar("waiting", 1-e.Demand, "io")}
 	case *advice.TooSmall:
 		return []Bar{timeBar("a task waits", e.Queue, "queue"), timeBar("a task runs", e.Unit, "running")}
 	case *advice.TooLarge:
 		return []Bar{countBar("threads", int64(e.Workers)), countBar("CPUs", int64(e.CPUs))}
 	case *advice.Imbalance:
 		return []Bar{timeBar("busiest thread", e.Busiest, "running"), timeBar("mean of all", e.Mean, "running")}
-	case *advice.OneAtATime:
-		return []Bar{shareBar("one computes", e.One, "running"), shareBar("two or more", e.Several, "running")}
-	case *advice.InTurn:
-		return []Bar{timeBar("inside tasks", e.Wall, ""), timeBar("waiting for another", e.Mutual, "lock")}
-	case *advice.ContendedLock:
-		return []Bar{timeBar("response time", e.Response, ""), timeBar("waiting for the lock", e.Lock.Waited, "lock")}
 	case *advice.Pinned:
 		return []Bar{shareBar("carriers kept", e.Held, "carrier"), shareBar("free", 1-e.Held, "")}
 	case *advice.CostlyPauses:
@@ -166,13 +161,17 @@ func linkOf(f *advice.Finding) Link {
 		return Link{View: "executor", Name: p.Label}
 	}
 	switch e := f.Evidence.(type) {
+	case *advice.Obstructed:
+		switch {
+		case e.Executor != "":
+			return Link{View: "executor", Name: e.Executor}
+		case e.Kind == account.Held || e.Kind == account.HoldAndWait:
+			return Link{View: "waits"}
+		}
+		return Link{View: "class", Name: e.Victim}
 	case *advice.SlowProducer:
 		return Link{View: "thread", Name: e.Thread}
 	case *advice.Churn:
-		return pool(e.PoolName)
-	case *advice.WaitsForItself:
-		return pool(e.PoolName)
-	case *advice.WaitingTasks:
 		return pool(e.PoolName)
 	case *advice.TooSmall:
 		return pool(e.PoolName)
@@ -180,12 +179,6 @@ func linkOf(f *advice.Finding) Link {
 		return pool(e.PoolName)
 	case *advice.Imbalance:
 		return pool(e.PoolName)
-	case *advice.OneAtATime:
-		return pool(e.PoolName)
-	case *advice.InTurn:
-		return pool(e.PoolName)
-	case *advice.ContendedLock:
-		return Link{View: "waits"}
 	case *advice.CostlyPauses, *advice.Explicit:
 		return Link{View: "gc"}
 	case *advice.NeverExecuted:

@@ -6,6 +6,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
@@ -42,16 +43,37 @@ func TestVerdictCards(t *testing.T) {
 	}
 }
 
-// TestPredictedFirst: a card with a predicted gain comes before one of which nobody can tell what it saves.
-func TestPredictedFirst(t *testing.T) {
-	unknown := advice.Finding{Kind: advice.Advice, Worth: 900 * milli, Evidence: &advice.SlowProducer{Thread: "tax#22"}}
-	known := advice.Finding{Kind: advice.Advice, Gain: &advice.Gain{Ns: milli, Share: 0.001}, Evidence: &advice.TooSmall{PoolName: advice.PoolName{Label: "tax"}, Workers: 1}}
-	if v := verdictOf(withFindings(1, unknown, known)); v.Sentence != "tax has one worker, and its tasks wait for it." || v.Cards[1].GainShare != -1 {
-		t.Errorf("%+v", v)
+// TestVerdictOfTheAccount: an obstacle leads to its executor, to the waits, or to its class; without one the sentence says what most of the time
+// depends on, or that this is not known.
+func TestVerdictOfTheAccount(t *testing.T) {
+	obstacle := func(o account.Obstacle) Link {
+		v := verdictOf(withFindings(1, advice.Finding{Kind: advice.Advice, Rule: string(o.Kind), Evidence: &advice.Obstructed{Obstacle: o}}))
+		if v.Sentence != o.Title+"." || len(v.Cards[0].Bars) != 2 || v.Cards[0].Bars[0] != (Bar{"depends on this", 0.8, "80 %", "lock"}) {
+			t.Errorf("%+v", v)
+		}
+		return v.Cards[0].Show
+	}
+	if got := obstacle(account.Obstacle{Kind: account.FewWorkers, Title: "p has too few workers", Share: 0.8, Executor: "p"}); got != (Link{View: "executor", Name: "p"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := obstacle(account.Obstacle{Kind: account.Held, Title: "A waits", Share: 0.8}); got != (Link{View: "waits"}) {
+		t.Errorf("%+v", got)
+	}
+	s := withFindings(1, advice.Finding{Kind: advice.Fact, Evidence: &advice.Bound{Bound: account.Bound{Class: "A", What: "both CPUs compute", Share: 0.9, Known: true}}})
+	if got := verdictOf(s).Sentence; got != "Nothing was found to stand in the way. 90 % of the time of A depends on this: both CPUs compute." {
+		t.Error(got)
+	}
+	s.Findings[0].Evidence = &advice.Bound{Bound: account.Bound{Class: "A", What: "what is waited for is not known", Share: 0.9}}
+	if got := verdictOf(s).Sentence; got != "What most of the time depends on is not known: for 90 % of the time of A, what is waited for is not known." {
+		t.Error(got)
+	}
+	s.Findings = nil
+	if got := verdictOf(s).Sentence; got != "Nothing to change was found, but what the time depends on is not known." {
+		t.Error(got)
 	}
 }
 
-// TestVerdictWithoutAdvice: what takes the CPU time is said instead, and that pools were not judged.
+// TestVerdictWithoutAdvice: what takes the CPU time is said instead, and that there is no account of time.
 func TestVerdictWithoutAdvice(t *testing.T) {
 	thread := func(kind string, cpu units.Ns) summary.ThreadRow {
 		return summary.ThreadRow{Thread: session.Thread{Kind: kind, CPU: cpu}}
@@ -60,7 +82,7 @@ func TestVerdictWithoutAdvice(t *testing.T) {
 	s.Threads = []summary.ThreadRow{thread(session.KindApplication, 500*milli), thread(session.KindMain, 50*milli), thread(session.KindCompiler, 450*milli),
 		thread(session.KindGC, units.NotMeasured), {Thread: session.Thread{Kind: session.KindApplication, Virtual: true, CPU: 900 * milli}}}
 	v := verdictOf(s)
-	if v.Sentence != "Nothing to change was found, but pools could not be judged." || len(v.Cards) != 0 ||
+	if v.Sentence != "Nothing to change was found, but what the time depends on is not known." || len(v.Cards) != 0 ||
 		v.Note != "The cautions below say why. The program's own threads took 55 % of the CPU time; the largest other cost is JIT compilation (45 %). Much of such a run is warm-up: figures of a longer one may differ. The process used 1 of 2 CPUs." {
 		t.Errorf("%+v", v)
 	}
@@ -81,7 +103,6 @@ func TestEveryAdviceHasItsLink(t *testing.T) {
 		want     Link
 	}{
 		{&advice.FineExecutions{ExecutionsOf: advice.ExecutionsOf{Metric: granularity.SelfCPU}}, Link{View: "class", Name: "com.acme.Job"}},
-		{&advice.ContendedLock{}, Link{View: "waits"}},
 		{&advice.CostlyPauses{}, Link{View: "gc"}},
 		{&advice.SlowProducer{Thread: "main#1"}, Link{View: "thread", Name: "main#1"}},
 		{&advice.Imbalance{PoolName: advice.PoolName{Label: "com.acme.Worker", Threads: true}}, Link{View: "class", Name: "com.acme.Worker"}},

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"stackagent/granularity/activity"
-	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
 )
 
@@ -29,32 +28,9 @@ func TestBeside(t *testing.T) {
 	if err := contention(activity.Of(in), []int{0, 0, -1, -1, notJava}, pools, &contended{}, 2); err != nil {
 		t.Fatal(err)
 	}
-	want := advice.Beside{Idle: 20 + 20 + 5 + 2*15 + 10, Ran: 20 + 20, Wanted: 20 + 20, Stalled: 5, Outside: 14, Mutual: 10 + 4 + 2}
-	if got := *pools[0].facts(true); got != want {
+	want := advice.Beside{Idle: 20 + 20 + 5 + 2*15 + 10, Ran: 20 + 20, Wanted: 20 + 20, Stalled: 5}
+	if got := *pools[0].facts(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got := pools[0].facts(false).Mutual; got != units.NotMeasured {
-		t.Errorf("mutual waiting is %v where the record does not say who ends a wait", got)
-	}
-}
-
-// TestSleepsAreNotMutual: workers that sleep do not wait for one another, also if the end of one of many sleeps was taken for
-// the work of another worker.
-func TestSleepsAreNotMutual(t *testing.T) {
-	var in []activity.Slice
-	for i := range units.MonoNs(20) {
-		s := activity.Slice{Thread: 0, State: activity.Sleeping, On: 7, From: 10 * i, To: 10*i + 9}
-		if i == 5 {
-			s.State, s.By = activity.Futex, 1+1
-		}
-		in = append(in, s)
-	}
-	pools := []contended{{span: activity.Span{From: 0, To: 200}}}
-	if err := contention(activity.Of(in), []int{0, 0}, pools, &contended{}, 2); err != nil {
-		t.Fatal(err)
-	}
-	if got := pools[0].facts(true); got.Mutual != 9 || got.Outside != 19*9 {
-		t.Errorf("waited for one another %v, slept %v, want 9 and %v", got.Mutual, got.Outside, 19*9)
 	}
 }
 

@@ -173,21 +173,16 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 		return
 	}
 	f.Taken, f.Recorded = units.Ns(whole.taken), whole.span.Len()
-	judged := make([]*advice.Pool, len(which))
 	for n, i := range which {
-		judged[n] = &f.Pools[i]
 		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
 		f.Pools[i].Elsewhere = units.Ns(pools[n].elsewhere)
-		f.Pools[i].Beside = pools[n].facts(record.KnowsEnds())
+		f.Pools[i].Beside = pools[n].facts()
 		if of := pools[n].submitter; of > 0 {
 			pools[n].by.Thread = record.Threads[of-1].Name
 			f.Pools[i].Beside.Submitter = &pools[n].by
 		}
 		replayBeside(&f.Pools[i])
 		f.Pools[i].One, f.Pools[i].Several, f.Pools[i].Stalled = pools[n].one, pools[n].several, pools[n].stalled
-	}
-	if record.KnowsEnds() {
-		behind(judged, pools, t)
 	}
 }
 

@@ -20,24 +20,24 @@ import (
 
 // advisor reads the units of a session once and gathers the evidence.
 type advisor struct {
-	s         *session.Session
-	u         *unit.Reader
-	origins   *callsite.Index
-	names     map[uint32]string // of units, by class, as listings have them
-	titleOf   func(class uint32) string
-	self      *selfWaits // nil: too many tasks submit tasks
-	pools     map[string]*poolSum
-	classes   map[uint32]*classSums
-	ended     map[uint32]units.MonoNs // by thread: end of its previous outermost unit
-	inside    map[uint32]units.MonoNs // by thread: end of its previous unit inside another one
-	summaries map[uint32][]piece      // by thread: when executions were summarised
-	slack     units.MonoNs            // pauses of a pool up to this are part of submitting
-	deepest   deep
-	asks      *session.Asks
-	times     *session.Times // nil: no scheduling record
-	virtual   virtualSum
-	pauses    *pauses
-	kept      int64 // units, one by one
+	s           *session.Session
+	u           *unit.Reader
+	origins     *callsite.Index
+	names       map[uint32]string // of units, by class, as listings have them
+	titleOf     func(class uint32) string
+	submissions *submissions // nil: too many tasks submit tasks
+	pools       map[string]*poolSum
+	classes     map[uint32]*classSums
+	ended       map[uint32]units.MonoNs // by thread: end of its previous outermost unit
+	inside      map[uint32]units.MonoNs // by thread: end of its previous unit inside another one
+	summaries   map[uint32][]piece      // by thread: when executions were summarised
+	slack       units.MonoNs            // pauses of a pool up to this are part of submitting
+	deepest     deep
+	asks        *session.Asks
+	times       *session.Times // nil: no scheduling record
+	virtual     virtualSum
+	pauses      *pauses
+	kept        int64 // units, one by one
 }
 
 type poolSum struct {
@@ -78,7 +78,7 @@ func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsit
 		what string
 		read func() error
 	}{
-		{"submissions", func() (err error) { a.self, err = newSelfWaits(s, x); return err }},
+		{"submissions", func() (err error) { a.submissions, err = newSubmissions(s, x); return err }},
 		{"calls that ask futures", func() (err error) { a.asks, err = s.Asks(); return err }},
 		{"summaries", a.summarySpans},
 		{"units", func() error { return u.Each(func(x *unit.Unit) error { a.unit(x); return nil }) }},
@@ -126,10 +126,10 @@ func (a *advisor) unit(x *unit.Unit) {
 		p.Label, p.Threads, p.kind = pool, kind == byClass, kind
 		a.pools[pool] = p
 	}
-	if a.self.ranAtOnce(x) {
+	if a.submissions.ranAtOnce(x) {
 		p.AtOnce++
 	}
-	a.self.unit(x, pool, name)
+	a.submissions.unit(x, pool)
 	if x.Running {
 		return
 	}
@@ -199,7 +199,6 @@ func (p *poolSum) add(x *unit.Unit) {
 	if wall.Measured() {
 		w.Wall += wall
 		p.Wall += wall
-		p.Response += wall + units.Ns(x.Start-from)
 		p.Stopped += p.pauses.in(x.Start, x.End)
 		p.Wait.Add(wall)
 	}
@@ -280,7 +279,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	waited, into := a.waited(), a.merge()
 	a.addSummarised(into)
 	a.locks()
-	selfs, left := a.self.byPool(into), a.self.left(into)
+	left := a.submissions.left(into)
 	m := &a.s.Manifest
 	f := &advice.UnitFacts{Read: true, Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0, Unended: m.Ended != store.EndedExit}
 	if a.deepest.depth > 0 {
@@ -308,9 +307,6 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		}
 		p.Taken, p.TakenWait, p.Elsewhere, p.One, p.Several, p.Stalled = units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured
 		p.Foreign, p.Left = a.foreign(p), left[label]
-		if q := selfs[label]; q != nil {
-			p.Queued = q.of(p, m.EndNs)
-		}
 		if int64(len(p.workers)) >= t.Churn && p.Queue.Len() > 0 {
 			// Ending and joining a thread takes about as long as starting it.
 			p.active.slack = max(p.active.slack, units.MonoNs(p.Queue.Quantile(500)))
@@ -320,7 +316,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		index[label] = len(f.Pools)
 		f.Pools = append(f.Pools, p.Pool)
 	}
-	a.others(f, workers, a.self.submitters(into), t)
+	a.others(f, workers, a.submissions.submitters(into), t)
 	a.collected(f, t)
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {

@@ -18,7 +18,7 @@ const mostRecorded = 4 * predict.MaxUnits
 type recorded struct {
 	list    []predict.Unit
 	classes []uint32
-	parts   []int32 // index into selfWaits.parts of each; -1: it was not submitted by a task
+	parts   []int32 // index into submissions.parts of each; -1: it was not submitted by a task
 	// missing: some are not here.
 	missing bool
 }
@@ -42,22 +42,7 @@ func (a *advisor) keep(x *unit.Unit, p *poolSum) {
 		u.Due -= units.MonoNs(x.Queue)
 	}
 	r := &p.recorded
-	r.list, r.classes, r.parts = append(r.list, u), append(r.classes, x.Class), append(r.parts, a.self.partOf(x))
-}
-
-// partOf is the index of the submission inside a task that submitted a unit; -1: none did.
-func (v *selfWaits) partOf(x *unit.Unit) int32 {
-	if v == nil {
-		return -1
-	}
-	n, ok := v.of[x.Named]
-	if !ok {
-		n, ok = v.of[x.Root]
-	}
-	if !ok {
-		return -1
-	}
-	return int32(n)
+	r.list, r.classes, r.parts = append(r.list, u), append(r.classes, x.Class), append(r.parts, a.submissions.partOf(x))
 }
 
 // replayable is what a replay of a pool needs.
@@ -92,7 +77,7 @@ func (a *advisor) parents(r *recorded) {
 		if n < 0 {
 			continue
 		}
-		part := &a.self.parts[n]
+		part := &a.submissions.parts[n]
 		on := byThread[part.by]
 		at, found := slices.BinarySearchFunc(on, part.at, func(k int, t units.MonoNs) int { return cmp.Compare(r.list[k].Start, t) })
 		if !found {

@@ -69,7 +69,6 @@ func (p *poolSum) merge(o *poolSum) {
 	p.Units += o.Units
 	p.AtOnce += o.AtOnce
 	p.Wall += o.Wall
-	p.Response += o.Response
 	p.Stopped += o.Stopped
 	p.CPU += o.CPU
 	p.Self += o.Self

@@ -6,7 +6,7 @@ import "slices"
 const mostOf = 0.95
 
 // submitters are the threads that submit nearly all units of a pool outside of tasks, by the pool's label.
-func (v *selfWaits) submitters(into map[string]string) map[string]uint32 {
+func (v *submissions) submitters(into map[string]string) map[string]uint32 {
 	if v == nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 // TestSubmitters: a thread submits a pool's units if it submits nearly all of them, by whatever name of the pool.
 func TestSubmitters(t *testing.T) {
-	v := &selfWaits{outside: map[uint64]*submitted{}}
+	v := &submissions{outside: map[uint64]*submitted{}}
 	add := func(pool string, by uint32, n int) {
 		for range n {
 			v.outside[uint64(len(v.outside))] = &submitted{by: by, pool: pool}
@@ -24,7 +24,7 @@ func TestSubmitters(t *testing.T) {
 	if got, want := v.submitters(map[string]string{"two, wrapped": "two"}), map[string]uint32{"one": 7, "two": 7}; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := (*selfWaits)(nil).submitters(nil); len(got) != 0 {
+	if got := (*submissions)(nil).submitters(nil); len(got) != 0 {
 		t.Errorf("%v where too many tasks submit tasks", got)
 	}
 }

@@ -129,8 +129,6 @@ export interface Verdict {
   cards: Card[];
   /** the advice that got no card */
   more: Card[];
-  /** rules that were looked at */
-  checks: number;
 }
 
 /** Card is an advice. */

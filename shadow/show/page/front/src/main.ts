@@ -1,7 +1,7 @@
 // The page's entry. What tests and links rely on:
 //
 //   html[data-state="ready"]     the page can be used; also data-view, data-name, data-from, data-to
-//   #verdict .sentence .card .show   the first screen; .card[data-rule]; #facts #cautions #losses #more #counts #account #checks
+//   #verdict .sentence .card .show   the first screen; .card[data-rule]; #facts #cautions #losses #more #counts #account
 //   #axis #brush .handle         the time axis, what is dragged over, its two sliders; #zoom-in #zoom-out #clear-window
 //   #band-cpu, -started, -running, -queued, -pauses   with .key[data-key] as legends; #lanes
 //   #filters .chip[data-chip]    the window and the filters; #measure #platform

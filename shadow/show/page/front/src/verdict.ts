@@ -92,7 +92,6 @@ function folded(data: Data): HTMLElement {
   if (se.counts.length || se.refusals.length) {
     fold("counts", "Counts", h("div", null, counts(se.counts), se.refusals.length ? h("h3", null, "Not instrumented") : null, counts(se.refusals)));
   }
-  if (v.checks > 0 && v.cards.length) el.append(h("p", { class: "note", id: "checks" }, `${formatCount(v.checks)} checks were made.`));
   return el;
 }
 

@@ -1,0 +1,131 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+
+	"stackagent/granularity/account"
+	"stackagent/granularity/replay"
+	"stackagent/internal/units"
+)
+
+// Gain is what a replay of the run with a change says: how long the run takes, and the units that waited for the obstacle.
+type Gain struct {
+	Change      string   `json:"change"` // in words
+	LengthNs    units.Ns `json:"length_ns"`
+	ResponseNs  units.Ns `json:"response_ns"`  // the mean of the class
+	RecordedNs  units.Ns `json:"recorded_ns"`  // the same, as it was
+	SavedShare  float64  `json:"saved_share"`  // of the length
+	SoonerShare float64  `json:"sooner_share"` // of the response time
+}
+
+// Reasons why there is no prediction.
+var (
+	errHanded = errors.New("how long each unit keeps what others wait for is not recorded")
+	errPart   = errors.New("this was found in a part of the session, and a replay is of a whole run")
+	errLeft   = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
+	errGaveUp = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
+	errOrder  = errors.New("the run does not get shorter: some units end sooner, others later")
+)
+
+// From which shares on a gain can be seen: two runs of the same program differ by some percent.
+const (
+	leastSaved  = 0.05
+	leastSooner = 0.1
+)
+
+// wider is by how much wider a pool is in the replay for units that wait.
+const wider = 20
+
+// Try replays the run with what the remedy of each obstacle stands for, and drops the obstacles whose change gains nothing.
+func (s *Session) Try() {
+	kept := s.Obstacles[:0]
+	for i := range s.Obstacles {
+		o := &s.Obstacles[i]
+		if err := s.try(o); err != nil {
+			o.CannotTell = err.Error()
+		}
+		if o.Kind == WaitsForItself && o.Gain != nil && !o.Gain.seen() {
+			o.Gain, o.CannotTell = nil, errGaveUp.Error()
+		}
+		if o.Gain == nil || o.Gain.seen() {
+			kept = append(kept, *o)
+		}
+	}
+	s.Obstacles = kept
+}
+
+// seen reports whether a gain can be seen.
+func (g *Gain) seen() bool { return g.SavedShare >= leastSaved || g.SoonerShare >= leastSooner }
+
+func (s *Session) try(o *Obstacle) error {
+	change, words, err := s.changeFor(o)
+	if err != nil {
+		return err
+	}
+	p, err := s.graph.Predict(change)
+	if err != nil {
+		return err
+	}
+	if p.Why != nil {
+		return p.Why
+	}
+	before := account.MeanResponse(s.graph.Graph, s.graph.Recorded, o.why.victim)
+	after := account.MeanResponse(p.Graph, p.Schedule, o.why.victim)
+	length := p.Expected()
+	o.Gain = &Gain{Change: words, LengthNs: length, ResponseNs: after, RecordedNs: before,
+		SavedShare: 1 - float64(length)/float64(max(1, p.Recorded)), SoonerShare: 1 - float64(after)/float64(max(1, before))}
+	return nil
+}
+
+// changeFor is the change that the remedy of an obstacle stands for. An error says why a replay says nothing about it.
+func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
+	pool := func(n int) (replay.Change, string, error) {
+		return replay.Change{Pool: map[uint32]int{o.why.executor: n}}, fmt.Sprintf("with %d workers", n), nil
+	}
+	switch o.Kind {
+	case FewWorkers:
+		return pool(s.CPUs)
+	case Occupied:
+		return pool(max(2, wider*s.count(o.why.executor)))
+	case WaitsForItself:
+		if o.why.left {
+			return replay.Change{}, "", errLeft
+		}
+		c, _, err := pool(max(2, 5*wider*s.count(o.why.executor)))
+		return c, "if no part waits for a worker", err
+	case Held:
+		if class := s.account.Places[o.why.place-1].Class; s.freed(class) {
+			return replay.Change{Free: map[uint32]bool{class: true}}, "if nobody waits for it", nil
+		}
+		return replay.Change{}, "", errHanded
+	case Order:
+		return replay.Change{}, "", errOrder
+	}
+	return replay.Change{}, "", errHanded
+}
+
+// freed reports whether the graph has locks or events of a class.
+func (s *Session) freed(class uint32) bool {
+	for _, r := range s.graph.Graph.Resources {
+		if r.Class == class {
+			return true
+		}
+	}
+	return false
+}
+
+// Outcome says what the change gains, in a sentence; "": nothing is known.
+func (o *Obstacle) Outcome() string {
+	switch g := o.Gain; {
+	case g != nil && g.SavedShare >= leastSaved:
+		return fmt.Sprintf("Predicted %s: the run takes %s (%s less), a unit of %s %s instead of %s.", g.Change, units.FormatNs(g.LengthNs), units.FormatPercent(g.SavedShare),
+			o.Victim, units.FormatNs(g.ResponseNs), units.FormatNs(g.RecordedNs))
+	case g != nil:
+		return fmt.Sprintf("Predicted %s: a unit of %s takes %s instead of %s (%s less); the run is no shorter.", g.Change, o.Victim, units.FormatNs(g.ResponseNs),
+			units.FormatNs(g.RecordedNs), units.FormatPercent(g.SoonerShare))
+	case o.CannotTell != "":
+		return fmt.Sprintf("Cannot tell what it saves: %s.", o.CannotTell)
+	}
+	return ""
+}

@@ -1,0 +1,79 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
+)
+
+// Obstructed is what a part of the response times of a class depends on and that could be otherwise, by the account of time.
+type Obstructed struct{ account.Obstacle }
+
+// obstacles are findings of the account of time: each is named after its kind.
+func obstacles(s *search) (list []Finding) {
+	if s.account == nil {
+		return nil
+	}
+	for i := range s.account.Obstacles {
+		o := &s.account.Obstacles[i]
+		if o.Kind == account.Collection { // rules of their own look at the collector
+			continue
+		}
+		s.isKnown[o.Executor], s.isKnown[o.Victim] = true, true
+		x := Finding{Rule: string(o.Kind), Class: o.Victim, Evidence: &Obstructed{*o}, Worth: units.Ns(o.Score * float64(s.Duration))}
+		switch {
+		case o.Gain != nil:
+			x.Predicted = &Predicted{}
+			x.predicted(max(0, units.Ns(o.Gain.SavedShare*float64(s.Duration))), s.Duration)
+		case o.CannotTell != "":
+			x.Predicted = &Predicted{Why: o.CannotTell}
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func (e *Obstructed) title(*Finding) string    { return e.Title }
+func (e *Obstructed) sentence(*Finding) string { return e.Title + ". " + e.Happened }
+func (e *Obstructed) happened() string         { return e.Happened }
+func (e *Obstructed) remedy() string           { return e.Remedy }
+
+// PoolLabel is the label of the executor that it is about; "": it is about none.
+func (e *Obstructed) PoolLabel() string { return e.Executor }
+
+// Bound is what most of the time depends on, whether that could be otherwise or not.
+type Bound struct{ account.Bound }
+
+func bound(s *search) *Finding {
+	if s.account == nil || s.account.Bound.What == "" {
+		return nil
+	}
+	return &Finding{Class: s.account.Bound.Class, Evidence: &Bound{s.account.Bound}}
+}
+
+func (e *Bound) sentence(*Finding) string { return e.Text() }
+
+// NoAccount is why nothing says what the time depends on, or of which part of the session that is known.
+type NoAccount struct {
+	Why  string        `json:"why,omitempty"`
+	Part *account.Span `json:"part,omitempty"`
+}
+
+func noAccount(s *search) *Finding {
+	switch {
+	case s.noAccount != nil:
+		return &Finding{Evidence: &NoAccount{Why: strings.TrimSuffix(s.noAccount.Error(), ".")}}
+	case s.account != nil && s.account.Part != nil:
+		return &Finding{Evidence: &NoAccount{Part: s.account.Part}}
+	}
+	return nil
+}
+
+func (e *NoAccount) sentence(*Finding) string {
+	if e.Part != nil {
+		return fmt.Sprintf("What the time depends on was looked at from %s to %s only: there are too many executions for more.", units.FormatNs(e.Part.FromNs), units.FormatNs(e.Part.ToNs))
+	}
+	return "What the time depends on is not known: " + e.Why + "."
+}
