@@ -23,6 +23,7 @@ type Gain struct {
 var (
 	errHanded = errors.New("how long each unit keeps what others wait for is not recorded")
 	errPart   = errors.New("this was found in a part of the session, and a replay is of a whole run")
+	errParts  = errors.New("into how many parts the work would be cut is not known")
 	errLeft   = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
 	errGaveUp = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
 	errOrder  = errors.New("the run does not get shorter: some units end sooner, others later")
@@ -99,6 +100,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 			return replay.Change{Free: map[uint32]bool{class: true}}, "if nobody waits for it", nil
 		}
 		return replay.Change{}, "", errHanded
+	case DoesNotSplit:
+		return replay.Change{}, "", errParts
 	case Order:
 		return replay.Change{}, "", errOrder
 	}

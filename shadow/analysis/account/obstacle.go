@@ -19,12 +19,13 @@ const (
 	Occupied       Kind = "occupied"         // the workers of a pool are in units that wait
 	FewWorkers     Kind = "few-workers"      // the workers of a pool compute, and CPUs are idle
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
+	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Order          Kind = "order"            // what was handed over later runs first
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, Order}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, DoesNotSplit, Order}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -81,6 +82,7 @@ type weight struct {
 const (
 	leastShare    = 0.1
 	leastProgress = 0.02
+	mostInOne     = 0.5  // of the work of a parallel stream, in one part
 	fullCPUs      = 0.85 // of the CPUs used or wanted: more threads gain nothing
 )
 
@@ -123,25 +125,39 @@ func (s *Session) findObstacles() {
 	largest(s.Obstacles)
 }
 
-// dropWider drops the obstacles that more workers would remove if these would wait as well: for what a unit of the same class has, or for
-// each other.
+// dropWider drops the obstacles that more workers would remove if these would wait as well: for what a unit of the same class has, for
+// each other, or for units of another pool that has too few workers itself.
 func (s *Session) dropWider() {
-	waits := map[uint32]bool{} // classes that more workers would only make wait
+	waits := map[uint32]bool{}     // classes that more workers would only make wait
+	occupiers := map[uint32]bool{} // classes that occupy a pool themselves
 	for i := range s.Obstacles {
 		switch o := &s.Obstacles[i]; o.Kind {
 		case Held, HoldAndWait:
 			waits[o.why.victim] = true
+		case Occupied:
+			if o.why.worker == o.why.holder {
+				occupiers[o.why.worker] = true
+			}
 		}
 	}
 	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool {
-		return o.Kind == Occupied && waits[o.why.worker] || o.Kind == FewWorkers && waits[o.why.victim]
+		return o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || o.Kind == FewWorkers && waits[o.why.victim]
 	})
 }
 
 func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
 	switch why.kind {
-	case cpuBound, serial, own, notKnown, otherLoads:
+	case cpuBound, own, notKnown, otherLoads:
 		return
+	case serial:
+		if !s.graph.Bulk[s.graph.Classes[why.holder]] || s.work(why.holder).largest() < mostInOne {
+			return
+		}
+		why.kind = DoesNotSplit
+	case FewWorkers:
+		if s.dearer(why.executor) {
+			return
+		}
 	}
 	part := float64(w.n) / float64(c.Draws)
 	o := found[why]

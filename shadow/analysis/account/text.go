@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"slices"
 
 	"stackagent/granularity/account"
 	"stackagent/internal/text"
@@ -43,8 +44,11 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case FewWorkers:
 		pool := s.executor(why.executor)
 		o.Title = fmt.Sprintf("%s has too few workers", pool)
-		o.Happened = fmt.Sprintf("While CPUs are idle its %s %s, and %s waits in its queue. %s", s.workers(why.executor), verb(s.count(why.executor), "computes", "compute"), o.Victim, of)
+		o.Happened = fmt.Sprintf("While CPUs are idle its %s %s, and units wait in its queue. %s", s.workers(why.executor), verb(s.count(why.executor), "computes", "compute"), of)
 		o.Remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d). A ThreadPoolExecutor starts more than its core size only when its queue is full.", s.CPUs)
+		if s.count(why.executor) == 1 {
+			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
+		}
 	case Held:
 		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
 		if why.root != (account.Frame{}) {
@@ -52,6 +56,11 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		}
 		o.Happened = of
 		o.Remedy = "Hold it for less: take what waits or computes out of it, have more of them, or divide what it protects. More threads gain nothing."
+	case DoesNotSplit:
+		w := s.work(why.holder)
+		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
+		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(len(w.all)), "part", "parts"), units.FormatNs(slices.Max(w.all)), of)
+		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source that cannot tell its size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
 	case Order:
 		pool := s.executor(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)

@@ -17,6 +17,7 @@ type Session struct {
 	activity.Span                   // that the graph covers
 	Units         []uint64          // by unit: its task; 0: the body of a thread
 	NotKnown      map[string]string // what the graph lacks -> why
+	Bulk          map[string]bool   // classes of units that the JDK makes by splitting one operation, such as a parallel stream
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 

@@ -40,6 +40,7 @@ type reader struct {
 	byTask   map[uint64][]int   // units by a task whose submission is theirs
 	threads  map[uint64]uint32  // by the task that a thread is
 	starts   map[uint32]started // by thread
+	bulk     map[string]bool    // names of classes
 	missing  map[string]string
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
@@ -54,7 +55,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]*waitInfo{}, summarised: map[string]uint64{}, rec: &recording{
+	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]*waitInfo{}, summarised: map[string]uint64{}, rec: &recording{
 		left: map[uint32]leftTask{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -86,7 +87,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown, out.summarised = r.missing, r.summarised
+	out.NotKnown, out.Bulk, out.summarised = r.missing, r.bulk, r.summarised
 	return out, nil
 }
 
@@ -126,6 +127,9 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	}
 	if t == nil || u.start < r.rec.From || u.end <= u.start {
 		return nil
+	}
+	if c := r.s.ClassByID(x.Class); c != nil && unit.IsBulk(c) {
+		r.bulk[u.class] = true
 	}
 	if len(r.rec.units) >= maxUnits {
 		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, maxUnits)

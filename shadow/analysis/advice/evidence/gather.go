@@ -331,7 +331,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		}
 		if class := a.s.ClassByID(id); class != nil {
 			x.JDK = unit.IsJDK(class.Name, class.Kinds)
-			x.Bulk = x.JDK && isBulk(class)
+			x.Bulk = x.JDK && unit.IsBulk(class)
 			x.Joins = !x.JDK && class.Kinds&units.KindForkJoin != 0
 		}
 		x.Site = a.siteOf(id, c)
@@ -357,19 +357,6 @@ func (a *advisor) siteOf(class uint32, c *classSums) string {
 		return a.origins.Label(o, callsite.BySite)
 	}
 	return ""
-}
-
-// isBulk reports whether the JDK makes tasks of a class by splitting one operation: a
-// parallel stream or sort, or a bulk operation on a map or on large numbers. Fork/join
-// tasks that run one function each (stages of a CompletableFuture, invokeAny) are not.
-func isBulk(c *session.Class) bool {
-	return c.Kinds&units.KindForkJoin != 0 && slices.ContainsFunc(bulkClasses, func(p string) bool { return strings.HasPrefix(c.Name, p) })
-}
-
-// bulkClasses are prefixes of the classes into which java.base splits work, JDK 17 to 25.
-var bulkClasses = []string{
-	"java.util.stream.", "java.util.concurrent.ConcurrentHashMap$", "java.util.ArrayPrefixHelpers$",
-	"java.util.ArraysParallelSortHelpers$", "java.util.DualPivotQuicksort$", "java.math.BigInteger$",
 }
 
 // waited is how long each thread waited for a processor, by the scheduling record or,

@@ -21,7 +21,7 @@ const (
 func (a *advisor) owner(class uint32) owner {
 	c := a.s.ClassByID(class)
 	switch {
-	case c == nil || !unit.IsJDK(c.Name, c.Kinds) && !unit.IsLibrary(c.Name) || isBulk(c):
+	case c == nil || !unit.IsJDK(c.Name, c.Kinds) && !unit.IsLibrary(c.Name) || unit.IsBulk(c):
 		return program
 	case strings.HasPrefix(c.Name, "java.util.concurrent."):
 		return either

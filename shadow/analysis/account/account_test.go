@@ -1,0 +1,139 @@
+package account
+
+import (
+	"strings"
+	"testing"
+
+	model "stackagent/granularity/graph"
+	"stackagent/granularity/replay"
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/graph"
+)
+
+const ms = units.Ns(1_000_000)
+
+// program is a graph that a test builds.
+type program struct {
+	model.Builder
+	main uint32
+}
+
+// unit is a unit that main submits, on a thread.
+func (p *program) unit(class string, executor uint32, thread string) uint32 {
+	u := p.Unit(class, executor)
+	p.At(u).Thread = p.Threads.Number(thread)
+	p.Do(p.main, model.Submit, u)
+	return u
+}
+
+// accountOf is the account of a program's replay on two CPUs, whose schedule is known to be right.
+func accountOf(t *testing.T, build func(*program)) *Session {
+	t.Helper()
+	p := &program{}
+	p.main = p.Unit("main", 0)
+	p.At(p.main).Thread = p.Threads.Number("main")
+	build(p)
+	g, err := p.Graph(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replay.Run(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true}}
+	a := Of(session)
+	a.Try()
+	return a
+}
+
+func kinds(a *Session) string {
+	var list []string
+	for _, o := range a.Obstacles {
+		list = append(list, string(o.Kind))
+	}
+	return strings.Join(list, " ")
+}
+
+// sleep adds a sleep to a unit.
+func (p *program) sleep(unit uint32, n units.Ns) {
+	p.Add(unit, model.Step{Kind: model.Outside, Cause: model.Time, Len: n})
+}
+
+// jobs submits units that compute.
+func (p *program) jobs(class string, executor uint32, thread string, n int, length units.Ns) {
+	for range n {
+		p.Compute(p.unit(class, executor, thread), length)
+	}
+}
+
+// TestObstacles: small programs whose trouble is known, and some that are well.
+func TestObstacles(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build func(*program)
+		want  string
+		says  string // in the first title, remedy or outcome
+	}{
+		{"one worker of two CPUs", func(p *program) {
+			p.jobs("Job", p.Executor(model.Executor{Name: "pool", Workers: 1}), "w", 20, 5*ms)
+		}, "few-workers", "Predicted with 2 workers: the run takes 50.0 ms (50 % less)"},
+		{"as many workers as CPUs", func(p *program) {
+			e := p.Executor(model.Executor{Name: "pool", Workers: 2})
+			p.jobs("Job", e, "w1", 10, 5*ms)
+			p.jobs("Job", e, "w2", 10, 5*ms)
+		}, "", ""},
+		{"one worker, and the same units take twice as long in a pool of two", func(p *program) {
+			one, two := p.Executor(model.Executor{Name: "one", Workers: 1}), p.Executor(model.Executor{Name: "two", Workers: 2})
+			p.jobs("Job", one, "w", 20, 5*ms)
+			last := p.unit("Job", one, "w")
+			p.Do(p.main, model.Join, last)
+			p.jobs("Job", two, "w1", 10, 10*ms)
+			p.jobs("Job", two, "w2", 10, 10*ms)
+		}, "", ""},
+		{"the worker sleeps", func(p *program) {
+			e := p.Executor(model.Executor{Name: "pool", Workers: 1})
+			p.sleep(p.unit("Slow", e, "w"), 90*ms)
+			p.Compute(p.unit("Quick", e, "w"), 10*ms)
+		}, "occupied", "Quick waits in pool, whose worker is in Slow, which sleeps"},
+		{"a stream of one part", func(p *program) {
+			p.Compute(p.unit("Leaf", 0, "main"), 95*ms)
+			p.Compute(p.unit("Leaf", 0, "w"), 5*ms)
+		}, "does-not-split", "Leaf does not run in parallel: one part has 95 % of the work"},
+		{"a stream of two parts", func(p *program) {
+			p.Compute(p.unit("Leaf", 0, "main"), 50*ms)
+			p.Compute(p.unit("Leaf", 0, "w"), 50*ms)
+		}, "", ""},
+		{"one thing that computes alone", func(p *program) { p.Compute(p.main, 100*ms) }, "", ""},
+	} {
+		a := accountOf(t, c.build)
+		if kinds(a) != c.want {
+			t.Errorf("%s: %q, want %q: %+v", c.name, kinds(a), c.want, a.Obstacles)
+			continue
+		}
+		if c.want == "" {
+			if a.Bound.What == "" || !a.Bound.Known {
+				t.Errorf("%s: nothing is said of what the time depends on: %+v", c.name, a.Bound)
+			}
+			continue
+		}
+		if o := &a.Obstacles[0]; !strings.Contains(o.Title+" "+o.Remedy+" "+o.Outcome(), c.says) {
+			t.Errorf("%s: %s %s %s", c.name, o.Title, o.Remedy, o.Outcome())
+		}
+	}
+}
+
+// TestNoMoreWorkers: where units wait for a lock that one of them has while it sleeps, more workers are not proposed.
+func TestNoMoreWorkers(t *testing.T) {
+	s := &Session{Obstacles: []Obstacle{
+		{Kind: Held, why: reason{victim: 3}},
+		{Kind: Occupied, why: reason{cause: cause{worker: 3}}},
+		{Kind: Occupied, why: reason{cause: cause{worker: 4, holder: 4}}},
+		{Kind: Occupied, why: reason{cause: cause{worker: 5, holder: 4}}}, // which waits for those in the other pool
+		{Kind: FewWorkers, why: reason{victim: 3}},
+	}}
+	s.dropWider()
+	if got := kinds(s); got != "held occupied" || s.Obstacles[1].why.worker != 4 {
+		t.Errorf("%s", got)
+	}
+}
