@@ -104,6 +104,11 @@ func TestObstacles(t *testing.T) {
 			p.Compute(p.unit("Leaf", 0, "main"), 50*ms)
 			p.Compute(p.unit("Leaf", 0, "w"), 50*ms)
 		}, "", ""},
+		{"the collector stops it", func(p *program) {
+			p.Pauses.Number("")
+			p.Compute(p.main, 50*ms)
+			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number("System.gc()"), Len: 50 * ms})
+		}, "collection", "main is stopped by the collector (System.gc())"},
 		{"one thing that computes alone", func(p *program) { p.Compute(p.main, 100*ms) }, "", ""},
 	} {
 		a := accountOf(t, c.build)

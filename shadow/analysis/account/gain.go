@@ -102,6 +102,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		return replay.Change{}, "", errHanded
 	case DoesNotSplit:
 		return replay.Change{}, "", errParts
+	case Collection:
+		return replay.Change{Pauses: map[uint32]bool{o.why.root.On: true}}, "without these pauses", nil
 	case Order:
 		return replay.Change{}, "", errOrder
 	}

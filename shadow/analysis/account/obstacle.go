@@ -181,7 +181,9 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		o.Others = append([]string{o.Victim}, o.Others...)
 	}
 	o.Victim, o.Share, o.Ns, o.why = name, part, ns, reason{why, c.Class}
-	why.root.On = w.place()
+	if len(w.places) > 0 {
+		why.root.On = w.place()
+	}
 	s.describe(o, why)
 }
 
