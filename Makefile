@@ -27,9 +27,9 @@ HELPER := jvmti/helper/java/lang/Stackagent.class
 RACE := ./agent/drain ./agent/publish ./shadow/collect/bus ./shadow/collect/ingest ./shadow/collect/ownership ./shadow/store
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # go test, with a record of how long each test took. A test that fails is run once more by itself: some compare with the kernel's account to
-# the percent, beside three others. What failed once stands in the list at the end; more than three that fail are no accident.
+# the percent, beside three others. What failed once stands in the list at the end; more than five that fail are no accident.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-TESTS = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3 --jsonfile $(TIMES)/$(1).json
+TESTS = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=5 --jsonfile $(TIMES)/$(1).json
 # How long the parts and the tests of the last make test took.
 TIMES := build/times
 TIMED := scripts/timed.sh $(TIMES)/parts
