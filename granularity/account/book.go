@@ -195,7 +195,9 @@ func (b *book) readHolds() {
 				continue
 			}
 			by := b.owner(m.By - 1)
-			b.gives(b.placeOf(x.Wait), b.g.Units[by].Class)
+			if giver := &b.g.Units[by]; !giver.Beside { // the JVM's own threads give nothing that the program waits for
+				b.gives(b.placeOf(x.Wait), giver.Class)
+			}
 			if w.Lock && w.Object != 0 {
 				events[o] = append(events[o], event{b.s.End[m.By-1].At, by, false})
 			}

@@ -167,7 +167,9 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	case Handed:
 		b.add(f)
 		if by != 0 {
-			return int64(b.owner(by - 1))
+			if giver := b.owner(by - 1); !b.g.Units[giver].Beside {
+				return int64(giver)
+			}
 		}
 		return b.atGiver(u, f.On, t)
 	}
