@@ -58,7 +58,7 @@ func newBook(g *graph.Graph, s *graph.Schedule) *book {
 	d := duesOf(g, s)
 	b.submitted, b.submitter, b.due = d.submitted, d.submitter, d.at
 	for i := range g.Units {
-		if by := b.submitter[i]; by >= 0 {
+		if by := b.submitter[i]; by >= 0 && !g.Units[i].Beside {
 			b.children[uint32(by)] = append(b.children[uint32(by)], uint32(i))
 		}
 	}
