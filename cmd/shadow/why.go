@@ -57,7 +57,11 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 				return err
 			}
 			a := account.Of(g)
-			a.Try()
+			if from, to := units.Ns(g.From-s.Manifest.StartNs), units.Ns(g.To-s.Manifest.StartNs); from > 0 || to < s.Manifest.DurationNs {
+				a.OfPart(from, to)
+			} else {
+				a.Try()
+			}
 			return f.print(env, a)
 		},
 	}

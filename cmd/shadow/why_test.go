@@ -12,7 +12,7 @@ import (
 func TestWhy(t *testing.T) {
 	dir := recorded(t)
 	code, out, errs := shadow(t, nil, "why", dir)
-	if code != 0 || !strings.Contains(out, "\nmain#1: 1 unit") || !strings.Contains(out, "computes") || !strings.Contains(out, "is not known") {
+	if code != 0 || !strings.Contains(out, "\nmain#1: 1 unit") || !strings.Contains(out, "computes") || !strings.Contains(out, "It is not known what") {
 		t.Fatalf("code %d\n%s%s", code, out, errs)
 	}
 	code, out, errs = shadow(t, nil, "why", dir, "--format", "json")

@@ -226,7 +226,7 @@ func (b *book) atLeft(g *graph.Unit, t units.Ns) int64 {
 // maxLooked bounds how many units, threads or workers are looked at for one moment.
 const maxLooked = 256
 
-// workerAt is one of the workers that an executor has at a moment; nil: there is none. Of an executor with very many of them some are tried.
+// workerAt is one of the workers that an executor has at a moment; nil: there is none. If it has very many, only some are tried.
 func (b *book) workerAt(executor uint32, t units.Ns) (found *worker) {
 	all, n := b.workers[executor], 0
 	for k := range min(len(all), maxLooked) {

@@ -20,6 +20,7 @@ type Prediction struct {
 	Predicted units.Ns // of the changed one's; graph.Never: cannot tell
 	Why       error    // it cannot
 
+	Before   *graph.Schedule // the unchanged graph's replay
 	Graph    *graph.Graph    // with the change; nil: it was not replayed
 	Schedule *graph.Schedule // its replay
 }
@@ -49,6 +50,7 @@ func Predict(g *graph.Graph, recorded units.Ns, c Change) (*Prediction, error) {
 		p.Why = fmt.Errorf("replaying the run as it was: %w", err)
 		return p, nil
 	}
+	p.Before = s
 	p.Replayed, _ = g.Length(s)
 	all := g.All(s)
 	if math.Abs(p.Error()) > Tolerance {

@@ -10,7 +10,7 @@ const (
 // Counter counts many values quickly: fewer than 2^32. The zero value is empty and ready.
 type Counter struct {
 	Moments
-	pages [2 * halfPages]*[pageLen]uint32 // of buckets, from the least negative one
+	pages [2 * halfPages]*[pageLen]uint32 // of buckets, from the smallest
 }
 
 // Add counts a value.

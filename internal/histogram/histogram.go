@@ -46,7 +46,7 @@ func (h *Histogram) Append(b []byte) []byte {
 
 var errDamaged = errors.New("decoding a histogram: it is damaged")
 
-// Parse decodes what Append encoded of at most so many values, all of which are in buckets, and returns what follows.
+// Parse decodes what Append encoded, of no more than most values, all of which are in buckets, and returns what follows.
 func Parse(data []byte, most uint64) (h Histogram, rest []byte, err error) {
 	unsigned := func(limit uint64) uint64 {
 		v, n := binary.Uvarint(data)

@@ -33,7 +33,7 @@ const keptFile = "run.json"
 // Session is Profile for a test that only reads what was recorded. The session is recorded at first use and kept in the
 // user's cache folder for all packages and clones; the test gets a copy of it. It is another one as soon as anything differs
 // that has part in a recording: the command, the agent, the classes, the JDK, the options, the kernel. What a test found
-// wrong is not kept: the next one records anew. Tests of the recording itself call Profile.
+// wrong is not kept: the next one records again. Tests of the recording itself call Profile.
 func (c Command) Session(t testing.TB) Profile {
 	t.Helper()
 	key := c.key(t)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A kept run comes back as it was; the sessions that were not opened for the longest time go when there is no room.
+// A kept run is returned as it was; the sessions that were not opened for the longest time go when there is no room.
 func TestKeptSessions(t *testing.T) {
 	base := t.TempDir()
 	for i, name := range []string{"old", "used", "new"} {

@@ -26,7 +26,8 @@ type Session struct {
 
 	graph   *graph.Session
 	account *account.Account
-	works   map[uint32]*work // by class
+	works   map[uint32]*work  // by class; nil: not read yet
+	mostRun map[uint32]uint32 // by executor: the class of which it runs most units
 }
 
 // Span is a part of a session, since its start.
@@ -70,7 +71,7 @@ type Chain struct {
 // Of is the account of a graph.
 func Of(g *graph.Session) *Session {
 	length, _ := g.Length(g.Recorded)
-	s := &Session{LengthNs: length, CPUs: g.CPUs, Obstacles: []Obstacle{}, Classes: []Class{}, NotKnown: g.NotKnown, graph: g, account: account.Of(g.Graph, g.Recorded), works: map[uint32]*work{}}
+	s := &Session{LengthNs: length, CPUs: g.CPUs, Obstacles: []Obstacle{}, Classes: []Class{}, NotKnown: g.NotKnown, graph: g, account: account.Of(g.Graph, g.Recorded)}
 	bodies := map[uint32]bool{}
 	for i := range g.Graph.Units {
 		if u := &g.Graph.Units[i]; u.Executor == 0 && u.Thread != 0 && g.Classes[u.Class] == g.Threads[u.Thread] {

@@ -57,10 +57,7 @@ func (p *Predictor) middle(share float64) (*Session, error) {
 		return nil, err
 	}
 	a := Of(g)
-	a.Part = &Span{units.Ns(from - m.StartNs), units.Ns(from-m.StartNs) + length}
-	for i := range a.Obstacles {
-		a.Obstacles[i].CannotTell = errPart.Error()
-	}
+	a.OfPart(units.Ns(from-m.StartNs), units.Ns(from-m.StartNs)+length)
 	return a, nil
 }
 
@@ -68,7 +65,7 @@ func (p *Predictor) middle(share float64) (*Session, error) {
 func (p *Predictor) Account() (*Session, error) { return p.account() }
 
 // WithoutCollections is how long the session takes without the collections for a reason, which is HotSpot's name. An error
-// says why that cannot be told.
+// says why that is not known.
 func (p *Predictor) WithoutCollections(reason string) (units.Ns, error) {
 	return p.predict(func(g *graph.Session) (replay.Change, error) {
 		gone, err := g.PausesFor(reason)
@@ -77,7 +74,7 @@ func (p *Predictor) WithoutCollections(reason string) (units.Ns, error) {
 }
 
 // Unpinned is how long the session takes if its virtual threads never keep their carriers while they wait. An error says
-// why that cannot be told.
+// why that is not known.
 func (p *Predictor) Unpinned() (units.Ns, error) {
 	return p.predict(func(*graph.Session) (replay.Change, error) { return replay.Change{Unpin: true}, nil })
 }

@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackagent/granularity/account"
 	"stackagent/internal/text"
@@ -36,7 +37,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			does = fmt.Sprintf("waits for %s, which %s", holder, does)
 		}
 		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.count(why.executor), "worker is", "workers are"), in, too, does)
-		o.Happened = fmt.Sprintf("Its %s %s inside units and %s no CPU. %s", s.workers(why.executor), verb(s.count(why.executor), "waits", "wait"), verb(s.count(why.executor), "uses", "use"), of)
+		o.Happened = fmt.Sprintf("It has %s. %s", s.workers(why.executor), of)
 		o.Remedy = "More workers, or a pool of its own for what waits."
 		if in != o.Victim {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers.", in)
@@ -45,7 +46,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		pool := s.executor(why.executor)
 		o.Title = fmt.Sprintf("%s has too few workers", pool)
 		o.Happened = fmt.Sprintf("While CPUs are idle its %s %s, and units wait in its queue. %s", s.workers(why.executor), verb(s.count(why.executor), "computes", "compute"), of)
-		o.Remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d). A ThreadPoolExecutor starts more than its core size only when its queue is full.", s.CPUs)
+		o.Remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d).", s.CPUs)
+		if strings.Contains(pool, "ThreadPoolExecutor") {
+			o.Remedy += " A ThreadPoolExecutor starts more than its core size only when its queue is full."
+		}
 		if s.count(why.executor) == 1 {
 			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
 		}
@@ -53,14 +57,16 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
 		if why.root != (account.Frame{}) {
 			o.Title += fmt.Sprintf(", held by %s, which %s", holder, s.state(why.root))
+			o.Happened = of
+		} else {
+			o.Happened = "Who has it is not known. " + of
 		}
-		o.Happened = of
 		o.Remedy = "Hold it for less: take what waits or computes out of it, have more of them, or divide what it protects. More threads gain nothing."
 	case DoesNotSplit:
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
 		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(len(w.all)), "part", "parts"), units.FormatNs(slices.Max(w.all)), of)
-		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source that cannot tell its size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
+		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
 	case Order:
 		pool := s.executor(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
@@ -106,7 +112,7 @@ func (s *Session) workers(executor uint32) string {
 // Text says in a sentence what most of the time depends on.
 func (b *Bound) Text() string {
 	if !b.Known {
-		return fmt.Sprintf("What most of the time depends on is not known: for %s of the time of %s, %s.", units.FormatPercent(b.Share), b.Class, b.What)
+		return fmt.Sprintf("It is not known what %s of the time of %s depends on.", units.FormatPercent(b.Share), b.Class)
 	}
 	return fmt.Sprintf("%s of the time of %s depends on this: %s.", units.FormatPercent(b.Share), b.Class, b.What)
 }

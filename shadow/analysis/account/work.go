@@ -14,17 +14,27 @@ type work struct {
 	cpuNs units.Ns              // summed
 }
 
-// work is that of a class; it is looked for once.
+// work is that of a class.
 func (s *Session) work(class uint32) *work {
+	s.readWork()
 	if w := s.works[class]; w != nil {
 		return w
 	}
-	w := &work{by: map[uint32][]units.Ns{}}
-	s.works[class] = w
+	return &work{}
+}
+
+// readWork reads what all units compute, and of which class each executor runs most, in one pass, when first needed.
+func (s *Session) readWork() {
+	if s.works != nil {
+		return
+	}
+	s.works, s.mostRun = map[uint32]*work{}, map[uint32]uint32{}
 	for i := range s.graph.Graph.Units {
 		u := &s.graph.Graph.Units[i]
-		if u.Class != class {
-			continue
+		w := s.works[u.Class]
+		if w == nil {
+			w = &work{by: map[uint32][]units.Ns{}}
+			s.works[u.Class] = w
 		}
 		n := units.Ns(0)
 		for _, x := range s.graph.StepsOf(i) {
@@ -33,8 +43,10 @@ func (s *Session) work(class uint32) *work {
 			}
 		}
 		w.all, w.by[u.Executor], w.cpuNs = append(w.all, n), append(w.by[u.Executor], n), w.cpuNs+n
+		if most, seen := s.mostRun[u.Executor]; !seen || len(w.by[u.Executor]) > len(s.works[most].by[u.Executor]) {
+			s.mostRun[u.Executor] = u.Class
+		}
 	}
-	return w
 }
 
 // largest is the share of the class's work in one unit.
@@ -45,16 +57,17 @@ func (w *work) largest() float64 {
 	return share(slices.Max(w.all), w.cpuNs)
 }
 
-// What makes units dearer where more of them run at a time: so many of each pool, and such a factor between their medians.
+// Units are dearer in a larger pool if there are at least leastCompared of them in both, and their medians differ by the factor dearer.
 const (
 	leastCompared = 10
 	dearer        = 1.2
 )
 
 // dearer reports whether units of the class of which an executor runs most take notably more CPU time in one with more workers: they change
-// the same data, and more workers gain little. Of each pool the later half counts, which is warm.
+// the same data, and more workers gain little. Only the later half of each pool's units counts: it is warm.
 func (s *Session) dearer(executor uint32) bool {
-	w := s.work(s.mostRun(executor))
+	s.readWork()
+	w := s.work(s.mostRun[executor])
 	own := w.by[executor]
 	if len(own) < leastCompared {
 		return false
@@ -65,19 +78,6 @@ func (s *Session) dearer(executor uint32) bool {
 		}
 	}
 	return false
-}
-
-// mostRun is the class of which an executor runs most units.
-func (s *Session) mostRun(executor uint32) (most uint32) {
-	n := map[uint32]int{}
-	for i := range s.graph.Graph.Units {
-		if u := &s.graph.Graph.Units[i]; u.Executor == executor {
-			if n[u.Class]++; n[u.Class] > n[most] {
-				most = u.Class
-			}
-		}
-	}
-	return most
 }
 
 func median(list []units.Ns) units.Ns {

@@ -21,7 +21,10 @@ func obstacles(s *search) (list []Finding) {
 		if o.Kind == account.Collection { // rules of their own look at the collector
 			continue
 		}
-		s.isKnown[o.Executor], s.isKnown[o.Victim] = true, true
+		s.isKnown[o.Victim] = true
+		if o.Executor != "" {
+			s.isKnown[o.Executor] = true
+		}
 		x := Finding{Rule: string(o.Kind), Class: o.Victim, Evidence: &Obstructed{*o}, Worth: units.Ns(o.Score * float64(s.Duration))}
 		switch {
 		case o.Gain != nil:

@@ -8,7 +8,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// TestOtherHeap: a run whose JVM had another heap than the experiment asked for is told apart.
+// TestOtherHeap: a run whose JVM had another heap than the experiment asked for is recognised.
 func TestOtherHeap(t *testing.T) {
 	w, err := store.OpenWriter(t.TempDir(), "s", "s")
 	if err != nil {

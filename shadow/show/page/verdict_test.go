@@ -64,7 +64,7 @@ func TestVerdictOfTheAccount(t *testing.T) {
 		t.Error(got)
 	}
 	s.Findings[0].Evidence = &advice.Bound{Bound: account.Bound{Class: "A", What: "what is waited for is not known", Share: 0.9}}
-	if got := verdictOf(s).Sentence; got != "What most of the time depends on is not known: for 90 % of the time of A, what is waited for is not known." {
+	if got := verdictOf(s).Sentence; got != "It is not known what 90 % of the time of A depends on." {
 		t.Error(got)
 	}
 	s.Findings = nil
