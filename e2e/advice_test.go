@@ -41,8 +41,9 @@ type defect struct {
 	advised     string // the advice's name, if not the defect's
 	// fixedAdvice is what it gets when mended: it has another problem, which the first hid.
 	fixedAdvice string
-	none        bool // it gets no advice, and there is nothing to fix
-	noFix       bool // there is no program with the advice followed
+	second      string // advice that it gets, too: it has two defects
+	none        bool   // it gets no advice, and there is nothing to fix
+	noFix       bool   // there is no program with the advice followed
 }
 
 // source is the example that has it.
@@ -90,7 +91,7 @@ var defects = []defect{
 	{name: "slow-producer", quick: true},
 	{name: "explicit-collections", quick: true},
 	{name: "contended-lock", advised: "held", quick: true, vm: noDelay, fixedVM: noDelay},
-	{name: "contended-locks", unknown: true, advised: "held", vm: noDelay, fixedVM: noDelay},
+	{name: "contended-locks", unknown: true, advised: "held", second: "held", vm: noDelay, fixedVM: noDelay},
 	{name: "waiting-tasks", advised: "occupied"},
 	{name: "coarse-grained"},
 	{name: "load-imbalance"},
@@ -121,6 +122,9 @@ func TestAdvice(t *testing.T) {
 		var want []string
 		if !d.none {
 			want = []string{d.advice()}
+			if d.second != "" {
+				want = append(want, d.second)
+			}
 		}
 		wantAdvice(t, jdk, d, want, d.name)
 		if want != nil && !d.noFix {

@@ -72,6 +72,14 @@ func (s *Session) OfPart(from, to units.Ns) {
 	}
 }
 
+// Share is what the sentence begins with: how much shorter the run is or, if that cannot be seen, how much sooner the units end.
+func (g *Gain) Share() float64 {
+	if g.SavedShare >= leastSaved {
+		return g.SavedShare
+	}
+	return g.SoonerShare
+}
+
 // seen reports whether a gain can be seen.
 func (g *Gain) seen() bool { return g.SavedShare >= leastSaved || g.SoonerShare >= leastSooner }
 

@@ -53,8 +53,8 @@ func cardOf(f *advice.Finding) Card {
 	c := Card{Rule: f.Rule, Title: f.Title(), Evidence: f.Happened(), Remedy: f.Remedy(), Gain: f.Outcome(), GainShare: -1, Bars: barsOf(f.Evidence), Show: linkOf(f)}
 	if f.Gain != nil {
 		c.GainShare = f.Gain.Share
-		if e, ok := f.Evidence.(*advice.Obstructed); ok { // units may end sooner although the run does not
-			c.GainShare = max(e.Gain.SavedShare, e.Gain.SoonerShare)
+		if e, ok := f.Evidence.(*advice.Obstructed); ok {
+			c.GainShare = e.Gain.Share()
 		}
 	}
 	return c
