@@ -3,11 +3,14 @@ package e2e_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
+	"stackagent/shadow/session"
 )
 
 // TestNamesOfExecutors: an executor of a class of the program bears the line that constructs it, not one of its own
@@ -39,7 +42,31 @@ func TestNamesOfExecutors(t *testing.T) {
 					t.Errorf("%d units of %q, want %d; rows %v", found[name], name, count, found)
 				}
 			}
+			executorsGiven(t, p.Dir)
 		})
+	}
+}
+
+// executorsGiven compares what executors were given with what the program gave them.
+func executorsGiven(t *testing.T, dir string) {
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, e := range s.Executors() {
+		if e.Maximum != 0 {
+			found = append(found, fmt.Sprint(e.Class[strings.LastIndexAny(e.Class, ".$")+1:], " ", e.Core, " ", e.Maximum, " ", e.Queue[strings.LastIndexAny(e.Queue, ".$")+1:], " ", e.Bound, " ", e.RemovesCancelled, " ", e.AsyncMode))
+		}
+		if e.MadeIn == "" {
+			t.Errorf("the row with what %s was given hides where it was made", e.Class)
+		}
+	}
+	const any = math.MaxInt32
+	want := []string{fmt.Sprint("Special 2 2 LinkedBlockingQueue ", any, " false false"), fmt.Sprint("ScheduledThreadPoolExecutor 3 ", any, " DelayedWorkQueue ", any, " true false"),
+		"ThreadPoolExecutor 1 7 ArrayBlockingQueue 5 false false", "ForkJoinPool 0 4  0 false true"}
+	if !slices.Equal(found, want) {
+		t.Errorf("executors were given %q, want %q", found, want)
 	}
 }
 

@@ -355,7 +355,9 @@ func (n *News) add(m *C.sa_news) {
 			CPU: units.Ns(m.cpu_ns), Counted: bool(m.counted), Executions: uint64(m.executions),
 			Creations: uint64(m.creations), Lost: uint64(m.lost), Executor: uint32(m.executor)})
 	case C.SA_NEWS_EXECUTOR:
-		x := wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name), File: text(m.made_file), Line: int32(m.made_line)}
+		x := wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name), File: text(m.made_file), Line: int32(m.made_line),
+			Core: int32(m.core), Maximum: int32(m.maximum), Queue: text(m.queue), Bound: int32(m.bound),
+			RemovesCancelled: bool(m.removes_cancelled), AsyncMode: bool(m.async_mode)}
 		if m.made_class != nil {
 			x.MadeIn = text(m.made_class) + "." + text(m.made_method)
 		}

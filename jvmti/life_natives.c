@@ -1,4 +1,4 @@
-/* Natives of the JDK in which a platform thread sleeps or waits for a file descriptor. When one is bound, the agent
+/* Natives of the JDK in which a platform thread sleeps or waits for a file descriptor, or asks for a collection. When one is bound, the agent
  * puts its own function before it, which measures the call. A virtual thread enters them only where it keeps its carrier. */
 #include <dlfcn.h>
 
@@ -94,6 +94,18 @@ IO(unix_connect, jint, (JNIEnv * env, jclass c, jobject fd, jbyteArray path), (e
 IO(unix_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from))
 IO(receive, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong from, jboolean connected), (env, c, fd, at, n, from, connected))
 
+static void(JNICALL *runtime_gc_native)(JNIEnv *env, jobject runtime);
+
+/* Who asks for a collection is noted for its pauses. */
+static void JNICALL runtime_gc(JNIEnv *env, jobject runtime) {
+    jthread thread;
+    sa_thread *t = current(env, &thread);
+    uint64_t by = t == NULL ? 0 : sa_pause_ask(t);
+    (*env)->DeleteLocalRef(env, thread);
+    runtime_gc_native(env, runtime);
+    sa_pause_asked(by);
+}
+
 #define SOCKETS "Lsun/nio/ch/SocketDispatcher;"
 #define FILES "Lsun/nio/ch/FileDispatcherImpl;Lsun/nio/ch/UnixFileDispatcherImpl;" /* before JDK 21, and since */
 #define DATAGRAMS "Lsun/nio/ch/DatagramDispatcher;"
@@ -116,6 +128,7 @@ static const struct {
     NATIVE(sleep_millis, "Ljava/lang/Thread;", "sleep", "(J)V", "JVM_Sleep"),
     NATIVE(sleep_zero, "Ljava/lang/Thread;", "sleep0", "(J)V", "JVM_Sleep"), /* JDK 19 to 22 */
     NATIVE(sleep_nanos, "Ljava/lang/Thread;", "sleepNanos0", "(J)V", "JVM_SleepNanos"),
+    NATIVE(runtime_gc, "Ljava/lang/Runtime;", "gc", "()V", NULL),
     NATIVE(socket_read, SOCKETS, "read0", TO_BUFFER, NULL),
     NATIVE(socket_readv, SOCKETS, "readv0", TO_BUFFERS, NULL),
     NATIVE(socket_write, SOCKETS, "write0", TO_BUFFER, NULL),

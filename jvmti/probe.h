@@ -13,6 +13,9 @@ bool sa_release(JNIEnv *env, sa_thread *c);
 
 /* probe_pause.c */
 void sa_pause_record(uint64_t start, uint64_t end, uint32_t cause); /* cause: sa_gc_cause */
+/* The thread calls Runtime.gc(), inside of which it is. The result is for sa_pause_asked, when that has returned. */
+uint64_t sa_pause_ask(const sa_thread *c);
+void sa_pause_asked(uint64_t by);
 
 /* probe_exceptions.c */
 void sa_exceptions_follow(bool on); /* all classes are woven: exceptions can be followed to who asks for them */

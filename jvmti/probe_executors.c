@@ -93,6 +93,39 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_executorMade0(JNIEnv 
         sa_news_put(m);
 }
 
+/* What executors were given when they were described last, by id: pools may start very many workers. An executor whose place
+ * another one took is described again. */
+enum { GIVEN = 1 << 10 };
+static _Atomic uint64_t given_last[GIVEN];
+
+/* The id with a hash of the rest; FNV-1a. */
+static uint64_t given_hash(uint32_t id, const jint *numbers, size_t n) {
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < n; i++) h = (h ^ (uint32_t)numbers[i]) * 16777619u;
+    return (uint64_t)id << 32 | h;
+}
+
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_given0(JNIEnv *env, jclass helper, jint id, jclass c, jint core, jint maximum,
+                                                               jclass queue, jint bound, jboolean removes_cancelled,
+                                                               jboolean async_mode) {
+    if (c == NULL) return;
+    const jint numbers[] = {core, maximum, bound, removes_cancelled, async_mode};
+    uint64_t now = given_hash((uint32_t)id, numbers, sizeof numbers / sizeof numbers[0]);
+    _Atomic uint64_t *last = &given_last[(uint32_t)id % GIVEN];
+    if (atomic_load(last) == now) return;
+    sa_news *m = news_of(env, c);
+    if (m == NULL) return;
+    m->id = (uint32_t)id;
+    m->core = core;
+    m->maximum = maximum;
+    m->bound = bound;
+    m->queue = queue == NULL ? NULL : sa_class_name(env, queue);
+    m->removes_cancelled = removes_cancelled;
+    m->async_mode = async_mode;
+    sa_news_put(m);
+    atomic_store(last, now);
+}
+
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
     if (c == NULL) return 0;
     jlong offset = sa_field_offset(env, sa_helper.submissions, sa_helper.executor_offset, c);

@@ -11,5 +11,6 @@ uint32_t sa_gc_cause(void);
 
 /* units.GCCause of that name. */
 uint32_t sa_gc_cause_of(const char *name);
+#define SA_CAUSE_SYSTEM_GC "System.gc()"
 #define SA_CAUSE_PROFILER "Profiler" /* no collection: the agent changes classes; units.Profiler */
 #endif

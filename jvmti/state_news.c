@@ -55,6 +55,7 @@ void sa_news_free(sa_news *m) {
     free(m->made_class);
     free(m->made_method);
     free(m->made_file);
+    free(m->queue);
     free(m);
 }
 

@@ -19,6 +19,9 @@ typedef struct sa_news {
     char *name, *group, *class_name; /* malloc; loader class in group for a class */
     char *made_class, *made_method, *made_file; /* malloc; of an executor: the program's method that made it */
     int32_t made_line;
+    int32_t core, maximum, bound; /* of an executor: what the program gave it */
+    char *queue; /* malloc; its class */
+    bool removes_cancelled, async_mode;
 } sa_news;
 
 void sa_news_put(sa_news *m);

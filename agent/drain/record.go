@@ -100,7 +100,9 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 			}
 			d.threads[ring] = thread
 		case recPause:
-			d.Pauses = append(d.Pauses, pauseOf((*[pauseBytes]byte)(s)))
+			x := pauseOf((*[pauseBytes]byte)(s))
+			x.Site = d.site(x.Site)
+			d.Pauses = append(d.Pauses, x)
 		case recPad:
 		default:
 			d.Unknown++

@@ -73,9 +73,11 @@ func threadSwitchThread(s *[threadSwitchBytes]byte) uint32 { return binary.Littl
 // pauseOf decodes a record of the ring.
 func pauseOf(s *[pauseBytes]byte) wire.Pause {
 	return wire.Pause{
-		Cause: units.GCCause(binary.LittleEndian.Uint32(s[4:])),
-		Start: units.Ticks(binary.LittleEndian.Uint64(s[8:])),
-		End:   units.Ticks(binary.LittleEndian.Uint64(s[16:])),
+		Buffers: s[1],
+		Cause:   units.GCCause(binary.LittleEndian.Uint32(s[4:])),
+		Start:   units.Ticks(binary.LittleEndian.Uint64(s[8:])),
+		End:     units.Ticks(binary.LittleEndian.Uint64(s[16:])),
+		Site:    binary.LittleEndian.Uint32(s[24:]),
 	}
 }
 

@@ -95,6 +95,7 @@ type Place struct {
 type Account struct {
 	Classes []Class // by response, longest first
 	Places  []Place // that On of Lock, Handed and IO counts
+	Dearer  []Inflation
 }
 
 // How many moments are drawn of each class: fewer of those after the first mostDrawn, as a program may have any number of classes.
@@ -129,7 +130,7 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 		b.random = rand.New(rand.NewPCG(uint64(c.Class), 0)) // of its own: what is drawn of other classes changes nothing
 		b.draw(c, byClass[c.Class])
 	}
-	out.Places = b.places
+	out.Places, out.Dearer = b.places, b.inflations()
 	return out
 }
 

@@ -34,6 +34,7 @@ type book struct {
 	children       map[uint32][]uint32        // by unit: those that it submitted, in the order of time
 	computes       []span                     // steps that compute, by start
 	long           []long                     // of them
+	keeps          []span                     // steps in which a unit waits and keeps its carrier, by start
 	wants          edges                      // of steps that compute, or are ready to
 	visited        []uint32
 	frameOf        []int // by visited: its frame
@@ -92,7 +93,9 @@ func duesOf(g *graph.Graph, s *graph.Schedule) dues {
 		if d.submitter[i] >= 0 { // else it is since the start of the graph
 			delay = g.Units[i].Delay
 		}
-		d.at[i] = min(d.submitted[i]+delay, s.Start[i].At)
+		if d.at[i] = min(d.submitted[i]+delay, s.Start[i].At); g.Units[i].Fixed {
+			d.at[i] = min(g.Units[i].Due, s.Start[i].At)
+		}
 	}
 	return d
 }
@@ -345,10 +348,14 @@ func (b *book) readComputes() {
 					b.computes = append(b.computes, wants[len(wants)-1])
 				}
 			}
+			if u := &b.g.Units[i]; at < to && at != graph.Never && b.g.Executors[u.Executor].Leaves && (x.Pinned || b.stateOf(uint32(i), u.First+uint32(k)).State == NotKnown) {
+				b.keeps = append(b.keeps, span{uint32(i), at, to})
+			}
 			at = to
 		}
 	}
 	b.wants = edgesOf(wants)
+	slices.SortFunc(b.keeps, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
 	slices.SortFunc(b.computes, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
 	for i := range b.computes {
 		if n := i + maxComputing; n < len(b.computes) && b.computes[n].from < b.computes[i].to {

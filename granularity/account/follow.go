@@ -191,8 +191,11 @@ func (b *book) atCPU(g *graph.Unit, t units.Ns) int64 {
 func (b *book) atWorker(u uint32, t units.Ns) int64 {
 	g := &b.g.Units[u]
 	f := Frame{Queued, g.Class, g.Executor}
-	if b.g.Executors[g.Executor].Leaves {
+	if e := &b.g.Executors[g.Executor]; e.Leaves {
 		b.add(f)
+		if keeps := b.keepingAt(t); len(keeps) > 0 && b.random.IntN(max(e.Workers, len(keeps))) < len(keeps) {
+			return int64(keeps[b.random.IntN(len(keeps))])
+		}
 		return b.atCPU(g, t)
 	}
 	w := b.workerAt(g.Executor, t)
@@ -210,6 +213,17 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 	}
 	b.add(f)
 	return int64(unit)
+}
+
+// keepingAt are the units that wait at a moment and keep their carriers.
+func (b *book) keepingAt(t units.Ns) (list []uint32) {
+	last := sort.Search(len(b.keeps), func(i int) bool { return b.keeps[i].from > t })
+	for i := last - 1; i >= max(0, last-maxLooked); i-- {
+		if t < b.keeps[i].to {
+			list = append(list, b.keeps[i].unit)
+		}
+	}
+	return list
 }
 
 // atLeft is what one of the workers does that could begin what a unit waits for and that never began.

@@ -38,7 +38,7 @@ func (g *Graph) Check() error {
 			return fmt.Errorf("unit %d: its steps do not follow those of the unit before", i)
 		}
 		next += uint64(u.N)
-		if int(u.Executor) >= len(g.Executors) || !(u.Class == 0 || int(u.Class) < len(g.Classes)) || badLen(u.Delay) || badLen(u.Latency) || badLen(u.Wake) {
+		if int(u.Executor) >= len(g.Executors) || !(u.Class == 0 || int(u.Class) < len(g.Classes)) || badLen(u.Delay) || badLen(u.Due) || badLen(u.Latency) || badLen(u.Wake) {
 			return fmt.Errorf("unit %d: no such executor or class, or a wrong time", i)
 		}
 		if total += u.Delay + u.Latency + u.Wake; total > maxLen {

@@ -107,6 +107,9 @@ type Unit struct {
 	Delay units.Ns
 	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
 	Late bool
+	// Fixed: it is due at Due, since the start of the graph, whenever it is submitted, as a later period at a fixed rate. Delay is none.
+	Fixed bool
+	Due   units.Ns
 	// Timed: when it is due was asked for, as for a periodic task.
 	Timed bool
 	// Latency is how long after a worker is free for it the unit starts.

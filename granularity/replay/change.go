@@ -18,6 +18,7 @@ type Change struct {
 	Split  map[uint32]int
 	Free   map[uint32]bool // locks and events of a class: nobody waits for them
 	Pool   map[uint32]int  // workers of an executor
+	FIFO   map[uint32]bool // an executor gives its workers the oldest unit first
 	Pauses map[uint32]bool // collections for a reason: nobody waits for them
 	Unpin  bool            // units never keep their workers while they wait
 	CPUs   int             // 0: as they were
@@ -48,6 +49,9 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 	}
 	for i := range out.Resources {
 		c.resource(&out.Resources[i])
+	}
+	for executor := range c.FIFO {
+		out.Executors[executor].Order = graph.FIFO
 	}
 	for executor, n := range c.Pool {
 		if n < 1 {

@@ -73,6 +73,9 @@ func (p *pool) take(worker int32) (int32, bool) {
 func (e *engine) submit(unit int32, by uint32) {
 	e.by[unit] = by
 	d := e.g.Units[unit].Delay
+	if e.g.Units[unit].Fixed {
+		d = e.g.Units[unit].Due - e.now
+	}
 	if e.g.Units[unit].Late && int(unit) < len(e.notBefore) {
 		d = max(d, e.notBefore[unit].At-e.now)
 	}

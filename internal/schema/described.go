@@ -75,13 +75,17 @@ var pause = Record{
 		{Name: "Cause", Type: "units.GCCause", Doc: "why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none. `Profiler` is no collection: the agent changed classes",
 			Ring: Slot{At: 4, Type: "uint32_t", Name: "cause", Doc: "units.GCCause"}, Wire: Column{Later: true},
 			Row: Row{Type: "string", Column: "cause", Tag: "dict", From: Text}},
+		{Name: "Site", Type: "uint32", Doc: "`sites.site` of the program's method that called System.gc(), or what calls it for itself; 0: nobody, or not known",
+			Ring: Slot{At: 24, Type: "uint32_t", Name: "site"}, Wire: Column{Newer: true}, Row: Row{Column: "site", Tag: "-"}},
+		{Name: "Buffers", Type: "uint8", Doc: "1: the JDK called it, because a direct buffer found no memory",
+			Ring: Slot{At: 1, Type: "uint8_t", Name: "buffers"}, Wire: Column{Newer: true}, Row: Row{Type: "uint32", Column: "for_buffers", Tag: "-"}},
 	},
 }
 
 var executor = Record{
 	Name: "Executor", Plural: "Executors", Doc: "Executor describes an executor the first time it is used.",
 	Wire:  Wire{Key: "f", Coding: List},
-	Table: Table{Name: "executors", Doc: "the executors that submissions and threads name", Order: 11, Note: "The last row of an id counts."},
+	Table: Table{Name: "executors", Doc: "the executors that submissions and threads name", Order: 11, Note: "Of an id with several rows, the last one counts that has the place where it was made, and the last one that has what it was given."},
 	Fields: []Field{
 		id("executor", "id within the session, never reused"),
 		{Name: "Class", Type: "string", Doc: "Java name of its class", Row: Row{Column: "class_name", Tag: "dict"}},
@@ -90,6 +94,12 @@ var executor = Record{
 			Wire: Column{What: "made in", Later: true}, Row: Row{Column: "made_in"}},
 		{Name: "File", Type: "string", Doc: "source file of that method, empty: the class file does not say", Wire: Column{Later: true}, Row: Row{Column: "file", Tag: "dict"}},
 		{Name: "Line", Type: "int32", Doc: "line, 0: the class file does not say", Wire: Column{Later: true}, Row: Row{Column: "line", Tag: "-"}},
+		{Name: "Core", Type: "int32", Doc: "of a ThreadPoolExecutor, as its latest worker began: its core size", Wire: Column{Newer: true}, Row: Row{Column: "core", Tag: "-"}},
+		{Name: "Maximum", Type: "int32", Doc: "the most workers that it may have; of a ForkJoinPool its parallelism; 0: not known", Wire: Column{Newer: true}, Row: Row{Column: "maximum", Tag: "-"}},
+		{Name: "Queue", Type: "string", Doc: "class of its queue, empty: not known", Wire: Column{Newer: true}, Row: Row{Column: "queue", Tag: "dict"}},
+		{Name: "Bound", Type: "int32", Doc: "the most tasks that its queue holds, 2147483647: any number; 0: not known, or none", Wire: Column{Newer: true}, Row: Row{Column: "bound", Tag: "-"}},
+		{Name: "RemovesCancelled", Type: "bool", Doc: "a ScheduledThreadPoolExecutor that removes cancelled tasks from its queue", Wire: Column{Newer: true}, Row: Row{Column: "removes_cancelled", Tag: "-"}},
+		{Name: "AsyncMode", Type: "bool", Doc: "a ForkJoinPool whose workers run what they submit in order", Wire: Column{Newer: true}, Row: Row{Column: "async_mode", Tag: "-"}},
 	},
 }
 

@@ -111,7 +111,7 @@ type Column struct {
 	Of      string // Residual: the ticks in which the CPU time was used, an expression of x
 	LeftOut bool   // columnar: left out where all values are 0
 	Later   bool   // list: not written by the oldest agents; entries: behind the measures, or of several threads
-	Newer   bool   // list: alone, behind two Later ones or more; not written where it is 0
+	Newer   bool   // list: behind the Later ones, which are of another number; written if one of the newer ones has a value
 	Alone   bool   // entries: a later number that an agent may end before; others come all or none
 	Bounded bool   // entries: below 2^63, so that sums are
 }

@@ -233,7 +233,7 @@ func TestDecodeMemory(t *testing.T) {
 		mib  uint64 // at most
 		data []byte
 	}{
-		"many":      {46, envelope(t, "e", run(MaxEvents, colChildCPU), "a", run(MaxEvents, colStart), "k", list(1, "", 0, ""), "o", list(1, "", 0, 0), "p", list(1, 2))},
+		"many":      {47, envelope(t, "e", run(MaxEvents, colChildCPU), "a", run(MaxEvents, colStart), "k", list(1, "", 0, ""), "o", list(1, "", 0, 0), "p", list(1, 2))},
 		"threads":   {24, envelope(t, "t", threads)},
 		"all":       {maxAllocated >> 20, envelope(t, "t", threads, "e", withWork(run(MaxEvents, colChildCPU)), "a", run(MaxEvents, colStart), "d", run(MaxEvents, colStart), "b", constructionRuns(MaxEvents))},
 		"array":     {1, append([]byte{0x81, 0xa1, 'k', 0xdd}, 0, 0, 0xff, 0xff)},

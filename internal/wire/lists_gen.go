@@ -9,9 +9,12 @@ import (
 )
 
 func (w *writer) pause(x *Pause) {
-	n, more := 2, x.Cause != 0
+	n, more := 2, x.Cause != 0 || x.Site != 0 || x.Buffers != 0
 	if more {
 		n = 3
+	}
+	if x.Site != 0 || x.Buffers != 0 {
+		n += 2
 	}
 	w.arrayLen(n)
 	w.uint(uint64(x.Start))
@@ -19,23 +22,34 @@ func (w *writer) pause(x *Pause) {
 	if more {
 		w.uint(uint64(x.Cause))
 	}
+	if x.Site != 0 || x.Buffers != 0 {
+		w.uint(uint64(x.Site))
+		w.uint(uint64(x.Buffers))
+	}
 }
 
 func (r *reader) pause(field string) (x Pause) {
-	n, end := r.fieldsFrom(field, 2, 3)
+	n, end := r.fieldsFrom(field, 2, 3, 5)
 	x.Start = units.Ticks(r.uint(field + ".start"))
 	x.End = units.Ticks(r.uint(field + ".end"))
 	if n >= 3 {
 		x.Cause = units.GCCause(r.uintMax(field+".cause", 1<<32-1))
+	}
+	if n == 5 {
+		x.Site = uint32(r.uintMax(field+".site", 1<<32-1))
+		x.Buffers = uint8(r.uintMax(field+".buffers", 1<<8-1))
 	}
 	end()
 	return x
 }
 
 func (w *writer) executor(x *Executor) {
-	n, more := 3, x.MadeIn != "" || x.File != "" || x.Line != 0
+	n, more := 3, x.MadeIn != "" || x.File != "" || x.Line != 0 || x.Core != 0 || x.Maximum != 0 || x.Queue != "" || x.Bound != 0 || x.RemovesCancelled || x.AsyncMode
 	if more {
 		n = 6
+	}
+	if x.Core != 0 || x.Maximum != 0 || x.Queue != "" || x.Bound != 0 || x.RemovesCancelled || x.AsyncMode {
+		n += 6
 	}
 	w.arrayLen(n)
 	w.uint(uint64(x.ID))
@@ -46,10 +60,18 @@ func (w *writer) executor(x *Executor) {
 		w.str(x.File)
 		w.int(int64(x.Line))
 	}
+	if x.Core != 0 || x.Maximum != 0 || x.Queue != "" || x.Bound != 0 || x.RemovesCancelled || x.AsyncMode {
+		w.int(int64(x.Core))
+		w.int(int64(x.Maximum))
+		w.str(x.Queue)
+		w.int(int64(x.Bound))
+		w.bool(x.RemovesCancelled)
+		w.bool(x.AsyncMode)
+	}
 }
 
 func (r *reader) executor(field string) (x Executor) {
-	n, end := r.fieldsFrom(field, 3, 6)
+	n, end := r.fieldsFrom(field, 3, 6, 12)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Class = r.str(field + ".class")
 	x.Name = r.str(field + ".name")
@@ -57,6 +79,14 @@ func (r *reader) executor(field string) (x Executor) {
 		x.MadeIn = r.str(field + ".made in")
 		x.File = r.str(field + ".file")
 		x.Line = int32(r.intWithin(field+".line", 32))
+	}
+	if n == 12 {
+		x.Core = int32(r.intWithin(field+".core", 32))
+		x.Maximum = int32(r.intWithin(field+".maximum", 32))
+		x.Queue = r.str(field + ".queue")
+		x.Bound = int32(r.intWithin(field+".bound", 32))
+		x.RemovesCancelled = r.bool(field + ".removes cancelled")
+		x.AsyncMode = r.bool(field + ".async mode")
 	}
 	end()
 	return x
@@ -188,7 +218,7 @@ func (w *writer) thread(x *Thread) {
 		n = 14
 	}
 	if x.Executor != 0 {
-		n++
+		n += 1
 	}
 	w.arrayLen(n)
 	w.uint(uint64(x.ID))

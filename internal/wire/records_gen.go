@@ -157,9 +157,11 @@ type Creation struct {
 
 // Pause is a garbage collection pause as JVMTI reports it, or the profiler's own.
 type Pause struct {
-	Start units.Ticks   // start
-	End   units.Ticks   // end
-	Cause units.GCCause // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none. Profiler is no collection: the agent changed classes
+	Start   units.Ticks   // start
+	End     units.Ticks   // end
+	Cause   units.GCCause // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none. Profiler is no collection: the agent changed classes
+	Site    uint32        // sites.site of the program's method that called System.gc(), or what calls it for itself; 0: nobody, or not known
+	Buffers uint8         // 1: the JDK called it, because a direct buffer found no memory
 }
 
 // Construction is the cost of creating a task: from the begin of its outermost constructor to its end, nested
@@ -242,12 +244,18 @@ type TaskTrace struct {
 
 // Executor describes an executor the first time it is used.
 type Executor struct {
-	ID     uint32 // id within the session, never reused
-	Class  string // Java name of its class
-	Name   string // its name, empty: none
-	MadeIn string // the program's method that constructed it, empty: not known
-	File   string // source file of that method, empty: the class file does not say
-	Line   int32  // line, 0: the class file does not say
+	ID               uint32 // id within the session, never reused
+	Class            string // Java name of its class
+	Name             string // its name, empty: none
+	MadeIn           string // the program's method that constructed it, empty: not known
+	File             string // source file of that method, empty: the class file does not say
+	Line             int32  // line, 0: the class file does not say
+	Core             int32  // of a ThreadPoolExecutor, as its latest worker began: its core size
+	Maximum          int32  // the most workers that it may have; of a ForkJoinPool its parallelism; 0: not known
+	Queue            string // class of its queue, empty: not known
+	Bound            int32  // the most tasks that its queue holds, 2147483647: any number; 0: not known, or none
+	RemovesCancelled bool   // a ScheduledThreadPoolExecutor that removes cancelled tasks from its queue
+	AsyncMode        bool   // a ForkJoinPool whose workers run what they submit in order
 }
 
 // Site is a call site: where in the source tasks are created, submitted or executed.

@@ -138,11 +138,13 @@ typedef struct {
 /* Pause is a garbage collection pause as JVMTI reports it, or the profiler's own. */
 typedef struct {
     uint8_t type; /* SA_REC_PAUSE */
-    uint8_t pad[3];
+    uint8_t buffers;
+    uint16_t pad;
     uint32_t cause; /* units.GCCause */
     uint64_t start_ticks;
     uint64_t end_ticks;
-    uint64_t pad2;
+    uint32_t site;
+    uint32_t pad2;
 } sa_pause;
 
 /* Construction is the cost of creating a task: from the begin of its outermost constructor to its end, nested
@@ -258,9 +260,11 @@ _Static_assert(offsetof(sa_creation, at_ticks) == 24, "place of at_ticks");
 _Static_assert(sizeof(sa_thread_switch) == 1 * SA_SLOT_BYTES, "size of sa_thread_switch");
 _Static_assert(offsetof(sa_thread_switch, thread_id) == 4, "place of thread_id");
 _Static_assert(sizeof(sa_pause) == 1 * SA_SLOT_BYTES, "size of sa_pause");
+_Static_assert(offsetof(sa_pause, buffers) == 1, "place of buffers");
 _Static_assert(offsetof(sa_pause, cause) == 4, "place of cause");
 _Static_assert(offsetof(sa_pause, start_ticks) == 8, "place of start_ticks");
 _Static_assert(offsetof(sa_pause, end_ticks) == 16, "place of end_ticks");
+_Static_assert(offsetof(sa_pause, site) == 24, "place of site");
 _Static_assert(sizeof(sa_construction) == 1 * SA_SLOT_BYTES, "size of sa_construction");
 _Static_assert(offsetof(sa_construction, class_id) == 4, "place of class_id");
 _Static_assert(offsetof(sa_construction, task_id) == 8, "place of task_id");

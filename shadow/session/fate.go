@@ -1,6 +1,8 @@
 package session
 
 import (
+	"strings"
+
 	"stackagent/granularity/unit"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -167,5 +169,44 @@ func (s *Session) Fates() (map[uint32]map[TaskState]int64, error) {
 		per[t.State]++
 		return nil
 	})
+	return out, err
+}
+
+// Kept are cancelled tasks of a class that were never executed and that their executor has kept.
+type Kept struct{ Class, Executor uint32 }
+
+// KeptCancelled counts the cancelled tasks that a ScheduledThreadPoolExecutor keeps in its queue until they are due: it was not
+// given setRemoveOnCancelPolicy(true), and as many of the tasks that it was handed, which are around them, have not left its queue.
+// Memory as for Tasks; an executor of which the agent has not recorded what it was given keeps none.
+func (s *Session) KeptCancelled() (map[Kept]int64, error) {
+	keeps := map[uint32]bool{}
+	for i := range s.Executors() {
+		if e := &s.Executors()[i]; strings.HasSuffix(e.Queue, "$DelayedWorkQueue") && !e.RemovesCancelled {
+			keeps[e.ID] = true
+		}
+	}
+	out := map[Kept]int64{}
+	if len(keeps) == 0 {
+		return out, nil
+	}
+	queued := map[uint32]int64{} // by executor
+	j := newJoin(s)
+	j.fatesOnly = true
+	err := j.run(func(t *Task) error {
+		if t.Submission == nil || t.Submission.Executor == nil || !keeps[t.Submission.Executor.ID] {
+			return nil
+		}
+		executor := t.Submission.Executor.ID
+		if t.Submission.Flags&wire.Inner != 0 { // the task around it, which is what is queued
+			queued[executor]++
+		}
+		if t.State == Cancelled {
+			out[Kept{t.Class.ID, executor}]++
+		}
+		return nil
+	})
+	for k, n := range out {
+		out[k] = min(n, queued[k.Executor])
+	}
 	return out, err
 }

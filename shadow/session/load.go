@@ -100,7 +100,7 @@ func (s *Session) loadPauses() error {
 		if r.Cause == units.Profiler {
 			list = &s.Own
 		}
-		*list = append(*list, Pause{StartNs: units.MonoNs(r.StartNs), EndNs: units.MonoNs(r.EndNs), Cause: r.Cause})
+		*list = append(*list, Pause{StartNs: units.MonoNs(r.StartNs), EndNs: units.MonoNs(r.EndNs), Cause: r.Cause, Asker: r.Site, ForBuffers: r.Buffers != 0})
 	})
 	s.warnAll(bad)
 	for _, list := range [][]Pause{s.Pauses, s.Own} {

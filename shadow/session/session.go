@@ -45,6 +45,8 @@ func (t Thread) Label() string { return label(t.Name, t.JavaID, t.OSID) }
 type Pause struct {
 	StartNs, EndNs units.MonoNs
 	Cause          string // in HotSpot's words; "": not known
+	Asker          uint32 // site of the program's method that called System.gc(); 0: nobody, or not known
+	ForBuffers     bool   // the JDK called it, because a direct buffer found no memory
 }
 
 // Runs of rows in columns of equal length. Columns that were not asked for are empty. Slices are reused between

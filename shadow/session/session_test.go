@@ -109,10 +109,10 @@ func TestThreadsClassesPauses(t *testing.T) {
 	if c := s.ClassByID(2); c == nil || c.Kinds != units.KindThread|units.KindRunnable || s.ClassByID(9) != nil {
 		t.Errorf("class 2: %+v, class 9: %+v", c, s.ClassByID(9))
 	}
-	if !slices.Equal(s.Pauses, []Pause{{350, 360, ""}, {400, 420, ""}}) {
+	if !slices.Equal(s.Pauses, []Pause{{StartNs: 350, EndNs: 360}, {StartNs: 400, EndNs: 420}}) {
 		t.Errorf("pauses: %v", s.Pauses)
 	}
-	if !slices.Equal(s.Own, []Pause{{370, 380, units.Profiler}, {390, 395, units.Profiler}}) {
+	if !slices.Equal(s.Own, []Pause{{StartNs: 370, EndNs: 380, Cause: units.Profiler}, {StartNs: 390, EndNs: 395, Cause: units.Profiler}}) {
 		t.Errorf("the profiler's own: %v", s.Own)
 	}
 	if len(s.Warnings) != 0 || s.Manifest.Lost.Events != 0 {

@@ -86,7 +86,7 @@ func (s *Session) ExtraMetrics() []store.ExtraMetric { return s.Manifest.Extra }
 
 func (s *Session) loadExecutors() error {
 	rows := map[uint32]Executor{}
-	bad, err := s.folder.ReadExecutors(func(r *store.Executor) { rows[r.ID] = *r })
+	bad, err := s.folder.ReadExecutors(func(r *store.Executor) { rows[r.ID] = r.After(rows[r.ID]) })
 	s.warnAll(bad)
 	s.executors.load(rows, func(x *Executor) uint32 { return x.ID })
 	return err

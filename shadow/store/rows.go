@@ -82,3 +82,19 @@ func (s *Site) Label() string {
 	}
 	return label
 }
+
+// After is the executor with what an earlier row of the same id says and e does not.
+func (e *Executor) After(earlier Executor) Executor {
+	x := *e
+	if x.MadeIn == "" {
+		x.MadeIn, x.File, x.Line = earlier.MadeIn, earlier.File, earlier.Line
+	}
+	if x.Name == "" {
+		x.Name = earlier.Name
+	}
+	if x.Maximum == 0 {
+		x.Core, x.Maximum, x.Queue, x.Bound = earlier.Core, earlier.Maximum, earlier.Queue, earlier.Bound
+		x.RemovesCancelled, x.AsyncMode = earlier.RemovesCancelled, earlier.AsyncMode
+	}
+	return x
+}

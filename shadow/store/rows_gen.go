@@ -70,6 +70,8 @@ type Pause struct {
 	StartNs int64  `parquet:"start_ns,delta"` // start
 	EndNs   int64  `parquet:"end_ns,delta"`   // end
 	Cause   string `parquet:"cause,dict"`     // why the JVM ran the collector, in its own words, empty: not known, or a pause of a concurrent cycle for which the JVM names none. Profiler is no collection: the agent changed classes
+	Site    uint32 `parquet:"site"`           // sites.site of the program's method that called System.gc(), or what calls it for itself; 0: nobody, or not known
+	Buffers uint32 `parquet:"for_buffers"`    // 1: the JDK called it, because a direct buffer found no memory
 }
 
 // OSThread is a row of the table os_threads. The last row of an id counts. The JVM's service threads are those
@@ -147,14 +149,21 @@ type Submission struct {
 	AtNs        units.MonoNs // when
 }
 
-// Executor is a row of the table executors. The last row of an id counts.
+// Executor is a row of the table executors. Of an id with several rows, the last one counts that has the place
+// where it was made, and the last one that has what it was given.
 type Executor struct {
-	ID     uint32 `parquet:"executor,delta"`  // id within the session, never reused
-	Class  string `parquet:"class_name,dict"` // Java name of its class
-	Name   string `parquet:"name"`            // its name, empty: none
-	MadeIn string `parquet:"made_in"`         // the program's method that constructed it, empty: not known
-	File   string `parquet:"file,dict"`       // source file of that method, empty: the class file does not say
-	Line   int32  `parquet:"line"`            // line, 0: the class file does not say
+	ID               uint32 `parquet:"executor,delta"`    // id within the session, never reused
+	Class            string `parquet:"class_name,dict"`   // Java name of its class
+	Name             string `parquet:"name"`              // its name, empty: none
+	MadeIn           string `parquet:"made_in"`           // the program's method that constructed it, empty: not known
+	File             string `parquet:"file,dict"`         // source file of that method, empty: the class file does not say
+	Line             int32  `parquet:"line"`              // line, 0: the class file does not say
+	Core             int32  `parquet:"core"`              // of a ThreadPoolExecutor, as its latest worker began: its core size
+	Maximum          int32  `parquet:"maximum"`           // the most workers that it may have; of a ForkJoinPool its parallelism; 0: not known
+	Queue            string `parquet:"queue,dict"`        // class of its queue, empty: not known
+	Bound            int32  `parquet:"bound"`             // the most tasks that its queue holds, 2147483647: any number; 0: not known, or none
+	RemovesCancelled bool   `parquet:"removes_cancelled"` // a ScheduledThreadPoolExecutor that removes cancelled tasks from its queue
+	AsyncMode        bool   `parquet:"async_mode"`        // a ForkJoinPool whose workers run what they submit in order
 }
 
 // Site is a row of the table sites. The last row of an id counts.

@@ -117,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	n := int64(5)
 	a.Classes = []Class{{ID: 1, Name: "a.B", Kinds: "runnable", Loader: "app"}}
 	a.Threads = []Thread{{ID: 1, JavaID: 9, Name: "main", StartNs: &n}}
-	a.Pauses = []Pause{{10, 20, "System.gc()"}}
+	a.Pauses = []Pause{{StartNs: 10, EndNs: 20, Cause: "System.gc()", Site: 3, Buffers: 1}}
 	a.OSThreads = []OSThread{{OSID: 4, Name: "VM Thread", CPUNs: &n}}
 	commit(t, w, a, b)
 

@@ -1,4 +1,8 @@
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -62,5 +66,21 @@ public class Main {
         run(new Thread(new Job(), "poller-0"), new Thread(new Job(), "poller-1"), new Ticker(), new Ticker(), new Thread(new Job()),
             new Thread(new Job(), "<b>\u001b[31m\n-7"), new Thread(new Job(), "x".repeat(100_000)));
         new Job().run();
+        given();
+    }
+
+    /** Executors that were given something else than Special, one task each. */
+    static void given() throws InterruptedException {
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(3);
+        timer.setRemoveOnCancelPolicy(true);
+        timer.schedule(new Job(), 1, TimeUnit.MILLISECONDS);
+        ThreadPoolExecutor bounded = new ThreadPoolExecutor(1, 7, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(5));
+        bounded.execute(new Job());
+        ForkJoinPool async = new ForkJoinPool(4, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
+        async.execute(new Job());
+        for (ExecutorService e : new ExecutorService[] {timer, bounded, async}) {
+            e.shutdown();
+            e.awaitTermination(10, TimeUnit.SECONDS);
+        }
     }
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackagent/internal/schema"
@@ -21,14 +22,14 @@ func listed(r *schema.Record) (first, later []schema.Field) {
 	return first, later
 }
 
-// newest is the field of a list behind all others that newer agents write, nil: there is none.
-func newest(r *schema.Record) *schema.Field {
-	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Wire.Newer {
-			return f
+// newest are the fields of a list behind all others that newer agents write, together.
+func newest(r *schema.Record) (list []schema.Field) {
+	for _, f := range r.Fields {
+		if f.Wire.Newer {
+			list = append(list, f)
 		}
 	}
-	return nil
+	return list
 }
 
 // writeLists makes the codecs of what travels as msgpack arrays, and of the numbers of entries.
@@ -54,8 +55,8 @@ func listWriter(c *code, r *schema.Record) {
 		c.p("\tw.arrayLen(%d)", len(first))
 	} else {
 		c.p("\tn, more := %d, %s\n\tif more {\n\t\tn = %d\n\t}", len(first), haveLater(r, later), len(first)+len(later))
-		if last != nil {
-			c.p("\tif x.%s != 0 {\n\t\tn++\n\t}", last.Name)
+		if len(last) > 0 {
+			c.p("\tif %s {\n\t\tn += %d\n\t}", anyOf(last), len(last))
 		}
 		c.p("\tw.arrayLen(n)")
 	}
@@ -69,8 +70,12 @@ func listWriter(c *code, r *schema.Record) {
 		}
 		c.p("\t}")
 	}
-	if last != nil {
-		c.p("\tif x.%s != 0 {\n\t\t%s\n\t}", last.Name, listWrite(*last))
+	if len(last) > 0 {
+		c.p("\tif %s {", anyOf(last))
+		for _, f := range last {
+			c.p("\t\t%s", listWrite(f))
+		}
+		c.p("\t}")
 	}
 	c.p("}\n")
 }
@@ -80,13 +85,27 @@ func haveLater(r *schema.Record, later []schema.Field) string {
 	if r.Wire.If != "" {
 		return "x." + r.Wire.If
 	}
+	if last := newest(r); withLater(later, last) {
+		return anyOf(append(slices.Clone(later), last...))
+	}
+	return anyOf(later)
+}
+
+// withLater reports whether the newest fields never travel without the later ones: older readers would take them for these.
+func withLater(later, last []schema.Field) bool { return len(last) > 0 && len(last) >= len(later) }
+
+// anyOf is the condition under which one of the fields of x has a value.
+func anyOf(fields []schema.Field) string {
 	var any []string
-	for _, f := range later {
-		zero := "0"
-		if f.Type == "string" {
-			zero = `""`
+	for _, f := range fields {
+		switch f.Type {
+		case "string":
+			any = append(any, "x."+f.Name+` != ""`)
+		case "bool":
+			any = append(any, "x."+f.Name)
+		default:
+			any = append(any, "x."+f.Name+" != 0")
 		}
-		any = append(any, "x."+f.Name+" != "+zero)
 	}
 	return strings.Join(any, " || ")
 }
@@ -99,8 +118,10 @@ func listReader(c *code, r *schema.Record) {
 	switch {
 	case len(later) == 0:
 		c.p("\tend := r.fields(field, %d)", least)
-	case last != nil:
-		c.p("\tn, end := r.fieldsFrom(field, %d, %d, %d, %d)", least, least+1, all, all+1)
+	case withLater(later, last):
+		c.p("\tn, end := r.fieldsFrom(field, %d, %d, %d)", least, all, all+len(last))
+	case len(last) > 0:
+		c.p("\tn, end := r.fieldsFrom(field, %d, %d, %d, %d)", least, least+len(last), all, all+len(last))
 	default:
 		c.p("\tn, end := r.fieldsFrom(field, %d, %d)", least, all)
 	}
@@ -118,8 +139,16 @@ func listReader(c *code, r *schema.Record) {
 		}
 		c.p("\t}")
 	}
-	if last != nil {
-		c.p("\tif n == %d || n == %d {\n\t\tx.%s = %s\n\t}", least+1, all+1, last.Name, listRead(*last))
+	if len(last) > 0 {
+		have := fmt.Sprintf("n == %d", all+len(last))
+		if !withLater(later, last) {
+			have = fmt.Sprintf("n == %d || ", least+len(last)) + have
+		}
+		c.p("\tif %s {", have)
+		for _, f := range last {
+			c.p("\t\tx.%s = %s", f.Name, listRead(f))
+		}
+		c.p("\t}")
 	}
 	c.p("\tend()\n\treturn x\n}\n")
 }

@@ -170,8 +170,8 @@ func listTables() string {
 		if len(later) > 0 {
 			text += "; *" + arrayText(later) + "*"
 		}
-		if f := newest(r); f != nil {
-			text += "; *" + arrayText([]schema.Field{*f}) + "*"
+		if last := newest(r); len(last) > 0 {
+			text += "; *" + arrayText(last) + "*"
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", words(r.Name), text)
 	}

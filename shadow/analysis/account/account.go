@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"stackagent/granularity/account"
+	"stackagent/granularity/graph"
 	"stackagent/internal/units"
-	"stackagent/shadow/analysis/graph"
+	sessiongraph "stackagent/shadow/analysis/graph"
 	"stackagent/shadow/analysis/wait"
 )
 
@@ -24,9 +25,11 @@ type Session struct {
 	Classes   []Class           `json:"classes"`        // by response, longest first
 	NotKnown  map[string]string `json:"not_known,omitempty"`
 
-	graph   *graph.Session
+	graph   *sessiongraph.Session
 	account *account.Account
 	works   map[uint32]*work  // by class; nil: not read yet
+	placeOf map[string]uint32 // by name: the first place of this name
+	serves  map[uint32]bool   // classes of which all units are threads that serve others
 	mostRun map[uint32]uint32 // by executor: the class of which it runs most units
 }
 
@@ -69,7 +72,7 @@ type Chain struct {
 }
 
 // Of is the account of a graph.
-func Of(g *graph.Session) *Session {
+func Of(g *sessiongraph.Session) *Session {
 	length, _ := g.Length(g.Recorded)
 	s := &Session{LengthNs: length, CPUs: g.CPUs, Obstacles: []Obstacle{}, Classes: []Class{}, NotKnown: g.NotKnown, graph: g, account: account.Of(g.Graph, g.Recorded)}
 	bodies := map[uint32]bool{}
@@ -81,8 +84,35 @@ func Of(g *graph.Session) *Session {
 	for i := range s.account.Classes {
 		s.Classes = append(s.Classes, s.class(&s.account.Classes[i], bodies))
 	}
+	s.readServers()
 	s.findObstacles()
 	return s
+}
+
+// toTheEnd is the share of the session after which a thread that still lives serves others.
+const toTheEnd = 0.9
+
+// readServers finds the classes of threads that serve others: they were started, nobody waits for their end, and they live to the end. That they
+// wait for something to do keeps nobody.
+func (s *Session) readServers() {
+	g := s.graph.Graph
+	joined, started := make([]bool, len(g.Units)), make([]bool, len(g.Units))
+	for _, x := range g.Steps {
+		switch x.Kind {
+		case graph.Join:
+			joined[x.On] = true
+		case graph.Submit:
+			started[x.On] = true
+		}
+	}
+	s.serves = map[uint32]bool{}
+	for i := range g.Units {
+		u := &g.Units[i]
+		lives := u.Executor == 0 && started[i] && !joined[i] && float64(g.Finish(s.graph.Recorded, i)) >= toTheEnd*float64(s.LengthNs)
+		if before, seen := s.serves[u.Class]; !seen || before {
+			s.serves[u.Class] = lives
+		}
+	}
 }
 
 func (s *Session) class(c *account.Class, bodies map[uint32]bool) Class {

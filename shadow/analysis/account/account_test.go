@@ -90,7 +90,7 @@ func TestObstacles(t *testing.T) {
 			p.Do(p.main, model.Join, last)
 			p.jobs("Job", two, "w1", 10, 10*ms)
 			p.jobs("Job", two, "w2", 10, 10*ms)
-		}, "", ""},
+		}, "work-inflation", "Job takes 2.0 times as much CPU time when others compute meanwhile"},
 		{"the worker sleeps", func(p *program) {
 			e := p.Executor(model.Executor{Name: "pool", Workers: 1})
 			p.sleep(p.unit("Slow", e, "w"), 90*ms)

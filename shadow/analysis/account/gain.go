@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stackagent/granularity/account"
+	"stackagent/granularity/graph"
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
 )
@@ -21,19 +22,23 @@ type Gain struct {
 
 // Reasons why there is no prediction.
 var (
+	errKept   = errors.New("of some of these waits it is not recorded that they keep the carrier")
+	errTurns  = errors.New("how the system or a pool would let them take turns is not known")
 	errHanded = errors.New("how long each unit keeps what others wait for is not recorded")
 	errPart   = errors.New("this was found in a part of the session, and a replay is of a whole run")
 	errParts  = errors.New("into how many parts the work would be cut is not known")
 	errMany   = errors.New("only the largest obstacles are replayed")
 	errLeft   = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
 	errGaveUp = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
-	errOrder  = errors.New("the run does not get shorter: some units end sooner, others later")
+	errOrder  = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
-// A gain below both shares cannot be seen: two runs of the same program differ by a few percent.
+// A gain below both shares cannot be seen: two runs of the same program differ by a few percent. Of few workers, who has as many as was meant, units
+// must end much sooner if the run does not get shorter.
 const (
 	leastSaved  = 0.05
 	leastSooner = 0.1
+	muchSooner  = 0.5
 )
 
 // wider is by how much wider a pool is in the replay for units that wait.
@@ -54,10 +59,15 @@ func (s *Session) Try() {
 		if err != nil {
 			o.CannotTell = err.Error()
 		}
-		if o.Kind == WaitsForItself && o.Gain != nil && !o.Gain.seen() {
-			o.Gain, o.CannotTell = nil, errGaveUp.Error()
+		if o.Gain != nil && !o.Gain.seen(o.Kind) {
+			switch {
+			case o.Kind == WaitsForItself:
+				o.Gain, o.CannotTell = nil, errGaveUp.Error()
+			case o.Kind == Occupied && s.graph.Graph.Executors[o.why.executor].Leaves:
+				o.Gain, o.CannotTell = nil, errKept.Error()
+			}
 		}
-		if o.Gain == nil || o.Gain.seen() {
+		if o.Gain == nil || o.Gain.seen(o.Kind) {
 			kept = append(kept, *o)
 		}
 	}
@@ -81,7 +91,13 @@ func (g *Gain) Share() float64 {
 }
 
 // seen reports whether a gain can be seen.
-func (g *Gain) seen() bool { return g.SavedShare >= leastSaved || g.SoonerShare >= leastSooner }
+func (g *Gain) seen(kind Kind) bool {
+	least := leastSooner
+	if kind == FewWorkers {
+		least = muchSooner
+	}
+	return g.SavedShare >= leastSaved || g.SoonerShare >= least
+}
 
 func (s *Session) try(o *Obstacle) error {
 	change, words, err := s.changeFor(o)
@@ -113,6 +129,9 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	case FewWorkers:
 		return pool(s.CPUs)
 	case Occupied:
+		if s.graph.Graph.Executors[o.why.executor].Leaves {
+			return replay.Change{Unpin: true}, "if no virtual thread keeps its carrier while it waits", nil
+		}
 		return pool(max(2, wider*s.count(o.why.executor)))
 	case WaitsForItself:
 		if o.why.left {
@@ -121,16 +140,37 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		c, _, err := pool(max(2, 5*wider*s.count(o.why.executor)))
 		return c, "if no part waits for a worker", err
 	case Held:
-		if class := s.account.Places[o.why.place-1].Class; s.freed(class) {
-			return replay.Change{Free: map[uint32]bool{class: true}}, "if nobody waits for it", nil
+		free := map[uint32]bool{}
+		for n, p := range s.account.Places {
+			if s.freed(p.Class) && s.samePlace(uint32(n)) == o.why.place-1 {
+				free[p.Class] = true
+			}
 		}
-		return replay.Change{}, "", errHanded
+		if len(free) == 0 {
+			return replay.Change{}, "", errHanded
+		}
+		return replay.Change{Free: free}, "if nobody waits for it", nil
 	case DoesNotSplit:
 		return replay.Change{}, "", errParts
 	case Collection:
 		return replay.Change{Pauses: map[uint32]bool{o.why.root.On: true}}, "without these pauses", nil
 	case Order:
-		return replay.Change{}, "", errOrder
+		if s.graph.Graph.Executors[o.why.executor].Order == graph.FIFO { // by priority: a replay knows of none
+			return replay.Change{}, "", errOrder
+		}
+		return replay.Change{FIFO: map[uint32]bool{o.why.executor: true}}, "first in, first out", nil
+	case Crowded:
+		if s.graph.Graph.Executors[o.why.executor].Leaves || s.count(o.why.executor) <= s.CPUs {
+			return replay.Change{}, "", errTurns
+		}
+		return pool(s.CPUs)
+	case WorkInflation:
+		cpu := s.work(o.why.victim).cpuNs
+		for _, x := range s.account.Dearer {
+			if x.Class == o.why.victim {
+				return replay.Change{Faster: map[uint32]float64{x.Class: float64(cpu) / float64(max(1, cpu-x.Extra))}}, "if each takes as long as alone", nil
+			}
+		}
 	}
 	return replay.Change{}, "", errHanded
 }
@@ -152,8 +192,12 @@ func (o *Obstacle) Outcome() string {
 		return fmt.Sprintf("Predicted %s: the run takes %s (%s less), a unit of %s %s instead of %s.", g.Change, units.FormatNs(g.LengthNs), units.FormatPercent(g.SavedShare),
 			o.Victim, units.FormatNs(g.ResponseNs), units.FormatNs(g.RecordedNs))
 	case g != nil:
-		return fmt.Sprintf("Predicted %s: a unit of %s takes %s instead of %s (%s less); the run does not get shorter.", g.Change, o.Victim, units.FormatNs(g.ResponseNs),
-			units.FormatNs(g.RecordedNs), units.FormatPercent(g.SoonerShare))
+		length := "does not get shorter"
+		if g.SavedShare <= -leastSaved {
+			length = fmt.Sprintf("takes %s, %s longer", units.FormatNs(g.LengthNs), units.FormatPercent(-g.SavedShare))
+		}
+		return fmt.Sprintf("Predicted %s: a unit of %s takes %s instead of %s (%s less); the run %s.", g.Change, o.Victim, units.FormatNs(g.ResponseNs),
+			units.FormatNs(g.RecordedNs), units.FormatPercent(g.SoonerShare), length)
 	case o.CannotTell != "":
 		return fmt.Sprintf("Cannot tell what it saves: %s.", o.CannotTell)
 	}

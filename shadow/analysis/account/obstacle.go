@@ -21,11 +21,13 @@ const (
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Order          Kind = "order"            // what was handed over later runs first
+	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
+	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, DoesNotSplit, Order}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, DoesNotSplit, Order, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -34,6 +36,7 @@ const (
 	own        Kind = "own"
 	notKnown   Kind = "not-known"
 	otherLoads Kind = "other-programs"
+	sized      Kind = "sized" // a pool made for units that wait is full of them
 )
 
 // Obstacle is something that a class's time depends on and that could be otherwise.
@@ -75,7 +78,8 @@ type reason struct {
 type weight struct {
 	n      int
 	wanted float64
-	places map[uint32]int // draws by where the root sleeps or waits
+	places map[uint32]int        // draws by where the root sleeps or waits
+	roots  map[account.Frame]int // draws by the root
 }
 
 // What an obstacle has at the minimum: of a class's response times, and of the recording in which a unit of it is in progress on average.
@@ -83,6 +87,7 @@ const (
 	leastShare    = 0.1
 	leastProgress = 0.02
 	mostInOne     = 0.5  // of the work of a parallel stream, in one part
+	sizedFrom     = 2    // workers for each CPU of a pool that was made for units that wait
 	fullCPUs      = 0.85 // of the CPUs used or wanted: more threads gain nothing
 )
 
@@ -98,13 +103,18 @@ func (s *Session) findObstacles() {
 		sums := map[cause]weight{}
 		for k := range c.Chains {
 			x := &c.Chains[k]
+			if s.serves[c.Class] && isIdle(x.Frames[0].State) {
+				continue
+			}
 			why := s.causeOf(x)
 			w := sums[why]
 			if w.places == nil {
-				w.places = map[uint32]int{}
+				w.places, w.roots = map[uint32]int{}, map[account.Frame]int{}
 			}
 			w.n, w.wanted = w.n+x.N, w.wanted+x.Wanted*float64(x.N)
-			if root := x.Frames[len(x.Frames)-1]; root.State == account.Sleep || root.State == account.IO {
+			root := x.Frames[len(x.Frames)-1]
+			w.roots[plain(root)] += x.N
+			if root.State == account.Sleep || root.State == account.IO {
 				w.places[root.On] += x.N
 			}
 			sums[why] = w
@@ -121,8 +131,74 @@ func (s *Session) findObstacles() {
 			s.Obstacles = append(s.Obstacles, *o)
 		}
 	}
+	s.addInflations()
 	s.dropWider()
 	largest(s.Obstacles)
+}
+
+// addInflations adds the classes whose units take more CPU time when others compute.
+func (s *Session) addInflations() {
+	for i := range s.account.Dearer {
+		x := &s.account.Dearer[i]
+		k := slices.IndexFunc(s.account.Classes, func(c account.Class) bool { return c.Class == x.Class })
+		if k < 0 {
+			continue
+		}
+		c := &s.account.Classes[k]
+		computes := 0 // draws that depend on what the class computes
+		for _, chain := range c.Chains {
+			if root := chain.Frames[len(chain.Frames)-1]; root.State == account.Compute && root.Class == x.Class {
+				computes += chain.N
+			}
+		}
+		o := Obstacle{Kind: WorkInflation, Victim: s.graph.Classes[x.Class], why: reason{cause{kind: WorkInflation}, x.Class}}
+		o.Share = float64(computes) / float64(max(1, c.Draws)) * share(x.Extra, s.work(x.Class).cpuNs)
+		o.Ns = units.Ns(o.Share * float64(c.Response))
+		if o.Score = o.Share * min(1, share(c.Response, s.LengthNs)); o.Score >= leastShare {
+			s.describeInflation(&o, x)
+			s.Obstacles = append(s.Obstacles, o)
+		}
+	}
+}
+
+// isCrowded reports whether a chain is that of a unit which waits for nothing but a worker or a CPU, and another class computes.
+func (s *Session) isCrowded(frames []account.Frame) bool {
+	last := len(frames) - 1
+	root := frames[last]
+	if last == 0 || root.State != account.Compute || root.Class == frames[0].Class || s.work(root.Class).cpuNs == 0 {
+		return false
+	}
+	for _, f := range frames[:last] {
+		switch {
+		case f.State == account.Ready, f.Class == frames[0].Class && (f.State == account.NotMade || f.State == account.Queued || f.State == account.Overtaken):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// A class is small beside others if its units compute for at most smallWork of what all compute, and a unit responds in at least
+// longWait times what it computes.
+const (
+	smallWork = 0.1
+	longWait  = 10
+)
+
+// isSmall reports whether a class does little work and its units take much longer than that.
+func (s *Session) isSmall(c *account.Class) bool {
+	s.readWork()
+	all := units.Ns(0)
+	for _, w := range s.works {
+		all += w.cpuNs
+	}
+	own := s.work(c.Class).cpuNs
+	return float64(own) <= smallWork*float64(all) && c.Response >= longWait*own
+}
+
+// inflates reports whether units of a class take more CPU time the more compute: more workers gain little.
+func (s *Session) inflates(class uint32) bool {
+	return slices.ContainsFunc(s.account.Dearer, func(x account.Inflation) bool { return x.Class == class })
 }
 
 // dropWider drops the obstacles that more workers would remove if these would wait as well: for what a unit of the same class has, for
@@ -145,9 +221,18 @@ func (s *Session) dropWider() {
 	})
 }
 
+// isIdle reports whether a thread that serves others may have nothing to do in a state.
+func isIdle(s account.State) bool {
+	switch s {
+	case account.Handed, account.NotKnown, account.Sleep, account.IO, account.Waking:
+		return true
+	}
+	return false
+}
+
 func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
 	switch why.kind {
-	case cpuBound, own, notKnown, otherLoads:
+	case cpuBound, own, notKnown, otherLoads, sized:
 		return
 	case serial:
 		if !s.graph.Bulk[s.graph.Classes[why.holder]] || s.work(why.holder).largest() < mostInOne {
@@ -155,9 +240,14 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		}
 		why.kind = DoesNotSplit
 	case FewWorkers:
-		if s.dearer(why.executor) {
+		if s.readWork(); s.inflates(s.mostRun[why.executor]) {
 			return
 		}
+	case Crowded:
+		if !s.isSmall(c) {
+			return
+		}
+		why.executor = s.work(why.holder).most()
 	}
 	part := float64(w.n) / float64(c.Draws)
 	o := found[why]
@@ -181,20 +271,59 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		o.Others = append([]string{o.Victim}, o.Others...)
 	}
 	o.Victim, o.Share, o.Ns, o.why = name, part, ns, reason{why, c.Class}
-	if len(w.places) > 0 {
-		why.root.On = w.place()
+	if len(w.places) > 0 && why.kind != Held {
+		why.root.On = most(w.places)
+	}
+	switch why.kind {
+	case FewWorkers:
+		why.holder = w.root().Class
+	case Held:
+		if root := w.root(); root.State != account.NotKnown {
+			why.holder = root.Class
+			if why.root = plain(root); root.State == account.Sleep || root.State == account.IO {
+				why.root.On = most(w.places)
+			}
+		}
 	}
 	s.describe(o, why)
 }
 
-// place is where the roots sleep or wait most.
-func (w *weight) place() (most uint32) {
-	for _, at := range slices.Sorted(maps.Keys(w.places)) {
-		if most == 0 && w.places[most] == 0 || w.places[at] > w.places[most] {
-			most = at
+// root is the root with the most draws, if possible a known one.
+func (w *weight) root() (root account.Frame) {
+	frames := slices.SortedFunc(maps.Keys(w.roots), func(x, y account.Frame) int {
+		return cmp.Or(isUnknown(x)-isUnknown(y), cmp.Compare(w.roots[y], w.roots[x]), cmp.Compare(x.Class, y.Class), cmp.Compare(x.State, y.State), cmp.Compare(x.On, y.On))
+	})
+	return frames[0]
+}
+
+func isUnknown(f account.Frame) int {
+	if f.State == account.NotKnown {
+		return 1
+	}
+	return 0
+}
+
+// samePlace is the first place that bears the same name: maps have locks of several classes.
+func (s *Session) samePlace(n uint32) uint32 {
+	if s.placeOf == nil {
+		s.placeOf = map[string]uint32{}
+	}
+	name := s.place(n)
+	first, seen := s.placeOf[name]
+	if !seen {
+		s.placeOf[name], first = n, n
+	}
+	return first
+}
+
+// most is the key with the most draws.
+func most(draws map[uint32]int) (key uint32) {
+	for _, k := range slices.Sorted(maps.Keys(draws)) {
+		if draws[k] > draws[key] {
+			key = k
 		}
 	}
-	return most
+	return key
 }
 
 // causeOf is the cause of a chain: the last link that leads to another unit for what it has, and what that one does.
@@ -208,6 +337,9 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return s.cycle(frames)
 	case account.Collector:
 		return cause{kind: Collection, root: account.Frame{State: account.Collector, On: root.On}}
+	}
+	if full && s.isCrowded(frames) {
+		return cause{kind: Crowded, holder: root.Class}
 	}
 	if last > 0 && frames[last-1].State == account.Ready { // who has the CPU
 		last--
@@ -226,10 +358,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 			if computes && full {
 				return cause{kind: cpuBound, holder: root.Class}
 			}
-			if root.State == account.NotKnown {
-				return cause{kind: Held, place: f.On + 1}
-			}
-			return cause{kind: Held, place: f.On + 1, holder: root.Class, root: plain(root)}
+			return cause{kind: Held, place: s.samePlace(f.On) + 1} // whoever has it, and whatever they do
 		}
 	}
 	switch {
@@ -261,12 +390,16 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 	switch {
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
+	case s.graph.Executors[f.On].Leaves && (root.State == account.NotKnown || root.State == account.Sleep || root.State == account.IO) && worker != f.Class:
+		return cause{kind: Occupied, executor: f.On, holder: root.Class, worker: worker} // what keeps carriers is one obstacle, whatever it waits for
 	case s.graph.Executors[f.On].Leaves:
 		return cause{kind: own, holder: root.Class, root: root}
 	case computes && s.CPUs > 0 && s.count(f.On) >= s.CPUs: // others of its workers wait, and so hold up more
 		return cause{kind: serial, holder: root.Class}
 	case computes:
 		return cause{kind: FewWorkers, executor: f.On}
+	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs:
+		return cause{kind: sized, executor: f.On, holder: root.Class, root: root}
 	case root.State == account.Sleep || root.State == account.IO:
 		return cause{kind: Occupied, executor: f.On, holder: root.Class, worker: worker, root: plain(root)}
 	}
@@ -283,7 +416,7 @@ func (s *Session) cycle(frames []account.Frame) cause {
 		}
 	}
 	for k := last - 1; k >= from; k-- {
-		if f := frames[k]; f.State == account.Lock || f.State == account.Handed {
+		if f := frames[k]; (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On) {
 			return cause{kind: HoldAndWait, place: f.On + 1, holder: f.Class}
 		}
 	}

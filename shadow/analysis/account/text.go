@@ -10,10 +10,13 @@ import (
 	"stackagent/internal/units"
 )
 
+// nearlyAll is the share of the response times that a class waits for something from which nearly all of its units in progress do.
+const nearlyAll = 0.9
+
 // describe writes an obstacle's sentences.
 func (s *Session) describe(o *Obstacle, why cause) {
 	holder := s.graph.Classes[why.holder]
-	of := fmt.Sprintf("%s of the response times of %s (%s in all) depend on this.", units.FormatPercent(o.Share), o.Victim, units.FormatNs(o.Ns))
+	of := s.depend(o)
 	switch why.kind {
 	case WaitsForItself:
 		pool := s.executor(why.executor)
@@ -36,6 +39,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if why.worker != why.holder {
 			does = fmt.Sprintf("waits for %s, which %s", holder, does)
 		}
+		if s.graph.Executors[why.executor].Leaves {
+			s.describeKept(o, why, of)
+			return
+		}
 		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.count(why.executor), "worker is", "workers are"), in, too, does)
 		o.Happened = fmt.Sprintf("It has %s. %s", s.workers(why.executor), of)
 		o.Remedy = "More workers, or a pool of its own for what waits."
@@ -45,10 +52,14 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case FewWorkers:
 		pool := s.executor(why.executor)
 		o.Title = fmt.Sprintf("%s has too few workers", pool)
+		if holder != o.Victim {
+			o.Title = fmt.Sprintf("%s waits in %s, whose %s %s", o.Victim, pool, verb(s.count(why.executor), "worker computes", "workers compute"), holder)
+		}
 		o.Happened = fmt.Sprintf("While CPUs are idle its %s %s, and units wait in its queue. %s", s.workers(why.executor), verb(s.count(why.executor), "computes", "compute"), of)
-		o.Remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d).", s.CPUs)
-		if strings.Contains(pool, "ThreadPoolExecutor") {
-			o.Remedy += " A ThreadPoolExecutor starts more than its core size only when its queue is full."
+		happened, remedy := s.size(why.executor)
+		o.Happened, o.Remedy = strings.TrimSpace(happened+" "+o.Happened), remedy
+		if holder != o.Victim {
+			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers: there are %d CPUs.", holder, s.CPUs)
 		}
 		if s.count(why.executor) == 1 {
 			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
@@ -61,7 +72,14 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		} else {
 			o.Happened = "Who has it is not known. " + of
 		}
+		crowd := why.root == (account.Frame{}) && o.Share >= nearlyAll
+		if crowd {
+			o.Happened = "Who has it is not known: nearly all units in progress wait for one, as they do where each has one and waits for another. " + of
+		}
 		o.Remedy = "Hold it for less: take what waits or computes out of it, have more of them, or divide what it protects. More threads gain nothing."
+		if crowd {
+			o.Remedy += " If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
+		}
 	case DoesNotSplit:
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
@@ -70,13 +88,63 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case Order:
 		pool := s.executor(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
-		o.Happened = "Its workers take the newest units first, or those of a higher priority. " + of
-		o.Remedy = "Make it first in, first out: asyncMode of a ForkJoinPool, a FIFO queue of a ThreadPoolExecutor. The run does not get shorter; these units end sooner."
+		happened, remedy := s.order(why.executor)
+		o.Happened, o.Remedy = happened+" "+of, remedy
+	case Crowded:
+		w := s.work(o.why.victim)
+		o.Title = fmt.Sprintf("%s waits for a CPU while %s computes on %s", o.Victim, holder, allCPUs(s.CPUs))
+		o.Happened = fmt.Sprintf("A unit computes for %s itself. %s", units.FormatNs(w.cpuNs/units.Ns(max(1, len(w.all)))), of)
+		switch n := s.count(why.executor); {
+		case s.graph.Executors[why.executor].Leaves:
+			o.Remedy = fmt.Sprintf("A virtual thread keeps its carrier while it computes. Run %s on a pool of platform threads, which the system lets take turns, or cut it into shorter units.", holder)
+		case n > s.CPUs:
+			o.Remedy = fmt.Sprintf("If these must end soon: run %s on no more threads than there are CPUs (%d), or one fewer; %s has %d.", holder, s.CPUs, s.executor(why.executor), n)
+		default:
+			o.Remedy = fmt.Sprintf("If these must end soon: run %s on fewer threads than there are CPUs, or cut it into shorter units.", holder)
+		}
 	case Collection:
 		o.Title = fmt.Sprintf("%s is stopped by the collector (%s)", o.Victim, s.graph.Pauses[why.root.On])
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
 	}
+}
+
+// describeKept writes the sentences about carriers that virtual threads keep while they wait.
+func (s *Session) describeKept(o *Obstacle, why cause, of string) {
+	in, does := s.graph.Classes[why.worker], "waits for something that is not known"
+	if at := why.root.On; at != 0 {
+		does = s.state(account.Frame{State: account.Sleep, On: at})
+		if s.account.Places[at].Kind == "io" {
+			does = s.state(account.Frame{State: account.IO, On: at})
+		}
+	}
+	if why.worker != why.holder {
+		does = fmt.Sprintf("waits for %s, which %s", s.graph.Classes[why.holder], does)
+	}
+	o.Title = fmt.Sprintf("%s waits for a carrier, which virtual threads in %s keep: it %s", o.Victim, in, does)
+	o.Happened = fmt.Sprintf("There are %d carriers. %s", s.count(why.executor), of)
+	o.Remedy = "A virtual thread keeps its carrier while it waits inside a native frame or the initialiser of a class, or for one; before JDK 24 inside synchronized, too. Load what the initialiser loads beforehand, or let it wait outside of these."
+}
+
+// depend says how much of the response times depend on an obstacle.
+func (s *Session) depend(o *Obstacle) string {
+	each := ""
+	for i := range s.account.Classes {
+		if c := &s.account.Classes[i]; c.Class == o.why.victim && c.Units > 1 {
+			each = fmt.Sprintf(" of %s in all, %s each", units.FormatNs(c.Response), units.FormatNs(c.Response/units.Ns(c.Units)))
+			if s.isTimed(c.Class) {
+				each += " from when it is due to its end"
+			}
+		}
+	}
+	return fmt.Sprintf("%s of the response times of %s (%s%s) depend on this.", units.FormatPercent(o.Share), o.Victim, units.FormatNs(o.Ns), each)
+}
+
+func (s *Session) describeInflation(o *Obstacle, x *account.Inflation) {
+	o.Title = fmt.Sprintf("%s takes %.1f times as much CPU time when others compute meanwhile", o.Victim, float64(x.Beside)/float64(max(1, x.Alone)))
+	o.Happened = fmt.Sprintf("A unit computes for %s while another unit computes, and for %s alone (means of %d and %d). That is CPU time, not waiting: each does more work, or its memory is slower. %s",
+		units.FormatNs(x.Beside), units.FormatNs(x.Alone), x.Of[1], x.Of[0], s.depend(o))
+	o.Remedy = "Look for what the units change in common, such as an atomic counter or the seed of one java.util.Random: give each thread its own (ThreadLocalRandom, LongAdder). Else they need more memory bandwidth or cache than there is. More threads gain nothing."
 }
 
 // count is how many workers an executor has.
@@ -121,12 +189,14 @@ func (b *Bound) Text() string {
 func (s *Session) boundText(why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
-	case cpuBound:
+	case cpuBound, Crowded:
 		return fmt.Sprintf("%s %s, mostly in %s", allCPUs(s.CPUs), verb(s.CPUs, "computes", "compute"), class)
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used", class, wanted, s.CPUs)
 	case own:
 		return fmt.Sprintf("%s %s", class, s.state(why.root))
+	case sized:
+		return fmt.Sprintf("all %d workers of %s are in %s, which %s", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
 	case otherLoads:
 		return "other programs, or threads of the JVM, have the CPUs"
 	case notKnown:

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"maps"
 	"slices"
 
 	"stackagent/granularity/graph"
@@ -12,6 +13,7 @@ type work struct {
 	all   []units.Ns            // by unit
 	by    map[uint32][]units.Ns // by executor, in order of time
 	cpuNs units.Ns              // summed
+	timed int                   // units that were to run later than they were submitted
 }
 
 // work is that of a class.
@@ -42,11 +44,24 @@ func (s *Session) readWork() {
 				n += x.Len
 			}
 		}
+		if u.Timed {
+			w.timed++
+		}
 		w.all, w.by[u.Executor], w.cpuNs = append(w.all, n), append(w.by[u.Executor], n), w.cpuNs+n
 		if most, seen := s.mostRun[u.Executor]; !seen || len(w.by[u.Executor]) > len(s.works[most].by[u.Executor]) {
 			s.mostRun[u.Executor] = u.Class
 		}
 	}
+}
+
+// most is the executor that runs most of the units.
+func (w *work) most() (executor uint32) {
+	for _, e := range slices.Sorted(maps.Keys(w.by)) {
+		if len(w.by[e]) > len(w.by[executor]) {
+			executor = e
+		}
+	}
+	return executor
 }
 
 // largest is the share of the class's work in one unit.
@@ -57,30 +72,8 @@ func (w *work) largest() float64 {
 	return share(slices.Max(w.all), w.cpuNs)
 }
 
-// Units are dearer in a larger pool if there are at least leastCompared of them in both, and their medians differ by the factor dearer.
-const (
-	leastCompared = 10
-	dearer        = 1.2
-)
-
-// dearer reports whether units of the class of which an executor runs most take notably more CPU time in one with more workers: they change
-// the same data, and more workers gain little. Only the later half of each pool's units counts: it is warm.
-func (s *Session) dearer(executor uint32) bool {
-	s.readWork()
-	w := s.work(s.mostRun[executor])
-	own := w.by[executor]
-	if len(own) < leastCompared {
-		return false
-	}
-	for other, list := range w.by {
-		if len(list) >= leastCompared && s.count(other) > s.count(executor) && float64(median(list[len(list)/2:])) >= dearer*float64(median(own[len(own)/2:])) {
-			return true
-		}
-	}
-	return false
-}
-
-func median(list []units.Ns) units.Ns {
-	list = slices.Sorted(slices.Values(list))
-	return list[len(list)/2]
+// isTimed reports whether most units of a class were to run later than they were submitted, as periods.
+func (s *Session) isTimed(class uint32) bool {
+	w := s.work(class)
+	return 2*w.timed > len(w.all)
 }

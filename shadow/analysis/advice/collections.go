@@ -16,6 +16,9 @@ type CostlyPauses struct {
 	Asked units.Ns `json:"asked_for_ns"`
 	// Unseen is whether most collections may have been asked for: their causes are not known.
 	Unseen bool `json:"causes_unknown"`
+	// Cause is the most frequent one of those that nobody asked for, in HotSpot's words, and OfCause their number; "": not known.
+	Cause   string `json:"cause,omitempty"`
+	OfCause int64  `json:"of_cause,omitempty"` // how many pauses, or collections, had it
 }
 
 // all is the time stopped, without that lost to waiting for processors, and the time
@@ -48,6 +51,7 @@ func costlyPauses(s *search) *Finding {
 	}
 	e.Asked = c.part(e.all(), c.ExplicitTime+c.AskedTime)
 	e.Unseen = c.Other == 0 || c.Explicit+c.Asked > 0 && c.Unseen >= c.Explicit+c.Asked+c.Other
+	e.Cause, e.OfCause = c.Cause, c.OfCause
 	if s.tooLittle(e.cost() - e.Asked) {
 		return nil
 	}
@@ -63,6 +67,9 @@ type Explicit struct {
 	Cost   units.Ns `json:"cost_ns"`        // of all collections
 	Others units.Ns `json:"others_ns"`      // of Cost: in collections that ran for another known reason
 	Paused bool     `json:"of_pauses"`      // the numbers are of pauses, of which a concurrent collection has several
+	// Askers are the places in the program that asked for them, most first; none: not known.
+	Askers  []Asker `json:"askers,omitempty"`
+	Buffers int64   `json:"for_buffers,omitempty"` // of Count: the JDK asked, because a direct buffer found no memory
 }
 
 // saves is the cost without that of the collections that ran for another reason.
@@ -74,7 +81,7 @@ func explicit(s *search) *Finding {
 	if cost == nil || c.Explicit == 0 || s.tooLittle(c.part(cost.cost(), c.ExplicitTime)) {
 		return nil
 	}
-	e := &Explicit{c.Explicit, c.Unseen, cost.all(), c.part(cost.all(), c.OtherTime+c.AskedTime), c.Paused}
+	e := &Explicit{c.Explicit, c.Unseen, cost.all(), c.part(cost.all(), c.OtherTime+c.AskedTime), c.Paused, c.Askers, c.Buffers}
 	return s.replayed(found("", e, NotNeeded), func(r Replayer) (units.Ns, error) { return r.WithoutCollections(SystemGC) })
 }
 

@@ -42,6 +42,7 @@ type Facts struct {
 	Thresholds    *Thresholds // nil: DefaultThresholds
 	Replayer      Replayer    // nil: findings about no pool have no prediction
 
+	Kept        []Kept       // cancelled tasks that executors keep, most first
 	Units       *UnitFacts   // nil: units and the machine are unknown
 	Note        *unit.Note   // nil: the facts are of executions
 	Submissions *Submissions // nil: units were not read
@@ -83,11 +84,13 @@ type UnitFacts struct {
 	CPUs     int
 	Classes  []UnitClass
 	Pools    []Pool
-	MaxDepth int64         // executions on the deepest stack
-	Deepest  string        // the class of the innermost one
-	Lost     bool          // events were lost: no finding may rest on missing events
-	Unended  bool          // the record breaks off, or the session still runs
-	Virtual  *VirtualFacts // nil: no virtual threads, or nothing known about them
+	Backlogs []Backlog       // most first
+	Ended    []EndedPeriodic // most missing first
+	MaxDepth int64           // executions on the deepest stack
+	Deepest  string          // the class of the innermost one
+	Lost     bool            // events were lost: no finding may rest on missing events
+	Unended  bool            // the record breaks off, or the session still runs
+	Virtual  *VirtualFacts   // nil: no virtual threads, or nothing known about them
 	// Taken is the CPU time of other programs while threads of the JVM waited for a
 	// processor, during Recorded; NotMeasured: not known.
 	Taken    units.Ns
@@ -108,8 +111,18 @@ type Collections struct {
 	// begin to the end, concurrent phases included; of pauses it is their part of Stopped.
 	Explicit, Asked, Other             int64
 	ExplicitTime, AskedTime, OtherTime units.Ns
-	Unseen                             int64 // of which only the number is known
-	Paused                             bool  // the numbers are of pauses, of which a concurrent collection has several
+	Unseen                             int64   // of which only the number is known
+	Askers                             []Asker // of Explicit, most first
+	Buffers                            int64   // of Explicit: the JDK asked, because a direct buffer found no memory
+	Cause                              string  // the most frequent one of Other
+	OfCause                            int64
+	Paused                             bool // the numbers are of pauses, of which a concurrent collection has several
+}
+
+// Asker is a place in the program that asks for collections.
+type Asker struct {
+	Site  string `json:"site"`
+	Count int64  `json:"collections"`
 }
 
 // Waits is what was lost by waiting for processors, by the scheduling record: while r of

@@ -39,8 +39,9 @@ func neverRun(s *search) *Finding {
 	own := slices.DeleteFunc(ownTasks(rows, granularity.ByNever), func(r granularity.Hotspot) bool { return r.Library || isForkJoin(r) || !leftBehind(&r) })
 	never, created := granularity.SumNever(own)
 	kind := Fact
-	known := never - int64(min(s.LostEvents, uint64(never))) // a lost event may be the execution of one of them
-	if !s.Unended && !s.Damaged && known >= max(1, s.t.NeverTasks) && float64(known) >= s.t.NeverShare*float64(created) {
+	known := never - int64(min(s.LostEvents, uint64(never)))                             // a lost event may be the execution of one of them
+	kept := slices.ContainsFunc(s.Kept, func(k Kept) bool { return 2*k.Tasks >= never }) // they are the tasks around these
+	if !kept && !s.Unended && !s.Damaged && known >= max(1, s.t.NeverTasks) && float64(known) >= s.t.NeverShare*float64(created) {
 		kind, rows = Advice, own
 		x.Never, x.Created, x.OfProgram, x.Fates = never, created, true, granularity.FatesOf(own)
 	} else {

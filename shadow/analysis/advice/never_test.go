@@ -59,7 +59,7 @@ func TestNeverRun(t *testing.T) {
 		{"most were submitted", []granularity.Hotspot{made(granularity.Fates{NeverSubmitted: 1999, NeverRun: 2001}, 0)}, 0, true, "4,000 tasks of the program"},
 		{"copies of them ran", []granularity.Hotspot{sent}, 0, false, fact4000},
 		{"timeouts", []granularity.Hotspot{made(granularity.Fates{Cancelled: 4000}, 0)}, 0, false,
-			fact4000 + " 4,000 were cancelled. If a ScheduledThreadPoolExecutor had them, it keeps them and what they refer to until they are due, unless setRemoveOnCancelPolicy is set."},
+			fact4000 + " 4,000 were cancelled."},
 		{"lost", []granularity.Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. Events were lost, so it may be fewer."},
 		{"fork/join", []granularity.Hotspot{{Class: "app.Fib", Kinds: units.KindForkJoin, Created: 10, Executions: 5, NeverExecuted: 5}}, 0, false,
 			"5 tasks (50 % of those created) never executed, all of them app.Fib. They include fork/join tasks whose compute() is called directly"},

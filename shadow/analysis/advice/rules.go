@@ -41,7 +41,10 @@ var rules = []rule{
 	{name: "coarse-grained", kind: Advice, pool: judged(coarseUnit), find: coarseExecutions},
 	{name: "load-imbalance", kind: Advice, pool: judged(imbalance)},
 	{name: "deep-nesting", kind: Advice, find: one(deepNesting)},
+	{name: "ended-periodic", kind: Advice, find: endedPeriodic},
 	{name: "swallowed-exceptions", kind: Advice, find: swallowed},
+	{name: "backlog", kind: Advice, find: backlogged},
+	{name: "kept-cancelled", kind: Advice, find: keptCancelled},
 	{name: "garbage-collection", kind: Advice, find: one(costlyPauses)},
 	{name: "explicit-collections", kind: Advice, find: one(explicit)},
 

@@ -1,5 +1,13 @@
 package advice
 
+import (
+	"fmt"
+	"slices"
+
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+)
+
 // Swallowed are exceptions that only a future saw.
 type Swallowed struct {
 	Site    string `json:"site,omitempty"`
@@ -15,9 +23,48 @@ func swallowed(s *search) []Finding {
 	var out []Finding
 	for i := range s.Units.Classes {
 		c := &s.Units.Classes[i]
+		if slices.ContainsFunc(s.Units.Ended, func(e EndedPeriodic) bool { return e.Class == c.Name }) {
+			continue
+		}
 		if c.Swallowed+c.Kept >= max(1, s.t.SwallowedUnits) {
 			out = append(out, Finding{Class: c.Name, Evidence: &Swallowed{c.Site, c.Swallowed, c.Kept, s.Units.Unended}})
 		}
 	}
 	return out
+}
+
+// EndedPeriodic is a task with a period that its executor runs no more, because a run ended with an exception.
+type EndedPeriodic struct {
+	Class   string   `json:"class"`
+	Runs    int64    `json:"runs"`
+	After   units.Ns `json:"after_ns"`  // since the start of the session, when the last run began
+	Period  units.Ns `json:"period_ns"` // between the times at which runs were due, on average
+	Missing int64    `json:"missing"`   // runs that would have been due until the end of the session
+}
+
+func endedPeriodic(s *search) (list []Finding) {
+	if s.Units == nil {
+		return nil
+	}
+	for i := range s.Units.Ended {
+		if e := s.Units.Ended[i]; e.Missing >= 1 && len(list) < maxNamed {
+			list = append(list, Finding{Class: e.Class, Evidence: &e})
+		}
+	}
+	return list
+}
+
+func (e *EndedPeriodic) title(*Finding) string {
+	return fmt.Sprintf("The periodic task %s ended after %s: the last one threw an exception", e.Class, text.PluralExact(e.Runs, "run", "runs"))
+}
+
+func (e *EndedPeriodic) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }
+
+func (e *EndedPeriodic) happened() string {
+	return fmt.Sprintf("It began %s after the start of the session. Its executor never runs it again, and only the task's future knows why: at its period of %s, about %s missing to the end.",
+		units.FormatNs(e.After), units.FormatNs(e.Period), text.PluralExact(e.Missing, "run is", "runs are"))
+}
+
+func (e *EndedPeriodic) remedy() string {
+	return "Catch exceptions inside the task, or ask its ScheduledFuture (get), which throws it."
 }

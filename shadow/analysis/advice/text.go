@@ -317,6 +317,9 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 		s += ", with the time to reach its safepoints"
 	}
 	s += "."
+	if e.Cause != "" {
+		s += fmt.Sprintf(" Most pauses (%s) were for %s.", units.FormatExact(e.OfCause), e.Cause)
+	}
 	if e.Waited != nil && *e.Waited > 0 {
 		s += fmt.Sprintf(" For %s of the %s its threads only waited for a processor.", units.FormatNs(*e.Waited), units.FormatNs(e.Stopped))
 	}
@@ -340,6 +343,12 @@ func (e *CostlyPauses) title(*Finding) string {
 }
 
 func (e *CostlyPauses) remedy() string {
+	switch e.Cause {
+	case "G1 Humongous Allocation":
+		return "These are for single objects of half a region of G1 or more. Reuse them, make them smaller, or make the regions larger (-XX:G1HeapRegionSize)."
+	case "Metadata GC Threshold":
+		return "Classes are loaded faster than metaspace grows: make it larger from the start (-XX:MetaspaceSize), or load fewer."
+	}
 	return "Try a larger heap if there is the memory, or another collector, or allocate less inside the tasks."
 }
 
@@ -352,13 +361,41 @@ func (e *Explicit) sentence(f *Finding) string {
 	if e.Paused {
 		what = text.Plural(e.Count, "pause was", "pauses were")
 	}
-	return fmt.Sprintf("The program, or the JDK for it, asks for collections: %s because of System.gc()%s. A larger heap does not avoid them.",
-		what, unseen)
+	return fmt.Sprintf("%s: %s because of System.gc()%s%s. A larger heap does not avoid them.", e.title(f), what, unseen, e.by())
 }
 
-func (e *Explicit) title(*Finding) string { return "System.gc() is called" }
+// by says who asked.
+func (e *Explicit) by() string {
+	if len(e.Askers) == 0 {
+		return ""
+	}
+	var list []string
+	for _, x := range e.Askers[:min(len(e.Askers), maxNamed)] {
+		list = append(list, fmt.Sprintf("%s (%s)", x.Site, units.FormatExact(x.Count)))
+	}
+	return ", called by " + join(list)
+}
+
+// forBuffers reports whether it is the JDK that asks, because direct buffers find no memory.
+func (e *Explicit) forBuffers() bool { return 2*e.Buffers > e.Count }
+
+func (e *Explicit) title(*Finding) string {
+	switch {
+	case e.forBuffers():
+		return "Direct buffers run out of memory, for which the JDK asks for collections"
+	case len(e.Askers) > 0:
+		return "The program asks for collections"
+	}
+	return "The program, or the JDK for it, asks for collections"
+}
 
 func (e *Explicit) remedy() string {
+	switch {
+	case e.forBuffers():
+		return "Make the direct buffers once and reuse them, or allow more memory for them (-XX:MaxDirectMemorySize): each is freed only when a collection finds that nobody has it any more."
+	case len(e.Askers) > 0:
+		return "Take the call out, or start the JVM with -XX:+ExplicitGCInvokesConcurrent."
+	}
 	return "Who calls it is not recorded: JFR's event jdk.SystemGC has the stack. Take the call out if it is the program's. The JDK calls it itself when direct buffers run out, and for RMI: " +
 		"these calls must stay, and a program that no longer calls it may need a larger -XX:MaxDirectMemorySize."
 }

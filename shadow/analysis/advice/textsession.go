@@ -188,8 +188,7 @@ func (e *NeverExecuted) sentence(*Finding) string {
 		s += " They include fork/join tasks whose compute() is called directly, which is usual and cheap."
 	}
 	if program := e.Never - e.OfJDK; e.Cancelled >= rateFrom && 2*e.Cancelled >= program {
-		s += fmt.Sprintf(" %s cancelled. If a ScheduledThreadPoolExecutor had them, it keeps them and what they refer to until they are due, unless setRemoveOnCancelPolicy is set.",
-			text.PluralExact(e.Cancelled, "was", "were"))
+		s += fmt.Sprintf(" %s cancelled.", text.PluralExact(e.Cancelled, "was", "were"))
 	}
 	if e.Stages > 0 {
 		s += " " + stages

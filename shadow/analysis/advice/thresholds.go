@@ -33,6 +33,8 @@ type Thresholds struct {
 	Depth          int64
 	SwallowedUnits int64
 	NeverTasks     int64
+	KeptTasks      int64
+	BacklogTasks   int64
 	NeverShare     float64
 	GCShare        float64
 	Taken          float64
@@ -69,6 +71,8 @@ var thresholds = []threshold{
 	{"depth", 256, "executions on one stack", func(t *Thresholds) any { return &t.Depth }},
 	{"swallowed", 1, "units whose exception their future kept", func(t *Thresholds) any { return &t.SwallowedUnits }},
 	{"never-tasks", 1000, "tasks of the program that never ran", func(t *Thresholds) any { return &t.NeverTasks }},
+	{"kept-tasks", 1000, "cancelled tasks that an executor keeps", func(t *Thresholds) any { return &t.KeptTasks }},
+	{"backlog-tasks", 1000, "tasks of a class that nobody submits and one busy thread runs", func(t *Thresholds) any { return &t.BacklogTasks }},
 	{"never-share", 0.01, "share of the created tasks that never ran", func(t *Thresholds) any { return &t.NeverShare }},
 	{"gc-share", 0.05, "share of the session stopped for garbage collection", func(t *Thresholds) any { return &t.GCShare }},
 	{"taken", 0.1, "share of the CPU time that other programs took from waiting threads", func(t *Thresholds) any { return &t.Taken }},

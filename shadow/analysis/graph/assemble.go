@@ -8,16 +8,18 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 )
 
 // Session is the graph of a session.
 type Session struct {
 	*graph.Graph
 	Recorded      *graph.Schedule
-	activity.Span                   // that the graph covers
-	Units         []uint64          // by unit: its task; 0: the body of a thread
-	NotKnown      map[string]string // what the graph lacks -> why
-	Bulk          map[string]bool   // classes of units that the JDK makes by splitting one operation, such as a parallel stream
+	activity.Span                              // that the graph covers
+	Units         []uint64                     // by unit: its task; 0: the body of a thread
+	NotKnown      map[string]string            // what the graph lacks -> why
+	Bulk          map[string]bool              // classes of units that the JDK makes by splitting one operation, such as a parallel stream
+	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: it is none of the session's
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 
@@ -73,8 +75,9 @@ type assembly struct {
 	also  [][]uint32 // see stepOf
 	of    []int      // by unit of the graph: index in rec.units
 	waits []waitOf
-	pools map[uint32]uint32         // executors of the graph
-	ran   map[uint32]map[uint32]int // by executor: the threads that ran its units, and how many
+	pools map[uint32]uint32            // executors of the graph
+	given map[uint32]*session.Executor // by executor of the graph
+	ran   map[uint32]map[uint32]int    // by executor: the threads that ran its units, and how many
 
 	left     []left // in order, after resolve
 	carriers uint32 // the executor of virtual threads; 0: they are not limited
@@ -87,7 +90,7 @@ func assemble(rec *recording) (*Session, error) {
 }
 
 func newAssembly(rec *recording, most int) *assembly {
-	return &assembly{rec: rec, most: most, pools: map[uint32]uint32{}, ran: map[uint32]map[uint32]int{}}
+	return &assembly{rec: rec, most: most, pools: map[uint32]uint32{}, given: map[uint32]*session.Executor{}, ran: map[uint32]map[uint32]int{}}
 }
 
 func (a *assembly) run() (*Session, error) {
@@ -180,6 +183,9 @@ func (a *assembly) addPools() {
 			e.Order, e.Helps = graph.Stealing, true
 		}
 		a.pools[id] = a.b.Executor(e)
+		if given := a.rec.executors[id].given; given != nil {
+			a.given[a.pools[id]] = given
+		}
 	}
 }
 

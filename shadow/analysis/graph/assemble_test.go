@@ -158,7 +158,7 @@ func manyUnits() *recording {
 func TestAnyRecording(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
-		r := &recording{Span: activity.Span{From: 0, To: 100 * ms}, cpus: rng.IntN(3), threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{2: {"fj", true}}}
+		r := &recording{Span: activity.Span{From: 0, To: 100 * ms}, cpus: rng.IntN(3), threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{2: {name: "fj", forkJoin: true}}}
 		for id := range uint32(4) {
 			th := &threadOf{id: id, name: "t", worker: rng.IntN(2) == 0}
 			for at := rng.Int64N(20); at < 100 && rng.IntN(12) > 0; {
@@ -352,6 +352,39 @@ func TestLate(t *testing.T) {
 		if err != nil || p.Predicted/ms != want {
 			t.Errorf("submitted by itself: %v: %+v (%v), by hand %d ms", again, p, err, want)
 		}
+	}
+}
+
+// TestFixedRate: five periods, due each 10 ms from 10 ms on; a job of 35 ms before the second keeps the worker until 47, so that the second to the fourth
+// are late, and queued again only as the one before ends. Each is due when the rate says.
+func TestFixedRate(t *testing.T) {
+	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}}
+	reader := reader{rec: r, byTask: map[uint64][]int{1: {0, 1, 2, 3, 4}}}
+	add := func(start, submitted, due units.MonoNs) {
+		u := unitOf{id: 1, class: "Tick", start: start * ms, end: (start + 1) * ms, submitted: submitted * ms, due: due * ms, late: due == submitted, again: len(r.units) > 0}
+		r.units = append(r.units, u)
+	}
+	add(10, 0, 10)
+	add(47, 48, 48) // late: due is when it was queued again
+	r.units[1].due, r.units[1].submitted, r.units[1].late = 11*ms, 11*ms, true
+	add(48, 48, 48)
+	add(49, 49, 49)
+	add(51, 50, 50)
+	r.units[4].late, r.units[4].submitted = false, 49*ms+500_000
+	if err := reader.fixRates(); err != nil {
+		t.Fatal(err)
+	}
+	for k, due := range []units.MonoNs{10, 20, 30, 40, 50} {
+		if u := &r.units[k]; u.due != due*ms || u.fixed != (k > 0) {
+			t.Errorf("period %d is due at %v, fixed %v; want %v ms", k, u.due, u.fixed, due)
+		}
+	}
+	r.units[2].late, r.units[2].due = false, 37*ms // not at a rate
+	for k := range r.units {
+		r.units[k].fixed = false
+	}
+	if err := reader.fixRates(); err != nil || r.units[3].fixed {
+		t.Errorf("periods that are due at odd times are taken for a fixed rate (%v)", err)
 	}
 }
 

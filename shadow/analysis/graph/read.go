@@ -77,7 +77,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if v := s.Manifest.Scheduling; v != nil {
 		r.rec.pins.all = v.PinnedNs
 	}
-	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.readActivity, r.readWaits} {
+	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.fixRates, r.readActivity, r.readWaits} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -338,6 +338,6 @@ func (r *reader) finish() {
 	r.rec.carriers = len(r.carriers)
 	for i := range r.s.Executors() {
 		e := &r.s.Executors()[i]
-		r.rec.executors[e.ID] = executorOf{name: r.index.ExecutorLabel(e.ID), forkJoin: strings.Contains(e.Class, "ForkJoinPool")}
+		r.rec.executors[e.ID] = executorOf{name: r.index.ExecutorLabel(e.ID), forkJoin: strings.Contains(e.Class, "ForkJoinPool"), given: e}
 	}
 }

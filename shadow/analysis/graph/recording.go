@@ -32,6 +32,7 @@ type unitOf struct {
 	submitted  units.MonoNs // 0: not known
 	due        units.MonoNs // if it was to run later
 	late       bool         // it was to run before its submission
+	fixed      bool         // it is a later period at a fixed rate: due is right even if it is late
 	again      bool         // an earlier unit of the same task submitted it
 	submitter  uint32       // thread; 0: not known
 	executor   uint32       // in the session; 0: none
@@ -50,7 +51,7 @@ type unitOf struct {
 }
 
 // timed reports whether the unit was to run later than it was submitted.
-func (u *unitOf) timed() bool { return u.due > u.submitted }
+func (u *unitOf) timed() bool { return u.fixed || u.due > u.submitted }
 
 // piece is a stretch of a thread's time: on a CPU or ready for it, or one wait.
 type piece struct {
@@ -99,6 +100,7 @@ type leftTask struct {
 type executorOf struct {
 	name     string
 	forkJoin bool
+	given    *session.Executor // nil: it is none of the session's
 }
 
 // threadOf is a thread of the program.

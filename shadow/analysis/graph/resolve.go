@@ -96,7 +96,7 @@ func (a *assembly) finish() (*Session, error) {
 		}
 		return place[r.unit][r.step] + 1
 	}
-	out := &Session{Span: a.rec.Span, Recorded: &graph.Schedule{End: make([]graph.Moment, 0, total)}}
+	out := &Session{Span: a.rec.Span, Given: a.given, Recorded: &graph.Schedule{End: make([]graph.Moment, 0, total)}}
 	all, counts := make([]graph.Step, 0, total), make([]uint32, len(a.steps))
 	for n, steps := range a.steps {
 		u, first := &a.rec.units[a.of[n]], len(all)
@@ -214,7 +214,7 @@ func (a *assembly) idle(u *unitOf, at units.MonoNs) bool {
 // A worker that was idle had to wake up first: it need not if it comes from another unit.
 func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	g, m := a.b.At(u.at-1), graph.Moment{At: a.since(u.start)}
-	due := max(u.submitted, u.due)
+	due := max(u.submitted, u.due) // from when its worker could run it
 	if due == 0 || due > u.start {
 		due = u.start
 	}
@@ -236,7 +236,11 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	default: // its worker may have done anything until then
 		due = u.start
 	}
-	g.Late, g.Timed = u.late && u.again, u.timed()
+	g.Late, g.Timed = u.late && u.again && !u.fixed, u.timed()
+	if u.fixed && u.submittedBy.known {
+		g.Fixed, g.Due = true, a.since(u.due)
+		return m
+	}
 	if u.submittedBy.known {
 		g.Delay = units.Ns(max(0, due-u.submitted))
 	} else {

@@ -1,6 +1,8 @@
 package summary
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -190,9 +192,32 @@ func (a *analysis) advise(sum *Summary) error {
 		if sum.facts.Units, err = evidence.Units(a.s, u, x, names, a.thresholds()); err != nil {
 			return err
 		}
+		if sum.facts.Kept, err = a.kept(sum, x); err != nil {
+			return err
+		}
 	}
 	sum.Findings = advice.Find(&sum.facts)
 	return nil
+}
+
+// kept lists the cancelled tasks that executors keep, if enough were cancelled to look for them.
+func (a *analysis) kept(sum *Summary, x *callsite.Index) ([]advice.Kept, error) {
+	if f := sum.Tasks.Fates; f == nil || f.Cancelled < a.thresholds().KeptTasks {
+		return nil, nil
+	}
+	of, err := a.s.KeptCancelled()
+	var list []advice.Kept
+	for k, n := range of {
+		c := a.s.ClassByID(k.Class)
+		if c != nil && !unit.IsJDK(c.Name, c.Kinds) {
+			e := a.s.ExecutorByID(k.Executor)
+			list = append(list, advice.Kept{Class: c.Name, Executor: x.ExecutorLabel(k.Executor), Tasks: n, Subclass: e != nil && e.Class != "java.util.concurrent.ScheduledThreadPoolExecutor"})
+		}
+	}
+	slices.SortFunc(list, func(x, y advice.Kept) int {
+		return cmp.Or(cmp.Compare(y.Tasks, x.Tasks), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Executor, y.Executor))
+	})
+	return list, err
 }
 
 // FromSession is the source that reads s.

@@ -163,6 +163,8 @@ func rowPause(r *store.Pause, x *wire.Pause, c *clock, _ nsPerTick) {
 	r.StartNs = int64(c.mono(x.Start))
 	r.EndNs = int64(c.mono(x.End))
 	r.Cause = x.Cause.String()
+	r.Site = x.Site
+	r.Buffers = uint32(x.Buffers)
 }
 
 func rowOSThread(r *store.OSThread, x *wire.OSThread, _ *clock, _ nsPerTick) {
@@ -221,6 +223,12 @@ func rowExecutor(r *store.Executor, x *wire.Executor, _ *clock, _ nsPerTick) {
 	r.MadeIn = x.MadeIn
 	r.File = x.File
 	r.Line = x.Line
+	r.Core = x.Core
+	r.Maximum = x.Maximum
+	r.Queue = x.Queue
+	r.Bound = x.Bound
+	r.RemovesCancelled = x.RemovesCancelled
+	r.AsyncMode = x.AsyncMode
 }
 
 func rowSite(r *store.Site, x *wire.Site, _ *clock, _ nsPerTick) {

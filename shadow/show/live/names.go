@@ -287,7 +287,11 @@ func (j *jvm) describeExecutor(e *wire.Executor) {
 	if len(j.executors) >= maxSites && j.executors[e.ID] == nil {
 		return
 	}
-	j.executors[e.ID] = &store.Executor{ID: e.ID, Class: name(e.Class), Name: name(e.Name), MadeIn: name(e.MadeIn), File: name(e.File), Line: e.Line}
+	x := store.Executor{ID: e.ID, Class: name(e.Class), Name: name(e.Name), MadeIn: name(e.MadeIn), File: name(e.File), Line: e.Line}
+	if before := j.executors[e.ID]; before != nil {
+		x = x.After(*before)
+	}
+	j.executors[e.ID] = &x
 }
 
 // siteTitle is where something is submitted; "": not known.

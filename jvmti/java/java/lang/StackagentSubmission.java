@@ -3,11 +3,16 @@ package java.lang;
 import static java.lang.StackagentLayout.*;
 
 import java.util.TimerTask;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.LinkedBlockingDeque;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
@@ -612,6 +617,65 @@ public final class StackagentSubmission {
         int id = executorId(executor);
         if (context != 0 && id != 0 && ownId(executor.getClass())) {
             working0(context, t, id);
+            given(executor, id);
+        }
+    }
+
+    /** What the program gave the executor: by now it has set what it sets. Its methods are not called, as a subclass may have its own. */
+    @Hidden
+    private static void given(Object executor, int id) {
+        if (executor instanceof ThreadPoolExecutor) {
+            Object queue = field(executor, ThreadPoolExecutor.class, "workQueue");
+            boolean removes = executor instanceof ScheduledThreadPoolExecutor
+                    && number(executor, ScheduledThreadPoolExecutor.class, "removeOnCancel", true) != 0;
+            given0(id, executor.getClass(), number(executor, ThreadPoolExecutor.class, "corePoolSize", false),
+                    number(executor, ThreadPoolExecutor.class, "maximumPoolSize", false), queue == null ? null : queue.getClass(),
+                    bound(queue), removes, false);
+        } else if (executor.getClass() == ForkJoinPool.class) {
+            long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
+            ForkJoinPool pool = (ForkJoinPool) executor;
+            given0(id, ForkJoinPool.class, 0, pool.getParallelism(), null, 0, false, pool.getAsyncMode());
+            if (Stackagent.BYTECODES) {
+                Stackagent.reset(mark);
+            }
+        }
+    }
+
+    /** The most elements that a queue of the JDK holds; 0: not known, or none. */
+    @Hidden
+    private static int bound(Object queue) {
+        if (queue instanceof LinkedBlockingQueue) {
+            return number(queue, LinkedBlockingQueue.class, "capacity", false);
+        }
+        if (queue instanceof LinkedBlockingDeque) {
+            return number(queue, LinkedBlockingDeque.class, "capacity", false);
+        }
+        if (queue instanceof ArrayBlockingQueue) {
+            Object items = field(queue, ArrayBlockingQueue.class, "items");
+            return items instanceof Object[] ? ((Object[]) items).length : 0;
+        }
+        if (queue == null) {
+            return 0;
+        }
+        switch (queue.getClass().getName()) {
+            case "java.util.concurrent.PriorityBlockingQueue":
+            case "java.util.concurrent.LinkedTransferQueue":
+            case "java.util.concurrent.DelayQueue":
+            case "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue":
+                return Integer.MAX_VALUE;
+            default:
+                return 0;
+        }
+    }
+
+    /** 0: in this JDK the class has no such field. */
+    @Hidden
+    private static int number(Object of, Class<?> c, String name, boolean isFlag) {
+        try {
+            long at = U.objectFieldOffset(c, name);
+            return !isFlag ? U.getInt(of, at) : U.getBoolean(of, at) ? 1 : 0;
+        } catch (InternalError none) {
+            return 0;
         }
     }
 
@@ -758,6 +822,7 @@ public final class StackagentSubmission {
         newExecutor0(null, null);
         executorMade0(0, null);
         working0(0, null, 0);
+        given0(0, null, 0, 0, null, 0, false, false);
     }
 
     private static native long submit0(long context, long id, int classId, int executor, int flags);
@@ -802,4 +867,8 @@ public final class StackagentSubmission {
 
     /** The thread works for the executor. */
     private static native void working0(long context, Thread thread, int executor);
+
+    /** Describes an executor with what it was given; does nothing if it has described it so before. */
+    private static native void given0(int id, Class<?> c, int core, int maximum, Class<?> queue, int bound, boolean removesCancelled,
+            boolean asyncMode);
 }

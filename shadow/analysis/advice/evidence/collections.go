@@ -1,6 +1,9 @@
 package evidence
 
 import (
+	"cmp"
+	"slices"
+
 	"stackagent/granularity/activity"
 	"stackagent/granularity/gc"
 	"stackagent/hpc/sched"
@@ -34,6 +37,7 @@ func (a *advisor) collections() (*advice.Collections, []activity.Span) {
 		c.Stopped += s.Len()
 	}
 	if countPauses(c, a.s.Pauses) {
+		a.countAskers(c)
 		return c, spans
 	}
 	record, err := a.s.Activity()
@@ -44,6 +48,30 @@ func (a *advisor) collections() (*advice.Collections, []activity.Span) {
 		countCauses(c, samples)
 	}
 	return c, spans
+}
+
+// countAskers adds who asked for collections, and why most of the others ran.
+func (a *advisor) countAskers(c *advice.Collections) {
+	askers, causes := map[string]int64{}, map[string]int64{}
+	for i := range a.s.Pauses {
+		p := &a.s.Pauses[i]
+		switch {
+		case p.ForBuffers:
+			c.Buffers++
+		case p.Cause != "" && p.Cause != advice.SystemGC && !askedFor[p.Cause]:
+			causes[p.Cause]++
+		}
+		if p.Asker != 0 {
+			askers[a.origins.SiteLabel(p.Asker)]++
+		}
+	}
+	for site, n := range askers {
+		c.Askers = append(c.Askers, advice.Asker{Site: site, Count: n})
+	}
+	slices.SortFunc(c.Askers, func(x, y advice.Asker) int { return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Site, y.Site)) })
+	if c.Cause = most(causes); c.Cause != "" {
+		c.OfCause = causes[c.Cause]
+	}
 }
 
 // collected adds what collections cost.

@@ -37,7 +37,8 @@ type advisor struct {
 	times       *session.Times // nil: no scheduling record
 	virtual     virtualSum
 	pauses      *pauses
-	kept        int64 // units, one by one
+	kept        int64               // units, one by one
+	periods     map[uint64]*periods // by task
 }
 
 type poolSum struct {
@@ -68,7 +69,7 @@ type classSums struct {
 // The session must have recorded its submissions. names is nil if units are named after their classes.
 func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsite.Names, t advice.Thresholds) (*advice.UnitFacts, error) {
 	slack := units.MonoNs(t.FineWork)
-	a := &advisor{names: map[uint32]string{}, pauses: newPauses(s.Spans()), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
+	a := &advisor{names: map[uint32]string{}, pauses: newPauses(s.Spans()), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, periods: map[uint64]*periods{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, summaries: map[uint32][]piece{}}
 	a.titleOf = func(class uint32) string { return unit.ClassName(s, class) }
 	if names != nil {
@@ -89,7 +90,13 @@ func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsit
 			return nil, fmt.Errorf("reading the %s of session %s: %w", step.what, s.Manifest.Session, err)
 		}
 	}
-	return a.facts(t), nil
+	backlogs, err := a.backlogs(t)
+	if err != nil {
+		return nil, fmt.Errorf("reading the backlogs of session %s: %w", s.Manifest.Session, err)
+	}
+	f := a.facts(t)
+	f.Backlogs, f.Ended = backlogs, a.endedPeriodic()
+	return f, nil
 }
 
 // deep is the depth of an execution; the outermost has 1.
@@ -133,6 +140,7 @@ func (a *advisor) unit(x *unit.Unit) {
 	if x.Running {
 		return
 	}
+	a.period(x)
 	p.add(x)
 	a.keep(x, p)
 	if wall := x.Work[granularity.SelfWall]; wall.Measured() {

@@ -1,0 +1,55 @@
+package account
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"stackagent/shadow/analysis/wait"
+)
+
+// size says what an executor was given that keeps it from having more workers, and how to have as many as CPUs.
+func (s *Session) size(executor uint32) (happened, remedy string) {
+	remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d).", s.CPUs)
+	e := s.graph.Given[executor]
+	switch {
+	case e == nil || e.Maximum == 0:
+		if strings.Contains(s.executor(executor), "ThreadPoolExecutor") {
+			remedy += " A ThreadPoolExecutor starts more than its core size only when its queue is full."
+		}
+		return "", remedy
+	case strings.HasSuffix(e.Queue, "$DelayedWorkQueue"):
+		return fmt.Sprintf("Its core size is %d, and a ScheduledThreadPoolExecutor never has more workers.", e.Core), remedy
+	case e.Core < e.Maximum && e.Bound != 0:
+		happened = fmt.Sprintf("Its core size is %d and its maximum %s, but it starts workers beyond the core size only when its queue is full", e.Core, atMost(e.Maximum))
+		queue := wait.Readable(e.Queue)
+		if e.Bound == math.MaxInt32 {
+			return fmt.Sprintf("%s, and its %s has no bound: the maximum is never reached.", happened, queue),
+				fmt.Sprintf("Set its core size to the number of CPUs (%d); allowCoreThreadTimeOut lets idle workers end.", s.CPUs)
+		}
+		return fmt.Sprintf("%s: its %s holds %d.", happened, queue, e.Bound), fmt.Sprintf("Set its core size to the number of CPUs (%d).", s.CPUs)
+	case e.Queue == "": // a fork/join pool
+		return fmt.Sprintf("Its parallelism is %d.", e.Maximum), remedy
+	}
+	return fmt.Sprintf("It was given %d.", e.Maximum), remedy
+}
+
+// atMost is the most workers that an executor may have, in words.
+func atMost(n int32) string {
+	if n == math.MaxInt32 {
+		return "any number"
+	}
+	return fmt.Sprint(n)
+}
+
+// order says in which order an executor runs its units, and how to make it first in, first out.
+func (s *Session) order(executor uint32) (happened, remedy string) {
+	e := s.graph.Given[executor]
+	switch {
+	case e != nil && strings.HasSuffix(e.Queue, "PriorityBlockingQueue"):
+		return "Its queue, a PriorityBlockingQueue, gives out units of a higher priority first, however long others wait.", "Let the priority of a unit rise with the time that it waits, or give those that must not wait a pool of their own."
+	case e != nil && e.Queue == "" && e.Maximum > 0 && !e.AsyncMode:
+		return "It is a ForkJoinPool without asyncMode: its workers run first what they submitted last.", "Make the pool with asyncMode, which is first in, first out."
+	}
+	return "Its workers take the newest units first, or those of a higher priority.", "Make it first in, first out: asyncMode of a ForkJoinPool, a FIFO queue of a ThreadPoolExecutor."
+}

@@ -1,0 +1,56 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"stackagent/internal/units"
+)
+
+// Backlog is that tasks of a class, which nobody submits to an executor, are made faster than the one thread runs them that they are left to.
+type Backlog struct {
+	Class  string  `json:"class"`
+	Thread string  `json:"thread"`
+	Made   int64   `json:"made"`       // tasks, in the session
+	Run    int64   `json:"run"`        // of these
+	Most   int64   `json:"most"`       // made and not begun, at the moment at which they were most
+	Busy   float64 `json:"busy_share"` // of the time from its first to its last one, in which the thread ran them
+}
+
+func backlogged(s *search) (list []Finding) {
+	if s.Units == nil {
+		return nil
+	}
+	for i := range s.Units.Backlogs {
+		if b := s.Units.Backlogs[i]; b.Most >= max(1, s.t.BacklogTasks) && len(list) < maxNamed {
+			s.isKnown[b.Class] = true
+			list = append(list, Finding{Class: b.Class, Evidence: &b})
+		}
+	}
+	return list
+}
+
+// isCleaner reports whether the thread is of a java.lang.ref.Cleaner.
+func (e *Backlog) isCleaner() bool { return strings.HasPrefix(e.Thread, "Cleaner-") }
+
+func (e *Backlog) title(*Finding) string {
+	return fmt.Sprintf("Tasks of %s pile up: %s were made and not run, while %s alone runs them", e.Class, units.FormatExact(e.Most), e.Thread)
+}
+
+func (e *Backlog) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }
+
+func (e *Backlog) happened() string {
+	text := fmt.Sprintf("%s of %s made were run, all by this thread, which was busy with them for %s of its time from the first to the last.",
+		units.FormatExact(e.Run), units.FormatExact(e.Made), units.FormatPercent(e.Busy))
+	if e.isCleaner() {
+		text += " Those of objects that are still in use are among the ones not run."
+	}
+	return text
+}
+
+func (e *Backlog) remedy() string {
+	if e.isCleaner() {
+		return "A Cleaner has one thread. Free each object where its use ends (close(), try-with-resources), so that the cleaner is left only what was forgotten; or use several cleaners."
+	}
+	return "Let more threads run them, or run them where they are made."
+}

@@ -1,0 +1,100 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/session"
+	"stackagent/shadow/session/unit"
+)
+
+// backlogs finds the classes of the program whose tasks nobody submitted, as the actions of a cleaner, and that one thread runs which others
+// make them for and which is busy with them: if they are made faster than it runs them, they pile up.
+func (a *advisor) backlogs(t advice.Thresholds) ([]advice.Backlog, error) {
+	of := map[uint32]*backlog{}
+	for id, c := range a.classes {
+		class := a.s.ClassByID(id)
+		if c.direct < c.units || c.summarised > 0 || c.inside > 0 || c.recorded < t.BacklogTasks || len(c.pools) != 1 || class == nil || unit.IsJDK(class.Name, class.Kinds) {
+			continue
+		}
+		p := a.pools[most(c.pools)]
+		if p == nil || len(p.workers) != 1 {
+			continue
+		}
+		for thread, w := range p.workers {
+			busy := float64(w.Wall) / float64(max(1, w.To-w.From))
+			if busy >= t.Busy && units.Ns(w.To-w.From) >= t.PoolTime {
+				of[id] = &backlog{thread: thread, busy: busy}
+			}
+		}
+	}
+	if len(of) == 0 {
+		return nil, nil
+	}
+	if err := a.readBacklogs(of); err != nil {
+		return nil, err
+	}
+	var list []advice.Backlog
+	for id, b := range of {
+		x, ok := b.sum()
+		if t := a.s.ThreadByID(b.thread); ok && t != nil {
+			x.Class, x.Thread = a.className(id), t.Name
+			list = append(list, x)
+		}
+	}
+	slices.SortFunc(list, func(x, y advice.Backlog) int {
+		return cmp.Or(cmp.Compare(y.Most, x.Most), cmp.Compare(x.Class, y.Class))
+	})
+	return list, nil
+}
+
+// backlog is when the tasks of a class were made and run.
+type backlog struct {
+	thread      uint32
+	busy        float64
+	made, begun []units.MonoNs
+	own         int64 // made by the thread that runs them
+}
+
+func (a *advisor) readBacklogs(of map[uint32]*backlog) error {
+	err := a.s.Creations(func(c *session.CreationChunk) error {
+		for i, class := range c.Class {
+			if b := of[class]; b != nil && wire.CreationFlags(c.Flags[i])&(wire.Withdrawn|wire.Failed) == 0 {
+				b.made = append(b.made, units.MonoNs(c.AtNs[i]))
+				if c.Thread[i] == b.thread {
+					b.own++
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("creations: %w", err)
+	}
+	return a.u.Each(func(x *unit.Unit) error {
+		if b := of[x.Class]; b != nil {
+			b.begun = append(b.begun, x.Start)
+		}
+		return nil
+	})
+}
+
+// sum says how many were made and not begun at most; not ok: hardly any, or the thread makes them itself.
+func (b *backlog) sum() (x advice.Backlog, ok bool) {
+	slices.Sort(b.made)
+	slices.Sort(b.begun)
+	n := int64(len(b.begun))
+	x = advice.Backlog{Made: max(int64(len(b.made)), n), Run: n, Busy: b.busy} // of some, the creation may not be recorded
+	begun := 0
+	for i, at := range b.made {
+		for begun < len(b.begun) && b.begun[begun] <= at {
+			begun++
+		}
+		x.Most = max(x.Most, int64(i+1-begun))
+	}
+	return x, len(b.made) > 0 && len(b.begun) > 0 && b.own < x.Made/2 && 10*x.Most >= x.Made
+}

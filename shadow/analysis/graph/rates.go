@@ -1,0 +1,70 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+
+	"stackagent/internal/units"
+)
+
+// A task runs at a fixed rate if the times at which its periods were due lie on a line to within offLine, and it was late for some of them
+// or they fit better than a fixed time after the one before.
+const (
+	offLine   = units.MonoNs(1_000_000)
+	fewestDue = 3
+)
+
+// fixRates finds when the periods of tasks at a fixed rate were due. The agent records when a period is due that lies in the future as
+// the one before ends; where that is over already, it follows from the others, which are as far apart as each other.
+func (r *reader) fixRates() error {
+	for _, of := range r.byTask {
+		if len(of) >= fewestDue {
+			slices.SortFunc(of, func(i, j int) int { return cmp.Compare(r.rec.units[i].start, r.rec.units[j].start) })
+			r.fixRate(of)
+		}
+	}
+	return nil
+}
+
+func (r *reader) fixRate(of []int) {
+	first, last, late := -1, -1, false
+	for k, n := range of {
+		u := &r.rec.units[n]
+		switch {
+		case u.due == 0 || k > 0 && !u.again:
+			return
+		case u.late:
+			late = true
+		default:
+			if last = k; first < 0 {
+				first = k
+			}
+		}
+	}
+	if last-first < 1 {
+		return
+	}
+	from, period := r.rec.units[of[first]].due, float64(r.rec.units[of[last]].due-r.rec.units[of[first]].due)/float64(last-first)
+	dueOf := func(k int) units.MonoNs { return from + units.MonoNs(float64(k-first)*period) }
+	off, least, most := units.MonoNs(0), units.MonoNs(-1), units.MonoNs(0) // from the line; between the end of a period and the next one's due time
+	for k, n := range of {
+		u := &r.rec.units[n]
+		if u.late {
+			continue
+		}
+		off = max(off, u.due-dueOf(k), dueOf(k)-u.due)
+		if k > 0 {
+			after := u.due - r.rec.units[of[k-1]].end
+			if most = max(most, after); least < 0 || after < least {
+				least = after
+			}
+		}
+	}
+	if off > offLine || !late && off > most-least {
+		return
+	}
+	for k, n := range of[1:] {
+		u := &r.rec.units[n]
+		u.fixed, u.due = true, min(dueOf(k+1), u.start)
+	}
+}
