@@ -29,6 +29,7 @@ const (
 	Join                   // waits for the end of a unit of class On
 	Lock                   // waits for a lock or permit, Waits On
 	Handed                 // waits for what another unit gives or signals, Waits On
+	Inside                 // waits inside the JVM, as for the initialiser of a class, and another unit ended that
 	Left                   // waits, and what it submitted to executor On never began
 	NotMade                // not submitted yet, and another unit waits for it: the submitter comes next
 	Compute                // on a CPU
@@ -45,7 +46,7 @@ const (
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "lock", "handed", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {

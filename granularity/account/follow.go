@@ -39,6 +39,9 @@ func (b *book) divide(u uint32, part func(Frame, units.Ns)) {
 	}
 }
 
+// leastInside is how long a wait without a record must be to be one inside the JVM: the agent may only sum up shorter ones.
+const leastInside = units.Ns(10_000_000)
+
 // stateOf is what a unit does in a step.
 func (b *book) stateOf(u, step uint32) Frame {
 	x := &b.g.Steps[step]
@@ -68,7 +71,18 @@ func (b *book) stateOf(u, step uint32) Frame {
 	if f.State == Handed && x.Wait == 0 && b.s.End[step].By == 0 {
 		f.State = NotKnown
 	}
+	if f.State == Handed && x.Wait == 0 && b.g.Units[u].Executor != 0 && len(b.g.Waits) > 1 && b.s.End[step].At-b.began(u, step) >= leastInside { // long waits of Java code are recorded one by one, but not those of selectors, which are for threads that serve
+		f.State, f.On = Inside, 0
+	}
 	return f
+}
+
+// began is when a step of a unit began.
+func (b *book) began(u, step uint32) units.Ns {
+	if step > b.g.Units[u].First {
+		return b.s.End[step-1].At
+	}
+	return b.s.Start[u].At
 }
 
 // waitState is that of a wait for another unit, or for what nobody is known to have given.
@@ -164,7 +178,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	case Lock:
 		b.add(f)
 		return b.atHolder(u, x, t)
-	case Handed:
+	case Handed, Inside:
 		b.add(f)
 		if by != 0 {
 			if giver := b.owner(by - 1); !b.g.Units[giver].Beside {

@@ -152,6 +152,8 @@ func (s *Session) state(f account.Frame) string {
 		return "waits for the end of " + s.graph.Classes[f.On]
 	case account.Lock, account.Handed:
 		return "waits for " + s.place(f.On)
+	case account.Inside:
+		return "waits inside the JVM"
 	case account.Left:
 		return "waits for what it submitted to " + s.executor(f.On) + " and that never began"
 	case account.NotMade:

@@ -24,6 +24,7 @@ type Gain struct {
 var (
 	errKept   = errors.New("of some of these waits it is not recorded that they keep the carrier")
 	errTurns  = errors.New("how the system or a pool would let them take turns is not known")
+	errInside = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
 	errHanded = errors.New("how long each unit keeps what others wait for is not recorded")
 	errPart   = errors.New("this was found in a part of the session, and a replay is of a whole run")
 	errParts  = errors.New("into how many parts the work would be cut is not known")
@@ -140,6 +141,9 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		c, _, err := pool(max(2, 5*wider*s.count(o.why.executor)))
 		return c, "if no part waits for a worker", err
 	case Held:
+		if o.why.place == 0 {
+			return replay.Change{}, "", errInside
+		}
 		free := map[uint32]bool{}
 		for n, p := range s.account.Places {
 			if s.freed(p.Class) && s.samePlace(uint32(n)) == o.why.place-1 {

@@ -170,7 +170,7 @@ func (s *Session) isCrowded(frames []account.Frame) bool {
 	}
 	for _, f := range frames[:last] {
 		switch {
-		case f.State == account.Ready, f.Class == frames[0].Class && (f.State == account.NotMade || f.State == account.Queued || f.State == account.Overtaken):
+		case f.State == account.Ready, f.Class == frames[0].Class && (f.State == account.NotMade || f.State == account.Queued):
 		default:
 			return false
 		}
@@ -224,7 +224,7 @@ func (s *Session) dropWider() {
 // isIdle reports whether a thread that serves others may have nothing to do in a state.
 func isIdle(s account.State) bool {
 	switch s {
-	case account.Handed, account.NotKnown, account.Sleep, account.IO, account.Waking:
+	case account.Handed, account.Inside, account.NotKnown, account.Sleep, account.IO, account.Waking:
 		return true
 	}
 	return false
@@ -350,8 +350,10 @@ func (s *Session) causeOf(x *account.Chain) cause {
 	for k := last - 1; k >= 0; k-- {
 		f := frames[k]
 		switch {
-		case f.State == account.Overtaken && computes:
-			return cause{kind: Order, executor: f.On, holder: root.Class}
+		case f.State == account.Overtaken:
+			return cause{kind: Order, executor: f.On, holder: frames[k+1].Class}
+		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
+			return cause{kind: Held}
 		case f.State == account.Queued || f.State == account.Overtaken:
 			return s.queued(f, root, frames[k+1].Class, computes, full)
 		case (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On):

@@ -46,8 +46,14 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.count(why.executor), "worker is", "workers are"), in, too, does)
 		o.Happened = fmt.Sprintf("It has %s. %s", s.workers(why.executor), of)
 		o.Remedy = "More workers, or a pool of its own for what waits."
+		if strings.Contains(pool, "(Timer") {
+			o.Remedy = "Use a ScheduledThreadPoolExecutor with more threads: a Timer has one."
+		}
 		if in != o.Victim {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers.", in)
+			if strings.Contains(pool, "(Timer") {
+				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)
+			}
 		}
 	case FewWorkers:
 		pool := s.executor(why.executor)
@@ -65,6 +71,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
 		}
 	case Held:
+		if why.place == 0 {
+			s.describeInside(o, why, of)
+			return
+		}
 		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
 		if why.root != (account.Frame{}) {
 			o.Title += fmt.Sprintf(", held by %s, which %s", holder, s.state(why.root))
@@ -107,6 +117,16 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
 	}
+}
+
+// describeInside writes the sentences about waits inside the JVM.
+func (s *Session) describeInside(o *Obstacle, why cause, of string) {
+	o.Title = fmt.Sprintf("%s waits inside the JVM for another thread", o.Victim)
+	if why.root != (account.Frame{}) {
+		o.Title = fmt.Sprintf("%s waits inside the JVM for %s, which %s", o.Victim, s.graph.Classes[why.holder], s.state(why.root))
+	}
+	o.Happened = "It is in no lock, park, sleep or I/O of Java meanwhile, as where another thread runs the initialiser of a class. " + of
+	o.Remedy = "Load what a static initialiser loads before it is needed, or outside of it. More threads gain nothing."
 }
 
 // describeKept writes the sentences about carriers that virtual threads keep while they wait.
