@@ -102,6 +102,11 @@ var defects = []defect{
 	{name: "thread-churn", rarely: true, atOnce: true},
 	{name: "deep-nesting", noTime: true},
 	{name: "swallowed-exceptions", noTime: true},
+	{name: "late-periods", advised: "few-workers", noTime: true},
+	{name: "priority", advised: "order", noTime: true},
+	{name: "kept-cancelled", atOnce: true, noTime: true},
+	{name: "ended-periodic", atOnce: true, noTime: true},
+	{name: "backlog", noTime: true, alone: true},
 	{name: "pinned-threads", atOnce: true, quick: true, virtual: true},
 	{name: "synchronized", atOnce: true, quick: true, virtual: true, until: 23},
 }

@@ -71,10 +71,35 @@ func recordedCauses(t *testing.T, c testjvm.Command) (causes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asked, named := 0, 0
 	for _, p := range s.Pauses {
 		causes = append(causes, p.Cause)
+		if p.Cause == "System.gc()" {
+			asked++
+		}
+		if p.Asker == 0 {
+			continue
+		}
+		named++
+		at := s.SiteByID(p.Asker)
+		if at == nil || p.ForBuffers || p.Cause != "System.gc()" || !slices.Contains(callsOfGC(), at.Line) || at.Method != "main" {
+			t.Errorf("a pause for %q was asked for by %+v, for buffers %v; the program's calls are in lines %v", p.Cause, at, p.ForBuffers, callsOfGC())
+		}
+	}
+	if named < asked/2 {
+		t.Errorf("who asked is known of %d of %d pauses", named, asked)
 	}
 	return causes
+}
+
+// callsOfGC are the lines of the program that call System.gc().
+func callsOfGC() (lines []int32) {
+	for i, line := range strings.Split(collecting, "\n") {
+		if strings.Contains(line, "System.gc()") {
+			lines = append(lines, int32(i+1))
+		}
+	}
+	return lines
 }
 
 var causeLine = regexp.MustCompile(`(?m)(Safepoint) "|GC\((\d+)\) (?:Garbage|Major|Minor) Collection \((.*)\)$|Trigger: (?:Explicit )?GC request \((.*)\)$|` +

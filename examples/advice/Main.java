@@ -3,6 +3,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.lang.ref.Cleaner;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -12,15 +13,22 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.RecursiveTask;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,7 +42,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * are); "fast-and-slow" is few-workers, of tasks that are summarised and of others; "stalled" is garbage-collection with a concurrent
  * collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one thread that computes more than
  * the tasks; "contended-lock" prints how long its requests waited for a permit, which "contended-locks" could not use if it had more,
- * as it also waits for a monitor; "good", "client", "turns", "nested", "overlapped" and "at-once" get no advice.
+ * as it also waits for a monitor; "late-periods" is few-workers, "priority" order; "good", "client", "turns", "nested", "overlapped" and "at-once" get no advice.
  */
 public class Main {
     static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
@@ -580,6 +588,111 @@ public class Main {
         all(Executors.newFixedThreadPool(CPUS), tasks);
     }
 
+    /** Ticks each 10 ms wait for a task of 60 ms that has the same thread; fixed, it has one of its own. */
+    static void latePeriods(boolean fixed) throws Exception {
+        ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
+        ScheduledExecutorService slow = fixed ? Executors.newScheduledThreadPool(1) : timer;
+        timer.scheduleAtFixedRate(() -> burn(200), 10, 10, TimeUnit.MILLISECONDS);
+        slow.scheduleWithFixedDelay(new Work(60_000), 40, 40, TimeUnit.MILLISECONDS);
+        Thread.sleep(1500);
+        timer.shutdownNow();
+        slow.shutdownNow();
+    }
+
+    /** A request, and how urgent it is. */
+    static final class Request extends Work implements Comparable<Request> {
+        final int priority;
+        final long number;
+
+        Request(int priority, long number) {
+            super(8000);
+            this.priority = priority;
+            this.number = number;
+        }
+
+        public int compareTo(Request o) {
+            return priority != o.priority ? Integer.compare(priority, o.priority) : Long.compare(number, o.number);
+        }
+    }
+
+    /** What is not urgent, and has a class of its own. */
+    static final class Patient implements Runnable, Comparable<Runnable> {
+        public void run() {
+            burn(8000);
+        }
+
+        public int compareTo(Runnable o) {
+            return o instanceof Patient ? 0 : 1;
+        }
+    }
+
+    /** Requests of a high priority come all the time, and some of a low one wait behind them; fixed, the first come first. */
+    static void priority(boolean fixed) throws Exception {
+        Comparator<Runnable> urgentFirst = (x, y) -> x instanceof Request a ? y instanceof Request b ? a.compareTo(b) : -1 : y instanceof Request ? 1 : 0;
+        BlockingQueue<Runnable> queue = fixed ? new LinkedBlockingQueue<>() : new PriorityBlockingQueue<>(11, urgentFirst);
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(CPUS, CPUS, 0, TimeUnit.SECONDS, queue);
+        for (int i = 0; i < 6 * CPUS; i++) {
+            pool.execute(new Request(0, i));
+        }
+        for (int i = 0; i < 100 * CPUS; i++) {
+            if (i % 10 == 0) {
+                pool.execute(new Patient());
+            }
+            pool.execute(new Request(0, 1000 + i));
+            Thread.sleep(8 / CPUS);
+        }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
+    /** Each request has a timeout, which is cancelled as it ends. */
+    static void keptCancelled(boolean fixed) throws Exception {
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+        timer.setRemoveOnCancelPolicy(fixed);
+        for (int i = 0; i < 20_000; i++) {
+            Future<?> timeout = timer.schedule(new Work(1), 1, TimeUnit.MINUTES);
+            SUM.add(i);
+            timeout.cancel(false);
+        }
+        timer.shutdownNow();
+    }
+
+    /** A periodic task throws in its fifth run. */
+    static void endedPeriodic(boolean fixed) throws Exception {
+        ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
+        int[] runs = {0};
+        timer.scheduleAtFixedRate(() -> {
+            if (++runs[0] == 5 && !fixed) {
+                throw new IllegalStateException("run " + runs[0]);
+            }
+        }, 20, 20, TimeUnit.MILLISECONDS);
+        Thread.sleep(600);
+        timer.shutdownNow();
+    }
+
+    /** What a cleaner frees. */
+    static final class Free implements Runnable {
+        public void run() {
+            burn(50);
+        }
+    }
+
+    /** Objects are made faster than a cleaner frees them; fixed, each is freed where its use ends. */
+    static void backlog(boolean fixed) throws Exception {
+        Cleaner cleaner = Cleaner.create();
+        byte[][] garbage = new byte[16][];
+        for (int i = 0; i < 20_000; i++) {
+            Cleaner.Cleanable c = cleaner.register(new Object(), new Free());
+            if (fixed) {
+                c.clean();
+            }
+            garbage[i % 16] = new byte[10_000];
+            burn(10);
+        }
+        Thread.sleep(100);
+        SUM.add(garbage[3].length);
+    }
+
     public static void main(String[] args) throws Exception {
         boolean fixed = args.length > 1 && args[1].equals("fixed");
         long start = System.nanoTime();
@@ -612,6 +725,11 @@ public class Main {
             case "client" -> client();
             case "relayed" -> relayed();
             case "turns" -> turns();
+            case "late-periods" -> latePeriods(fixed);
+            case "priority" -> priority(fixed);
+            case "kept-cancelled" -> keptCancelled(fixed);
+            case "ended-periodic" -> endedPeriodic(fixed);
+            case "backlog" -> backlog(fixed);
             case "good" -> good();
             default -> throw new IllegalArgumentException(args[0]);
         }

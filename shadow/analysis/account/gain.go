@@ -22,6 +22,7 @@ type Gain struct {
 
 // Reasons why there is no prediction.
 var (
+	errServed = errors.New("which requests a thread serves is not recorded")
 	errKept   = errors.New("of some of these waits it is not recorded that they keep the carrier")
 	errTurns  = errors.New("how the system or a pool would let them take turns is not known")
 	errInside = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
@@ -163,6 +164,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 			return replay.Change{}, "", errOrder
 		}
 		return replay.Change{FIFO: map[uint32]bool{o.why.executor: true}}, "first in, first out", nil
+	case BlockedServer:
+		return replay.Change{}, "", errServed
 	case Crowded:
 		if s.graph.Graph.Executors[o.why.executor].Leaves || s.count(o.why.executor) <= s.CPUs {
 			return replay.Change{}, "", errTurns

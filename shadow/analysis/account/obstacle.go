@@ -2,10 +2,12 @@ package account
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
 	"stackagent/granularity/account"
+	"stackagent/granularity/graph"
 	"stackagent/internal/units"
 )
 
@@ -21,13 +23,14 @@ const (
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Order          Kind = "order"            // what was handed over later runs first
+	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, DoesNotSplit, Order, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, DoesNotSplit, Order, BlockedServer, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -132,7 +135,9 @@ func (s *Session) findObstacles() {
 		}
 	}
 	s.addInflations()
+	s.addServers()
 	s.dropWider()
+	s.dropSpinning()
 	largest(s.Obstacles)
 }
 
@@ -161,6 +166,71 @@ func (s *Session) addInflations() {
 	}
 }
 
+// A thread that serves others is blocked if it has waited for something to do at least leastServed times, does so for at most mostIdle of its time,
+// and sleeps for leastAsleep of it.
+const (
+	leastServed = 10
+	mostIdle    = 0.25
+	leastAsleep = 0.2
+)
+
+// dropSpinning drops the inflation of classes that wait for locks: who waits for one spins at first.
+func (s *Session) dropSpinning() {
+	waits := map[uint32]bool{}
+	for i := range s.Obstacles {
+		if o := &s.Obstacles[i]; o.Kind == Held || o.Kind == HoldAndWait {
+			waits[o.why.victim] = true
+		}
+	}
+	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool { return o.Kind == WorkInflation && waits[o.why.victim] })
+}
+
+// addServers adds the threads that serve others, as an event loop does, and that sleep for much of the time in which these wait.
+func (s *Session) addServers() {
+	for i := range s.account.Classes {
+		c := &s.account.Classes[i]
+		if !s.serves[c.Class] || c.Units != 1 || s.served(c.Class) < leastServed {
+			continue
+		}
+		idle, asleep, at := units.Ns(0), units.Ns(0), account.Part{}
+		for _, p := range c.Parts {
+			switch p.State {
+			case account.Handed, account.NotKnown, account.IO, account.Waking:
+				idle += p.Ns
+			case account.Sleep:
+				if asleep += p.Ns; p.Ns > at.Ns {
+					at = p
+				}
+			}
+		}
+		o := Obstacle{Kind: BlockedServer, Victim: s.graph.Classes[c.Class], Ns: asleep, Share: share(asleep, c.Response), why: reason{cause{kind: BlockedServer, root: at.Frame}, c.Class}}
+		o.Score = o.Share * min(1, share(c.Response, s.LengthNs))
+		if share(idle, c.Response) <= mostIdle && o.Share >= leastAsleep && o.Score >= leastShare {
+			s.describe(&o, o.why.cause)
+			o.Happened = fmt.Sprintf("It waits for something to do for only %s of its time, and sleeps for %s of it: what comes meanwhile waits.", units.FormatPercent(share(idle, c.Response)), units.FormatPercent(o.Share))
+			s.Obstacles = append(s.Obstacles, o)
+		}
+	}
+}
+
+// served is how often the threads of a class waited for something to do.
+func (s *Session) served(class uint32) (n int) {
+	for i := range s.graph.Graph.Units {
+		if s.graph.Graph.Units[i].Class != class {
+			continue
+		}
+		for _, x := range s.graph.StepsOf(i) {
+			switch x.Kind {
+			case graph.Await, graph.Take, graph.Acquire, graph.Outside:
+				if x.Kind != graph.Outside || x.Cause != graph.Time && x.Cause != graph.Collector && x.Cause != graph.Machine {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // isCrowded reports whether a chain is that of a unit which waits for nothing but a worker or a CPU, and another class computes.
 func (s *Session) isCrowded(frames []account.Frame) bool {
 	last := len(frames) - 1
@@ -168,8 +238,11 @@ func (s *Session) isCrowded(frames []account.Frame) bool {
 	if last == 0 || root.State != account.Compute || root.Class == frames[0].Class || s.work(root.Class).cpuNs == 0 {
 		return false
 	}
+	at := s.work(root.Class).most()
 	for _, f := range frames[:last] {
 		switch {
+		case f.State == account.Queued && f.On == at && !s.graph.Executors[at].Leaves: // each has its turn
+			return false
 		case f.State == account.Ready, f.Class == frames[0].Class && (f.State == account.NotMade || f.State == account.Queued):
 		default:
 			return false

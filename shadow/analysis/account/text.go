@@ -100,6 +100,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
 		happened, remedy := s.order(why.executor)
 		o.Happened, o.Remedy = happened+" "+of, remedy
+	case BlockedServer:
+		o.Title = fmt.Sprintf("%s serves others on one thread, and %s there", o.Victim, s.state(why.root))
+		o.Remedy = "Run what waits on a pool: of a CompletableFuture, the stages after it by their Async forms with an executor (thenApplyAsync); of an event loop, what a handler waits for."
 	case Crowded:
 		w := s.work(o.why.victim)
 		o.Title = fmt.Sprintf("%s waits for a CPU while %s computes on %s", o.Victim, holder, allCPUs(s.CPUs))
@@ -221,6 +224,8 @@ func (s *Session) boundText(why cause, wanted float64) string {
 		return "other programs, or threads of the JVM, have the CPUs"
 	case notKnown:
 		return "what is waited for is not known"
+	case BlockedServer:
+		return class + " sleeps while others wait for it"
 	case WaitsForItself, Occupied, FewWorkers, Order:
 		return "waits in the queue of " + s.executor(why.executor)
 	case Held, HoldAndWait:

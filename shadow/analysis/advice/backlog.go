@@ -54,3 +54,30 @@ func (e *Backlog) remedy() string {
 	}
 	return "Let more threads run them, or run them where they are made."
 }
+
+// Finalizers is that the one thread that runs finalize() has much to do.
+type Finalizers struct {
+	CPU   units.Ns `json:"cpu_ns"`
+	Share float64  `json:"share"` // of the session
+}
+
+func finalizers(s *search) *Finding {
+	if s.Units == nil || s.Duration <= 0 || float64(s.Units.Finalizer) < s.t.Finalizers*float64(s.time(s.Duration)) {
+		return nil
+	}
+	return &Finding{Evidence: &Finalizers{s.Units.Finalizer, float64(s.Units.Finalizer) / float64(s.Duration)}}
+}
+
+func (e *Finalizers) title(*Finding) string {
+	return fmt.Sprintf("Objects are ended by finalize(): the one Finalizer thread computed for %s, %s of the time", units.FormatNs(e.CPU), units.FormatPercent(e.Share))
+}
+
+func (e *Finalizers) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }
+
+func (e *Finalizers) happened() string {
+	return "It runs one finalize() after another, also where one waits; what is not ended yet keeps its memory and whatever else it has."
+}
+
+func (e *Finalizers) remedy() string {
+	return "Close the objects where their use ends (AutoCloseable, try-with-resources); leave to a java.lang.ref.Cleaner only what was forgotten."
+}

@@ -21,6 +21,7 @@ var Evidences = []any{
 	&Kept{},
 	&EndedPeriodic{},
 	&Backlog{},
+	&Finalizers{},
 	&CostlyPauses{},
 	&Explicit{},
 	&Volume{},

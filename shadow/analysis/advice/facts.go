@@ -79,18 +79,19 @@ type Skipped struct {
 
 // UnitFacts describe units of work and the machine.
 type UnitFacts struct {
-	Read     bool // false: only the machine is known
-	Duration units.Ns
-	CPUs     int
-	Classes  []UnitClass
-	Pools    []Pool
-	Backlogs []Backlog       // most first
-	Ended    []EndedPeriodic // most missing first
-	MaxDepth int64           // executions on the deepest stack
-	Deepest  string          // the class of the innermost one
-	Lost     bool            // events were lost: no finding may rest on missing events
-	Unended  bool            // the record breaks off, or the session still runs
-	Virtual  *VirtualFacts   // nil: no virtual threads, or nothing known about them
+	Read      bool // false: only the machine is known
+	Duration  units.Ns
+	CPUs      int
+	Classes   []UnitClass
+	Pools     []Pool
+	Finalizer units.Ns        // CPU time of the thread that runs finalize(); 0: none, or not known
+	Backlogs  []Backlog       // most first
+	Ended     []EndedPeriodic // most missing first
+	MaxDepth  int64           // executions on the deepest stack
+	Deepest   string          // the class of the innermost one
+	Lost      bool            // events were lost: no finding may rest on missing events
+	Unended   bool            // the record breaks off, or the session still runs
+	Virtual   *VirtualFacts   // nil: no virtual threads, or nothing known about them
 	// Taken is the CPU time of other programs while threads of the JVM waited for a
 	// processor, during Recorded; NotMeasured: not known.
 	Taken    units.Ns

@@ -44,6 +44,7 @@ var rules = []rule{
 	{name: "ended-periodic", kind: Advice, find: endedPeriodic},
 	{name: "swallowed-exceptions", kind: Advice, find: swallowed},
 	{name: "backlog", kind: Advice, find: backlogged},
+	{name: "finalizers", kind: Advice, find: one(finalizers)},
 	{name: "kept-cancelled", kind: Advice, find: keptCancelled},
 	{name: "garbage-collection", kind: Advice, find: one(costlyPauses)},
 	{name: "explicit-collections", kind: Advice, find: one(explicit)},

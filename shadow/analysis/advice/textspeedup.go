@@ -48,7 +48,7 @@ func OfBar(b *speedup.Bar) string {
 		return fmt.Sprintf("%s; the threads need less processor time together than one alone (%.2f below zero in the rest): "+
 			"the base was slower for a reason of its own, caches or warm-up; measure both when warm (--region last:K) and repeat.", head, l.Threads)
 	}
-	return head + "; no obstacle was found."
+	return head + "; no component is large. shadow why says what the time depends on, also where no thread waits for another."
 }
 
 // componentWords is a component in a sentence.

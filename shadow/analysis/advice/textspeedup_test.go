@@ -22,7 +22,7 @@ func TestOfBar(t *testing.T) {
 		"io":               {bar(speedup.IO, 1.5, speedup.Work, 0), "most is lost to I/O"},
 		"rest":             {bar(speedup.Rest, 1.5, speedup.Late, 1.5), "most is lost elsewhere (1.50 of 4): there are fewer threads"},
 		"gain":             {bar(speedup.Rest, -1, speedup.Work, -1), "1.00 below zero"},
-		"nothing":          {bar(speedup.GC, 0.1, speedup.Work, 0), "no obstacle was found"},
+		"nothing":          {bar(speedup.GC, 0.1, speedup.Work, 0), "no component is large"},
 	} {
 		if got := OfBar(c.bar); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q does not say %q", name, got, c.want)

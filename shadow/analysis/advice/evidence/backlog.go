@@ -52,6 +52,16 @@ func (a *advisor) backlogs(t advice.Thresholds) ([]advice.Backlog, error) {
 	return list, nil
 }
 
+// finalizer is the CPU time of the thread that runs finalize().
+func (a *advisor) finalizer() units.Ns {
+	for i := range a.s.Threads {
+		if t := &a.s.Threads[i]; t.Name == "Finalizer" && t.Group == "system" && t.CPU.Measured() {
+			return t.CPU
+		}
+	}
+	return 0
+}
+
 // backlog is when the tasks of a class were made and run.
 type backlog struct {
 	thread      uint32

@@ -95,7 +95,7 @@ func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsit
 		return nil, fmt.Errorf("reading the backlogs of session %s: %w", s.Manifest.Session, err)
 	}
 	f := a.facts(t)
-	f.Backlogs, f.Ended = backlogs, a.endedPeriodic()
+	f.Backlogs, f.Ended, f.Finalizer = backlogs, a.endedPeriodic(), a.finalizer()
 	return f, nil
 }
 

@@ -1,0 +1,65 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+// TestLeftToOthers: tasks that pile up, stay in a queue or run no more, and finalizers, each at its floor and below.
+func TestLeftToOthers(t *testing.T) {
+	const s = units.Ns(1_000_000_000)
+	t0 := DefaultThresholds
+	for _, c := range []struct {
+		name  string
+		facts Facts
+		rule  string // "": none
+		says  string
+	}{
+		{"a backlog of a cleaner", Facts{Units: &UnitFacts{Backlogs: []Backlog{{Class: "app.Free", Thread: "Cleaner-0", Made: 5000, Run: 3000, Most: t0.BacklogTasks, Busy: 0.95}}}},
+			"backlog", "Tasks of app.Free pile up: 1,000 were made and not run, while Cleaner-0 alone runs them. 3,000 of 5,000 made were run"},
+		{"a backlog of a thread", Facts{Units: &UnitFacts{Backlogs: []Backlog{{Class: "app.Job", Thread: "loop", Made: 5000, Run: 3000, Most: 2000, Busy: 0.95}}}},
+			"backlog", "Let more threads run them"},
+		{"a small backlog", Facts{Units: &UnitFacts{Backlogs: []Backlog{{Class: "app.Free", Thread: "Cleaner-0", Most: t0.BacklogTasks - 1}}}}, "", ""},
+		{"kept", Facts{Kept: []Kept{{Class: "app.Timeout", Executor: "timers", Tasks: t0.KeptTasks}}}, "kept-cancelled", "timers keeps 1,000 cancelled tasks of app.Timeout."},
+		{"kept by a subclass", Facts{Kept: []Kept{{Class: "app.Timeout", Executor: "timers", Tasks: 5000, Subclass: true}}}, "kept-cancelled", "call remove(this) in its cancel()"},
+		{"few kept", Facts{Kept: []Kept{{Class: "app.Timeout", Executor: "timers", Tasks: t0.KeptTasks - 1}}}, "", ""},
+		{"a period that ended", Facts{Units: &UnitFacts{Ended: []EndedPeriodic{{Class: "app.Refresh", Runs: 15, After: s, Period: s / 20, Missing: 34}}}},
+			"ended-periodic", "The periodic task app.Refresh ended after 15 runs: the last one threw an exception. It began 1.00 s after the start of the session."},
+		{"a period that ended at the end", Facts{Units: &UnitFacts{Ended: []EndedPeriodic{{Class: "app.Refresh", Runs: 15, Missing: 0}}}}, "", ""},
+		{"finalizers", Facts{Duration: 10 * s, Units: &UnitFacts{Finalizer: s}}, "finalizers", "the one Finalizer thread computed for 1.00 s, 10 % of the time."},
+		{"few finalizers", Facts{Duration: 10 * s, Units: &UnitFacts{Finalizer: s - 1}}, "", ""},
+	} {
+		var got []Finding
+		for _, x := range Find(&c.facts) {
+			if x.Kind == Advice {
+				got = append(got, x)
+			}
+		}
+		switch {
+		case c.rule == "":
+			if len(got) != 0 {
+				t.Errorf("%s: %s", c.name, got[0].Text())
+			}
+		case len(got) != 1 || got[0].Rule != c.rule || !strings.Contains(got[0].Text(), c.says):
+			t.Errorf("%s: %d findings, want %s: %v", c.name, len(got), c.rule, got)
+		}
+	}
+}
+
+// TestWhoAsksForCollections: who calls System.gc() is named where it is known, direct buffers apart.
+func TestWhoAsksForCollections(t *testing.T) {
+	for _, c := range []struct {
+		e    Explicit
+		says string
+	}{
+		{Explicit{Count: 3, Paused: true}, "The program, or the JDK for it, asks for collections: 3 pauses were because of System.gc(). A larger heap"},
+		{Explicit{Count: 3, Paused: true, Askers: []Asker{{"app.Report.flush:12", 2}, {"app.Main.main:3", 1}}}, "The program asks for collections: 3 pauses were because of System.gc(), called by app.Report.flush:12 (2) and app.Main.main:3 (1)."},
+		{Explicit{Count: 3, Paused: true, Buffers: 2, Askers: []Asker{{"app.Main.read:3", 3}}}, "Direct buffers run out of memory, for which the JDK asks for collections: 3 pauses"},
+	} {
+		if got := c.e.sentence(&Finding{}); !strings.HasPrefix(got, c.says) {
+			t.Errorf("%q, want %q", got, c.says)
+		}
+	}
+}
