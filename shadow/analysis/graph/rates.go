@@ -31,7 +31,7 @@ func (r *reader) fixRate(of []int) {
 	for k, n := range of {
 		u := &r.rec.units[n]
 		switch {
-		case u.due == 0 || k > 0 && !u.again:
+		case u.due == 0:
 			return
 		case u.late:
 			late = true

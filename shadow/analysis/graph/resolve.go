@@ -237,7 +237,7 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 		due = u.start
 	}
 	g.Late, g.Timed = u.late && u.again && !u.fixed, u.timed()
-	if u.fixed && u.submittedBy.known {
+	if u.fixed {
 		g.Fixed, g.Due = true, a.since(u.due)
 		return m
 	}
