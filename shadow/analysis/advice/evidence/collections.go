@@ -61,8 +61,8 @@ func (a *advisor) countAskers(c *advice.Collections) {
 		case p.Cause != "" && p.Cause != advice.SystemGC && !askedFor[p.Cause]:
 			causes[p.Cause]++
 		}
-		if p.Asker != 0 {
-			askers[a.origins.SiteLabel(p.Asker)]++
+		if site := a.s.SiteByID(p.Asker); p.Asker != 0 && site != nil {
+			askers[site.Label()]++
 		}
 	}
 	for site, n := range askers {
