@@ -166,7 +166,7 @@ func (s *Session) addInflations() {
 	}
 }
 
-// A thread that serves others is blocked if it has waited for something to do at least leastServed times, does so for at most mostIdle of its time,
+// A thread that serves others is blocked if it waits for no unit's end, has waited for something to do at least leastServed times, does so for at most mostIdle of its time,
 // and sleeps for leastAsleep of it.
 const (
 	leastServed = 10
@@ -192,11 +192,13 @@ func (s *Session) addServers() {
 		if !s.serves[c.Class] || c.Units != 1 || s.served(c.Class) < leastServed {
 			continue
 		}
-		idle, asleep, at := units.Ns(0), units.Ns(0), account.Part{}
+		idle, asleep, joins, at := units.Ns(0), units.Ns(0), units.Ns(0), account.Part{}
 		for _, p := range c.Parts {
 			switch p.State {
 			case account.Handed, account.NotKnown, account.IO, account.Waking:
 				idle += p.Ns
+			case account.Join:
+				joins += p.Ns
 			case account.Sleep:
 				if asleep += p.Ns; p.Ns > at.Ns {
 					at = p
@@ -205,7 +207,7 @@ func (s *Session) addServers() {
 		}
 		o := Obstacle{Kind: BlockedServer, Victim: s.graph.Classes[c.Class], Ns: asleep, Share: share(asleep, c.Response), why: reason{cause{kind: BlockedServer, root: at.Frame}, c.Class}}
 		o.Score = o.Share * min(1, share(c.Response, s.LengthNs))
-		if share(idle, c.Response) <= mostIdle && o.Share >= leastAsleep && o.Score >= leastShare {
+		if joins == 0 && share(idle, c.Response) <= mostIdle && o.Share >= leastAsleep && o.Score >= leastShare {
 			s.describe(&o, o.why.cause)
 			o.Happened = fmt.Sprintf("It waits for something to do for only %s of its time, and sleeps for %s of it: what comes meanwhile waits.", units.FormatPercent(share(idle, c.Response)), units.FormatPercent(o.Share))
 			s.Obstacles = append(s.Obstacles, o)
