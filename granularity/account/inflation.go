@@ -31,11 +31,10 @@ const (
 
 // inflations are the classes whose units take notably more CPU time when others compute at the same time, by class. Units of different sizes have the same chance of either kind unless the program orders them.
 func (b *book) inflations() (list []Inflation) {
-	own := make([]span, 0, len(b.computes))
-	for _, x := range b.computes {
-		if !b.g.Units[x.unit].Beside {
-			own = append(own, x)
-		}
+	isBeside := func(x span) bool { return b.g.Units[x.unit].Beside }
+	own := b.computes
+	if slices.ContainsFunc(own, isBeside) {
+		own = slices.DeleteFunc(slices.Clone(own), isBeside)
 	}
 	computing := edgesOf(own)
 	sums := computing.sums()
