@@ -22,6 +22,7 @@ type book struct {
 	s      *graph.Schedule
 	random *rand.Rand
 
+	length         units.Ns   // of the schedule
 	submitted, due []units.Ns // by unit
 	submitter      []int32    // by unit; -1: not known
 	threads        [][]span   // by thread: its outermost units, by start
@@ -56,6 +57,7 @@ type object struct {
 func newBook(g *graph.Graph, s *graph.Schedule) *book {
 	b := &book{g: g, s: s, threads: make([][]span, len(g.Threads)),
 		workers: make([][]worker, len(g.Executors)), holds: map[object][]hold{}, place: map[Place]uint32{}, givers: map[uint32]map[uint32]bool{}, byClass: map[uint32][]uint32{}, children: map[uint32][]uint32{}}
+	b.length, _ = g.Length(s)
 	d := duesOf(g, s)
 	b.submitted, b.submitter, b.due = d.submitted, d.submitter, d.at
 	for i := range g.Units {

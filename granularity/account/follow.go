@@ -71,10 +71,17 @@ func (b *book) stateOf(u, step uint32) Frame {
 	if f.State == Handed && x.Wait == 0 && b.s.End[step].By == 0 {
 		f.State = NotKnown
 	}
-	if f.State == Handed && x.Wait == 0 && b.g.Units[u].Executor != 0 && len(b.g.Waits) > 1 && b.s.End[step].At-b.began(u, step) >= leastInside { // long waits of Java code are recorded one by one, but not those of selectors, which are for threads that serve
+	if f.State == Handed && x.Wait == 0 && b.isInside(u, step) {
 		f.State, f.On = Inside, 0
 	}
 	return f
+}
+
+// isInside reports whether a wait without a record is one inside the JVM. Long waits of Java code are recorded one by one, except those for
+// selectors: the loops that have one run on a thread of their own, or for most of the session.
+func (b *book) isInside(u, step uint32) bool {
+	g := &b.g.Units[u]
+	return g.Executor != 0 && len(b.g.Waits) > 1 && b.s.End[step].At-b.began(u, step) >= leastInside && 2*(b.finish(u)-b.s.Start[u].At) <= b.length
 }
 
 // began is when a step of a unit began.

@@ -107,7 +107,7 @@ type Unit struct {
 	Delay units.Ns
 	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
 	Late bool
-	// Fixed: it is due at Due, since the start of the graph, whenever it is submitted, as a later period at a fixed rate. Delay is none.
+	// Fixed: it is due at Due, counted from the start of the graph, whenever it is submitted, as a later period at a fixed rate is. Delay does not count.
 	Fixed bool
 	Due   units.Ns
 	// Timed: when it is due was asked for, as for a periodic task.

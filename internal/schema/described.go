@@ -85,7 +85,7 @@ var pause = Record{
 var executor = Record{
 	Name: "Executor", Plural: "Executors", Doc: "Executor describes an executor the first time it is used.",
 	Wire:  Wire{Key: "f", Coding: List},
-	Table: Table{Name: "executors", Doc: "the executors that submissions and threads name", Order: 11, Note: "Of an id with several rows, the last one counts that has the place where it was made, and the last one that has what it was given."},
+	Table: Table{Name: "executors", Doc: "the executors that submissions and threads name", Order: 11, Note: "If an id has several rows, the place where it was made is in the last row that has one, and so is what it was given."},
 	Fields: []Field{
 		id("executor", "id within the session, never reused"),
 		{Name: "Class", Type: "string", Doc: "Java name of its class", Row: Row{Column: "class_name", Tag: "dict"}},

@@ -149,8 +149,8 @@ type Submission struct {
 	AtNs        units.MonoNs // when
 }
 
-// Executor is a row of the table executors. Of an id with several rows, the last one counts that has the place
-// where it was made, and the last one that has what it was given.
+// Executor is a row of the table executors. If an id has several rows, the place where it was made is in the
+// last row that has one, and so is what it was given.
 type Executor struct {
 	ID               uint32 `parquet:"executor,delta"`    // id within the session, never reused
 	Class            string `parquet:"class_name,dict"`   // Java name of its class

@@ -128,15 +128,15 @@ func TestObstacles(t *testing.T) {
 			}
 		}, "order few-workers", "Predicted first in, first out: a unit of Old takes 1.01 ms instead of 91.0 ms (99 % less)"},
 		{"a thread that serves others sleeps", func(p *program) {
-			loop := p.unit("Loop", 0, "io")
+			loop, park := p.unit("Loop", 0, "io"), p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue")})
 			for range 12 {
 				p.Compute(p.main, 8*ms)
 				event := p.Resource(model.Event, "Event", 1)
 				p.Do(p.main, model.Signal, event)
-				p.Do(loop, model.Await, event)
+				p.Add(loop, model.Step{Kind: model.Await, On: event, Wait: park})
 				p.sleep(loop, 7*ms)
 			}
-		}, "blocked-server", "Loop serves others on one thread, and sleeps there"},
+		}, "blocked-server", "Loop handles on one thread what others give it, and sleeps there"},
 		{"the worker sleeps", func(p *program) {
 			e := p.Executor(model.Executor{Name: "pool", Workers: 1})
 			p.sleep(p.unit("Slow", e, "w"), 90*ms)

@@ -8,6 +8,12 @@ import (
 	"stackagent/shadow/analysis/wait"
 )
 
+// isTimer reports whether an executor is a java.util.Timer, which has one thread.
+func (s *Session) isTimer(executor uint32) bool {
+	e := s.graph.Given[executor]
+	return e != nil && e.Class == "java.util.Timer"
+}
+
 // size says what an executor was given that keeps it from having more workers, and how to have as many as CPUs.
 func (s *Session) size(executor uint32) (happened, remedy string) {
 	remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d).", s.CPUs)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"stackagent/granularity/account"
-	"stackagent/granularity/graph"
 	"stackagent/internal/units"
 )
 
@@ -169,7 +169,7 @@ func (s *Session) addInflations() {
 // A thread that serves others is blocked if it waits for no unit's end, has waited for something to do at least leastServed times, does so for at most mostIdle of its time,
 // and sleeps for leastAsleep of it.
 const (
-	leastServed = 10
+	leastServed = 3
 	mostIdle    = 0.25
 	leastAsleep = 0.2
 )
@@ -215,18 +215,19 @@ func (s *Session) addServers() {
 	}
 }
 
-// served is how often the threads of a class waited for something to do.
+// served is how often the threads of a class waited for an element of a queue or for a condition, as far as that is recorded.
 func (s *Session) served(class uint32) (n int) {
 	for i := range s.graph.Graph.Units {
 		if s.graph.Graph.Units[i].Class != class {
 			continue
 		}
 		for _, x := range s.graph.StepsOf(i) {
-			switch x.Kind {
-			case graph.Await, graph.Take, graph.Acquire, graph.Outside:
-				if x.Kind != graph.Outside || x.Cause != graph.Time && x.Cause != graph.Collector && x.Cause != graph.Machine {
-					n++
-				}
+			if x.Wait == 0 {
+				continue // it is not known what for
+			}
+			w := &s.graph.Waits[x.Wait]
+			if class := s.graph.Classes[w.Class]; w.Kind == "notify" || w.Kind == "park" && !w.Lock && (isQueue(class) || strings.HasSuffix(class, "ConditionObject")) {
+				n++
 			}
 		}
 	}

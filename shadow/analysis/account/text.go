@@ -46,12 +46,12 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.count(why.executor), "worker is", "workers are"), in, too, does)
 		o.Happened = fmt.Sprintf("It has %s. %s", s.workers(why.executor), of)
 		o.Remedy = "More workers, or a pool of its own for what waits."
-		if strings.Contains(pool, "(Timer") {
+		if s.isTimer(why.executor) {
 			o.Remedy = "Use a ScheduledThreadPoolExecutor with more threads: a Timer has one."
 		}
 		if in != o.Victim {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers.", in)
-			if strings.Contains(pool, "(Timer") {
+			if s.isTimer(why.executor) {
 				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)
 			}
 		}
@@ -101,7 +101,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		happened, remedy := s.order(why.executor)
 		o.Happened, o.Remedy = happened+" "+of, remedy
 	case BlockedServer:
-		o.Title = fmt.Sprintf("%s serves others on one thread, and %s there", o.Victim, s.state(why.root))
+		o.Title = fmt.Sprintf("%s handles on one thread what others give it, and %s there", o.Victim, s.state(why.root))
 		o.Remedy = "Run what waits on a pool: of a CompletableFuture, the stages after it by their Async forms with an executor (thenApplyAsync); of an event loop, what a handler waits for."
 	case Crowded:
 		w := s.work(o.why.victim)

@@ -19,7 +19,7 @@ type Session struct {
 	Units         []uint64                     // by unit: its task; 0: the body of a thread
 	NotKnown      map[string]string            // what the graph lacks -> why
 	Bulk          map[string]bool              // classes of units that the JDK makes by splitting one operation, such as a parallel stream
-	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: it is none of the session's
+	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 

@@ -100,7 +100,7 @@ type leftTask struct {
 type executorOf struct {
 	name     string
 	forkJoin bool
-	given    *session.Executor // nil: it is none of the session's
+	given    *session.Executor // nil: the session does not have it
 }
 
 // threadOf is a thread of the program.
