@@ -26,9 +26,8 @@ func (a *advisor) backlogs(t advice.Thresholds) ([]advice.Backlog, error) {
 			continue
 		}
 		for thread, w := range p.workers {
-			busy := float64(w.Wall) / float64(max(1, w.To-w.From))
-			if busy >= t.Busy && units.Ns(w.To-w.From) >= t.PoolTime {
-				of[id] = &backlog{thread: thread, busy: busy}
+			if units.Ns(w.To-w.From) >= t.PoolTime {
+				of[id] = &backlog{thread: thread}
 			}
 		}
 	}
@@ -41,8 +40,8 @@ func (a *advisor) backlogs(t advice.Thresholds) ([]advice.Backlog, error) {
 	var list []advice.Backlog
 	for id, b := range of {
 		x, ok := b.sum()
-		if t := a.s.ThreadByID(b.thread); ok && t != nil {
-			x.Class, x.Thread = a.className(id), t.Name
+		if thread := a.s.ThreadByID(b.thread); ok && x.Busy >= t.Busy && thread != nil {
+			x.Class, x.Thread = a.className(id), thread.Name
 			list = append(list, x)
 		}
 	}
@@ -65,8 +64,8 @@ func (a *advisor) finalizer() units.Ns {
 // backlog is when the tasks of a class were made and run.
 type backlog struct {
 	thread      uint32
-	busy        float64
 	made, begun []units.MonoNs
+	ended       []units.MonoNs
 	own         int64 // made by the thread that runs them
 }
 
@@ -87,7 +86,7 @@ func (a *advisor) readBacklogs(of map[uint32]*backlog) error {
 	}
 	return a.u.Each(func(x *unit.Unit) error {
 		if b := of[x.Class]; b != nil {
-			b.begun = append(b.begun, x.Start)
+			b.begun, b.ended = append(b.begun, x.Start), append(b.ended, x.End)
 		}
 		return nil
 	})
@@ -97,8 +96,10 @@ func (a *advisor) readBacklogs(of map[uint32]*backlog) error {
 func (b *backlog) sum() (x advice.Backlog, ok bool) {
 	slices.Sort(b.made)
 	slices.Sort(b.begun)
+	slices.Sort(b.ended)
 	n := int64(len(b.begun))
-	x = advice.Backlog{Made: max(int64(len(b.made)), n), Run: n, Busy: b.busy} // of some, the creation may not be recorded
+	x = advice.Backlog{Made: max(int64(len(b.made)), n), Run: n} // of some, the creation may not be recorded
+	x.Busy = b.busy()
 	begun := 0
 	for i, at := range b.made {
 		for begun < len(b.begun) && b.begun[begun] <= at {
@@ -107,4 +108,22 @@ func (b *backlog) sum() (x advice.Backlog, ok bool) {
 		x.Most = max(x.Most, int64(i+1-begun))
 	}
 	return x, len(b.made) > 0 && len(b.begun) > 0 && b.own < x.Made/2 && 10*x.Most >= x.Made
+}
+
+// shortGap is the longest time between two tasks in which the thread has not run out of them: others have a turn on its CPU.
+const shortGap units.Ns = 4_000_000
+
+// busy is the share of the time from the first task to the last one in which there was something to run.
+func (b *backlog) busy() float64 {
+	n := min(len(b.begun), len(b.ended))
+	if n == 0 {
+		return 0
+	}
+	idle := units.Ns(0)
+	for i := 1; i < n; i++ {
+		if gap := units.Ns(b.begun[i] - b.ended[i-1]); gap > shortGap {
+			idle += gap
+		}
+	}
+	return 1 - float64(idle)/float64(max(1, b.ended[n-1]-b.begun[0]))
 }

@@ -27,3 +27,15 @@ func TestBacklogSum(t *testing.T) {
 		}
 	}
 }
+
+// TestBacklogBusy: a gap of a turn on the CPU is no idle time, a longer one is.
+func TestBacklogBusy(t *testing.T) {
+	const ms = 1_000_000
+	b := &backlog{begun: []units.MonoNs{0, 4 * ms, 90 * ms}, ended: []units.MonoNs{1 * ms, 40 * ms, 100 * ms}}
+	if got := b.busy(); got != 0.5 {
+		t.Errorf("busy for %.2f of the time, want 0.5", got)
+	}
+	if got := (&backlog{}).busy(); got != 0 {
+		t.Errorf("without tasks: busy for %.2f of the time", got)
+	}
+}
