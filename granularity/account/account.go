@@ -27,6 +27,7 @@ const (
 	Queued    State = iota // in the queue of executor On
 	Overtaken              // the same, and the worker runs a unit of another class that was handed over later
 	Join                   // waits for the end of a unit of class On
+	Runs                   // runs a unit of class On inside itself, on its own thread
 	Lock                   // waits for a lock or permit, Waits On
 	Handed                 // waits for what another unit gives or signals, Waits On
 	Inside                 // waits inside the JVM, as for the initialiser of a class, and another unit ended that
@@ -46,7 +47,7 @@ const (
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {

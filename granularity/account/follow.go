@@ -49,7 +49,9 @@ func (b *book) stateOf(u, step uint32) Frame {
 	switch x.Kind {
 	case graph.Join:
 		f.State, f.On = Join, b.g.Units[x.On].Class
-		if w := b.waitOf(x); w != nil && w.Lock { // its owner ended soon after
+		if t := b.g.Units[x.On].Thread; t != 0 && t == b.g.Units[u].Thread {
+			f.State = Runs
+		} else if w := b.waitOf(x); w != nil && w.Lock { // its owner ended soon after
 			f.State, f.On = Lock, b.placeOf(x.Wait)
 		}
 	case graph.Await, graph.Acquire, graph.Take, graph.Put, graph.Arrive:
@@ -179,7 +181,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		}
 	case Ready:
 		return b.atCPU(g, t)
-	case Join:
+	case Join, Runs:
 		b.add(f)
 		return int64(x.On)
 	case Lock:

@@ -150,6 +150,8 @@ func (s *Session) state(f account.Frame) string {
 		return "queued in " + s.executor(f.On) + " behind newer units"
 	case account.Join:
 		return "waits for the end of " + s.graph.Classes[f.On]
+	case account.Runs:
+		return "runs " + s.graph.Classes[f.On] + " inside itself"
 	case account.Lock, account.Handed:
 		return "waits for " + s.place(f.On)
 	case account.Inside:

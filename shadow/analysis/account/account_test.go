@@ -142,6 +142,15 @@ func TestObstacles(t *testing.T) {
 			p.sleep(p.unit("Slow", e, "w"), 90*ms)
 			p.Compute(p.unit("Quick", e, "w"), 10*ms)
 		}, "occupied", "Quick waits in pool, whose worker is in Slow, which sleeps"},
+		{"units of an executor run inside one of another", func(p *program) {
+			pool, batching := p.Executor(model.Executor{Name: "pool", Workers: 2}), p.Executor(model.Executor{Name: "batching", Workers: 1})
+			batch := p.unit("Batch", pool, "w")
+			for range 20 {
+				part := p.unit("Part", batching, "w")
+				p.Compute(part, 5*ms)
+				p.Do(batch, model.Join, part)
+			}
+		}, "batched", "batching runs units of Part one after another: Batch runs them inside itself, on one thread"},
 		{"a stream of one part", func(p *program) {
 			p.Compute(p.unit("Leaf", 0, "main"), 95*ms)
 			p.Compute(p.unit("Leaf", 0, "w"), 5*ms)

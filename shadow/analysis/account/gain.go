@@ -130,6 +130,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	switch o.Kind {
 	case FewWorkers:
 		return pool(s.CPUs)
+	case Batched:
+		return pool(max(s.CPUs, s.count(o.why.executor)))
 	case Occupied:
 		if s.graph.Graph.Executors[o.why.executor].Leaves {
 			return replay.Change{Unpin: true}, "if no virtual thread keeps its carrier while it waits", nil

@@ -20,6 +20,7 @@ const (
 	HoldAndWait    Kind = "hold-and-wait"    // all who could give what is waited for wait for it, too
 	Occupied       Kind = "occupied"         // the workers of a pool are in units that wait
 	FewWorkers     Kind = "few-workers"      // the workers of a pool compute, and CPUs are idle
+	Batched        Kind = "batched"          // units of an executor run one after another inside a unit of another one, and CPUs are idle
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Order          Kind = "order"            // what was handed over later runs first
@@ -30,7 +31,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Held, DoesNotSplit, Order, BlockedServer, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Batched, Held, DoesNotSplit, Order, BlockedServer, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -431,6 +432,9 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held}
 		case f.State == account.Queued || f.State == account.Overtaken:
+			if !(computes && full) && frames[k+1].State == account.Runs && s.work(frames[k+1].Class).most() != f.On {
+				return cause{kind: Batched, executor: f.On, holder: frames[k+1].On, worker: frames[k+1].Class}
+			}
 			return s.queued(f, root, frames[k+1].Class, computes, full)
 		case (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On):
 			if computes && full {

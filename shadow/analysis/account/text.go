@@ -70,6 +70,11 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.count(why.executor) == 1 {
 			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
 		}
+	case Batched:
+		in := s.graph.Classes[why.worker]
+		o.Title = fmt.Sprintf("%s runs units of %s one after another: %s runs them inside itself, on one thread", s.executor(why.executor), holder, in)
+		o.Happened = "The others of a batch wait while CPUs are idle. " + of
+		o.Remedy = fmt.Sprintf("Use an executor that hands each to a pool, or hand what takes long to the pool itself: batches suit callbacks of a few microseconds. %s may also be there to keep them in order, or apart: only if they do not rely on that.", in)
 	case Held:
 		if why.place == 0 {
 			s.describeInside(o, why, of)
@@ -226,7 +231,7 @@ func (s *Session) boundText(why cause, wanted float64) string {
 		return "what is waited for is not known"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, Order:
+	case WaitsForItself, Occupied, FewWorkers, Batched, Order:
 		return "waits in the queue of " + s.executor(why.executor)
 	case Held, HoldAndWait:
 		return "waits for " + s.place(why.place-1)
