@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
 )
 
 // Bytes allocated by every single task against com.sun.management's
@@ -38,11 +42,44 @@ func TestAllocatedPerTask(t *testing.T) {
 				t.Fatalf("the program printed %d tasks, want %d", len(own), threads*tasks)
 			}
 			compareAllocations(t, rows, own)
+			compareSampled(t, p.Dir, own)
 			if jdk.Version >= 21 {
 				checkHoppers(t, rows)
 			}
 		})
 	}
+}
+
+// compareSampled compares what sampled objects stand for with the program's own account, within four standard errors of the estimate.
+func compareSampled(t *testing.T, dir string, own map[[2]int]allocation) {
+	t.Helper()
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Allocations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var samples, sampled, all int64
+	for _, x := range list {
+		if c := s.ClassByID(x.Class); c != nil && (c.Name == "Main$Job" || c.Name == "Main$Inner") {
+			samples, sampled = samples+x.Samples, sampled+x.Bytes
+			if x.Site == nil || !strings.HasPrefix(x.Site.Class, "Main") || x.Site.Line == 0 {
+				t.Errorf("%d samples in %s are at %+v, not at a line of the program", x.Samples, c.Name, x.Site)
+			}
+		}
+	}
+	for _, x := range own {
+		all += x.total
+	}
+	if samples < 20 {
+		t.Fatalf("%d samples of %s, want one in 2 MB", samples, units.FormatBytes(all))
+	}
+	if off := float64(sampled)/float64(all) - 1; math.Abs(off) > 4/math.Sqrt(float64(samples)) {
+		t.Errorf("%d samples stand for %s; the tasks allocated %s: %+.1f %%", samples, units.FormatBytes(sampled), units.FormatBytes(all), 100*off)
+	}
+	t.Logf("%d samples stand for %s of %s", samples, units.FormatBytes(sampled), units.FormatBytes(all))
 }
 
 // allocation is of one task: all, and what was not in the task inside it.

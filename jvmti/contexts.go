@@ -25,7 +25,7 @@ type contextNews struct {
 func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if C.sa.config.contexts == 0 && C.sa.config.wait_ns == 0 {
+	if C.sa.config.contexts == 0 && C.sa.config.wait_ns == 0 && !C.sa.config.allocations {
 		return news, false
 	}
 	if d.contexts == nil {
@@ -43,7 +43,7 @@ func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 		for i := range p.sums[:n] {
 			x := &p.sums[i]
 			news.Sums = append(news.Sums, wire.ContextSum{ID: uint32(x.id), Count: uint64(x.sums[0]),
-				Wall: units.Ticks(x.sums[1]), Measured: uint64(x.sums[2]), CPU: units.Ns(x.sums[3])})
+				Wall: units.Ticks(x.sums[1]), Measured: uint64(x.sums[2]), CPU: units.Ns(x.sums[3]), Bytes: uint64(x.sums[4])})
 		}
 		more = bool(left)
 	}

@@ -9,7 +9,7 @@ package jvmti
 
 /*
 #cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -Wno-unused-parameter
-#cgo LDFLAGS: -lpthread -ldl
+#cgo LDFLAGS: -lpthread -ldl -lm
 #include <stdlib.h>
 #include "class.h"
 #include "drain.h"

@@ -32,6 +32,11 @@ void sa_natives_bind(jmethodID method, const char *name, const char *signature, 
 bool sa_natives_sleep(void); /* Thread.sleep is among them */
 void sa_natives_rebind(JNIEnv *env); /* those that were bound before the agent came */
 
+/* life_allocations.c: samples of what is allocated */
+void sa_allocations_callback(jvmtiEventCallbacks *calls);
+void sa_allocations_prepare(void);
+void sa_allocations_event(jvmtiEventMode mode);
+
 /* life_monitors.c */
 bool sa_monitors_begin(JNIEnv *env); /* starts the threads that read monitors, if any is asked for */
 void sa_monitors_last(JNIEnv *env);  /* the values at the end of the session */

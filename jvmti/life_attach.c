@@ -129,6 +129,7 @@ static void leave(JNIEnv *env) {
         JVMTI_EVENT_MONITOR_WAIT,             JVMTI_EVENT_MONITOR_WAITED,
     };
     for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++) sa_set_event(JVMTI_DISABLE, of_session[i]);
+    sa_allocations_event(JVMTI_DISABLE);
     sa_await_thread_ends();
     sa_threads_final(env);
 }

@@ -125,11 +125,12 @@ void sa_set_events(jvmtiEventMode mode) {
                                        JVMTI_EVENT_MONITOR_WAITED};
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) sa_set_event(sa.config.wait_ns == 0 ? JVMTI_DISABLE : mode, waits[i]);
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) sa_set_event(mode, events[i]);
+    sa_allocations_event(mode);
 }
 
 /* The parts of this session that are off the usual path. */
 static void special_start(JNIEnv *env) {
-    bool stacks = sa.config.contexts != 0 || sa.config.wait_ns != 0;
+    bool stacks = sa.config.contexts != 0 || sa.config.wait_ns != 0 || sa.config.allocations;
     const char *none = stacks ? sa_contexts_start(env, sa_types.thread, sa.late ? sa_types.virtual : NULL) : NULL;
     if (none != NULL) {
         sa.config.contexts = 0;
@@ -228,6 +229,7 @@ jvmtiError sa_prepare(bool at_start) {
     c.can_get_line_numbers = c.can_get_source_file_name = 1; /* for contexts= */
     jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
     if (e != JVMTI_ERROR_NONE) return e;
+    sa_allocations_prepare();
     await_exit();
     jvmtiEventCallbacks calls;
     memset(&calls, 0, sizeof calls);
@@ -236,6 +238,7 @@ jvmtiError sa_prepare(bool at_start) {
     calls.ClassFileLoadHook = sa_on_class_file;
     calls.NativeMethodBind = on_native_bind;
     sa_waits_callbacks(&calls);
+    sa_allocations_callback(&calls);
     calls.ThreadStart = sa_on_thread_start;
     calls.ThreadEnd = sa_on_thread_end;
     calls.GarbageCollectionStart = on_gc_start;

@@ -368,6 +368,23 @@ const sa_call *sa_wait_site(uint32_t site) {
     return site > SA_FIRST_WAIT_SITE && t.calls != NULL && id <= atomic_load_explicit(&t.call_n, memory_order_acquire) ? &t.calls[id] : NULL;
 }
 
+/* ---- allocations ---- */
+
+void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t class_id, uint64_t bytes) {
+    stack s = {.class_id = class_id, .kind = SA_CONTEXT_ALLOCATION};
+    if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed)) return;
+    jint raw = c == NULL || between(os, c) ? -1 : walk(env, &s, c, RAW);
+    uint32_t id = raw < 0 ? 0 : context_number(env, &s, raw);
+    if (id == 0) id = context_number(env, &s, 0); /* of the class alone: its bytes are known */
+    if (id == 0) {
+        atomic_fetch_add(&t.taken, 1);
+        atomic_fetch_add(&t.lost, 1);
+        return;
+    }
+    atomic_fetch_add(&t.contexts[id].bytes, bytes);
+    atomic_fetch_add_explicit(&t.contexts[id].count, 1, memory_order_release);
+}
+
 /* ---- the drain's side ---- */
 
 size_t sa_contexts_calls(sa_call_news *out, size_t max) {
@@ -392,10 +409,10 @@ size_t sa_contexts_new(sa_context_news *out, size_t max) {
 }
 
 static bool added(sa_context *p, uint64_t *sums) {
-    const uint64_t now[4] = {atomic_load_explicit(&p->count, memory_order_acquire), atomic_load(&p->wall_ticks),
-                             atomic_load(&p->measured), atomic_load(&p->cpu_ns)};
+    const uint64_t now[SA_CONTEXT_SUMS] = {atomic_load_explicit(&p->count, memory_order_acquire), atomic_load(&p->wall_ticks),
+                                           atomic_load(&p->measured), atomic_load(&p->cpu_ns), atomic_load(&p->bytes)};
     bool any = false;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < SA_CONTEXT_SUMS; k++) {
         sums[k] = now[k] - p->reported[k];
         p->reported[k] = now[k];
         any |= sums[k] != 0;

@@ -10,6 +10,7 @@ enum {
     SA_MAX_CONTEXTS = 1 << 16,
     SA_MAX_CALLS = 1 << 17,    /* different frames of all contexts */
     SA_MAX_STEPS = 1 << 20,    /* frames of all contexts together */
+    SA_CONTEXT_SUMS = 5,
     SA_CALL_TEXT = 512,        /* bytes of a name, longer ones are cut */
     SA_MAX_CALL_TEXT = 32 << 20, /* bytes of all names */
 };
@@ -31,7 +32,8 @@ typedef struct {
     bool cut; /* the stack is deeper */
     _Atomic uint64_t count, wall_ticks; /* executions: their own wall time, without that of nested ones */
     _Atomic uint64_t measured, cpu_ns;  /* how many have a CPU time, and its sum */
-    uint64_t reported[4];               /* the drain's: what of the sums is reported */
+    _Atomic uint64_t bytes;             /* of allocations: what the sampled ones stand for */
+    uint64_t reported[SA_CONTEXT_SUMS]; /* the drain's: what of the sums is reported */
 } sa_context;
 
 /* Before probes run, with contexts=; NULL, or why contexts are not recorded. virtual_type:
@@ -56,6 +58,9 @@ typedef struct {
     bool again;             /* the JVM was asked for the whole stack, too */
 } sa_wait_here;
 sa_wait_here sa_wait_stack_here(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t blocker, bool may_whole);
+/* An object that stands for so many bytes was allocated here, in an execution of the class, 0: in none. */
+void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t class_id, uint64_t bytes);
+
 const sa_call *sa_wait_site(uint32_t site); /* NULL: none */
 
 /* state_context_frames.c: the names of a frame, within a bound for all. False: it is a frame of the probes. */
@@ -76,7 +81,7 @@ typedef struct {
 } sa_context_news;
 typedef struct {
     uint32_t id;
-    uint64_t sums[4];
+    uint64_t sums[SA_CONTEXT_SUMS];
 } sa_context_sums;
 size_t sa_contexts_calls(sa_call_news *out, size_t max); /* new frames; read them after the contexts, send them before */
 size_t sa_contexts_new(sa_context_news *out, size_t max);

@@ -109,6 +109,8 @@ var all = []Option{
 		Help: "record in which trace and span tasks are handed over and executed, if the program loads OpenTelemetry's API or its Java agent; off: no"},
 	{Key: "construction", Flag: "construction", Verbs: Run | Attach, Default: "false", Plan: true, set: boolean(func(o *Options) *bool { return &o.Construction }),
 		Help: "measure the cost of task constructors"},
+	{Key: "allocations", Flag: "allocations", Verbs: Run | Attach, Default: "true", See: "metrics.md", set: boolean(func(o *Options) *bool { return &o.Allocations }),
+		Help: "estimate which tasks allocate how much, by a sample of about one object in 2 MB"},
 	{Key: "monitor", Flag: "monitor", Verbs: Run | Attach, Value: "SPEC", Repeat: true, See: "monitors.md", set: setMonitor,
 		Help: "read a monitor inside the JVM: a field CLASS#FIELD, calls:CLASS#METHOD, returns:CLASS#METHOD, jmx:MBEAN/ATTRIBUTE, registries (Micrometer, Dropwizard) or inside (pools, class libraries); repeatable"},
 	{Key: "monitorinterval", Value: "TIME", Default: "10ms", See: "monitors.md", set: setMonitorInterval,

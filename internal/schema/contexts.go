@@ -15,8 +15,8 @@ var context = Record{
 	Table: Table{Name: "contexts", Doc: "calling contexts, where recorded", Order: 14, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("context", "id within the session, never reused; 0 is none"),
-		{Name: "Kind", Type: "ContextKind", Doc: "`creation`, `submission`, `execution`, `wait`: of long waits", Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
-		{Name: "Class", Type: "uint32", Doc: "`classes.class` of the task; of a wait, the class of the innermost execution around it, or 0", Row: Row{Column: "class", Tag: "-"}},
+		{Name: "Kind", Type: "ContextKind", Doc: "`creation`, `submission`, `execution`, `wait`: of long waits, `allocation`: of sampled objects", Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
+		{Name: "Class", Type: "uint32", Doc: "`classes.class` of the task; of a wait or allocation, the class of the innermost execution around it, or 0", Row: Row{Column: "class", Tag: "-"}},
 		{Name: "Cut", Type: "bool", Doc: "the stack goes on", Row: Row{Column: "cut"}},
 		{Name: "Frames", Type: "[]uint32", Doc: "`frames.frame`, innermost first, 0: not known; at most 64", Row: Row{Column: "frames", Tag: "list"}},
 	},
@@ -33,5 +33,6 @@ var contextSum = Record{
 		{Name: "Wall", Type: "units.Ticks", Doc: "self wall time of executions", Row: Row{Name: "SelfWallNs", Type: "units.Ns", Column: "self_wall_ns", Tag: "-", From: Span}},
 		{Name: "Measured", Type: "uint64", Doc: "executions whose CPU time is known", Row: Row{Column: "cpu_measured", Tag: "-"}},
 		{Name: "CPU", Type: "units.Ns", Doc: "self CPU time of these", Row: Row{Name: "SelfCPUNs", Column: "self_cpu_ns", Tag: "-"}},
+		{Name: "Bytes", Type: "uint64", Doc: "of allocations: bytes that the sampled objects stand for", Wire: Column{Later: true}, Row: Row{Column: "allocated_bytes", Tag: "-"}},
 	},
 }

@@ -165,21 +165,31 @@ func (r *reader) context(field string) (x Context) {
 }
 
 func (w *writer) contextSum(x *ContextSum) {
-	w.arrayLen(5)
+	n, more := 5, x.Bytes != 0
+	if more {
+		n = 6
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.uint(x.Count)
 	w.uint(uint64(x.Wall))
 	w.uint(x.Measured)
 	w.int(int64(x.CPU))
+	if more {
+		w.uint(x.Bytes)
+	}
 }
 
 func (r *reader) contextSum(field string) (x ContextSum) {
-	end := r.fields(field, 5)
+	n, end := r.fieldsFrom(field, 5, 6)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Count = r.uint(field + ".count")
 	x.Wall = units.Ticks(r.uint(field + ".wall"))
 	x.Measured = r.uint(field + ".measured")
 	x.CPU = units.Ns(r.int(field + ".cpu"))
+	if n >= 6 {
+		x.Bytes = r.uint(field + ".bytes")
+	}
 	end()
 	return x
 }

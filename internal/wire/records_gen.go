@@ -100,6 +100,7 @@ const (
 	ContextSubmission                    // submission by the program, not inside another
 	ContextExecution                     // execution
 	ContextWait                          // long wait
+	ContextAllocation                    // allocation of an object, of one in so many bytes
 	NumContextKinds
 )
 
@@ -281,8 +282,8 @@ type Frame struct {
 // Context is a stack on which tasks of a class are created, submitted or executed.
 type Context struct {
 	ID     uint32      // id within the session, never reused; 0 is none
-	Kind   ContextKind // creation, submission, execution, wait: of long waits
-	Class  uint32      // classes.class of the task; of a wait, the class of the innermost execution around it, or 0
+	Kind   ContextKind // creation, submission, execution, wait: of long waits, allocation: of sampled objects
+	Class  uint32      // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0
 	Cut    bool        // the stack goes on
 	Frames []uint32    // frames.frame, innermost first, 0: not known; at most 64
 }
@@ -294,6 +295,7 @@ type ContextSum struct {
 	Wall     units.Ticks // self wall time of executions
 	Measured uint64      // executions whose CPU time is known
 	CPU      units.Ns    // self CPU time of these
+	Bytes    uint64      // of allocations: bytes that the sampled objects stand for
 }
 
 // Class describes a task class the first time it is used.

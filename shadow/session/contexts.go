@@ -47,6 +47,7 @@ func (s *Session) Every() uint64 {
 type contextSum struct {
 	count, measured uint64
 	wall, cpu       units.Ns
+	bytes           uint64
 }
 
 // Contexts reads the calling contexts in the order of their ids.
@@ -64,7 +65,10 @@ func (s *Session) Contexts() ([]Context, error) {
 	}
 	rows := map[uint32]Context{}
 	bad, err := s.folder.ReadContexts(func(r *store.Context) {
-		if r.Kind != store.ContextWait {
+		switch r.Kind {
+		case store.ContextWait, store.ContextAllocation:
+			delete(sums, r.ID)
+		default:
 			rows[r.ID] = Context{ID: r.ID, Kind: r.Kind, Class: r.Class, Cut: r.Cut, Frames: framesOf(frames, r)}
 		}
 	})
@@ -137,6 +141,7 @@ func (s *Session) contextSums() (map[uint32]*contextSum, error) {
 		}
 		x.count, x.measured = plus(x.count, r.Count), plus(x.measured, r.Measured)
 		x.wall, x.cpu = plusNs(x.wall, r.SelfWallNs), plusNs(x.cpu, r.SelfCPUNs)
+		x.bytes = plus(x.bytes, r.Bytes)
 	})
 	s.warnAll(bad)
 	if err != nil {

@@ -6,6 +6,7 @@ const (
 	ContextSubmission = "submission"
 	ContextExecution  = "execution"
 	ContextWait       = "wait"
+	ContextAllocation = "allocation"
 )
 
 // ContextSampling says how the contexts of a session came about.

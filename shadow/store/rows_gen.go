@@ -189,8 +189,8 @@ type Frame struct {
 // Context is a row of the table contexts. The last row of an id counts.
 type Context struct {
 	ID     uint32   `parquet:"context,delta"` // id within the session, never reused; 0 is none
-	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution, wait: of long waits
-	Class  uint32   `parquet:"class"`         // classes.class of the task; of a wait, the class of the innermost execution around it, or 0
+	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution, wait: of long waits, allocation: of sampled objects
+	Class  uint32   `parquet:"class"`         // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0
 	Cut    bool     `parquet:"cut"`           // the stack goes on
 	Frames []uint32 `parquet:"frames,list"`   // frames.frame, innermost first, 0: not known; at most 64
 }
@@ -198,11 +198,12 @@ type Context struct {
 // ContextSum is a row of the table context_sums. Rows of a context add up. They count the events that were
 // looked at; contexts in the manifest says of how many.
 type ContextSum struct {
-	ID         uint32   `parquet:"context,delta"` // contexts.context
-	Count      uint64   `parquet:"count"`         // events looked at; executions that have ended
-	SelfWallNs units.Ns `parquet:"self_wall_ns"`  // self wall time of executions
-	Measured   uint64   `parquet:"cpu_measured"`  // executions whose CPU time is known
-	SelfCPUNs  units.Ns `parquet:"self_cpu_ns"`   // self CPU time of these
+	ID         uint32   `parquet:"context,delta"`   // contexts.context
+	Count      uint64   `parquet:"count"`           // events looked at; executions that have ended
+	SelfWallNs units.Ns `parquet:"self_wall_ns"`    // self wall time of executions
+	Measured   uint64   `parquet:"cpu_measured"`    // executions whose CPU time is known
+	SelfCPUNs  units.Ns `parquet:"self_cpu_ns"`     // self CPU time of these
+	Bytes      uint64   `parquet:"allocated_bytes"` // of allocations: bytes that the sampled objects stand for
 }
 
 // SiteSum is a row of the table site_sums. Rows add up; sessions of older agents have none.

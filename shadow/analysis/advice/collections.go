@@ -46,6 +46,9 @@ func orZero(n *units.Ns) units.Ns {
 // costlyPauses finds collections that cost too much, without those that someone asked for.
 func costlyPauses(s *search) *Finding {
 	e, c := s.collections()
+	if len(threadLocals(s)) > 0 {
+		return nil // they run because of these
+	}
 	if e == nil || c.Other == 0 && c.Explicit+c.Asked > 0 {
 		return nil // no collection was seen that ran because of the heap
 	}

@@ -43,6 +43,7 @@ type Facts struct {
 	Replayer      Replayer    // nil: findings about no pool have no prediction
 
 	Kept        []Kept       // cancelled tasks that executors keep, most first
+	Allocated   *Allocated   // nil: not known
 	Units       *UnitFacts   // nil: units and the machine are unknown
 	Note        *unit.Note   // nil: the facts are of executions
 	Submissions *Submissions // nil: units were not read

@@ -28,6 +28,11 @@ func TestLeftToOthers(t *testing.T) {
 		{"a period that ended", Facts{Units: &UnitFacts{Ended: []EndedPeriodic{{Class: "app.Refresh", Runs: 15, After: s, Period: s / 20, Missing: 34}}}},
 			"ended-periodic", "The periodic task app.Refresh ended after 15 runs: the last one threw an exception. It began 1.00 s after the start of the session."},
 		{"a period that ended at the end", Facts{Units: &UnitFacts{Ended: []EndedPeriodic{{Class: "app.Refresh", Runs: 15, Missing: 0}}}}, "", ""},
+		{"a buffer for each virtual thread", Facts{Units: &UnitFacts{}, Allocated: locals(90, 100, true)}, "thread-locals",
+			"Each app.Encode makes its own values of thread locals: ~1.76 GiB, 90 % of all that was allocated. A thread local has a value for each thread, and each of these threads runs one task: nothing is used a second time. That is ~18.4 KiB a task, made at app.Encode.buffer:12."},
+		{"a buffer for each of few threads", Facts{Units: &UnitFacts{}, Allocated: locals(90, 100, false)}, "", ""},
+		{"small values of thread locals", Facts{Units: &UnitFacts{}, Allocated: locals(20, 100, true)}, "", ""},
+		{"too few samples", Facts{Units: &UnitFacts{}, Allocated: locals(20, 20, true)}, "", ""},
 		{"finalizers", Facts{Duration: 10 * s, Units: &UnitFacts{Finalizer: s}}, "finalizers", "the one Finalizer thread computed for 1.00 s, 10 % of the time."},
 		{"few finalizers", Facts{Duration: 10 * s, Units: &UnitFacts{Finalizer: s - 1}}, "", ""},
 	} {
@@ -45,6 +50,36 @@ func TestLeftToOthers(t *testing.T) {
 		case len(got) != 1 || got[0].Rule != c.rule || !strings.Contains(got[0].Text(), c.says):
 			t.Errorf("%s: %d findings, want %s: %v", c.name, len(got), c.rule, got)
 		}
+	}
+}
+
+// locals has samples of 20 MiB each, of which the first are of thread locals, in 100,000 tasks.
+func locals(of, samples int64, oneTaskEach bool) *Allocated {
+	const sample = 20 << 20
+	a := &Allocated{}
+	a.Add("app.Encode", "app.Encode.buffer:12", of, of*sample, true)
+	a.Add("app.Encode", "app.Encode.run:30", samples-of, (samples-of)*sample, false)
+	a.Sort()
+	a.Classes[0].Tasks, a.Classes[0].OneTaskEach = 100_000, oneTaskEach
+	return a
+}
+
+// TestAllocated: classes with enough samples are named, most first.
+func TestAllocated(t *testing.T) {
+	a := &Allocated{}
+	a.Add("", "app.Main.main:3", 40, 100<<20, false)
+	a.Add("app.Parse", "app.Parse.read:9", 60, 200<<20, false)
+	a.Add("app.Parse", "app.Parse.text:12", 40, 90<<20, false)
+	a.Add("app.Rare", "", leastSamples-1, 10<<20, false)
+	a.Sort()
+	a.Classes[0].Tasks = 1000
+	want := "~400 MiB were allocated: 72 % in app.Parse (~297 KiB each, 69 % of it at app.Parse.read:9) and 25 % outside of tasks."
+	if got := a.sentence(nil); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a.OneTaskAThread(&UnitFacts{Classes: []UnitClass{{Name: "app.Rare", Pool: -1}, {Name: "app.Parse"}, {Name: "app.Other"}}, Pools: []Pool{{Virtual: true}}})
+	if !a.Classes[0].OneTaskEach || a.Classes[1].OneTaskEach || a.Classes[2].OneTaskEach {
+		t.Errorf("%+v", a.Classes)
 	}
 }
 

@@ -24,6 +24,7 @@ var rules = []rule{
 	{name: "volume", kind: Fact, find: one(volume)},
 	{name: "fineness", kind: Fact, find: one(fineness)},
 	{name: "work", kind: Fact, find: one(whereWork)},
+	{name: "allocated", kind: Fact, find: one(allocated)},
 	{name: "processors", kind: Fact, find: one(processors)},
 	{name: "gc", kind: Fact, find: one(pauses)},
 	{name: "exceptions", kind: Fact, find: one(threw)},
@@ -46,6 +47,7 @@ var rules = []rule{
 	{name: "backlog", kind: Advice, find: backlogged},
 	{name: "finalizers", kind: Advice, find: one(finalizers)},
 	{name: "kept-cancelled", kind: Advice, find: keptCancelled},
+	{name: "thread-locals", kind: Advice, find: threadLocals},
 	{name: "garbage-collection", kind: Advice, find: one(costlyPauses)},
 	{name: "explicit-collections", kind: Advice, find: one(explicit)},
 

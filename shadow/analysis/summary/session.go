@@ -134,6 +134,9 @@ func (a *analysis) build() (*Summary, error) {
 	if err != nil || a.opts.Brief || a.opts.Filter.Active() {
 		return sum, err
 	}
+	if sum.facts.Allocated, err = a.allocated(sum); err != nil {
+		return nil, err
+	}
 	switch n := unit.Recorded(&a.s.Manifest); {
 	case !unit.SubmissionsKnown(a.s):
 		if a.opts.report() && unit.SubmissionsSummarised(a.s) {
@@ -195,9 +198,45 @@ func (a *analysis) advise(sum *Summary) error {
 		if sum.facts.Kept, err = a.kept(sum, x); err != nil {
 			return err
 		}
+		sum.facts.Allocated.OneTaskAThread(sum.facts.Units)
 	}
 	sum.Findings = advice.Find(&sum.facts)
 	return nil
+}
+
+// allocated is what was allocated, by the class of the execution around it; nil: not known.
+func (a *analysis) allocated(sum *Summary) (*advice.Allocated, error) {
+	list, err := a.s.Allocations()
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	names, err := a.named()
+	if err != nil {
+		return nil, err
+	}
+	out := &advice.Allocated{}
+	for i := range list {
+		x, class, site := &list[i], "", ""
+		switch {
+		case x.Class != 0 && names != nil:
+			class = names.TitleOf(x.Class)
+		case x.Class != 0:
+			class = unit.ClassName(a.s, x.Class)
+		}
+		if x.Site != nil {
+			site = x.Site.Label()
+		}
+		out.Add(class, site, x.Samples, x.Bytes, x.ThreadLocal)
+	}
+	out.Sort()
+	tasks := map[string]int64{}
+	for i := range sum.Rows {
+		tasks[sum.Rows[i].Class] += sum.Rows[i].Executions
+	}
+	for i := range out.Classes {
+		out.Classes[i].Tasks = tasks[out.Classes[i].Class]
+	}
+	return out, nil
 }
 
 // kept lists the cancelled tasks that executors keep, if enough were cancelled to look for them.

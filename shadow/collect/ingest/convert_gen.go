@@ -263,6 +263,7 @@ func rowContextSum(r *store.ContextSum, x *wire.ContextSum, _ *clock, rate nsPer
 	r.SelfWallNs = units.Ns(rate.ns(uint64(x.Wall)))
 	r.Measured = x.Measured
 	r.SelfCPUNs = x.CPU
+	r.Bytes = x.Bytes
 }
 
 func rowSiteSum(r *store.SiteSum, x *wire.SiteSum, c *clock, rate nsPerTick) {
