@@ -38,6 +38,7 @@ const (
 	Sleep                  // a time
 	IO                     // Waits On
 	Collector              // a pause or stall of the collector, Pauses On
+	Late                   // sleeps on at a place, Waits On, although what it polls for has ended
 	Starting               // its thread was being started
 	Waking                 // what it waited for had ended: it was being woken
 	Idle                   // of a queue: the worker had nothing to do
@@ -47,7 +48,7 @@ const (
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {

@@ -319,3 +319,26 @@ func BenchmarkOf(b *testing.B) {
 		Of(g, s)
 	}
 }
+
+// Main looks every 25 ms whether a job of 80 ms has ended, and goes on 20 ms after it has.
+func TestPolled(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 1})
+		sleep := b.Wait(graph.Wait{Kind: "sleep"})
+		main, job := unit(b, "main", 0, "main"), unit(b, "Job", pool, "w")
+		submit(b, main, job)
+		b.Compute(job, 80*ms)
+		for range 3 {
+			b.Add(main, graph.Step{Kind: graph.Outside, Cause: graph.Poll, On: job + 1, Len: 25 * ms, Wait: sleep})
+		}
+		b.Add(main, graph.Step{Kind: graph.Join, On: job, Len: 20 * ms, Wait: sleep})
+	})
+	c := classOf(t, g, a, "main")
+	for _, p := range c.Parts {
+		if want := map[State]units.Ns{Join: 80 * ms, Late: 20 * ms}[p.State]; p.Ns != want {
+			t.Errorf("%v for %v, want %v", p.State, p.Ns, want)
+		}
+	}
+	near(t, "polls while the job computes", shareOf(g, c, []State{Join, Compute}, []string{"main", "Job"}), 0.8)
+	near(t, "sleeps on", shareOf(g, c, []State{Late}, []string{"main"}), 0.2)
+}

@@ -35,6 +35,11 @@ func (b *book) divide(u uint32, part func(Frame, units.Ns)) {
 			add(Ready, 0, n-run)
 			continue
 		}
+		if x := &b.g.Steps[k]; b.isPolled(x) {
+			late := min(n, max(0, at-b.finish(x.On)))
+			add(Late, b.placeOf(x.Wait), late)
+			n -= late
+		}
 		part(f, n)
 	}
 }
@@ -62,6 +67,10 @@ func (b *book) stateOf(u, step uint32) Frame {
 			f.State, f.On = Collector, x.On
 		case graph.Machine:
 			f.State = Ready
+		case graph.Poll:
+			if f.State, f.On = b.waitState(x); x.On != 0 {
+				f.State, f.On = Join, b.g.Units[x.On-1].Class
+			}
 		case graph.IO:
 			f.State, f.On = IO, b.placeOf(x.Wait)
 		case graph.Time:
@@ -92,6 +101,12 @@ func (b *book) began(u, step uint32) units.Ns {
 		return b.s.End[step-1].At
 	}
 	return b.s.Start[u].At
+}
+
+// isPolled reports whether a step is the last of the sleeps of a unit that looks after each whether another one has ended.
+func (b *book) isPolled(x *graph.Step) bool {
+	w := b.waitOf(x)
+	return x.Kind == graph.Join && w != nil && w.Kind == "sleep"
 }
 
 // waitState is that of a wait for another unit, or for what nobody is known to have given.
@@ -182,8 +197,15 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	case Ready:
 		return b.atCPU(g, t)
 	case Join, Runs:
+		on := x.On
+		if x.Kind == graph.Outside { // a poll
+			on--
+		}
+		if b.isPolled(x) && t >= b.finish(on) {
+			return b.root(Late, g.Class, b.placeOf(x.Wait))
+		}
 		b.add(f)
-		return int64(x.On)
+		return int64(on)
 	case Lock:
 		b.add(f)
 		return b.atHolder(u, x, t)

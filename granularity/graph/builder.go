@@ -48,6 +48,9 @@ func (b *Builder) Wait(w Wait) uint32 {
 	return n
 }
 
+// WaitOf is what Wait got for the number n.
+func (b *Builder) WaitOf(n uint32) *Wait { return &b.waits[n] }
+
 // Unit adds a unit of a class that runs on an executor; 0: in a thread of its own.
 func (b *Builder) Unit(class string, executor uint32) uint32 {
 	b.units = append(b.units, Unit{Class: b.Classes.Number(class), Executor: executor})

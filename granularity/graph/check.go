@@ -70,6 +70,9 @@ func (g *Graph) checkSteps() error {
 			if s.Cause == Collector && s.On != 0 && int(s.On) >= len(g.Pauses) {
 				return fmt.Errorf("step %d: no reason %d of a collection", i, s.On)
 			}
+			if s.Cause == Poll && int(s.On) > len(g.Units) {
+				return fmt.Errorf("step %d: no unit %d to poll for", i, s.On-1)
+			}
 		case Submit, Join:
 			if int(s.On) >= len(g.Units) {
 				return fmt.Errorf("step %d: no unit %d", i, s.On)

@@ -55,7 +55,7 @@ type Step struct {
 	Cause Cause // of an Outside step
 	// Pinned: the unit keeps its worker while it waits, although the executor's units leave theirs.
 	Pinned bool
-	On     uint32 // index in Units or Resources, by kind; of a wait for the Collector, in Pauses
+	On     uint32 // index in Units or Resources, by kind; of a wait for the Collector, in Pauses; of a Poll, 1 + the unit whose end it is for, 0: not known
 	Class  uint32 // index in Classes of whose time it is; 0: none
 	Site   uint32 // index in Sites; 0: none
 	Wait   uint32 // index in Graph.Waits: what is known of a wait; 0: nothing
@@ -82,7 +82,7 @@ const (
 	Collector // the garbage collector, or another operation of the VM
 	Limit     // something that did not happen within a time limit
 	Machine   // a CPU, which threads that are not in the graph had
-	Poll      // a Limit, and the unit then did nothing for others but wait with a limit again: what it waited for in the end may be sooner
+	Poll      // a sleep or Limit, and the unit then did nothing for others but wait with a limit again: what it waited for in the end may be sooner
 	NCauses
 )
 

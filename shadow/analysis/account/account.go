@@ -170,6 +170,8 @@ func (s *Session) state(f account.Frame) string {
 		return "waits for " + s.place(f.On)
 	case account.Collector:
 		return strings.TrimSpace("is stopped by the collector " + s.graph.Pauses[f.On])
+	case account.Late:
+		return "sleeps on" + s.at(f.On) + " although what it polls for has ended"
 	case account.Starting:
 		return "is being started"
 	case account.Waking:

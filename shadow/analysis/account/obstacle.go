@@ -25,13 +25,14 @@ const (
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Order          Kind = "order"            // what was handed over later runs first
 	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
+	Polling        Kind = "polling"          // a unit sleeps on although what it polls for has ended
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Batched, Held, DoesNotSplit, Order, BlockedServer, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Batched, Held, DoesNotSplit, Order, BlockedServer, Polling, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -414,6 +415,8 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return s.cycle(frames)
 	case account.Collector:
 		return cause{kind: Collection, root: account.Frame{State: account.Collector, On: root.On}}
+	case account.Late:
+		return cause{kind: Polling, holder: root.Class, place: s.samePlace(root.On) + 1}
 	}
 	if full && s.isCrowded(frames) {
 		return cause{kind: Crowded, holder: root.Class}

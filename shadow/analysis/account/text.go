@@ -108,6 +108,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case BlockedServer:
 		o.Title = fmt.Sprintf("%s handles on one thread what others give it, and %s there", o.Victim, s.state(why.root))
 		o.Remedy = "Run what waits on a pool: of a CompletableFuture, the stages after it by their Async forms with an executor (thenApplyAsync); of an event loop, what a handler waits for."
+	case Polling:
+		o.Title = fmt.Sprintf("%s polls for the end of units that it submitted, and sleeps%s in between", holder, s.at(why.place-1))
+		o.Happened = "It goes on when a sleep ends, some time after they have. " + of
+		o.Remedy = "Wait for the end itself: Future.get(), Thread.join(), a CountDownLatch, or a stage of a CompletableFuture. A shorter sleep costs CPU time instead."
 	case Crowded:
 		w := s.work(o.why.victim)
 		o.Title = fmt.Sprintf("%s waits for a CPU while %s computes on %s", o.Victim, holder, allCPUs(s.CPUs))
@@ -233,6 +237,8 @@ func (s *Session) boundText(why cause, wanted float64) string {
 		return class + " sleeps while others wait for it"
 	case WaitsForItself, Occupied, FewWorkers, Batched, Order:
 		return "waits in the queue of " + s.executor(why.executor)
+	case Polling:
+		return class + " sleeps on" + s.at(why.place-1) + " although what it polls for has ended"
 	case Held, HoldAndWait:
 		return "waits for " + s.place(why.place-1)
 	case Collection:

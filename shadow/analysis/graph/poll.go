@@ -94,3 +94,88 @@ func skip(steps []stepOf, causes ...graph.Cause) {
 		}
 	}
 }
+
+// Sleeps in a row at one place are polls from so many of them, if the unit computes for at most this share of them in between. At a place where
+// a unit has polled once, fewer do.
+const (
+	leastPolls   = 3
+	mostComputed = 0.1
+)
+
+// sleepPolls makes the last of some sleeps in a row a join, and the others polls: those of a unit that, in between, does nothing for others and hardly
+// computes, and that goes on after the first sleep in which the end of a unit falls that it submitted before. children are those that it submitted, by their ends.
+func (a *assembly) sleepPolls(n int, children []int) {
+	places := map[uint32]bool{}
+	if len(children) > 0 {
+		a.sleepPollsAt(n, children, places)
+	}
+	if len(places) > 0 {
+		a.sleepPollsAt(n, children, places)
+	}
+}
+
+func (a *assembly) sleepPollsAt(n int, children []int, places map[uint32]bool) {
+	steps := a.steps[n]
+	for from := 0; from < len(steps); from++ {
+		if !a.sleeps(&steps[from]) {
+			continue
+		}
+		last, count, computed, before := from, 0, units.Ns(0), units.Ns(0)              // before: computed before the last sleep
+		begin, since, slept := a.rec.units[a.of[n]].start, units.MonoNs(0), units.Ns(0) // of the last sleep
+		if from > 0 {
+			begin = steps[from-1].end
+		}
+		first, at := begin, begin
+		for k := from; k < len(steps); k++ {
+			x := &steps[k]
+			switch {
+			case a.sleeps(x) && x.Wait == steps[from].Wait:
+				last, count, since, slept, before = k, count+1, at, slept+units.Ns(x.end-at), computed
+			case x.Kind == graph.Compute:
+				computed += x.Len
+			case x.Kind == graph.Outside && (x.Cause == graph.Machine || x.Cause == graph.Collector):
+			default:
+				k = len(steps)
+			}
+			at = x.end
+		}
+		if child := a.polledFor(children, first, since, steps[last].end); child != nil && (count >= leastPolls || places[steps[from].Wait]) && float64(before) <= mostComputed*float64(slept) {
+			for k := from; k < last; k++ {
+				if x := &steps[k]; a.sleeps(x) {
+					x.Cause, x.Len, x.On = graph.Poll, 0, child.at
+				}
+			}
+			x := &steps[last]
+			places[x.Wait] = true
+			x.Kind, x.Cause, x.On, x.by, x.Len = graph.Join, 0, child.at-1, child.last, units.Ns(x.end-child.end)
+		}
+		from = last
+	}
+}
+
+func (a *assembly) sleeps(x *stepOf) bool {
+	return x.Kind == graph.Outside && x.Cause == graph.Time && x.Wait != 0 && a.b.WaitOf(x.Wait).Kind == "sleep"
+}
+
+// polledFor is the unit for whose end somebody slept again and again: it was submitted before, ended within the last sleep, and of the others none ended since the
+// first sleep, or all had ended. nil: there is none.
+func (a *assembly) polledFor(children []int, first, since, end units.MonoNs) (child *unitOf) {
+	others, open := false, false
+	for _, i := range children {
+		u := &a.rec.units[i]
+		switch {
+		case u.submitted > first || u.end <= first:
+		case u.end > end:
+			open = true
+		case u.end > since:
+			others = others || child != nil
+			child = u
+		default:
+			others = true
+		}
+	}
+	if child == nil || child.at == 0 || !child.last.known || open && others {
+		return nil
+	}
+	return child
+}

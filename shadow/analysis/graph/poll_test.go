@@ -247,3 +247,64 @@ func TestPolls(t *testing.T) {
 		t.Errorf("predicted %v (%v); want cannot tell: 55 ms, or 93", p.Expected(), p.Why)
 	}
 }
+
+// sleeper submits a job at 1 ms, which a worker computes from 1 ms to jobEnds, and sleeps for 20 ms at a time, with 1 ms between, from 1 ms to 84 ms.
+func sleeper(jobEnds units.MonoNs) *recording {
+	r := &recording{Span: activity.Span{From: 0, To: 90 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
+	r.units = []unitOf{{id: 1, class: "Job", thread: 2, start: 1 * ms, end: jobEnds * ms, submitted: 1 * ms, submitter: 1, executor: 5}}
+	main := &threadOf{id: 1, name: "main", pieces: []piece{run(0, 1)}}
+	for at := units.MonoNs(1); at < 84; at += 21 {
+		p := wait(at, at+20, activity.Sleeping, 0, "")
+		p.wait = &waitInfo{site: "Main.main:5", kind: "sleep"}
+		main.pieces = append(main.pieces, p, run(at+20, at+21))
+	}
+	main.pieces = append(main.pieces, run(85, 90))
+	r.threads = map[uint32]*threadOf{1: main, 2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(0, 1, activity.Futex, 1, ""), run(1, jobEnds)}}}
+	return r
+}
+
+// TestSleepPolls: main sleeps four times in a row. If the job ends in the last of the sleeps, main polled for its end, and goes on that much too late.
+func TestSleepPolls(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		jobEnds units.MonoNs
+		change  func(*recording)
+		late    units.Ns // -1: it does not poll
+	}{
+		{"the end is in the last sleep", 70, nil, 14 * ms},
+		{"the end is before", 50, nil, -1},
+		{"the end is after all", 86, nil, -1},
+		{"the job is none of its own", 70, func(r *recording) { r.units[0].submitter = 7 }, -1},
+		{"it sleeps at two places", 70, func(r *recording) { r.threads[1].pieces[5].wait.site = "Main.main:6" }, -1},
+		{"it computes in between", 70, func(r *recording) {
+			r.threads[1].pieces[1].wait.kind, r.threads[1].pieces[2] = "sleep", run(21, 22)
+			r.threads[1].pieces[3] = run(22, 42)
+		}, -1},
+	} {
+		r := sleeper(c.jobEnds)
+		if c.change != nil {
+			c.change(r)
+		}
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, polls := units.Ns(-1), 0
+		for i := range g.Graph.Units {
+			for _, x := range g.StepsOf(i) {
+				switch {
+				case x.Kind == graph.Join && x.Wait != 0:
+					late = x.Len
+				case x.Kind == graph.Outside && x.Cause == graph.Poll && x.On != 0:
+					polls++
+				}
+			}
+		}
+		if late != c.late || c.late >= 0 && polls != 3 || c.late < 0 && polls != 0 {
+			t.Errorf("%s: %v late after %d polls, want %v", c.name, late, polls, c.late)
+		}
+		if p, err := g.Predict(replay.Change{Told: true}); c.late >= 0 && (err != nil || p.Why != nil || p.Recorded-p.Expected() < 13*ms || p.Recorded-p.Expected() > 16*ms) {
+			t.Errorf("%s: predicted %+v (%v), by hand 14 ms less", c.name, p, err)
+		}
+	}
+}

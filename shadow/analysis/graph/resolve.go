@@ -16,6 +16,7 @@ func (a *assembly) resolve() {
 	submitted := a.submittedBy()
 	for n := range a.steps {
 		at, joins := a.rec.units[a.of[n]].start, submitted[n]
+		a.sleepPolls(n, joins)
 		for i := range a.steps[n] {
 			x := &a.steps[n][i]
 			if x.Kind == graph.Await {
