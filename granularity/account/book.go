@@ -317,6 +317,7 @@ func edgesOf(spans []span) (e edges) {
 		list = append(list, edge{x.from, 1}, edge{x.to, -1})
 	}
 	slices.SortFunc(list, func(x, y edge) int { return cmp.Compare(x.at, y.at) })
+	e.at, e.open = make([]units.Ns, 0, len(list)), make([]int32, 0, len(list))
 	open := int32(0)
 	for _, x := range list {
 		open += x.by
@@ -339,7 +340,17 @@ func (e *edges) openAt(t units.Ns) int {
 
 // readComputes finds when threads compute, or want to.
 func (b *book) readComputes() {
-	var wants []span
+	wanted, computed := 0, 0
+	for i := range b.g.Steps {
+		switch x := &b.g.Steps[i]; {
+		case x.Kind == graph.Compute:
+			wanted, computed = wanted+1, computed+1
+		case x.Kind == graph.Outside && x.Cause == graph.Machine:
+			wanted++
+		}
+	}
+	wants := make([]span, 0, wanted)
+	b.computes = make([]span, 0, computed)
 	for i := range b.g.Units {
 		at := b.s.Start[i].At
 		for k, x := range b.g.StepsOf(i) {

@@ -1,6 +1,10 @@
 package graph
 
-import "stackagent/internal/units"
+import (
+	"slices"
+
+	"stackagent/internal/units"
+)
 
 // Builder makes a graph. Units may be filled in any order, and refer to units that
 // are not filled yet. The zero value is ready.
@@ -56,6 +60,11 @@ func (b *Builder) Unit(class string, executor uint32) uint32 {
 	b.units = append(b.units, Unit{Class: b.Classes.Number(class), Executor: executor})
 	b.steps = append(b.steps, nil)
 	return uint32(len(b.units) - 1)
+}
+
+// Grow makes room for n further units.
+func (b *Builder) Grow(n int) {
+	b.units, b.steps = slices.Grow(b.units, n), slices.Grow(b.steps, n)
 }
 
 // At is the unit of that number, to be changed.

@@ -70,6 +70,7 @@ type assembly struct {
 	rec   *recording
 	b     graph.Builder
 	steps [][]stepOf // by unit of the graph
+	free  []stepOf   // room for the first steps of further units
 	n     int        // steps so far
 	most  int        // of them
 	also  [][]uint32 // see stepOf
@@ -218,8 +219,11 @@ func (a *assembly) executorOf(u *unitOf) uint32 {
 
 // addUnits adds the units of the graph and notes when they begin, end and are submitted.
 func (a *assembly) addUnits(order []uint32) {
+	a.b.Grow(len(a.rec.units))
+	a.steps, a.of = slices.Grow(a.steps, len(a.rec.units)), slices.Grow(a.of, len(a.rec.units))
 	for _, id := range order {
 		t := a.rec.threads[id]
+		t.events = slices.Grow(t.events, 2*len(t.units))
 		for _, i := range t.units {
 			u := &a.rec.units[i]
 			t.events = append(t.events, event{u.start, unitStarts, i}, event{u.end, unitEnds, i})

@@ -116,6 +116,9 @@ func (r *reader) readUnits() error {
 	if n := r.s.Manifest.Summarised.Executions; n > 0 {
 		r.missing[Summarised] = text.PluralExact(n, "execution was", "executions were") + " not recorded one by one: their time is that of what is around them; --detail all records them"
 	}
+	if n := unit.Recorded(&r.s.Manifest); r.rec.From <= r.s.Manifest.StartNs { // there are not more units, and few bodies and windows of the JVM's threads; memory that is not needed is not touched
+		r.rec.units = make([]unitOf, 0, min(n+n/16, maxUnits))
+	}
 	return reader.Each(r.addUnit)
 }
 

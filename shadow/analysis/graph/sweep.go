@@ -70,9 +70,25 @@ func (s *sweeper) add(u *unitOf, x stepOf) stepRef {
 	if x.Class == 0 {
 		x.Class = s.b.Classes.Number(u.class)
 	}
+	if s.steps[n] == nil {
+		s.steps[n] = s.room(mostSteps)
+	}
 	s.steps[n] = append(s.steps[n], x)
 	u.last = stepRef{n, uint32(len(s.steps[n]) - 1), true}
 	return u.last
+}
+
+// Most units have no more steps than mostSteps. Their room is a part of one that is made for many.
+const mostSteps, roomFor = 4, 4096
+
+// room is room for n steps.
+func (a *assembly) room(n int) []stepOf {
+	if len(a.free) < n {
+		a.free = make([]stepOf, n*roomFor)
+	}
+	room := a.free[:0:n]
+	a.free = a.free[n:]
+	return room
 }
 
 // start begins a unit: the one around it waits for it.
