@@ -48,11 +48,11 @@ func (e *Allocated) sentence(*Finding) string {
 			continue
 		}
 		what := units.FormatPercent(float64(c.Bytes) / float64(max(1, e.Bytes)))
-		if c.Class == "" {
-			parts = append(parts, what+" outside of tasks")
-			continue
+		where := "outside of tasks"
+		if c.Class != "" {
+			where = "in " + readable(c.Class)
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s%s", what, readable(c.Class), c.detail()))
+		parts = append(parts, what+" "+where+c.detail())
 	}
 	return fmt.Sprintf("~%s were allocated: %s.", units.FormatBytes(e.Bytes), join(parts))
 }

@@ -73,7 +73,7 @@ func TestAllocated(t *testing.T) {
 	a.Add("app.Rare", "", leastSamples-1, 10<<20, false)
 	a.Sort()
 	a.Classes[0].Tasks = 1000
-	want := "~400 MiB were allocated: 72 % in app.Parse (~297 KiB each, 69 % of it at app.Parse.read:9) and 25 % outside of tasks."
+	want := "~400 MiB were allocated: 72 % in app.Parse (~297 KiB each, 69 % of it at app.Parse.read:9) and 25 % outside of tasks (100 % of it at app.Main.main:3)."
 	if got := a.sentence(nil); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
