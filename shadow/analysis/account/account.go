@@ -31,6 +31,9 @@ type Session struct {
 	placeOf map[string]uint32 // by name: the first place of this name
 	serves  map[uint32]bool   // classes of which all units are threads that serve others
 	mostRun map[uint32]uint32 // by executor: the class of which it runs most units
+	// Executors that one line makes, by executor the first of them, and by that one all; nil: not read yet.
+	families map[uint32]uint32
+	members  map[uint32][]uint32
 }
 
 // Span is a part of a session, since its start.

@@ -9,6 +9,7 @@ import (
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/graph"
+	"stackagent/shadow/session"
 )
 
 const ms = units.Ns(1_000_000)
@@ -16,7 +17,8 @@ const ms = units.Ns(1_000_000)
 // program is a graph that a test builds.
 type program struct {
 	model.Builder
-	main uint32
+	main  uint32
+	given map[uint32]*session.Executor
 }
 
 // unit is a unit that main submits, on a thread.
@@ -30,7 +32,7 @@ func (p *program) unit(class string, executor uint32, thread string) uint32 {
 // accountOf is the account of a program's replay on two CPUs, whose schedule is known to be right.
 func accountOf(t *testing.T, build func(*program)) *Session {
 	t.Helper()
-	p := &program{}
+	p := &program{given: map[uint32]*session.Executor{}}
 	p.main = p.Unit("main", 0)
 	p.At(p.main).Thread = p.Threads.Number("main")
 	build(p)
@@ -42,7 +44,7 @@ func accountOf(t *testing.T, build func(*program)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true}}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true}, Given: p.given}
 	a := Of(session)
 	a.Try()
 	return a
@@ -79,6 +81,32 @@ func TestObstacles(t *testing.T) {
 		{"one worker of two CPUs", func(p *program) {
 			p.jobs("Job", p.Executor(model.Executor{Name: "pool", Workers: 1}), "w", 20, 5*ms)
 		}, "few-workers", "Predicted with 2 workers: the run takes 50.0 ms (50 % less)"},
+		{"one of many executors", func(p *program) {
+			for i := range 8 {
+				n := 1
+				if i == 3 {
+					n = 20
+				}
+				e := p.Executor(model.Executor{Name: fmt.Sprint("shard-", i), Workers: 1})
+				p.given[e] = &session.Executor{Class: "java.util.concurrent.ThreadPoolExecutor", File: "Main.java", Line: 9}
+				p.jobs("Job", e, fmt.Sprint("w", i), n, 5*ms)
+			}
+		}, "one-of-many", "Job waits in one of 8 executors made at Main.java:9 (ThreadPoolExecutor), which computes while CPUs are idle"},
+		{"each of many executors has its share", func(p *program) {
+			for i := range 8 {
+				e := p.Executor(model.Executor{Name: fmt.Sprint("shard-", i), Workers: 1})
+				p.given[e] = &session.Executor{Class: "java.util.concurrent.ThreadPoolExecutor", File: "Main.java", Line: 9}
+				p.jobs("Job", e, fmt.Sprint("w", i), 5, 5*ms)
+			}
+		}, "", ""},
+		{"many executors of which each is occupied", func(p *program) {
+			for i := range 16 {
+				e := p.Executor(model.Executor{Name: fmt.Sprint("shard-", i), Workers: 1})
+				p.given[e] = &session.Executor{Class: "java.util.concurrent.ThreadPoolExecutor", File: "Main.java", Line: 9}
+				p.sleep(p.unit("Slow", e, fmt.Sprint("w", i)), 90*ms)
+				p.Compute(p.unit("Quick", e, fmt.Sprint("w", i)), ms)
+			}
+		}, "occupied", "Quick waits in one of 16 executors made at Main.java:9 (ThreadPoolExecutor), whose worker is in Slow, which sleeps"},
 		{"as many workers as CPUs", func(p *program) {
 			e := p.Executor(model.Executor{Name: "pool", Workers: 2})
 			p.jobs("Job", e, "w1", 10, 5*ms)

@@ -32,6 +32,7 @@ var (
 	errMany   = errors.New("only the largest obstacles are replayed")
 	errLeft   = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
 	errGaveUp = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
+	errOthers = errors.New("which of them each unit would go to is not known")
 	errOrder  = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
@@ -125,11 +126,20 @@ func (s *Session) try(o *Obstacle) error {
 // changeFor is the change that the remedy of an obstacle stands for. An error says why a replay says nothing about it.
 func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	pool := func(n int) (replay.Change, string, error) {
-		return replay.Change{Pool: map[uint32]int{o.why.executor: n}}, fmt.Sprintf("with %d workers", n), nil
+		all := map[uint32]int{}
+		for _, e := range s.ofFamily(o.why.executor) {
+			all[e] = n
+		}
+		if len(all) > 1 {
+			return replay.Change{Pool: all}, fmt.Sprintf("with %d workers each", n), nil
+		}
+		return replay.Change{Pool: all}, fmt.Sprintf("with %d workers", n), nil
 	}
 	switch o.Kind {
 	case FewWorkers:
 		return pool(s.CPUs)
+	case OneOfMany:
+		return replay.Change{}, "", errOthers
 	case Batched:
 		return pool(max(s.CPUs, s.count(o.why.executor)))
 	case Occupied:
@@ -167,7 +177,11 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		if s.graph.Graph.Executors[o.why.executor].Order == graph.FIFO { // by priority: a replay knows of none
 			return replay.Change{}, "", errOrder
 		}
-		return replay.Change{FIFO: map[uint32]bool{o.why.executor: true}}, "first in, first out", nil
+		all := map[uint32]bool{}
+		for _, e := range s.ofFamily(o.why.executor) {
+			all[e] = true
+		}
+		return replay.Change{FIFO: all}, "first in, first out", nil
 	case BlockedServer:
 		return replay.Change{}, "", errServed
 	case Crowded:

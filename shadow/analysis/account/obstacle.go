@@ -20,6 +20,7 @@ const (
 	HoldAndWait    Kind = "hold-and-wait"    // all who could give what is waited for wait for it, too
 	Occupied       Kind = "occupied"         // the workers of a pool are in units that wait
 	FewWorkers     Kind = "few-workers"      // the workers of a pool compute, and CPUs are idle
+	OneOfMany      Kind = "one-of-many"      // the workers of one of several like executors compute, units wait for it, and CPUs are idle
 	Batched        Kind = "batched"          // units of an executor run one after another inside a unit of another one, and CPUs are idle
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
@@ -32,7 +33,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, Batched, Held, DoesNotSplit, Order, BlockedServer, Polling, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Order, BlockedServer, Polling, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -295,7 +296,7 @@ func (s *Session) dropWider() {
 		}
 	}
 	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool {
-		return o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || o.Kind == FewWorkers && waits[o.why.victim]
+		return o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && waits[o.why.victim]
 	})
 }
 
@@ -353,7 +354,7 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		why.root.On = most(w.places)
 	}
 	switch why.kind {
-	case FewWorkers:
+	case FewWorkers, OneOfMany:
 		why.holder = w.root().Class
 	case Held:
 		if root := w.root(); root.State != account.NotKnown {
@@ -431,12 +432,12 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		f := frames[k]
 		switch {
 		case f.State == account.Overtaken:
-			return cause{kind: Order, executor: f.On, holder: frames[k+1].Class}
+			return cause{kind: Order, executor: s.family(f.On), holder: frames[k+1].Class}
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held}
 		case f.State == account.Queued || f.State == account.Overtaken:
 			if !(computes && full) && frames[k+1].State == account.Runs && s.work(frames[k+1].Class).most() != f.On {
-				return cause{kind: Batched, executor: f.On, holder: frames[k+1].On, worker: frames[k+1].Class}
+				return cause{kind: Batched, executor: s.family(f.On), holder: frames[k+1].On, worker: frames[k+1].Class}
 			}
 			return s.queued(f, root, frames[k+1].Class, computes, full)
 		case (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On):
@@ -481,12 +482,14 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 		return cause{kind: own, holder: root.Class, root: root}
 	case computes && s.CPUs > 0 && s.count(f.On) >= s.CPUs: // others of its workers wait, and so hold up more
 		return cause{kind: serial, holder: root.Class}
+	case computes && len(s.ofFamily(f.On)) > 1 && s.workersOf(f.On) >= s.CPUs:
+		return cause{kind: OneOfMany, executor: s.family(f.On)}
 	case computes:
-		return cause{kind: FewWorkers, executor: f.On}
+		return cause{kind: FewWorkers, executor: s.family(f.On)}
 	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs:
 		return cause{kind: sized, executor: f.On, holder: root.Class, root: root}
 	case root.State == account.Sleep || root.State == account.IO:
-		return cause{kind: Occupied, executor: f.On, holder: root.Class, worker: worker, root: plain(root)}
+		return cause{kind: Occupied, executor: s.family(f.On), holder: root.Class, worker: worker, root: plain(root)}
 	}
 	return cause{kind: notKnown}
 }
@@ -497,7 +500,7 @@ func (s *Session) cycle(frames []account.Frame) cause {
 	from := min(int(frames[last].On), last)
 	for k := last - 1; k >= from; k-- {
 		if f := frames[k]; f.State == account.Queued || f.State == account.Overtaken || f.State == account.Left {
-			return cause{kind: WaitsForItself, executor: f.On, left: f.State == account.Left}
+			return cause{kind: WaitsForItself, executor: s.family(f.On), left: f.State == account.Left}
 		}
 	}
 	for k := last - 1; k >= from; k-- {

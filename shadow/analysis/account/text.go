@@ -19,7 +19,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	of := s.depend(o)
 	switch why.kind {
 	case WaitsForItself:
-		pool := s.executor(why.executor)
+		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits for itself", pool)
 		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.count(why.executor), "is", "are"), of)
 		if why.left {
@@ -31,7 +31,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = "At these moments each unit in progress of the classes that hand it back waited for one itself. " + of
 		o.Remedy = "Take at once all that a unit needs, or have one more of them than units that can hold one and wait for the next; more threads make it worse."
 	case Occupied:
-		pool := s.executor(why.executor)
+		pool := s.pool(why.executor)
 		in, does, too := s.graph.Classes[why.worker], s.state(why.root), ""
 		if in == o.Victim {
 			too = ", too"
@@ -56,7 +56,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			}
 		}
 	case FewWorkers:
-		pool := s.executor(why.executor)
+		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s has too few workers", pool)
 		if holder != o.Victim {
 			o.Title = fmt.Sprintf("%s waits in %s, whose %s %s", o.Victim, pool, verb(s.count(why.executor), "worker computes", "workers compute"), holder)
@@ -70,9 +70,14 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.count(why.executor) == 1 {
 			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
 		}
+	case OneOfMany:
+		pool := s.pool(why.executor)
+		o.Title = fmt.Sprintf("%s waits in %s, which computes while CPUs are idle", o.Victim, pool)
+		o.Happened = fmt.Sprintf("Each of these executors has %s, and a unit runs only on the one that it was handed to, also while another one has nothing to do. %s", s.workers(why.executor), of)
+		o.Remedy = fmt.Sprintf("Hand the units over more evenly, or to one executor with %d workers, if they need not stay in order or apart.", s.CPUs)
 	case Batched:
 		in := s.graph.Classes[why.worker]
-		o.Title = fmt.Sprintf("%s runs units of %s one after another: %s runs them inside itself, on one thread", s.executor(why.executor), holder, in)
+		o.Title = fmt.Sprintf("%s runs units of %s one after another: %s runs them inside itself, on one thread", s.pool(why.executor), holder, in)
 		o.Happened = "The others of a batch wait while CPUs are idle. " + of
 		o.Remedy = fmt.Sprintf("Use an executor that hands each to a pool, or hand what takes long to the pool itself: batches suit callbacks of a few microseconds. %s may also be there to keep them in order, or apart: only if they do not rely on that.", in)
 	case Held:
@@ -101,7 +106,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(len(w.all)), "part", "parts"), units.FormatNs(slices.Max(w.all)), of)
 		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
 	case Order:
-		pool := s.executor(why.executor)
+		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
 		happened, remedy := s.order(why.executor)
 		o.Happened, o.Remedy = happened+" "+of, remedy
@@ -235,8 +240,8 @@ func (s *Session) boundText(why cause, wanted float64) string {
 		return "what is waited for is not known"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, Batched, Order:
-		return "waits in the queue of " + s.executor(why.executor)
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Order:
+		return "waits in the queue of " + s.pool(why.executor)
 	case Polling:
 		return class + " sleeps on" + s.at(why.place-1) + " although what it polls for has ended"
 	case Held, HoldAndWait:
