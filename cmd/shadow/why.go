@@ -82,6 +82,13 @@ func (f *whyFlags) print(env console.Env, a *account.Session) error {
 		return view.Encode(env.Out, a)
 	}
 	var b strings.Builder
+	if len(a.Classes) == 0 {
+		b.WriteString("There is no account: the session has no unit of work and no thread whose activity is known")
+		if f.class != "" {
+			fmt.Fprintf(&b, ", or no class that matches %s", f.class)
+		}
+		b.WriteString(".\n")
+	}
 	if len(a.Obstacles) == 0 && a.Bound.What != "" {
 		if a.Bound.Known {
 			b.WriteString("Nothing was found to stand in the way. ")
