@@ -31,17 +31,13 @@ const (
 
 // inflations are the classes whose units take notably more CPU time when others compute at the same time, by class. Units of different sizes have the same chance of either kind unless the program orders them.
 func (b *book) inflations() (list []Inflation) {
-	isBeside := func(x span) bool { return b.g.Units[x.unit].Beside }
-	own := b.computes
-	if slices.ContainsFunc(own, isBeside) {
-		own = slices.DeleteFunc(slices.Clone(own), isBeside)
-	}
-	computing := edgesOf(own)
-	sums := computing.sums()
 	cpu, meanwhile := make([]units.Ns, len(b.g.Units)), make([]units.Ns, len(b.g.Units))
-	for _, x := range own {
-		cpu[x.unit] += x.to - x.from
-		meanwhile[x.unit] += computing.until(sums, x.to) - computing.until(sums, x.from) - (x.to - x.from)
+	steps := b.cpuSteps()
+	computing := computingOf(steps)
+	for _, x := range steps {
+		n := x.cpu()
+		cpu[x.unit] += n
+		meanwhile[x.unit] += units.Ns(x.part * (computing.until(x.to) - computing.until(x.from) - float64(n)))
 	}
 	alone, beside := map[uint32][]span{}, map[uint32][]span{} // by class: spans as long as the CPU time of a unit
 	for i := range b.g.Units {
@@ -108,20 +104,57 @@ func mean(list []span) (sum units.Ns) {
 	return sum / units.Ns(max(1, len(list)))
 }
 
-// sums are the integral of how many are open until each edge.
-func (e *edges) sums() []units.Ns {
-	sums := make([]units.Ns, len(e.at))
-	for i := 1; i < len(sums); i++ {
-		sums[i] = sums[i-1] + units.Ns(e.open[i-1])*(e.at[i]-e.at[i-1])
+// cpuStep is a step that computes, and the part of its time for which it had a CPU.
+type cpuStep struct {
+	span
+	part float64
+}
+
+func (x cpuStep) cpu() units.Ns { return units.Ns(x.part * float64(x.to-x.from)) }
+
+// cpuSteps are the steps of the program's own units that compute. A step may be ready for a CPU for a part of its time: others had it.
+func (b *book) cpuSteps() (list []cpuStep) {
+	for _, x := range b.computes {
+		if u := &b.g.Units[x.unit]; !u.Beside {
+			k := u.First + uint32(b.stepAt(x.unit, x.from))
+			list = append(list, cpuStep{x, min(1, float64(b.g.Steps[k].Len)/float64(x.to-x.from))})
+		}
 	}
-	return sums
+	return list
+}
+
+// computing is how many steps compute, by time.
+type computing struct {
+	at       []units.Ns
+	sum, now []float64 // the integral until then, and how many compute from then on
+}
+
+func computingOf(steps []cpuStep) (c computing) {
+	type edge struct {
+		at units.Ns
+		by float64
+	}
+	list := make([]edge, 0, 2*len(steps))
+	for _, x := range steps {
+		list = append(list, edge{x.from, x.part}, edge{x.to, -x.part})
+	}
+	slices.SortFunc(list, func(x, y edge) int { return cmp.Compare(x.at, y.at) })
+	sum, now := 0.0, 0.0
+	for i, x := range list {
+		if i > 0 {
+			sum += now * float64(x.at-list[i-1].at)
+		}
+		now += x.by
+		c.at, c.sum, c.now = append(c.at, x.at), append(c.sum, sum), append(c.now, now)
+	}
+	return c
 }
 
 // until is the integral until a moment.
-func (e *edges) until(sums []units.Ns, t units.Ns) units.Ns {
-	i := sort.Search(len(e.at), func(i int) bool { return e.at[i] > t }) - 1
+func (c *computing) until(t units.Ns) float64 {
+	i := sort.Search(len(c.at), func(i int) bool { return c.at[i] > t }) - 1
 	if i < 0 {
 		return 0
 	}
-	return sums[i] + units.Ns(e.open[i])*(t-e.at[i])
+	return c.sum[i] + c.now[i]*float64(t-c.at[i])
 }

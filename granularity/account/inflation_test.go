@@ -64,3 +64,32 @@ func TestInflations(t *testing.T) {
 		}
 	}
 }
+
+// TestInflationsReady: a unit that is ready for a CPU for half of its time, as other programs have it, takes no more CPU time.
+func TestInflationsReady(t *testing.T) {
+	g, a := replayed(t, 1, func(b *graph.Builder) { // one CPU for two workers: each is ready for it while the other computes
+		one, two := b.Executor(graph.Executor{Name: "one", Workers: 1}), b.Executor(graph.Executor{Name: "two", Workers: 2})
+		main := unit(b, "main", 0, "main")
+		for range 20 {
+			u := unit(b, "Job", one, "w")
+			b.Do(main, graph.Submit, u)
+			b.Compute(u, 5*ms)
+			b.Do(main, graph.Join, u)
+		}
+		var last []uint32
+		for range 20 {
+			for _, w := range []string{"w1", "w2"} {
+				u := unit(b, "Job", two, w)
+				b.Do(main, graph.Submit, u)
+				b.Compute(u, 5*ms)
+				last = append(last, u)
+			}
+		}
+		for _, u := range last {
+			b.Do(main, graph.Join, u)
+		}
+	})
+	if len(a.Dearer) > 0 {
+		t.Errorf("%+v of %s", a.Dearer[0], g.Classes[a.Dearer[0].Class])
+	}
+}

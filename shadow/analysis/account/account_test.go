@@ -225,3 +225,18 @@ func TestNoMoreWorkers(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestOtherPrograms: where other programs have the CPUs for which all workers are ready, it is not said that these compute.
+func TestOtherPrograms(t *testing.T) {
+	a := accountOf(t, func(p *program) {
+		e := p.Executor(model.Executor{Name: "pool", Workers: 2})
+		for i := range 20 {
+			u := p.unit("Job", e, []string{"w1", "w2"}[i%2])
+			p.Compute(u, 2*ms)
+			p.Add(u, model.Step{Kind: model.Outside, Cause: model.Machine, Len: 8 * ms})
+		}
+	})
+	if want := "other programs, or threads of the JVM, have the CPUs"; a.Bound.What != want || a.Bound.Share < 0.7 {
+		t.Errorf("%+v, want %s", a.Bound, want)
+	}
+}

@@ -427,6 +427,9 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		root = frames[last]
 	}
 	computes := root.State == account.Compute || root.State == account.Ready
+	if full && frames[len(frames)-1].State == account.Ready { // and nobody in the program has the CPU
+		return cause{kind: otherLoads}
+	}
 	root.Class = frames[last].Class
 	for k := last - 1; k >= 0; k-- {
 		f := frames[k]
@@ -450,7 +453,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 	switch {
 	case root.State == account.NotKnown || root.State == account.Waking || root.State == account.Starting:
 		return cause{kind: notKnown}
-	case root.State == account.Ready && frames[len(frames)-1].State == account.Ready:
+	case frames[len(frames)-1].State == account.Ready:
 		return cause{kind: otherLoads}
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
