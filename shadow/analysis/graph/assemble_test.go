@@ -429,3 +429,29 @@ func TestStartOfALoop(t *testing.T) {
 		t.Errorf("the path begins with %+v; main computes until 5 ms", first)
 	}
 }
+
+// TestQueueAgain: a Timer's task is submitted once; its later periods are queued again as the one before begins, by the Timer's thread. The
+// second was queued at 10 ms and is due at 20; the third starts late and was queued at 40, as the second began.
+func TestQueueAgain(t *testing.T) {
+	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}}
+	r.units = []unitOf{
+		{thread: 1, start: 10 * ms, end: 11 * ms, submitted: 1 * ms, due: 10 * ms, submitter: 2, executor: 3},
+		{thread: 1, start: 40 * ms, end: 41 * ms, submitted: 10*ms - 1, due: 20 * ms},
+		{thread: 1, start: 41 * ms, end: 42 * ms, submitted: 40*ms - 1, due: 40*ms - 1},
+		{thread: 4, start: 50 * ms, end: 51 * ms, submitted: 45 * ms, due: 46 * ms}, // on another thread: no period of the Timer
+	}
+	reader := reader{rec: r, byTask: map[uint64][]int{1: {0, 1, 2, 3}}}
+	if err := reader.queueAgain(); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []unitOf{
+		{submitter: 2, submitted: 1 * ms, executor: 3},
+		{submitter: 1, submitted: 10*ms + 1, executor: 3, again: true},
+		{submitter: 1, submitted: 40*ms + 1, executor: 3, again: true},
+		{submitted: 45 * ms},
+	} {
+		if u := &r.units[k]; u.submitter != want.submitter || u.submitted != want.submitted || u.again != want.again || u.executor != want.executor {
+			t.Errorf("period %d: submitted at %v by %d, again %v, in %d; want %+v", k, u.submitted, u.submitter, u.again, u.executor, want)
+		}
+	}
+}

@@ -68,3 +68,20 @@ func (r *reader) fixRate(of []int) {
 		u.fixed, u.due = true, min(dueOf(k+1), u.start)
 	}
 }
+
+// queueAgain finds who queued the later periods of a java.util.Timer's tasks: nothing is submitted then, its thread queues a task again as it
+// begins to run it.
+func (r *reader) queueAgain() error {
+	for _, of := range r.byTask {
+		for k := 1; k < len(of); k++ {
+			before, u := &r.rec.units[of[k-1]], &r.rec.units[of[k]]
+			if u.submitter != 0 || u.due == 0 || u.thread != before.thread {
+				continue
+			}
+			u.submitter, u.again = u.thread, true
+			u.submitted = min(max(u.submitted, before.start+1), u.start) // inside the unit
+			u.executor, u.site = cmp.Or(u.executor, before.executor), before.site
+		}
+	}
+	return nil
+}

@@ -77,7 +77,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if v := s.Manifest.Scheduling; v != nil {
 		r.rec.pins.all = v.PinnedNs
 	}
-	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.fixRates, r.readActivity, r.readWaits} {
+	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.queueAgain, r.fixRates, r.readActivity, r.readWaits} {
 		if err := read(); err != nil {
 			return nil, err
 		}
