@@ -142,7 +142,7 @@ type Executor struct {
 	// as virtual threads leave their carriers. It goes on with the next worker that is free.
 	Leaves bool
 	// Helps: while a unit of it waits for another one's end, or for an event, its worker takes
-	// other units, as in a fork/join pool.
+	// other units, as in a fork/join pool; not if the wait is known to be another one than a park.
 	Helps bool
 }
 

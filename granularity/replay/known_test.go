@@ -443,3 +443,34 @@ func TestKnownPrograms(t *testing.T) {
 		})
 	}
 }
+
+// TestNoHelpInIO: a worker of a fork/join pool helps while a unit waits for an event, but not if that is input: then what is queued waits, too.
+func TestNoHelpInIO(t *testing.T) {
+	for kind, want := range map[string]units.Ns{"": 20, "park": 20, "io": 30, "notify": 30} { // others: 10 beside the wait of 20, or after it
+		var b graph.Builder
+		e := b.Executor(graph.Executor{Name: "fj", Workers: 1, Order: graph.Stealing, Helps: true})
+		event := b.Resource(graph.Event, "event", 1)
+		main, reads, other := b.Unit("main", 0), b.Unit("reads", e), b.Unit("other", e)
+		b.Do(main, graph.Submit, reads)
+		b.Do(main, graph.Submit, other)
+		b.Compute(main, 20)
+		b.Do(main, graph.Signal, event)
+		wait := uint32(0)
+		if kind != "" {
+			wait = b.Wait(graph.Wait{Kind: kind})
+		}
+		b.Add(reads, graph.Step{Kind: graph.Await, On: event, Wait: wait})
+		b.Compute(other, 10)
+		g, err := b.Graph(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := replay.Run(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := g.Length(s); got != want {
+			t.Errorf("wait of kind %q: %d, want %d", kind, got, want)
+		}
+	}
+}

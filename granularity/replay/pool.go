@@ -134,7 +134,7 @@ func (e *engine) begin(unit, worker int32, by uint32, wake units.Ns) {
 func (e *engine) mayLeave(unit int32) {
 	s, of := &e.g.Steps[e.pc[unit]], e.pools[e.g.Units[unit].Executor].of
 	leaves := of.Leaves && !s.Pinned && s.Cause != graph.Collector && s.Cause != graph.Machine
-	if !leaves && !(of.Helps && (s.Kind == graph.Join || s.Kind == graph.Await)) {
+	if !leaves && !(of.Helps && e.helped(s)) {
 		return
 	}
 	by := e.pc[unit] // the step before, + 1
@@ -142,6 +142,12 @@ func (e *engine) mayLeave(unit int32) {
 		by = e.s.Start[unit].By
 	}
 	e.leave(unit, by)
+}
+
+// helped reports whether the worker of a fork/join pool takes other units during a wait: for the end of another unit or what one hands over,
+// but not inside a system call, a sleep or a monitor.
+func (e *engine) helped(s *graph.Step) bool {
+	return (s.Kind == graph.Join || s.Kind == graph.Await) && (s.Wait == 0 || e.g.Waits[s.Wait].Kind == "park")
 }
 
 // left reports whether a unit has left its worker in a wait.
