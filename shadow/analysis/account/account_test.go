@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -238,5 +239,35 @@ func TestOtherPrograms(t *testing.T) {
 	})
 	if want := "other programs, or threads of the JVM, have the CPUs"; a.Bound.What != want || a.Bound.Share < 0.7 {
 		t.Errorf("%+v, want %s", a.Bound, want)
+	}
+}
+
+// TestStopsAtCore: if all workers of a pool sleep, it is said why it does not start more, though it may, also where a pool of that many workers
+// for each CPU else passes for made for units that wait.
+func TestStopsAtCore(t *testing.T) {
+	for _, c := range []struct {
+		maximum int32
+		bound   int32
+		want    string
+	}{
+		{16, math.MaxInt32, "It has 4 workers. Its core size is 4 and its maximum 16, but it starts workers beyond the core size only when its queue is full, and its LinkedBlockingQueue has no bound: the maximum is never reached."},
+		{16, 100, "It has 4 workers. Its core size is 4 and its maximum 16, but it starts workers beyond the core size only when its queue is full: its LinkedBlockingQueue holds 100."},
+		{4, math.MaxInt32, ""},
+	} {
+		a := accountOf(t, func(p *program) {
+			e := p.Executor(model.Executor{Name: "pool", Workers: 4})
+			p.given = map[uint32]*session.Executor{e: {Core: 4, Maximum: c.maximum, Bound: c.bound, Queue: "java.util.concurrent.LinkedBlockingQueue"}}
+			for i := range 40 {
+				p.sleep(p.unit("Call", e, fmt.Sprint("w", i%4)), 10*ms)
+			}
+		})
+		switch {
+		case c.want == "":
+			if len(a.Obstacles) > 0 {
+				t.Errorf("maximum %d: %+v", c.maximum, a.Obstacles)
+			}
+		case len(a.Obstacles) != 1 || !strings.HasPrefix(a.Obstacles[0].Happened, c.want) || !strings.Contains(a.Obstacles[0].Remedy, "a higher core size"):
+			t.Errorf("maximum %d: %+v, want %s", c.maximum, a.Obstacles, c.want)
+		}
 	}
 }

@@ -27,17 +27,29 @@ func (s *Session) size(executor uint32) (happened, remedy string) {
 	case strings.HasSuffix(e.Queue, "$DelayedWorkQueue"):
 		return fmt.Sprintf("Its core size is %d, and a ScheduledThreadPoolExecutor never has more workers.", e.Core), remedy
 	case e.Core < e.Maximum && e.Bound != 0:
-		happened = fmt.Sprintf("Its core size is %d and its maximum %s, but it starts workers beyond the core size only when its queue is full", e.Core, atMost(e.Maximum))
-		queue := wait.Readable(e.Queue)
+		remedy = fmt.Sprintf("Set its core size to the number of CPUs (%d)", s.CPUs)
 		if e.Bound == math.MaxInt32 {
-			return fmt.Sprintf("%s, and its %s has no bound: the maximum is never reached.", happened, queue),
-				fmt.Sprintf("Set its core size to the number of CPUs (%d); allowCoreThreadTimeOut lets idle workers end.", s.CPUs)
+			remedy += "; allowCoreThreadTimeOut lets idle workers end"
 		}
-		return fmt.Sprintf("%s: its %s holds %d.", happened, queue, e.Bound), fmt.Sprintf("Set its core size to the number of CPUs (%d).", s.CPUs)
+		return s.stopsAtCore(executor), remedy + "."
 	case e.Queue == "": // a fork/join pool
 		return fmt.Sprintf("Its parallelism is %d.", e.Maximum), remedy
 	}
 	return fmt.Sprintf("It was given %d.", e.Maximum), remedy
+}
+
+// stopsAtCore says why an executor that may have more workers than its core size does not start them; "": it has none to start.
+func (s *Session) stopsAtCore(executor uint32) string {
+	e := s.graph.Given[executor]
+	if e == nil || e.Core >= e.Maximum || e.Bound == 0 || strings.HasSuffix(e.Queue, "$DelayedWorkQueue") || s.count(executor) >= int(e.Maximum) {
+		return ""
+	}
+	happened := fmt.Sprintf("Its core size is %d and its maximum %s, but it starts workers beyond the core size only when its queue is full", e.Core, atMost(e.Maximum))
+	queue := wait.Readable(e.Queue)
+	if e.Bound == math.MaxInt32 {
+		return fmt.Sprintf("%s, and its %s has no bound: the maximum is never reached.", happened, queue)
+	}
+	return fmt.Sprintf("%s: its %s holds %d.", happened, queue, e.Bound)
 }
 
 // atMost is the most workers that an executor may have, in words.

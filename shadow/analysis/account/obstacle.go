@@ -42,7 +42,7 @@ const (
 	own        Kind = "own"
 	notKnown   Kind = "not-known"
 	otherLoads Kind = "other-programs"
-	sized      Kind = "sized" // a pool made for units that wait is full of them
+	sized      Kind = "sized" // a pool made for units that wait is full of them, and has as many workers as it may
 )
 
 // Obstacle is something that a class's time depends on and that could be otherwise.
@@ -489,7 +489,7 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 		return cause{kind: OneOfMany, executor: s.family(f.On)}
 	case computes:
 		return cause{kind: FewWorkers, executor: s.family(f.On)}
-	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs:
+	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs && s.stopsAtCore(f.On) == "":
 		return cause{kind: sized, executor: f.On, holder: root.Class, root: root}
 	case root.State == account.Sleep || root.State == account.IO:
 		return cause{kind: Occupied, executor: s.family(f.On), holder: root.Class, worker: worker, root: plain(root)}

@@ -44,13 +44,17 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			return
 		}
 		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.count(why.executor), "worker is", "workers are"), in, too, does)
-		o.Happened = fmt.Sprintf("It has %s. %s", s.workers(why.executor), of)
-		o.Remedy = "More workers, or a pool of its own for what waits."
+		more, has := "more workers", fmt.Sprintf("It has %s.", s.workers(why.executor))
+		if limit := s.stopsAtCore(why.executor); limit != "" {
+			more, has = "a higher core size", has+" "+limit
+		}
+		o.Happened = has + " " + of
+		o.Remedy = fmt.Sprintf("Give this pool %s, or what waits a pool of its own.", more)
 		if s.isTimer(why.executor) {
 			o.Remedy = "Use a ScheduledThreadPoolExecutor with more threads: a Timer has one."
 		}
 		if in != o.Victim {
-			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers.", in)
+			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one %s.", in, more)
 			if s.isTimer(why.executor) {
 				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)
 			}
