@@ -96,8 +96,9 @@ type Place struct {
 
 // Account is the account of a schedule.
 type Account struct {
-	Classes []Class // by response, longest first
-	Places  []Place // that On of Lock, Handed and IO counts
+	Classes []Class                    // by response, longest first
+	Places  []Place                    // that On of Lock, Handed and IO counts
+	Givers  map[uint32]map[uint32]bool // by place: the classes whose units ended waits there
 	Dearer  []Inflation
 }
 
@@ -133,7 +134,7 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 		b.random = rand.New(rand.NewPCG(uint64(c.Class), 0)) // of its own: what is drawn of other classes changes nothing
 		b.draw(c, byClass[c.Class])
 	}
-	out.Places, out.Dearer = b.places, b.inflations()
+	out.Places, out.Givers, out.Dearer = b.places, b.givers, b.inflations()
 	return out
 }
 

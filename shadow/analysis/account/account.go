@@ -226,7 +226,7 @@ func (s *Session) place(n uint32) string {
 		name = "a condition"
 	case p.Lock:
 		name = "the lock " + name
-	case isQueue(class):
+	case wait.HoldsElements(class):
 		name = "an element of " + withArticle(name)
 	case p.Kind == "notify":
 		name = "Object.wait on " + name
@@ -244,18 +244,14 @@ func withArticle(name string) string {
 	return "a " + name
 }
 
-// isQueue reports whether a class is named as what holds elements for others.
-func isQueue(class string) bool {
-	return strings.HasSuffix(class, "Queue") || strings.HasSuffix(class, "Deque") || strings.HasSuffix(class, "Bag")
-}
-
-// ends reports whether a wait at a place is for the end of something, or for a moment, and not for what others have.
-func (s *Session) ends(n uint32) bool {
-	if int(n) >= len(s.account.Places) {
-		return true
+// holders reports whether a unit in a frame waits for what others have: a lock, a permit or, as of a pool of connections, an element of a queue
+// that units of its class give back. Of other queues the elements are work.
+func (s *Session) holders(f account.Frame) bool {
+	if f.State != account.Lock && f.State != account.Handed || int(f.On) >= len(s.account.Places) {
+		return false
 	}
-	p := &s.account.Places[n]
-	return !p.Lock && !isQueue(s.graph.Classes[p.Class])
+	p := &s.account.Places[f.On]
+	return p.Lock || wait.HoldsElements(s.graph.Classes[p.Class]) && s.account.Givers[f.On][f.Class]
 }
 
 // largest orders obstacles.

@@ -64,6 +64,33 @@ func (p *program) sleep(unit uint32, n units.Ns) {
 	p.Add(unit, model.Step{Kind: model.Outside, Cause: model.Time, Len: n})
 }
 
+// passOn submits units on threads of their own: one sleeps and gives an element, for which the next one waits, and so on. Every other one is of
+// the second class, and sleeps for nothing.
+func (p *program) passOn(first, second string) {
+	park, class, before := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue")}), first, uint32(0)
+	var all []uint32
+	for i := range 10 {
+		u := p.unit(class, 0, fmt.Sprint("t", i))
+		all = append(all, u)
+		if i > 0 && (class == second || first == second) {
+			p.Add(u, model.Step{Kind: model.Await, On: before, Wait: park})
+		}
+		if class == first {
+			p.sleep(u, 10*ms)
+		}
+		before = p.Resource(model.Event, "Event", 1)
+		p.Do(u, model.Signal, before)
+		if class == first {
+			class = second
+		} else {
+			class = first
+		}
+	}
+	for _, u := range all {
+		p.Do(p.main, model.Join, u)
+	}
+}
+
 // jobs submits units that compute.
 func (p *program) jobs(class string, executor uint32, thread string, n int, length units.Ns) {
 	for range n {
@@ -166,6 +193,8 @@ func TestObstacles(t *testing.T) {
 				p.sleep(loop, 7*ms)
 			}
 		}, "blocked-server", "Loop handles on one thread what others give it, and sleeps there"},
+		{"a connection is kept while its unit sleeps", func(p *program) { p.passOn("Order", "Order") }, "held", "Order waits for an element of a LinkedBlockingQueue, held by Order, which sleeps"},
+		{"elements that another class makes are work", func(p *program) { p.passOn("Make", "Pack") }, "", ""},
 		{"the worker sleeps", func(p *program) {
 			e := p.Executor(model.Executor{Name: "pool", Workers: 1})
 			p.sleep(p.unit("Slow", e, "w"), 90*ms)

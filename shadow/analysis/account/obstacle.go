@@ -9,6 +9,7 @@ import (
 
 	"stackagent/granularity/account"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/wait"
 )
 
 // Kind is what kind of obstacle something is.
@@ -229,7 +230,7 @@ func (s *Session) served(class uint32) (n int) {
 				continue // it is not known what for
 			}
 			w := &s.graph.Waits[x.Wait]
-			if class := s.graph.Classes[w.Class]; w.Kind == "notify" || w.Kind == "park" && !w.Lock && (isQueue(class) || strings.HasSuffix(class, "ConditionObject")) {
+			if class := s.graph.Classes[w.Class]; w.Kind == "notify" || w.Kind == "park" && !w.Lock && (wait.HoldsElements(class) || strings.HasSuffix(class, "ConditionObject")) {
 				n++
 			}
 		}
@@ -443,7 +444,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 				return cause{kind: Batched, executor: s.family(f.On), holder: frames[k+1].On, worker: frames[k+1].Class}
 			}
 			return s.queued(f, root, frames[k+1].Class, computes, full)
-		case (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On):
+		case s.holders(f):
 			if computes && full {
 				return cause{kind: cpuBound, holder: root.Class}
 			}
@@ -507,7 +508,7 @@ func (s *Session) cycle(frames []account.Frame) cause {
 		}
 	}
 	for k := last - 1; k >= from; k-- {
-		if f := frames[k]; (f.State == account.Lock || f.State == account.Handed) && !s.ends(f.On) {
+		if f := frames[k]; s.holders(f) {
 			return cause{kind: HoldAndWait, place: f.On + 1, holder: f.Class}
 		}
 	}

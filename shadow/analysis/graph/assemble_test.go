@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"stackagent/granularity/activity"
@@ -21,7 +22,7 @@ func run(from, to units.MonoNs) piece {
 	return piece{Span: s, state: activity.Running, run: s.Len()}
 }
 
-func wait(from, to units.MonoNs, state activity.ThreadState, by uint32, class string) piece {
+func awaits(from, to units.MonoNs, state activity.ThreadState, by uint32, class string) piece {
 	return piece{Span: activity.Span{From: from * ms, To: to * ms}, state: state, by: by, class: class}
 }
 
@@ -35,9 +36,9 @@ func recorded() *recording {
 		{id: 2, class: "Second", thread: 2, start: 41 * ms, end: 72 * ms, submitted: 11 * ms, submitter: 1, executor: 5, site: "Main.main:7"},
 	}
 	r.threads = map[uint32]*threadOf{
-		1: {id: 1, name: "main", pieces: []piece{run(0, 12), wait(12, 72, activity.Futex, 2, "Latch"), run(72, 80)}},
+		1: {id: 1, name: "main", pieces: []piece{run(0, 12), awaits(12, 72, activity.Futex, 2, "Latch"), run(72, 80)}},
 		2: {id: 2, name: "worker", worker: true, units: []int{0, 1}, pieces: []piece{
-			wait(5, 13, activity.Futex, 1, ""), wait(13, 30, activity.Sleeping, 0, ""), run(30, 40), run(40, 72)}},
+			awaits(5, 13, activity.Futex, 1, ""), awaits(13, 30, activity.Sleeping, 0, ""), run(30, 40), run(40, 72)}},
 	}
 	return r
 }
@@ -118,7 +119,7 @@ func TestAnEvent(t *testing.T) {
 	r.units = r.units[:1]
 	r.units[0].end = 72 * ms
 	r.threads[2].units = []int{0}
-	r.threads[1].pieces = []piece{run(0, 12), wait(12, 35, activity.Futex, 2, "Lock"), run(35, 80)}
+	r.threads[1].pieces = []piece{run(0, 12), awaits(12, 35, activity.Futex, 2, "Lock"), run(35, 80)}
 	g, err := assemble(r)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func TestAnyRecording(t *testing.T) {
 			th := &threadOf{id: id, name: "t", worker: rng.IntN(2) == 0}
 			for at := rng.Int64N(20); at < 100 && rng.IntN(12) > 0; {
 				to := at + 1 + rng.Int64N(15)
-				p := wait(units.MonoNs(at), units.MonoNs(to), activity.ThreadState(rng.IntN(int(activity.NStates))), rng.Uint32N(6), "")
+				p := awaits(units.MonoNs(at), units.MonoNs(to), activity.ThreadState(rng.IntN(int(activity.NStates))), rng.Uint32N(6), "")
 				if p.state == activity.Running {
 					p.run = p.Len() - units.Ns(rng.Int64N(ms))
 				}
@@ -226,7 +227,7 @@ func TestCalled(t *testing.T) {
 	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{},
 		units: []unitOf{{id: 1, class: "Command", thread: 1, start: 10 * ms, end: 70 * ms}},
 		threads: map[uint32]*threadOf{1: {id: 1, name: "main", units: []int{0}, pieces: []piece{
-			run(0, 20), wait(20, 60, activity.Sleeping, 0, ""), run(60, 80)}}}}
+			run(0, 20), awaits(20, 60, activity.Sleeping, 0, ""), run(60, 80)}}}}
 	g, err := assemble(r)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +248,7 @@ func TestStarted(t *testing.T) {
 	r := &recording{Span: activity.Span{From: 0, To: 50 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "per task"}},
 		units: []unitOf{{id: 1, class: "Job", thread: 2, start: 12 * ms, end: 40 * ms, submitted: 9 * ms, submitter: 1, executor: 5}},
 		threads: map[uint32]*threadOf{
-			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 40, activity.Futex, 2, "Future"), run(40, 50)}},
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 40, activity.Futex, 2, "Future"), run(40, 50)}},
 			2: {id: 2, name: "thread", start: started{at: 10 * ms, by: 1, site: "Main.main:3"}, units: []int{0}, pieces: []piece{run(12, 41)}}}}
 	g, err := assemble(r)
 	if err != nil {
@@ -286,13 +287,13 @@ func TestWoken(t *testing.T) {
 func TestOnBehalf(t *testing.T) {
 	for name, threads := range map[string]map[uint32]*threadOf{
 		"an idle worker": {
-			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 66, activity.Futex, 3, "condition"), run(66, 80)}},
-			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(5, 10, activity.Futex, 1, ""), run(10, 61)}},
-			3: {id: 3, name: "idle", worker: true, pieces: []piece{wait(5, 60, activity.Futex, 2, ""), {Span: activity.Span{From: 60 * ms, To: 66 * ms}, state: activity.Running, run: ms / 4}}},
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 66, activity.Futex, 3, "condition"), run(66, 80)}},
+			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 61)}},
+			3: {id: 3, name: "idle", worker: true, pieces: []piece{awaits(5, 60, activity.Futex, 2, ""), {Span: activity.Span{From: 60 * ms, To: 66 * ms}, state: activity.Running, run: ms / 4}}},
 		},
 		"a preempted worker": {
-			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 65, activity.Futex, 2, "condition"), run(65, 80)}},
-			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(5, 10, activity.Futex, 1, ""), run(10, 60),
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 65, activity.Futex, 2, "condition"), run(65, 80)}},
+			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 60),
 				{Span: activity.Span{From: 60 * ms, To: 65 * ms}, state: activity.Running, run: ms / 4}}},
 		},
 	} {
@@ -317,8 +318,8 @@ func TestOnBehalf(t *testing.T) {
 func TestSlowEnd(t *testing.T) {
 	for by, want := range map[uint32]units.Ns{0: 50, 3: 0} {
 		r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}, threads: map[uint32]*threadOf{
-			1: {id: 1, name: "main", pieces: []piece{run(0, 10), wait(10, 63, activity.Futex, 2, "condition"), run(63, 80)}},
-			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(5, 10, activity.Futex, 1, ""), run(10, 61), wait(61, 62, activity.Futex, by, ""), run(62, 64)}},
+			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 63, activity.Futex, 2, "condition"), run(63, 80)}},
+			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 61), awaits(61, 62, activity.Futex, by, ""), run(62, 64)}},
 			3: {id: 3, name: "other", worker: true, pieces: []piece{run(0, 80)}}},
 			units: []unitOf{{id: 1, class: "Job", thread: 2, start: 10 * ms, end: 60 * ms, submitted: 9 * ms, submitter: 1, executor: 5}}}
 		g, err := assemble(r)
@@ -395,7 +396,7 @@ func TestNobodyKnowsWhyItStartedThen(t *testing.T) {
 		pieces []piece
 		wake   units.Ns
 	}{
-		"it waited":        {[]piece{wait(5, 13, activity.Futex, 1, ""), run(13, 40)}, 3},
+		"it waited":        {[]piece{awaits(5, 13, activity.Futex, 1, ""), run(13, 40)}, 3},
 		"it began later":   {[]piece{run(12, 40)}, 3},
 		"it ran something": {[]piece{run(5, 40)}, 0},
 		"no record":        {nil, 0},
@@ -452,6 +453,28 @@ func TestQueueAgain(t *testing.T) {
 	} {
 		if u := &r.units[k]; u.submitter != want.submitter || u.submitted != want.submitted || u.again != want.again || u.executor != want.executor {
 			t.Errorf("period %d: submitted at %v by %d, again %v, in %d; want %+v", k, u.submitted, u.submitter, u.again, u.executor, want)
+		}
+	}
+}
+
+// TestElement: main's wait ended as the second job gave something, 0.3 ms before its end. It is taken for a wait for the job's end, but not if it is
+// known to be for an element of a queue.
+func TestElement(t *testing.T) {
+	for class, joins := range map[string]bool{"": true, "java.util.concurrent.CountDownLatch$Sync": true, "ArrayBlockingQueue": false} {
+		r := recorded()
+		p := &r.threads[1].pieces[1]
+		p.To -= 300_000
+		r.threads[1].pieces[2].From -= 300_000
+		if class != "" {
+			p.wait = &waitInfo{class: class, kind: "park"}
+		}
+		g, err := assemble(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.ContainsFunc(g.Steps, func(s graph.Step) bool { return s.Kind == graph.Join })
+		if got != joins {
+			t.Errorf("%q: joins %v, want %v", class, got, joins)
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 // computes meanwhile, from 1 ms until then.
 func besideJIT(until units.MonoNs) *recording {
 	r := &recording{Span: activity.Span{From: 0, To: 101 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
-	worker := &threadOf{id: 2, name: "worker", worker: true, pieces: []piece{wait(0, 1, activity.Futex, 1, "")}}
+	worker := &threadOf{id: 2, name: "worker", worker: true, pieces: []piece{awaits(0, 1, activity.Futex, 1, "")}}
 	for i := range units.MonoNs(10) {
 		r.units = append(r.units, unitOf{id: uint64(i + 1), class: "Job", thread: 2, start: (1 + 10*i) * ms, end: (11 + 10*i) * ms, submitted: 1 * ms, submitter: 1, executor: 5})
 		worker.units, worker.pieces = append(worker.units, int(i)), append(worker.pieces, run(1+10*i, 11+10*i))
 	}
-	r.threads = map[uint32]*threadOf{1: {id: 1, name: "main", pieces: []piece{run(0, 1), wait(1, 101, activity.Futex, 2, "Latch")}}, 2: worker}
+	r.threads = map[uint32]*threadOf{1: {id: 1, name: "main", pieces: []piece{run(0, 1), awaits(1, 101, activity.Futex, 2, "Latch")}}, 2: worker}
 	r.beside = []*threadOf{{name: "C2 CompilerThread", worker: true, pieces: []piece{run(1, until)}}}
 	return r
 }

@@ -18,9 +18,9 @@ func TestLoop(t *testing.T) {
 			{id: 1, class: "Event", thread: 2, start: 20 * ms, end: 40 * ms, submitted: 10 * ms, submitter: 1, body: true},
 			{id: 2, class: "Event", thread: 2, start: 41 * ms, end: 60 * ms}},
 		threads: map[uint32]*threadOf{
-			1: {id: 1, name: "main", pieces: []piece{run(0, 21), wait(21, 61, activity.Futex, 2, "Thread"), run(61, 70)}},
+			1: {id: 1, name: "main", pieces: []piece{run(0, 21), awaits(21, 61, activity.Futex, 2, "Thread"), run(61, 70)}},
 			2: {id: 2, name: "loop", start: started{at: 10 * ms, by: 1}, units: []int{0, 1}, pieces: []piece{
-				run(11, 12), wait(12, 20, activity.Futex, 1, "LinkedBlockingQueue.take"), run(20, 61)}}}}
+				run(11, 12), awaits(12, 20, activity.Futex, 1, "LinkedBlockingQueue.take"), run(20, 61)}}}}
 	g, err := assemble(r)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 func TestLeavers(t *testing.T) {
 	entered := map[uint32][]entry{7: {{span(5, 30), 2}, {span(5, 20), 1}, {span(6, 40), 3}, {span(45, 50), 4}}}
 	lock := func(from, to units.MonoNs) piece {
-		p := wait(from, to, activity.Futex, 0, "java.lang.Object")
+		p := awaits(from, to, activity.Futex, 0, "java.lang.Object")
 		p.lock = true
 		return p
 	}
@@ -20,7 +20,7 @@ func TestLeavers(t *testing.T) {
 		second := []piece{lock(5, 30), run(30, 40)}
 		want := map[uint32]uint32{1: 0, 2: 1, 3: 2, 4: 0}
 		if sleeps {
-			second = []piece{lock(5, 30), run(30, 34), wait(34, 45, activity.Sleeping, 0, "")}
+			second = []piece{lock(5, 30), run(30, 34), awaits(34, 45, activity.Sleeping, 0, "")}
 			want[3] = 0
 		}
 		r := &reader{rec: &recording{threads: map[uint32]*threadOf{

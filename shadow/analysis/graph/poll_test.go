@@ -16,14 +16,14 @@ func polling() *recording {
 	r := besideJIT(1)
 	r.To = 103 * ms
 	main := r.threads[1]
-	main.pieces = append(main.pieces, run(101, 102), wait(102, 103, activity.Futex, 3, "Thread"))
+	main.pieces = append(main.pieces, run(101, 102), awaits(102, 103, activity.Futex, 3, "Thread"))
 	t := &threadOf{id: 3, name: "cleaner", start: started{at: 1, by: 1}}
 	for at := units.MonoNs(1); at < 91; at += 10 {
-		p := wait(at, at+9, activity.Sleeping, 0, "ReferenceQueue.remove")
+		p := awaits(at, at+9, activity.Sleeping, 0, "ReferenceQueue.remove")
 		p.expired = true
 		t.pieces = append(t.pieces, p, run(at+9, at+10))
 	}
-	t.pieces = append(t.pieces, wait(91, 101, activity.Futex, 1, "ReferenceQueue.remove"), run(101, 103))
+	t.pieces = append(t.pieces, awaits(91, 101, activity.Futex, 1, "ReferenceQueue.remove"), run(101, 103))
 	r.threads[3] = t
 	return r
 }
@@ -58,7 +58,7 @@ func TestExpired(t *testing.T) {
 			r.threads[1].pieces = r.threads[1].pieces[:len(r.threads[1].pieces)-1]
 			d := r.threads[3]
 			d.alive = true
-			d.pieces[len(d.pieces)-2] = wait(91, 102, activity.Sleeping, 0, "Thread.sleep")
+			d.pieces[len(d.pieces)-2] = awaits(91, 102, activity.Sleeping, 0, "Thread.sleep")
 			d.pieces = d.pieces[:len(d.pieces)-1]
 			for i := range d.pieces {
 				d.pieces[i].expired = false
@@ -111,8 +111,8 @@ func TestHooks(t *testing.T) {
 // workers it is most of the path.
 func TestUnknownWithTheChange(t *testing.T) {
 	r := polling()
-	r.threads[3].pieces = []piece{wait(1, 96, activity.Futex, 0, ""), run(96, 97)}
-	r.threads[1].pieces[len(r.threads[1].pieces)-1] = wait(102, 103, activity.Sleeping, 0, "")
+	r.threads[3].pieces = []piece{awaits(1, 96, activity.Futex, 0, ""), run(96, 97)}
+	r.threads[1].pieces[len(r.threads[1].pieces)-1] = awaits(102, 103, activity.Sleeping, 0, "")
 	g, err := assemble(r)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestCutWait(t *testing.T) {
 	r.threads[3] = &threadOf{id: 3, name: "reporter", worker: true, units: []int{len(r.units) - 1}, pieces: []piece{run(101, 102)}}
 	main.add(run(0, 1))
 	for _, part := range [][2]units.MonoNs{{1, 36}, {36, 66}, {66, 102}} {
-		main.add(wait(part[0], part[1], activity.Futex, 3, ""))
+		main.add(awaits(part[0], part[1], activity.Futex, 3, ""))
 	}
 	r.threads[1] = main
 	if p := predictTwo(t, r); p.Why != nil || p.Expected() < 51*ms || p.Expected() > 53*ms {
@@ -175,10 +175,10 @@ func heartbeat(at units.MonoNs) *recording {
 	r.To = 103 * ms
 	r.executors[6] = executorOf{name: "timer"}
 	r.units = append(r.units, unitOf{id: 50, class: "Beat", thread: 3, start: at * ms, end: (at + 1) * ms, submitted: 1 * ms, submitter: 1, due: at * ms, executor: 6})
-	r.threads[3] = &threadOf{id: 3, name: "beats", worker: true, units: []int{len(r.units) - 1}, pieces: []piece{wait(1, at, activity.Sleeping, 0, ""), run(at, at+1)}}
+	r.threads[3] = &threadOf{id: 3, name: "beats", worker: true, units: []int{len(r.units) - 1}, pieces: []piece{awaits(1, at, activity.Sleeping, 0, ""), run(at, at+1)}}
 	r.threads[4] = &threadOf{id: 4, name: "loop", start: started{at: 1, by: 1}, pieces: []piece{
-		wait(1, at+1, activity.Futex, 3, "Queue.take"), run(at+1, at+2), wait(at+2, 101, activity.Futex, 2, "Queue.take"), run(101, 102)}}
-	r.threads[1].pieces[1] = wait(1, 102, activity.Futex, 4, "Thread")
+		awaits(1, at+1, activity.Futex, 3, "Queue.take"), run(at+1, at+2), awaits(at+2, 101, activity.Futex, 2, "Queue.take"), run(101, 102)}}
+	r.threads[1].pieces[1] = awaits(1, 102, activity.Futex, 4, "Thread")
 	r.threads[1].pieces = append(r.threads[1].pieces, run(102, 103))
 	return r
 }
@@ -205,8 +205,8 @@ func TestHeartbeat(t *testing.T) {
 func TestTimer(t *testing.T) {
 	r := heartbeat(150)
 	r.To = 153 * ms
-	r.threads[4].pieces = []piece{wait(1, 151, activity.Futex, 3, "Queue.take"), run(151, 152)}
-	r.threads[1].pieces = []piece{run(0, 1), wait(1, 152, activity.Futex, 4, "Thread"), run(152, 153)}
+	r.threads[4].pieces = []piece{awaits(1, 151, activity.Futex, 3, "Queue.take"), run(151, 152)}
+	r.threads[1].pieces = []piece{run(0, 1), awaits(1, 152, activity.Futex, 4, "Thread"), run(152, 153)}
 	if p := predictTwo(t, r); p.Why != nil || p.Expected() < 152*ms || p.Expected() > 153*ms {
 		t.Errorf("predicted %v (%v), by hand 153 ms", p.Expected(), p.Why)
 	}
@@ -240,7 +240,7 @@ func TestJoinsOfTimedTasks(t *testing.T) {
 func TestPolls(t *testing.T) {
 	r := polling()
 	d := r.threads[3]
-	d.pieces = append(d.pieces[:len(d.pieces)-2], run(91, 92), wait(92, 101, activity.Futex, 1, "ReferenceQueue.remove"), run(101, 103))
+	d.pieces = append(d.pieces[:len(d.pieces)-2], run(91, 92), awaits(92, 101, activity.Futex, 1, "ReferenceQueue.remove"), run(101, 103))
 	r.executors[6], r.threads[4] = executorOf{name: "cleaning"}, &threadOf{id: 4, name: "cleaning", worker: true, units: []int{len(r.units)}, pieces: []piece{run(92, 93)}}
 	r.units = append(r.units, unitOf{id: 60, class: "Clean", thread: 4, start: 92 * ms, end: 93 * ms, submitted: 92*ms - 1, submitter: 3, executor: 6})
 	if p := predictTwo(t, r); p.Why == nil || !strings.Contains(p.Why.Error(), "time limits") {

@@ -19,6 +19,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/wait"
 	"stackagent/shadow/session"
 )
 
@@ -76,6 +77,9 @@ type waitInfo struct {
 
 // waits reports whether the thread could not go on.
 func (p *piece) waits() bool { return p.state != activity.Running && p.state != activity.Runnable }
+
+// forElement reports whether it is a wait for what another thread gives, which need not be near its unit's end by more than chance.
+func (p *piece) forElement() bool { return p.wait != nil && wait.HoldsElements(p.wait.class) }
 
 // recording is what the graph is made of.
 type recording struct {

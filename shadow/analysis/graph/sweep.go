@@ -143,7 +143,7 @@ func (s *sweeper) wakes(wait int) {
 	case u != nil:
 		w.event = s.b.Resource(graph.Event, w.class, 1)
 		w.signal = s.step(graph.Step{Kind: graph.Signal, On: w.event})
-		if !w.lock && u.end-s.at <= afterEnd && u.submitter != 0 {
+		if !w.lock && !w.forElement() && u.end-s.at <= afterEnd && u.submitter != 0 {
 			w.unit = s.of[u.at-1] + 1
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/analysis/wait"
 	"stackagent/shadow/store"
 )
 
@@ -23,6 +24,10 @@ func (r *reader) readWaits() error {
 	if err != nil {
 		return err
 	}
+	namer, err := wait.NewNamer(r.s)
+	if err != nil {
+		return err
+	}
 	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
 		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: lockOf(blockers[w.Blocker]),
@@ -30,7 +35,7 @@ func (r *reader) readWaits() error {
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
 		}
-		p.wait = r.waitInfo(w, blockers[w.Blocker].Class, p.lock)
+		p.wait = r.waitInfo(w, namer.Awaited(w), p.lock)
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
 		}

@@ -19,8 +19,8 @@ func TestTheVirtualThreadThatEndedAWait(t *testing.T) {
 
 func TestBetweenWaitsAThreadComputes(t *testing.T) {
 	r := &reader{rec: &recording{units: []unitOf{{start: 10 * ms, end: 50 * ms}}}}
-	got := r.between(&threadOf{units: []int{0}}, []piece{wait(5, 8, 0, 0, ""), wait(20, 30, 0, 3, ""), wait(45, 60, 0, 0, "")})
-	want := []piece{run(10, 20), wait(20, 30, 0, 3, ""), run(30, 50)}
+	got := r.between(&threadOf{units: []int{0}}, []piece{awaits(5, 8, 0, 0, ""), awaits(20, 30, 0, 3, ""), awaits(45, 60, 0, 0, "")})
+	want := []piece{run(10, 20), awaits(20, 30, 0, 3, ""), run(30, 50)}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -30,8 +30,8 @@ func TestBetweenWaitsAThreadComputes(t *testing.T) {
 // was ready for 9, as a carrier was, and waited for what is not known for 20.
 func TestUnseen(t *testing.T) {
 	r := &reader{rec: &recording{units: []unitOf{{start: 10 * ms, end: 82 * ms, cpu: 4 * ms}}}, carriers: map[uint32]*threadOf{
-		9: {id: 9, pieces: []piece{wait(0, 25, activity.Futex, 0, ""), {Span: span(25, 35), state: activity.Running, run: ms, held: 2 * ms}, run(35, 90)}}}}
-	waits := []piece{wait(11, 21, activity.Sleeping, 0, ""), wait(51, 61, activity.Sleeping, 0, ""), wait(62, 62, activity.Sleeping, 0, "")}
+		9: {id: 9, pieces: []piece{awaits(0, 25, activity.Futex, 0, ""), {Span: span(25, 35), state: activity.Running, run: ms, held: 2 * ms}, run(35, 90)}}}}
+	waits := []piece{awaits(11, 21, activity.Sleeping, 0, ""), awaits(51, 61, activity.Sleeping, 0, ""), awaits(62, 62, activity.Sleeping, 0, "")}
 	got := r.between(&threadOf{virtual: true, units: []int{0}}, waits)
 	const half = ms / 2
 	piecesOf := func(from, ready, to units.MonoNs, held units.Ns) []piece {

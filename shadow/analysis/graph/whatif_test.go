@@ -21,7 +21,7 @@ func stopped() *recording {
 	r := &recording{Span: activity.Span{From: 0, To: 100 * ms}, cpus: 2, executors: map[uint32]executorOf{},
 		pauses: []session.Pause{pauseOf(22, 48, "System.gc()"), pauseOf(60, 65, "Allocation Failure")}}
 	r.threads = map[uint32]*threadOf{1: {id: 1, name: "main", pieces: []piece{
-		run(0, 20), wait(20, 50, activity.Stalled, 0, ""), run(50, 60), wait(60, 65, activity.Stalled, 0, ""), run(65, 100)}}}
+		run(0, 20), awaits(20, 50, activity.Stalled, 0, ""), run(50, 60), awaits(60, 65, activity.Stalled, 0, ""), run(65, 100)}}}
 	return r
 }
 
@@ -87,10 +87,10 @@ func TestPausesWithoutASchedulingRecord(t *testing.T) {
 func carried() *recording {
 	r := &recording{Span: activity.Span{From: 0, To: 90 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "per task"}}, carriers: 1,
 		pins: pins{all: 80 * ms, recorded: 80 * ms}, threads: map[uint32]*threadOf{
-			1: {id: 1, name: "main", pieces: []piece{run(0, 1), wait(1, 80, activity.Futex, 5, "Future"), run(80, 90)}}}}
+			1: {id: 1, name: "main", pieces: []piece{run(0, 1), awaits(1, 80, activity.Futex, 5, "Future"), run(80, 90)}}}}
 	for i := range uint32(4) {
 		from := units.MonoNs(20 * i)
-		p := wait(from, from+20, activity.Sleeping, 0, "")
+		p := awaits(from, from+20, activity.Sleeping, 0, "")
 		p.pin = true
 		r.threads[2+i] = &threadOf{id: 2 + i, name: "virtual", virtual: true, units: []int{int(i)}, pieces: []piece{p}}
 		r.units = append(r.units, unitOf{id: uint64(i + 1), class: "Job", thread: 2 + i, start: from * ms, end: (from + 20) * ms, submitted: 1, submitter: 1, executor: 5, virtual: true})
@@ -159,7 +159,7 @@ func TestTwoLocks(t *testing.T) {
 		why      string
 	}{{60, 63, ""}, {60, 80, "threads also waited for B, during 20 % of the run"}, {10, 95, ""}} {
 		r := &recording{Span: activity.Span{From: 0, To: 100 * ms}, cpus: 4, executors: map[uint32]executorOf{}}
-		a, b := wait(40, 60, activity.Futex, 3, "A"), wait(c.from, c.to, activity.Futex, 3, "B")
+		a, b := awaits(40, 60, activity.Futex, 3, "A"), awaits(c.from, c.to, activity.Futex, 3, "B")
 		a.lock, b.lock = true, true
 		r.threads = map[uint32]*threadOf{
 			1: {id: 1, name: "main", pieces: []piece{run(0, 40), a, run(60, 100)}},

@@ -3,6 +3,7 @@ package wait
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/unit"
@@ -29,6 +30,17 @@ func NewNamer(s *session.Session) (*Namer, error) {
 func (n *Namer) Of(r *store.Wait) What {
 	what, _ := n.t.whatOf(r.Kind, n.t.object(r), r.Blocker, r.Thread, r.Within, r.Holder != 0, uint8(r.Flags)&open == 0)
 	return n.t.whats[what]
+}
+
+// Awaited is the class of what a wait was for. Of a condition of what holds elements, as in ArrayBlockingQueue.take, it is that.
+func (n *Namer) Awaited(r *store.Wait) string {
+	class := n.t.blockers[r.Blocker].Class
+	if isCondition(class) {
+		if name, _, _ := strings.Cut(n.Of(r).Class, "."); HoldsElements(name) {
+			return name
+		}
+	}
+	return class
 }
 
 // OfSum is what waits were for that have no record of their own.

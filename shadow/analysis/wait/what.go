@@ -79,6 +79,11 @@ func orNotKnown(name string) string { return cmp.Or(name, "(class not known)") }
 
 func isCondition(class string) bool { return strings.HasSuffix(class, "$ConditionObject") }
 
+// HoldsElements reports whether a class is named as what holds elements that threads give and take.
+func HoldsElements(class string) bool {
+	return strings.HasSuffix(class, "Queue") || strings.HasSuffix(class, "Deque") || strings.HasSuffix(class, "Bag")
+}
+
 // concurrent is the package whose classes are known to readers by their simple names.
 const concurrent = "java.util.concurrent."
 
