@@ -245,13 +245,17 @@ func withArticle(name string) string {
 }
 
 // holders reports whether a unit in a frame waits for what others have: a lock, a permit or, as of a pool of connections, an element of a queue
-// that units of its class give back. Of other queues the elements are work.
+// that units of its class give back, or nobody does and it is no thread of its own, as a consumer is. Of other queues the elements are work.
 func (s *Session) holders(f account.Frame) bool {
 	if f.State != account.Lock && f.State != account.Handed || int(f.On) >= len(s.account.Places) {
 		return false
 	}
 	p := &s.account.Places[f.On]
-	return p.Lock || wait.HoldsElements(s.graph.Classes[p.Class]) && s.account.Givers[f.On][f.Class]
+	if p.Lock || !wait.HoldsElements(s.graph.Classes[p.Class]) {
+		return p.Lock
+	}
+	givers, w := s.account.Givers[f.On], s.work(f.Class)
+	return givers[f.Class] || len(givers) == 0 && len(w.by[0]) < len(w.all)
 }
 
 // largest orders obstacles.

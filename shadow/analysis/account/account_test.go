@@ -91,6 +91,11 @@ func (p *program) passOn(first, second string) {
 	}
 }
 
+// empty adds a wait for an element of a queue that nobody is known to have ended.
+func (p *program) empty(unit uint32) {
+	p.Add(unit, model.Step{Kind: model.Outside, Len: 90 * ms, Wait: p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue")})})
+}
+
 // jobs submits units that compute.
 func (p *program) jobs(class string, executor uint32, thread string, n int, length units.Ns) {
 	for range n {
@@ -195,6 +200,16 @@ func TestObstacles(t *testing.T) {
 		}, "blocked-server", "Loop handles on one thread what others give it, and sleeps there"},
 		{"a connection is kept while its unit sleeps", func(p *program) { p.passOn("Order", "Order") }, "held", "Order waits for an element of a LinkedBlockingQueue, held by Order, which sleeps"},
 		{"elements that another class makes are work", func(p *program) { p.passOn("Make", "Pack") }, "", ""},
+		{"units of a pool wait for elements that nobody gives back", func(p *program) {
+			e := p.Executor(model.Executor{Name: "pool", Workers: 2})
+			p.Compute(p.unit("Order", e, "w1"), 1*ms)
+			p.empty(p.unit("Order", e, "w1"))
+			p.empty(p.unit("Order", e, "w2"))
+		}, "held", "Order waits for an element of a LinkedBlockingQueue"},
+		{"a consumer waits for elements", func(p *program) {
+			p.empty(p.unit("Consumer", 0, "t"))
+			p.Compute(p.main, 90*ms)
+		}, "", ""},
 		{"the worker sleeps", func(p *program) {
 			e := p.Executor(model.Executor{Name: "pool", Workers: 1})
 			p.sleep(p.unit("Slow", e, "w"), 90*ms)
