@@ -315,3 +315,32 @@ func TestStopsAtCore(t *testing.T) {
 		}
 	}
 }
+
+// TestUneven: three of four units are bound to one of two executors made at the same place: it is said that the other one is idle, and how
+// to use it. Not where the other one has as much to do, or was made elsewhere.
+func TestUneven(t *testing.T) {
+	for _, c := range []struct {
+		first, second int // units
+		line          int32
+		want          bool
+	}{{15, 5, 7, true}, {10, 10, 7, false}, {15, 5, 8, false}} {
+		a := accountOf(t, func(p *program) {
+			p.given = map[uint32]*session.Executor{}
+			for i, n := range []int{c.first, c.second} {
+				e := p.Executor(model.Executor{Name: fmt.Sprint("pool-", i), Workers: 1})
+				p.given[e] = &session.Executor{Class: "ThreadPoolExecutor", File: "Main.java", Line: []int32{7, c.line}[i]}
+				for range n {
+					p.sleep(p.unit("Call", e, fmt.Sprint("w", i)), 10*ms)
+				}
+			}
+		})
+		const happened, remedy = "A unit is bound to one of these executors: while pool-0 has units, the others are idle for 67 % of the time.", "one executor with 2 workers"
+		if len(a.Obstacles) == 0 {
+			t.Errorf("%+v: nothing was found", c)
+			continue
+		}
+		if o := &a.Obstacles[0]; strings.HasPrefix(o.Happened, happened) != c.want || strings.Contains(o.Remedy, remedy) != c.want {
+			t.Errorf("%+v: %s %s", c, o.Happened, o.Remedy)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package account
 import (
 	"fmt"
 
+	"stackagent/granularity/graph"
+	"stackagent/internal/units"
 	"stackagent/shadow/analysis/wait"
 )
 
@@ -65,4 +67,53 @@ func (s *Session) pool(executor uint32) string {
 	}
 	e := s.graph.Given[executor]
 	return fmt.Sprintf("one of %d executors made at %s:%d (%s)", n, e.File, e.Line, wait.Readable(e.Class))
+}
+
+// mostlyIdle is the share of the time in which an executor has units for which the others of its family are idle if units are bound to it.
+const mostlyIdle = 0.5
+
+// uneven says that most units are bound to one executor of a family while the others are mostly idle; "": they are not.
+func (s *Session) uneven(executor uint32) (happened, remedy string) {
+	list, most, longest := s.ofFamily(executor), executor, units.Ns(-1)
+	for _, e := range list {
+		if n := s.busy(e, 0, s.LengthNs); n > longest {
+			most, longest = e, n
+		}
+	}
+	from, to := s.open(most)
+	busy, workers := units.Ns(0), s.workersOf(executor)-s.count(most)
+	for _, e := range list {
+		if e != most {
+			busy += s.busy(e, from, to)
+		}
+	}
+	idle := 1 - share(busy, units.Ns(workers)*(to-from))
+	if len(list) < 2 || workers <= 0 || idle < mostlyIdle {
+		return "", ""
+	}
+	return fmt.Sprintf("A unit is bound to one of these executors: while %s has units, the others are idle for %s of the time.", s.executor(most), units.FormatPercent(idle)),
+		fmt.Sprintf("Hand the units over more evenly, as by another key, or to one executor with %d workers, if they need not stay in order or apart.", s.workersOf(executor))
+}
+
+// open is from when to when an executor has units, in its queue or running.
+func (s *Session) open(executor uint32) (from, to units.Ns) {
+	from = s.LengthNs
+	s.each(executor, func(start, end units.Ns) { from, to = min(from, start), max(to, end) })
+	return from, to
+}
+
+// busy is how long the workers of an executor ran units between two moments, summed.
+func (s *Session) busy(executor uint32, from, to units.Ns) (sum units.Ns) {
+	s.each(executor, func(start, end units.Ns) { sum += max(0, min(to, end)-max(from, start)) })
+	return sum
+}
+
+// each calls f for each unit that an executor ran.
+func (s *Session) each(executor uint32, f func(start, end units.Ns)) {
+	g := s.graph.Graph
+	for i := range g.Units {
+		if start := s.graph.Recorded.Start[i].At; g.Units[i].Executor == executor && start != graph.Never {
+			f(start, g.Finish(s.graph.Recorded, i))
+		}
+	}
 }

@@ -59,6 +59,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)
 			}
 		}
+		if happened, remedy := s.uneven(why.executor); happened != "" {
+			o.Happened, o.Remedy = happened+" "+o.Happened, remedy
+		}
 	case FewWorkers:
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s has too few workers", pool)
