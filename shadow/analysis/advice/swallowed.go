@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -37,9 +38,11 @@ func swallowed(s *search) []Finding {
 type EndedPeriodic struct {
 	Class   string   `json:"class"`
 	Runs    int64    `json:"runs"`
-	After   units.Ns `json:"after_ns"`  // since the start of the session, when the last run began
-	Period  units.Ns `json:"period_ns"` // between the times at which runs were due, on average
-	Missing int64    `json:"missing"`   // runs that would have been due until the end of the session
+	After   units.Ns `json:"after_ns"`        // since the start of the session, when the last run began
+	Period  units.Ns `json:"period_ns"`       // between the times at which runs were due, on average
+	Missing int64    `json:"missing"`         // runs that would have been due until the end of the session
+	Timer   bool     `json:"timer,omitempty"` // a java.util.Timer ran it, whose thread ended
+	With    []string `json:"with,omitempty"`  // the other tasks with a period of the same Timer, which end with it
 }
 
 func endedPeriodic(s *search) (list []Finding) {
@@ -61,10 +64,23 @@ func (e *EndedPeriodic) title(*Finding) string {
 func (e *EndedPeriodic) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }
 
 func (e *EndedPeriodic) happened() string {
-	return fmt.Sprintf("It began %s after the start of the session. Its executor never runs it again, and only the task's future knows why: at its period of %s, about %s missing to the end.",
-		units.FormatNs(e.After), units.FormatNs(e.Period), text.PluralExact(e.Missing, "run is", "runs are"))
+	why := "Its executor never runs it again, and only the task's future knows why"
+	if e.Timer {
+		why = "That ended the thread of its Timer"
+		if n := len(e.With); n > 0 {
+			why += fmt.Sprintf(", and with it the other tasks of this Timer: %s", strings.Join(e.With[:min(n, maxNamed)], ", "))
+			if n > maxNamed {
+				why += ", ..."
+			}
+		}
+	}
+	return fmt.Sprintf("It began %s after the start of the session. %s. At its period of %s, about %s missing to the end.",
+		units.FormatNs(e.After), why, units.FormatNs(e.Period), text.PluralExact(e.Missing, "run is", "runs are"))
 }
 
 func (e *EndedPeriodic) remedy() string {
+	if e.Timer {
+		return "Catch exceptions inside the task; a ScheduledThreadPoolExecutor keeps its other tasks if one throws."
+	}
 	return "Catch exceptions inside the task, or ask its ScheduledFuture (get), which throws it."
 }
