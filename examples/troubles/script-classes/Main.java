@@ -13,7 +13,7 @@ public class Main {
     public static final class Script {
         public static long run() {
             long x = System.nanoTime() | 1;
-            for (int i = 0; i < 50_000; i++) { x ^= x << 13; x ^= x >>> 7; x ^= x << 17; }
+            for (int i = 0; i < 200; i++) { x ^= x << 13; x ^= x >>> 7; x ^= x << 17; }
             return x;
         }
     }
@@ -44,7 +44,7 @@ public class Main {
         for (int i = 0; i < 300_000; i++) live.add(new long[8]);
         ExecutorService pool = Executors.newFixedThreadPool(2);
         long begin = System.nanoTime();
-        for (int i = 0; i < 6_000; i++) pool.execute(new Evaluate(i, mode.isEmpty() ? 0 : mode.equals("fixed") ? 1 : 20));
+        for (int i = 0; i < 20_000; i++) pool.execute(new Evaluate(i, mode.isEmpty() ? 0 : mode.equals("fixed") ? 1 : 20));
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
         long count = 0, millis = 0;

@@ -4,7 +4,7 @@ import java.util.concurrent.*;
 /**
  * Report: https://github.com/SAP/cf-java-logging-support/issues/179 and https://bugs.openjdk.org/browse/JDK-8369238 (threads block until another
  * thread has initialised a class). Symptom: after a start all workers stand still for a second. Truth: the static initialiser of Codec reads its
- * tables for 900 ms; the first Decode runs it, the others on 3 more workers wait for the class. fixed: the tables are read in pieces by each user
+ * tables for 500 ms; the first Decode runs it, the others on 3 more workers wait for the class. fixed: the tables are read in pieces by each user
  * of them, 2 ms. healthy: the initialiser is short and each Decode waits 50 ms for its input.
  */
 public class Main {
@@ -37,10 +37,10 @@ public class Main {
     public static void main(String[] args) throws Exception {
         String mode = args.length == 0 ? "" : args[0];
         for (int i = 0; i < 100; i++) work(100);
-        load = mode.isEmpty() ? 900 : 2;
+        load = mode.isEmpty() ? 500 : 2;
         ExecutorService pool = Executors.newFixedThreadPool(4);
         long begin = System.nanoTime();
-        for (int i = 0; i < 80; i++) pool.execute(new Decode(mode.equals("healthy") ? 50 : 0));
+        for (int i = 0; i < (mode.equals("healthy") ? 80 : 250); i++) pool.execute(new Decode(mode.equals("healthy") ? 50 : 0));
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
         System.out.println("truth elapsed_ms=" + (System.nanoTime() - begin) / 1_000_000 + " load_ms=" + load);
