@@ -254,12 +254,12 @@ func sleeper(jobEnds units.MonoNs) *recording {
 	r.units = []unitOf{{id: 1, class: "Job", thread: 2, start: 1 * ms, end: jobEnds * ms, submitted: 1 * ms, submitter: 1, executor: 5}}
 	main := &threadOf{id: 1, name: "main", pieces: []piece{run(0, 1)}}
 	for at := units.MonoNs(1); at < 84; at += 21 {
-		p := wait(at, at+20, activity.Sleeping, 0, "")
+		p := awaits(at, at+20, activity.Sleeping, 0, "")
 		p.wait = &waitInfo{site: "Main.main:5", kind: "sleep"}
 		main.pieces = append(main.pieces, p, run(at+20, at+21))
 	}
 	main.pieces = append(main.pieces, run(85, 90))
-	r.threads = map[uint32]*threadOf{1: main, 2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{wait(0, 1, activity.Futex, 1, ""), run(1, jobEnds)}}}
+	r.threads = map[uint32]*threadOf{1: main, 2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(0, 1, activity.Futex, 1, ""), run(1, jobEnds)}}}
 	return r
 }
 

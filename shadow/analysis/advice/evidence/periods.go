@@ -51,7 +51,9 @@ func (p *periods) every() units.Ns {
 }
 
 // missing is how many runs would have been due from the latest one to a moment.
-func (p *periods) missing(end units.Ns) int64 { return int64((end - units.Ns(p.due)) / max(1, p.every())) }
+func (p *periods) missing(end units.Ns) int64 {
+	return int64((end - units.Ns(p.due)) / max(1, p.every()))
+}
 
 // endedPeriodic lists the tasks with a period whose latest run ended with an exception: their executor runs them no more.
 func (a *advisor) endedPeriodic() (list []advice.EndedPeriodic) {
