@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/granularity/account"
 	model "stackagent/granularity/graph"
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
@@ -341,6 +342,45 @@ func TestUneven(t *testing.T) {
 		}
 		if o := &a.Obstacles[0]; strings.HasPrefix(o.Happened, happened) != c.want || strings.Contains(o.Remedy, remedy) != c.want {
 			t.Errorf("%+v: %s %s", c, o.Happened, o.Remedy)
+		}
+	}
+}
+
+// TestRoot: a root that is known stands for all, unless hardly any of the draws have it.
+func TestRoot(t *testing.T) {
+	unknown, sleeps := account.Frame{State: account.NotKnown}, account.Frame{State: account.Sleep}
+	for n, want := range map[int]account.Frame{5: unknown, 40: sleeps} {
+		w := weight{n: 100, roots: map[account.Frame]int{unknown: 100 - n, sleeps: n}}
+		if got := w.root(); got != want {
+			t.Errorf("%d of 100 sleep: %+v", n, got)
+		}
+	}
+}
+
+// TestBoundByAnother: what most of the time depends on is followed to what the one does that has it, also if no change of it gains anything.
+func TestBoundByAnother(t *testing.T) {
+	a := accountOf(t, func(p *program) {
+		e := p.Executor(model.Executor{Name: "pool", Workers: 1})
+		p.sleep(p.unit("Slow", e, "w"), 90*ms)
+		p.Compute(p.unit("Quick", e, "w"), 10*ms)
+	})
+	if want := "Quick waits in pool, whose worker is in Slow, which sleeps"; a.Bound.What != want {
+		t.Errorf("%+v, want %s", a.Bound, want)
+	}
+}
+
+// TestOneLine: executors that one line makes for units of different classes are no family: units of one are not meant for the other.
+func TestOneLine(t *testing.T) {
+	for class, want := range map[string]string{"Scan": "one-of-many", "Request": "few-workers"} {
+		a := accountOf(t, func(p *program) {
+			for i, c := range []string{"Scan", class} {
+				e := p.Executor(model.Executor{Name: fmt.Sprint("pool-", i), Workers: 1})
+				p.given[e] = &session.Executor{Class: "java.util.concurrent.ThreadPoolExecutor", File: "Main.java", Line: 9}
+				p.jobs(c, e, fmt.Sprint("w", i), 20-19*i, 5*ms)
+			}
+		})
+		if kinds(a) != want {
+			t.Errorf("Scan beside %s: %q, want %q", class, kinds(a), want)
 		}
 	}
 }

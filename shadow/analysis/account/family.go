@@ -8,14 +8,16 @@ import (
 	"stackagent/shadow/analysis/wait"
 )
 
-// maker is where executors are made, and of which class.
+// maker is where executors are made, of which class, and for units of which class: a line may make several for different work.
 type maker struct {
 	class, file string
 	line        int32
+	units       uint32
 }
 
 // readFamilies finds the executors that one line of the program makes.
 func (s *Session) readFamilies() {
+	s.readWork()
 	first := map[maker]uint32{}
 	s.families, s.members = map[uint32]uint32{}, map[uint32][]uint32{}
 	for n := range s.graph.Executors {
@@ -23,7 +25,7 @@ func (s *Session) readFamilies() {
 		if e == nil || e.Line == 0 {
 			continue
 		}
-		m := maker{e.Class, e.File, e.Line}
+		m := maker{e.Class, e.File, e.Line, s.mostRun[uint32(n)]}
 		if _, known := first[m]; !known {
 			first[m] = uint32(n)
 		}

@@ -351,6 +351,11 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		o.Others = append([]string{o.Victim}, o.Others...)
 	}
 	o.Victim, o.Share, o.Ns, o.why = name, part, ns, reason{why, c.Class}
+	s.describe(o, w.rooted(why))
+}
+
+// rooted is a cause with what is at its root.
+func (w *weight) rooted(why cause) cause {
 	if len(w.places) > 0 && why.kind != Held {
 		why.root.On = most(w.places)
 	}
@@ -365,14 +370,20 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 			}
 		}
 	}
-	s.describe(o, why)
+	return why
 }
+
+// leastKnown is the share of the draws that a known root must have to stand for all.
+const leastKnown = 0.2
 
 // root is the root with the most draws, if possible a known one.
 func (w *weight) root() (root account.Frame) {
 	frames := slices.SortedFunc(maps.Keys(w.roots), func(x, y account.Frame) int {
 		return cmp.Or(isUnknown(x)-isUnknown(y), cmp.Compare(w.roots[y], w.roots[x]), cmp.Compare(x.Class, y.Class), cmp.Compare(x.State, y.State), cmp.Compare(x.On, y.On))
 	})
+	if last := frames[len(frames)-1]; isUnknown(last) > 0 && float64(w.roots[frames[0]]) < leastKnown*float64(w.n) {
+		return last
+	}
 	return frames[0]
 }
 
@@ -524,6 +535,6 @@ func (s *Session) bound(i int, sums map[cause]weight) {
 	if len(keys) == 0 {
 		return
 	}
-	w := sums[keys[0]]
-	s.Bound = Bound{s.graph.Classes[c.Class], s.boundText(keys[0], w.wanted/float64(max(1, w.n))), float64(w.n) / float64(c.Draws), keys[0].kind != notKnown}
+	w, name := sums[keys[0]], s.graph.Classes[c.Class]
+	s.Bound = Bound{name, s.boundText(name, w.rooted(keys[0]), w.wanted/float64(max(1, w.n))), float64(w.n) / float64(c.Draws), keys[0].kind != notKnown}
 }

@@ -229,8 +229,8 @@ func (b *Bound) Text() string {
 	return fmt.Sprintf("%s of the time of %s depends on this: %s.", units.FormatPercent(b.Share), b.Class, b.What)
 }
 
-// boundText says what the time depends on if nothing stands in its way.
-func (s *Session) boundText(why cause, wanted float64) string {
+// boundText says what the time of a class depends on if nothing stands in its way.
+func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
 	case cpuBound, Crowded:
@@ -247,12 +247,12 @@ func (s *Session) boundText(why cause, wanted float64) string {
 		return "what is waited for is not known"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Order:
-		return "waits in the queue of " + s.pool(why.executor)
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Order, Held, HoldAndWait: // no change of it gains anything
+		o := Obstacle{Victim: victim}
+		s.describe(&o, why)
+		return o.Title
 	case Polling:
 		return class + " sleeps on" + s.at(why.place-1) + " although what it polls for has ended"
-	case Held, HoldAndWait:
-		return "waits for " + s.place(why.place-1)
 	case Collection:
 		return "the collector stops the program"
 	}
