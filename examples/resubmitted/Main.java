@@ -53,8 +53,17 @@ public class Main {
     }
 
     static class Forked extends RecursiveAction {
+        boolean slow;
+
         protected void compute() {
             sink++;
+            if (slow) {
+                try {
+                    Thread.sleep(20);
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
         }
     }
 
@@ -68,6 +77,7 @@ public class Main {
                 forked.reinitialize();
             }
             for (int i = 0; i < 1000; i++) {
+                forked.slow = i == 500; // what is much longer than the others is recorded by itself
                 forked.invoke();
                 forked.reinitialize();
             }

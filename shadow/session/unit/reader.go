@@ -28,6 +28,7 @@ type Reader struct {
 	roles       idmap.Map[classRole]
 	submissions bool            // they were recorded, with their times
 	handOvers   bool            // it is known which classes were submitted: they were recorded or summarised
+	queued      bool            // each recorded execution of a submitted task has a queue time
 	summarised  map[uint32]bool // by thread: executions of the program's tasks were
 	exact       bool            // no execution is missing, and what was around those without a record is known
 	nested      nested
@@ -66,6 +67,7 @@ func Of(s *session.Session) (*Reader, error) { return session.Shared(s, newReade
 func newReader(s *session.Session) (*Reader, error) {
 	u := &Reader{s: s, loops: session.NewTaskSet(), cancelled: session.NewTaskSet(), summarised: map[uint32]bool{}, submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
 	u.handOvers = u.submissions || SubmissionsSummarised(s)
+	u.queued = u.handOvers && s.Manifest.NotAvailable["queue"] == ""
 	u.exact = session.IncompleteOf(&s.Manifest) == nil && s.Manifest.Lost.Events == 0
 	for i := range s.Classes {
 		c := &s.Classes[i]
@@ -277,7 +279,7 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 		e.Named = r.custom && r.role == unit.Task
 		e.Whole = u.isWhole(e.Class, e.Virtual)
 		e.Started = e.Submitted && r.thread
-		e.Submitted = e.Submitted || !u.submissions && r.forkJoin
+		e.Submitted = e.Submitted || !u.queued && r.forkJoin
 	}
 }
 
