@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -22,7 +23,7 @@ import (
 // bottleFlags are the flags of shadow bottle.
 type bottleFlags struct {
 	listflags.Flags
-	window    windowFlags
+	window    choice.Window
 	every     time.Duration
 	each      bool // iteration
 	group     string
@@ -70,7 +71,7 @@ is still being recorded, as far as it is stored.`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args) },
 	}
 	f.AddTo(cmd, env, true, "table", "json", "csv")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length (one session only)")
 	cmd.Flags().BoolVar(&f.each, "each-iteration", false, "one graph per iteration")
 	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
@@ -84,8 +85,8 @@ is still being recorded, as far as it is stored.`,
 const maxWindows = 100_000
 
 func (f *bottleFlags) check(sessions int) error {
-	f.several, f.window.gaps = sessions > 1, f.each
-	if err := errors.Join(f.Flags.Check(), checkGroup(f.group), files.CheckFigure(f.output), f.window.check()); err != nil {
+	f.several, f.window.Gaps = sessions > 1, f.each
+	if err := errors.Join(f.Flags.Check(), checkGroup(f.group), files.CheckFigure(f.output), f.window.Check()); err != nil {
 		return err
 	}
 	switch {
@@ -147,11 +148,11 @@ func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error
 	if err != nil {
 		return nil, err
 	}
-	a, err := openActivity(env, s)
+	a, err := choice.OpenActivity(env, s)
 	if err != nil {
 		return nil, err
 	}
-	window, err := f.window.of(env, s, a.From, a.To)
+	window, err := f.window.Of(env, s, a.From, a.To)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error
 	windows := bottle.Windows(window.From, window.To, units.Ns(f.every))
 	var each []iteration.Iteration
 	if f.each {
-		if each, err = f.window.apart(s, window); err != nil {
+		if each, err = f.window.Apart(s, window); err != nil {
 			return nil, err
 		}
 		if len(each) > maxWindows {
@@ -183,7 +184,7 @@ func (f *bottleFlags) graphs(env console.Env, dir string) ([]sessionGraph, error
 	if err != nil {
 		return nil, err
 	}
-	noteDamage(env, a)
+	choice.NoteDamage(env, a)
 	var out []sessionGraph
 	for i, g := range graphs {
 		g.Runnable = f.runnable

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -18,7 +19,7 @@ import (
 // gcFlags are the flags of shadow gc.
 type gcFlags struct {
 	listflags.Flags
-	window windowFlags
+	window choice.Window
 	class  string
 	output string
 }
@@ -50,7 +51,7 @@ to wait for it.`,
   shadow gc /tmp/s -o mmu.svg`,
 		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(f.Flags.Check(), f.window.check(), files.CheckFigure(f.output)); err != nil {
+			if err := errors.Join(f.Flags.Check(), f.window.Check(), files.CheckFigure(f.output)); err != nil {
 				return err
 			}
 			if _, err := path.Match(f.class, ""); err != nil {
@@ -60,7 +61,7 @@ to wait for it.`,
 		},
 	}
 	f.AddTo(cmd, env, false, "table", "json", "csv")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	cmd.Flags().StringVar(&f.class, "class", "", "latency of the executions of classes whose Java name matches this glob")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the curve of utilization to FILE.svg|png|pdf")
 	return cmd
@@ -75,11 +76,11 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	a, without := openActivity(env, s)
+	a, without := choice.OpenActivity(env, s)
 	if without != nil && !errors.Is(without, session.ErrNoActivity) {
 		return without
 	}
-	w, err := f.window.of(env, s, s.Manifest.StartNs, s.Manifest.EndNs)
+	w, err := f.window.Of(env, s, s.Manifest.StartNs, s.Manifest.EndNs)
 	if err != nil {
 		return err
 	}
@@ -91,9 +92,9 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 		return err
 	}
 	if a != nil {
-		noteDamage(env, a)
+		choice.NoteDamage(env, a)
 	}
-	if err := r.AddLatency(s, f.class, w, f.window.whole()); err != nil {
+	if err := r.AddLatency(s, f.class, w, f.window.Whole()); err != nil {
 		return err
 	}
 	return r.Print(&f.Printer)

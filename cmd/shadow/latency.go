@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -23,7 +24,7 @@ import (
 // latencyFlags are the flags of shadow latency.
 type latencyFlags struct {
 	listflags.Flags
-	window  windowFlags
+	window  choice.Window
 	class   string
 	metered string
 	asked   bool // --metered was given
@@ -75,14 +76,14 @@ the names of units of work, as shadow hotspots --units shows them.`,
 	}
 	f.AddTo(cmd, env, false, "table", "json", "csv")
 	cmd.Flags().StringVar(&f.class, "class", "", "the tasks: classes, or units of work, whose name matches this glob")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	cmd.Flags().StringVar(&f.metered, "metered", "100ms,whole", "windows of metered latency: times, whole; or none")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the percentile figure to FILE.svg|png|pdf")
 	return cmd
 }
 
 func (f *latencyFlags) check() error {
-	if err := errors.Join(f.Flags.Check(), f.window.check(), files.CheckFigure(f.output)); err != nil {
+	if err := errors.Join(f.Flags.Check(), f.window.Check(), files.CheckFigure(f.output)); err != nil {
 		return err
 	}
 	if f.class == "" {
@@ -147,7 +148,7 @@ func (f *latencyFlags) run(env console.Env, dirs []string) error {
 			return err
 		}
 		before := len(s.Warnings)
-		span, err := f.window.span(env, s)
+		span, err := f.window.Span(env, s)
 		if err != nil {
 			return err
 		}

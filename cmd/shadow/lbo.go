@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -30,7 +31,7 @@ type lboFlags struct {
 	experimentFlags
 	factorFlags
 	programFlags
-	iterationFlags
+	choice.Iterations
 	run    runFlags
 	tasks  []string
 	output string
@@ -74,8 +75,8 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 	flags.IntVar(&f.repeat, "repeat", 10, "runs with each collector and heap")
 	f.plural = "s"
 	f.factorFlags.addMore(flags)
-	f.iterationFlags.addTo(cmd)
-	cmd.Flags().Lookup("iteration").Usage = numberedIterations
+	f.Iterations.AddIteration(cmd)
+	cmd.Flags().Lookup("iteration").Usage = choice.NumberedIterations
 	f.run.marker.addTo(flags)
 	flags.StringArrayVar(&f.tasks, "task", nil, "`CLASS#METHOD`, whose executions are the iterations; repeatable")
 	record.AddSwitches(flags, &f.run.switches)
@@ -93,7 +94,7 @@ func (f *lboFlags) check(args []string) error {
 	case len(f.Collectors) == 0 || len(f.Heaps) == 0:
 		return console.Usagef("name at least one collector and one heap")
 	}
-	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(f.Env, args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.iterationFlags.join(&f.region), f.iterationFlags.notWarm(), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(f.Env, args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.Iterations.Join(&f.region), f.Iterations.NotWarm(), f.Flags.Check())
 }
 
 // pausesOnly makes the agent observe pauses, and executions of the tasks that mark iterations.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
@@ -26,7 +27,7 @@ func TestLostSwitches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := condense(console.Env{}, s, summary.Options{})
+		sum, err := choice.Condense(console.Env{}, s, summary.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

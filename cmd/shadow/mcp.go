@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/mcpserver"
@@ -55,7 +56,7 @@ var toolVerbs = mcpserver.Verbs{
 	Below:    inStore,
 	Sessions: listedIn,
 	Stats: func(env console.Env, dir string, inUnits bool) (any, error) {
-		return summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
+		return choice.Summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
 	},
 	Hotspots: func(env console.Env, dir, by, sort string) (any, error) {
 		rows, s, err := hotspotsOf(env, dir, summary.HotspotOptions{By: by, Sort: granularity.Order(sort)}, "json", false)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/activity"
@@ -23,7 +24,7 @@ import (
 // pathFlags are the flags of shadow path.
 type pathFlags struct {
 	listflags.Flags
-	window windowFlags
+	window choice.Window
 	unit   string
 	by     string
 }
@@ -49,7 +50,7 @@ Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
   shadow path /tmp/s --by part --format csv     every part, in the order of time`,
 		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
+			if err := cmp.Or(f.Check(), f.window.Check()); err != nil {
 				return err
 			}
 			if !slices.Contains([]string{"class", "site", "thread", "kind", "part"}, f.by) {
@@ -63,15 +64,15 @@ Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
 		},
 	}
 	f.AddTo(cmd, env, true, "table", "json", "csv")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	cmd.Flags().StringVar(&f.unit, "unit", "", "the path to the end of the slowest unit of this CLASS, or of the task of this number")
 	cmd.Flags().StringVar(&f.by, "by", "class", "class|site|thread|kind|part: sum by it, or list each part")
 	return cmd
 }
 
 // graphOf makes the graph of a session and notes what it lacks.
-func graphOf(env console.Env, s *session.Session, w *windowFlags) (*graph.Session, error) {
-	span, err := w.span(env, s)
+func graphOf(env console.Env, s *session.Session, w *choice.Window) (*graph.Session, error) {
+	span, err := w.Span(env, s)
 	if err != nil {
 		return nil, err
 	}

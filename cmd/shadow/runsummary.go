@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/launch"
@@ -26,7 +27,7 @@ func printRunSummary(env console.Env, dir string, folders []string, result launc
 		if err != nil {
 			return err
 		}
-		sum, err := condense(env, s, summary.Options{})
+		sum, err := choice.Condense(env, s, summary.Options{})
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/speedup"
@@ -74,7 +75,7 @@ run that choose what to record apply to every run.`,
 	flags.IntVar(&f.repeat, "repeat", 1, "runs with each number")
 	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
 	flags.Lookup("output").Usage = "folder for what is written (default ./shadow-scale-<time>)"
-	flags.Lookup("iteration").Usage = numberedIterations
+	flags.Lookup("iteration").Usage = choice.NumberedIterations
 	f.factorFlags.addTo(flags)
 	f.programFlags.addTo(flags)
 	f.experimentFlags.addTo(flags)
@@ -85,7 +86,7 @@ run that choose what to record apply to every run.`,
 func (f *scaleFlags) check(args []string) error {
 	out := f.output
 	f.output = "" // a folder here, not a figure
-	err := cmp.Or(f.checkRegion(), f.notWarm())
+	err := cmp.Or(f.checkRegion(), f.NotWarm())
 	f.output = out
 	switch {
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -21,7 +22,7 @@ type stackFlags struct {
 	listflags.Flags
 	region  string
 	workers string
-	iterationFlags
+	choice.Iterations
 	threads []int
 	output  string
 	force   bool
@@ -32,7 +33,7 @@ type stackFlags struct {
 
 func (f *stackFlags) addRegion(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.region, "region", "whole", "whole | markers (all iterations) | last:K (iterations) | last:TIME | FROM..TO (since the start, as 2s..5s)")
-	f.iterationFlags.addTo(cmd)
+	f.Iterations.AddIteration(cmd)
 	cmd.Flags().StringVar(&f.workers, "workers", "", "names of the application threads (glob; default: the pools that do the work)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 }
@@ -96,7 +97,7 @@ func (f *stackFlags) checkRegion() error {
 	if f.parsed, err = scaling.ParseRegion(f.region); err != nil {
 		return console.Usagef("--region: %w", err)
 	}
-	if err = f.iterationFlags.join(&f.parsed); err != nil {
+	if err = f.Iterations.Join(&f.parsed); err != nil {
 		return err
 	}
 	return files.CheckFigure(f.output)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity"
@@ -56,14 +57,14 @@ prints the differences.`,
 				}
 				return compareViews(&l, args[0])
 			}
-			if err := checkTrace(filter, inUnits); err != nil {
+			if err := choice.CheckTrace(filter, inUnits); err != nil {
 				return err
 			}
-			t, err := setThresholds(thresholds)
+			t, err := choice.Thresholds(thresholds)
 			if err != nil {
 				return err
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits, Thresholds: t, Advice: inUnits, Exact: exact})
+			s, err := choice.Summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits, Thresholds: t, Advice: inUnits, Exact: exact})
 			if err != nil {
 				return err
 			}
@@ -82,11 +83,11 @@ prints the differences.`,
 		},
 	}
 	l.AddTo(cmd, env, false, "table", "json", "csv")
-	filterFlags(cmd, &filter)
-	traceFlag(cmd, &filter.Trace)
-	unitsFlag(cmd, &inUnits)
-	exactFlag(cmd, &exact)
-	thresholdFlag(cmd, &thresholds)
+	choice.AddFilter(cmd, &filter)
+	choice.AddTrace(cmd, &filter.Trace)
+	choice.AddUnits(cmd, &inUnits)
+	choice.AddExact(cmd, &exact)
+	choice.AddThreshold(cmd, &thresholds)
 	cmd.Flags().StringVar(&metric, "metric", "", "only the distributions of this metric: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().BoolVar(&views, "check", false, "compare what the agent measured with the kernel's account of each thread and of the process, and store the comparison in the session")
 	return cmd

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity/bottle"
@@ -66,7 +67,7 @@ that was recorded by itself.`,
 				env.Note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
 			}
 			before := len(s.Warnings)
-			sum, err := condense(env, s, summary.Options{Brief: true, Exact: true})
+			sum, err := choice.Condense(env, s, summary.Options{Brief: true, Exact: true})
 			if err != nil {
 				return err
 			}

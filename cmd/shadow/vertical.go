@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -27,7 +28,7 @@ import (
 // verticalFlags are the flags of shadow vertical.
 type verticalFlags struct {
 	listflags.Flags
-	window    windowFlags
+	window    choice.Window
 	every     string
 	defined   []string
 	correlate string
@@ -104,7 +105,7 @@ the supposed cause, and the runs confirm the explanation or refute it.`,
 
 func (f *verticalFlags) addTo(cmd *cobra.Command, env console.Env) {
 	f.AddTo(cmd, env, true, "table", "json", "csv", "parquet")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.every, "every", "", "samples: of a fixed `LENGTH` (10ms), or from event to event: gc, iteration; or task:CLASS, units of work")
 	flags.StringArrayVar(&f.defined, "metric", nil, "name an expression: `NAME=EXPR` (repeatable)")
@@ -120,7 +121,7 @@ func (f *verticalFlags) addTo(cmd *cobra.Command, env console.Env) {
 }
 
 func (f *verticalFlags) check() error {
-	if err := errors.Join(f.Flags.Check(), f.window.check()); err != nil {
+	if err := errors.Join(f.Flags.Check(), f.window.Check()); err != nil {
 		return err
 	}
 	var asked []string
@@ -185,7 +186,7 @@ func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error)
 	if err != nil {
 		return nil, err
 	}
-	span, err := f.window.span(env, s)
+	span, err := f.window.Span(env, s)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (f *verticalFlags) grid(s *session.Session, window *activity.Span, o *times
 		}
 		o.Edges = append(o.Edges, whole.From, whole.To)
 	case f.every == "iteration":
-		each, err := f.window.apart(s, whole)
+		each, err := f.window.Apart(s, whole)
 		if err != nil {
 			return err
 		}

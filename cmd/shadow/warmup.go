@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -18,7 +19,7 @@ import (
 // warmupFlags are the flags of shadow warmup.
 type warmupFlags struct {
 	listflags.Flags
-	iterationFlags
+	choice.Iterations
 	warm.Study
 	within string
 	output string
@@ -54,7 +55,7 @@ method (shadow run --task) or of a class (--iterations-of). Where there are none
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args) },
 	}
 	f.AddTo(cmd, env, true, "table", "json", "csv")
-	f.addClass(cmd)
+	f.AddIterationsOf(cmd)
 	cmd.Flags().DurationVar(&f.Every, "every", 0, "compare windows of this length instead of iterations")
 	cmd.Flags().StringVar(&f.within, "within", "1.5%", "`SHARE`: how much longer than the fastest iteration a warm one takes at most")
 	cmd.Flags().StringVar(&f.Metric, "metric", "wall", "wall|cpu: compare iterations by wall time, or by the CPU time of all threads of the JVM, which a busy machine changes less")
@@ -63,7 +64,7 @@ method (shadow run --task) or of a class (--iterations-of). Where there are none
 }
 
 func (f *warmupFlags) check() error {
-	if err := errors.Join(f.Flags.Check(), f.iterationFlags.check(), files.CheckFigure(f.output)); err != nil {
+	if err := errors.Join(f.Flags.Check(), f.Iterations.CheckIteration(), files.CheckFigure(f.output)); err != nil {
 		return err
 	}
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(f.within, "%"), 64)
@@ -77,14 +78,14 @@ func (f *warmupFlags) check() error {
 	if f.Every < 0 || f.Every > 0 && f.Every < time.Millisecond {
 		return console.Usagef("--every %v: use a time of 1ms or more", f.Every)
 	}
-	if f.Every > 0 && f.iterationsOf != "" {
+	if f.Every > 0 && f.IterationsOf != "" {
 		return console.Usagef("--every and --iterations-of: use one of them")
 	}
 	return nil
 }
 
 func (f *warmupFlags) run(env console.Env, dirs []string) error {
-	f.Study.Printer, f.Of = &f.Flags.Printer, f.iterationsOf
+	f.Study.Printer, f.Of = &f.Flags.Printer, f.IterationsOf
 	var runs []*warm.Run
 	labels := folderLabels(dirs)
 	for i, dir := range dirs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	model "stackagent/granularity/graph"
@@ -24,7 +25,7 @@ import (
 // whatifFlags are the flags of shadow whatif.
 type whatifFlags struct {
 	listflags.Flags
-	window              windowFlags
+	window              choice.Window
 	faster, split, pool []string
 	free, noGC          []string
 	unpin               bool
@@ -48,7 +49,7 @@ joined together. What the record does not explain takes as long as it did.`,
   shadow whatif /tmp/s --cpus 16 --format json`,
 		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
+			if err := cmp.Or(f.Check(), f.window.Check()); err != nil {
 				return err
 			}
 			if f.cpus < 0 {
@@ -72,7 +73,7 @@ joined together. What the record does not explain takes as long as it did.`,
 		},
 	}
 	f.AddTo(cmd, env, false, "table", "json")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	cmd.Flags().StringArrayVar(&f.faster, "faster", nil, "CLASS=F: the class is F times as fast (repeatable)")
 	cmd.Flags().StringArrayVar(&f.split, "split", nil, "CLASS=K: each unit of the class becomes K units (repeatable)")
 	cmd.Flags().StringArrayVar(&f.pool, "pool", nil, "NAME=N: the executor has N workers; a part of its name that only it has is enough (repeatable)")

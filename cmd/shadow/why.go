@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing/table"
@@ -21,7 +22,7 @@ import (
 // whyFlags are the flags of shadow why.
 type whyFlags struct {
 	listflags.Flags
-	window windowFlags
+	window choice.Window
 	class  string
 }
 
@@ -42,7 +43,7 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
   shadow why /tmp/s --format json`,
 		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
+			if err := cmp.Or(f.Check(), f.window.Check()); err != nil {
 				return err
 			}
 			if _, err := path.Match(f.class, ""); err != nil {
@@ -66,7 +67,7 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 		},
 	}
 	f.AddTo(cmd, env, true, "table", "json")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	cmd.Flags().StringVar(&f.class, "class", "", "only classes that match this GLOB")
 	return cmd
 }

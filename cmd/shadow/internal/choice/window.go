@@ -1,4 +1,4 @@
-package main
+package choice
 
 import (
 	"fmt"
@@ -14,22 +14,24 @@ import (
 	"stackagent/shadow/session"
 )
 
-// windowFlags choose a stretch of a session by the time since its start, or by iterations.
-type windowFlags struct {
-	iterationFlags
+// Window choose a stretch of a session by the time since its start, or by iterations.
+type Window struct {
+	Iterations
 	from, to time.Duration
 	flags    *pflag.FlagSet
-	gaps     bool // iterations may have others between them, as each is looked at by itself
+	Gaps     bool // iterations may have others between them, as each is looked at by itself
 }
 
-func (w *windowFlags) addTo(cmd *cobra.Command) {
+// AddTo gives cmd the flags of a window.
+func (w *Window) AddTo(cmd *cobra.Command) {
 	w.flags = cmd.Flags()
 	cmd.Flags().DurationVar(&w.from, "from", 0, "start of the window, since the start of the session (as 1.5s)")
 	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
-	w.iterationFlags.addTo(cmd)
+	w.Iterations.AddIteration(cmd)
 }
 
-func (w *windowFlags) check() error {
+// Check refuses a window that ends before it begins, and one that is chosen twice.
+func (w *Window) Check() error {
 	switch {
 	case w.from < 0:
 		return console.Usagef("--from %v: want a time since the start of the session, 0 or more", w.from)
@@ -38,20 +40,20 @@ func (w *windowFlags) check() error {
 	case w.to > 0 && w.to <= w.from:
 		return console.Usagef("--from %v --to %v: the end must be after the start", w.from, w.to)
 	case w.iteration != "" && !w.byTime():
-		return w.iterationFlags.check()
+		return w.Iterations.CheckIteration()
 	case w.iteration != "":
 		return console.Usagef("--iteration %s: use it without --from and --to", w.iteration)
 	}
 	return nil
 }
 
-func (w *windowFlags) byTime() bool { return w.from != 0 || w.to != 0 }
+func (w *Window) byTime() bool { return w.from != 0 || w.to != 0 }
 
-// whole reports whether nothing less than the session was asked for.
-func (w *windowFlags) whole() bool { return !w.byTime() && w.iteration == "" }
+// Whole reports whether nothing less than the session was asked for.
+func (w *Window) Whole() bool { return !w.byTime() && w.iteration == "" }
 
 // String is how the window was asked for.
-func (w *windowFlags) String() string {
+func (w *Window) String() string {
 	if w.iteration != "" {
 		return "--iteration " + w.iteration
 	}
@@ -62,8 +64,8 @@ func (w *windowFlags) String() string {
 	return text
 }
 
-// of is the window of a session that was observed from..to. It notes an end that lies beyond the record.
-func (w *windowFlags) of(env console.Env, s *session.Session, from, to units.MonoNs) (activity.Span, error) {
+// Of is the window Of a session that was observed from..to. It notes an end that lies beyond the record.
+func (w *Window) Of(env console.Env, s *session.Session, from, to units.MonoNs) (activity.Span, error) {
 	span, start := activity.Span{From: from, To: to}, s.Manifest.StartNs
 	if w.iteration != "" {
 		chosen, err := w.chosen(s)
@@ -71,7 +73,7 @@ func (w *windowFlags) of(env console.Env, s *session.Session, from, to units.Mon
 			return span, err
 		}
 		for k := range len(chosen) - 1 {
-			if chosen[k+1].Index != chosen[k].Index+1 && !w.gaps {
+			if chosen[k+1].Index != chosen[k].Index+1 && !w.Gaps {
 				return span, fmt.Errorf("%s: other iterations lie between these, and one window holds them too: look at each by itself", w)
 			}
 		}
@@ -94,17 +96,17 @@ func (w *windowFlags) of(env console.Env, s *session.Session, from, to units.Mon
 	return span, nil
 }
 
-// span is the window of a session; nil: the whole of it.
-func (w *windowFlags) span(env console.Env, s *session.Session) (*activity.Span, error) {
-	if w.whole() {
+// Span is the window of a session; nil: the whole of it.
+func (w *Window) Span(env console.Env, s *session.Session) (*activity.Span, error) {
+	if w.Whole() {
 		return nil, nil
 	}
-	span, err := w.of(env, s, s.Manifest.StartNs, s.Manifest.EndNs)
+	span, err := w.Of(env, s, s.Manifest.StartNs, s.Manifest.EndNs)
 	return &span, err
 }
 
-// openActivity opens the scheduling record and notes what is missing in it.
-func openActivity(env console.Env, s *session.Session) (*session.Activity, error) {
+// OpenActivity opens the scheduling record and notes what is missing in it.
+func OpenActivity(env console.Env, s *session.Session) (*session.Activity, error) {
 	a, err := s.Activity()
 	if err != nil {
 		return nil, err
@@ -119,8 +121,8 @@ func openActivity(env console.Env, s *session.Session) (*session.Activity, error
 	return a, nil
 }
 
-// noteDamage notes what of the scheduling record could not be read. Call it after reading.
-func noteDamage(env console.Env, a *session.Activity) {
+// NoteDamage notes what of the scheduling record could not be read. Call it after reading.
+func NoteDamage(env console.Env, a *session.Activity) {
 	for _, d := range a.Damage() {
 		env.Note("%s", text.OneLine(d.Error()))
 	}

@@ -1,4 +1,4 @@
-package main
+package choice
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"stackagent/shadow/store"
 )
 
-// traceFlag gives cmd the flag that chooses a trace.
-func traceFlag(cmd *cobra.Command, to *string) {
+// AddTrace gives cmd the flag that chooses a trace.
+func AddTrace(cmd *cobra.Command, to *string) {
 	cmd.Flags().Var((*traceID)(to), "trace", "only executions of the trace with this id, 32 hexadecimal digits (see docs/traces.md)")
 }
 
@@ -23,7 +23,7 @@ func traceFlag(cmd *cobra.Command, to *string) {
 type traceID string
 
 func (t *traceID) String() string { return string(*t) }
-func (t *traceID) Type() string   { return typeTrace }
+func (t *traceID) Type() string   { return TraceType }
 
 func (t *traceID) Set(value string) error {
 	_, err := store.ParseTraceID(value)
@@ -31,15 +31,15 @@ func (t *traceID) Set(value string) error {
 	return err
 }
 
-// noteTrace says what is not in figures of a trace, or why there are none.
-func noteTrace(env console.Env, s *session.Session, f summary.Filter, sum *summary.Summary) {
+// NoteTrace says what is not in figures of a trace, or why there are none.
+func NoteTrace(env console.Env, s *session.Session, f summary.Filter, sum *summary.Summary) {
 	if sum.Trace != nil {
-		noteOfTrace(env, s, f, sum.Tasks.Executions, sum.Trace)
+		NoteOfTrace(env, s, f, sum.Tasks.Executions, sum.Trace)
 	}
 }
 
-// noteOfTrace is noteTrace for any figures; shown: executions of the trace that are in them.
-func noteOfTrace(env console.Env, s *session.Session, f summary.Filter, shown int64, t *summary.Trace) {
+// NoteOfTrace is NoteTrace for any figures; shown: executions of the trace that are in them.
+func NoteOfTrace(env console.Env, s *session.Session, f summary.Filter, shown int64, t *summary.Trace) {
 	switch {
 	case !t.Any:
 		env.Note("%s", table.Clean(s.WhyNoTraces()))
@@ -56,8 +56,8 @@ func noteOfTrace(env console.Env, s *session.Session, f summary.Filter, shown in
 	}
 }
 
-// noteNoTask says why a listing of the tasks of a trace is empty; all: tasks and executions that were in it.
-func noteNoTask(env console.Env, s *session.Session, f summary.Filter, anyTrace bool, all int64) {
+// NoteNoTask says why a listing of the tasks of a trace is empty; all: tasks and executions that were in it.
+func NoteNoTask(env console.Env, s *session.Session, f summary.Filter, anyTrace bool, all int64) {
 	switch {
 	case !anyTrace:
 		env.Note("%s", table.Clean(s.WhyNoTraces()))
@@ -83,3 +83,17 @@ func nonePass(f summary.Filter, all string) string {
 	}
 	return fmt.Sprintf("%s %s out all that was in this trace: %s", strings.Join(by, " and "), leave, all)
 }
+
+// CheckTrace refuses the id of a trace that is none, and units of a trace.
+func CheckTrace(f summary.Filter, inUnits bool) error {
+	if f.Trace != "" && inUnits {
+		return console.Usagef("--trace and --units exclude each other: %v", summary.ErrTraceUnits)
+	}
+	if err := f.Check(); err != nil {
+		return &console.UsageError{Err: err}
+	}
+	return nil
+}
+
+// TraceType is the type of --trace in the help.
+const TraceType = "id"

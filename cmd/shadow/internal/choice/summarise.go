@@ -1,4 +1,6 @@
-package main
+// Package choice has the flags by which verbs choose a part of a session (classes, units, a trace, a window, iterations), opens and condenses
+// that part, and notes what of it is missing.
+package choice
 
 import (
 	"slices"
@@ -14,29 +16,29 @@ import (
 	"stackagent/shadow/session"
 )
 
-// filterFlags gives cmd the flags that choose classes.
-func filterFlags(cmd *cobra.Command, f *summary.Filter) {
+// AddFilter gives cmd the flags that choose classes.
+func AddFilter(cmd *cobra.Command, f *summary.Filter) {
 	cmd.Flags().BoolVar(&f.App, "app", false, "omit the JDK's task classes")
 	cmd.Flags().StringVar(&f.Class, "class", "", "only classes whose Java name matches this glob")
 }
 
-// unitsFlag gives cmd the flag that chooses units of work.
-func unitsFlag(cmd *cobra.Command, to *bool) {
+// AddUnits gives cmd the flag that chooses units of work.
+func AddUnits(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "units", false, "list units of work (one per submission by the program) instead of executions")
 }
 
-// exactFlag gives cmd the flag that reads all executions of a large session.
-func exactFlag(cmd *cobra.Command, to *bool) {
+// AddExact gives cmd the flag that reads all executions of a large session.
+func AddExact(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "exact", false, "read every execution for exact quantiles, also of a session of more than 20 million")
 }
 
-// thresholdFlag gives cmd the flag that sets thresholds of the advice.
-func thresholdFlag(cmd *cobra.Command, to *[]string) {
+// AddThreshold gives cmd the flag that sets thresholds of the advice.
+func AddThreshold(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "threshold", nil, "threshold of a finding, NAME=VALUE; repeatable; names: "+strings.Join(advice.ThresholdNames(), ", "))
 }
 
-// setThresholds are the default ones with what was set.
-func setThresholds(list []string) (*advice.Thresholds, error) {
+// Thresholds are the default ones with what was set.
+func Thresholds(list []string) (*advice.Thresholds, error) {
 	t := advice.DefaultThresholds
 	for _, text := range list {
 		if err := t.Set(text); err != nil {
@@ -46,8 +48,8 @@ func setThresholds(list []string) (*advice.Thresholds, error) {
 	return &t, nil
 }
 
-// summarise opens a session and condenses it.
-func summarise(env console.Env, dir string, o summary.Options) (*summary.Summary, error) {
+// Summarise opens a session and condenses it.
+func Summarise(env console.Env, dir string, o summary.Options) (*summary.Summary, error) {
 	if err := o.Filter.Check(); err != nil {
 		return nil, &console.UsageError{Err: err}
 	}
@@ -56,18 +58,18 @@ func summarise(env console.Env, dir string, o summary.Options) (*summary.Summary
 		return nil, err
 	}
 	before := len(s.Warnings)
-	sum, err := condense(env, s, o)
+	sum, err := Condense(env, s, o)
 	if err != nil {
 		return nil, err
 	}
-	noteNone(env, s, o.Filter, len(sum.Rows))
-	noteTrace(env, s, o.Filter, sum)
+	NoteNone(env, s, o.Filter, len(sum.Rows))
+	NoteTrace(env, s, o.Filter, sum)
 	env.NoteFound(s, before)
 	return sum, nil
 }
 
-// noteNone says why nothing is shown of the classes that were asked for.
-func noteNone(env console.Env, s *session.Session, f summary.Filter, shown int) {
+// NoteNone says why nothing is shown of the classes that were asked for.
+func NoteNone(env console.Env, s *session.Session, f summary.Filter, shown int) {
 	if f.Class == "" || shown > 0 || f.Trace != "" {
 		return
 	}
@@ -79,9 +81,9 @@ func noteNone(env console.Env, s *session.Session, f summary.Filter, shown int) 
 	env.Note("no task class matches %q; shadow hotspots DIR lists all (the name of a lambda is Host$$Lambda -> Host.method)", table.Clean(f.Class))
 }
 
-// condense builds a summary and shows how far it is where somebody may be
+// Condense builds a summary and shows how far it is where somebody may be
 // waiting: on a terminal, and if it takes long.
-func condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
+func Condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
 	o.Replayer = account.NewPredictor(s)
 	if o.Progress != nil { // the caller shows it
 		return summary.Build(s, o)
