@@ -12,6 +12,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 )
 
 // Lost records of switches are named wherever losses are: in the lines after a run, in the statistics and in the report.
@@ -40,7 +41,7 @@ func TestLostSwitches(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, stats, _ := shadow(t, nil, "stats", dir)
-		for what, text := range map[string]string{"run": strings.Join(runLines(sum), "\n"), "stats": stats, "report": string(html)} {
+		for what, text := range map[string]string{"run": strings.Join(view.RecordedLines(sum), "\n"), "stats": stats, "report": string(html)} {
 			names := strings.Contains(text, "context switches were lost") || strings.Contains(text, "259,594 context switches")
 			if names != (lost > 0) || lost > 0 && strings.Contains(text, "Nothing was lost") {
 				t.Errorf("%s, %d lost: %s", what, lost, text[:min(len(text), 2000)])

@@ -60,7 +60,7 @@ that was recorded by itself.`,
 				return err
 			}
 			if virtual {
-				return listVirtual(&l, s)
+				return view.ListVirtual(&l.Printer, s)
 			}
 			counters, err := hpc.ReadFile(s.Dir)
 			if err != nil {

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/units"
-	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
 )
 
@@ -18,7 +17,7 @@ func printBalance(w io.Writer, b *store.Balance, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return view.Table(w, o, b.Differ, balanceColumns)
+	return Table(w, o, b.Differ, balanceColumns)
 }
 
 var balanceColumns = []listing.Column[store.ThreadBalance]{

@@ -1,9 +1,8 @@
-package main
+package view
 
 import (
 	"fmt"
 
-	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -11,7 +10,6 @@ import (
 	"stackagent/shadow/analysis/threads"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/virtual"
-	"stackagent/shadow/show/view"
 )
 
 // virtualText is the line of the statistics.
@@ -35,8 +33,8 @@ func virtualText(v *virtual.Threads) string {
 	return line
 }
 
-// listVirtual prints a row for each class of what virtual threads run.
-func listVirtual(l *listflags.Flags, s *session.Session) error {
+// ListVirtual prints a row for each class of what virtual threads run.
+func ListVirtual(l *Printer, s *session.Session) error {
 	v, err := summary.Virtual(s, summary.Filter{})
 	if err != nil {
 		return err
@@ -51,7 +49,7 @@ func listVirtual(l *listflags.Flags, s *session.Session) error {
 		}
 		return l.JSON(v)
 	}
-	if err := view.Rows(&l.Printer, listing.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
+	if err := Rows(l, listing.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	if v.Unrecorded != 0 {
