@@ -12,6 +12,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/fleet"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
@@ -124,11 +125,11 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 // verbs are those that work; a verb is added here when it does.
 func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
-		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
+		run.New(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newSchema(env), newMCP(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
 		newJoin(env), newBottle(env), newPath(env), newWhy(env), newWhatif(env), newWarmup(env), newStack(env), newScale(env), newHeap(env), newLBO(env), newGC(env), newLatency(env), newWaits(env),
 		newCheck(env), newDiff(env), newCharacterize(env), newMonitors(env), newVertical(env),
-		newImport(env), tgp.New(env), newExport(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env), fleet.New(env),
+		newImport(env), tgp.New(env), newExport(env), run.NewAttach(env), run.NewDetach(env), newPageOf(env), newSessions(env), newTop(env), fleet.New(env),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
-	"stackagent/internal/launch"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/internal/text"
 	"stackagent/shadow/experiment/characterize"
 	"stackagent/shadow/experiment/characterize/measure"
@@ -23,7 +23,7 @@ type suiteFlags struct {
 	experimentFlags
 	folder string
 	skip   []string
-	run    runFlags
+	run    run.Flags
 }
 
 func (f *suiteFlags) addTo(flags *pflag.FlagSet) {
@@ -32,8 +32,8 @@ func (f *suiteFlags) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&f.repeat, "repeat", 5, "runs of each kind of a program of the suite")
 	flags.StringSliceVar(&f.skip, "skip", nil, "statistics by `CODE` whose runs are left out: "+strings.Join(measure.Skippable, ", "))
 	flags.StringVar(&f.folder, "runs", "", "`FOLDER` of the runs of the suite (default ./shadow-characterize-<time>)")
-	record.AddSwitches(flags, &f.run.switches)
-	flags.StringVar(&f.run.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
+	record.AddSwitches(flags, &f.run.Switches)
+	f.run.AddAgent(flags, "")
 }
 
 func (f *suiteFlags) checkSuite() error {
@@ -42,22 +42,22 @@ func (f *suiteFlags) checkSuite() error {
 			return console.Usagef("--skip %s: use some of %s", code, text.OneOf(measure.Skippable))
 		}
 	}
-	if f.repeat < 1 || f.repeat > maxRepeat {
-		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, maxRepeat)
+	if f.repeat < 1 || f.repeat > run.MaxRepeat {
+		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, run.MaxRepeat)
 	}
 	return errors.Join(f.programFlags.check("characterize", nil), f.checkValues())
 }
 
 // measure runs the programs of the suite and gathers their statistics.
 func (f *suiteFlags) measure(ctx context.Context, env console.Env) ([]characterize.Program, error) {
-	dir, err := experimentFolder(env, f.folder, "characterize")
+	dir, err := run.ExperimentFolder(env, f.folder, "characterize")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := findAgent(env, f.run.library); err != nil {
+	if _, err := run.FindAgent(env, f.run.Library); err != nil {
 		return nil, err
 	}
-	programs, err := f.Input.Read(ctx, outside(env), nil, nil)
+	programs, err := f.Input.Read(ctx, run.Outside(env), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +65,10 @@ func (f *suiteFlags) measure(ctx context.Context, env console.Env) ([]characteri
 	if err != nil {
 		return nil, err
 	}
-	f.run.counter = true
-	f.run.more = []options.Setting{{Key: "metric", Value: "wall+cpu+alloc"}}
+	f.run.Counter = true
+	f.run.More = []options.Setting{{Key: "metric", Value: "wall+cpu+alloc"}}
 	r := f.runner(env, programs...)
-	r.Input, r.Recorder = f.Input, recorder{env, &f.run}
+	r.Input, r.Recorder = f.Input, run.Recorder{Env: env, Flags: &f.run}
 	s := &measure.Suite{Runner: r, Dir: dir, Repeat: f.repeat, Skip: f.skip, Search: search,
 		Gather: func(dir string) ([]characterize.Run, error) { return readRuns(env, dir) }}
 	return s.Measure(ctx)

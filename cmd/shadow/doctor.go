@@ -15,6 +15,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/jdk"
@@ -109,7 +110,7 @@ func javaFacilities(homes []jdk.Home) []hpc.Facility {
 // only that proves that it loads.
 func agentFacilities(ctx context.Context, env console.Env, agent string, homes []jdk.Home) []hpc.Facility {
 	f := hpc.Facility{Name: "agent library"}
-	path, err := findAgent(env, agent)
+	path, err := run.FindAgent(env, agent)
 	if err != nil {
 		f.Available, f.Detail = hpc.No, strings.TrimPrefix(err.Error(), "agent library ")
 		return []hpc.Facility{f}

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"context"
-	"log/slog"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jvmprocess"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/internal/launch"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/experiment/runner"
@@ -26,12 +23,9 @@ type experimentFlags struct {
 	check  string
 }
 
-// others is what counts as a disturbance.
-const others = 0.05
-
 func (f *experimentFlags) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.care.Timeout, "timeout", 0, "end a run after this `TIME`: it has failed (default: ten times the longest run so far, and 10s; 30m for the first)")
-	flags.Float64Var(&f.care.Others, "others", others, "make a run again, at most twice, if other programs, interrupts or the hypervisor took more than this `SHARE` of the CPU time; 0: never")
+	flags.Float64Var(&f.care.Others, "others", run.DisturbedFrom, "make a run again, at most twice, if other programs, interrupts or the hypervisor took more than this `SHARE` of the CPU time; 0: never")
 	flags.BoolVar(&f.care.Again, "again", false, "make failed runs of the folder again")
 	flags.StringVar(&f.check, "check", "", "a run without a line of output that matches this `REGEX` has failed")
 }
@@ -53,14 +47,9 @@ func (f *experimentFlags) checkValues() error {
 	return nil
 }
 
-// outside is what of env a runner needs.
-func outside(env console.Env) runner.Outside {
-	return runner.Outside{Environ: env.Environ, Note: env.Note, Hold: env.Signals.Hold}
-}
-
 // runner makes runs of programs as the flags say, without the agent.
 func (f *experimentFlags) runner(env console.Env, programs ...runner.Program) *runner.Runner {
-	return &runner.Runner{Outside: outside(env), Care: f.care, Programs: programs}
+	return &runner.Runner{Outside: run.Outside(env), Care: f.care, Programs: programs}
 }
 
 // parseJVMSet parses NAME=OPTIONS.
@@ -102,61 +91,6 @@ func heapOption(options []string) string {
 func mentions(args []string, name string) bool {
 	p := suite.Program{Command: args}
 	return p.Uses(name)
-}
-
-// recorder makes the runs of an experiment with the agent.
-type recorder struct {
-	env console.Env
-	*runFlags
-}
-
-// Record makes one of them.
-func (r recorder) Record(ctx context.Context, run runner.Run) (launch.Result, error) {
-	env, f := r.env, *r.runFlags
-	env.In, env.Out, env.Err, env.Environ = nil, run.Output, run.Output, run.Environ
-	env.Log = slog.New(slog.NewTextHandler(run.Output.Notes(), nil)) // the command's words stay its own
-	f.dir, f.quiet, f.limit, f.workdir = run.Folder, true, run.Limit, run.Program.Dir
-	f.record(run.Program)
-	if list := run.Point.Of(runner.Monitors); list != "" {
-		f.monitors.List = list
-	}
-	return profiled(ctx, env, f, run.Args)
-}
-
-// Settings are how runs are recorded, as far as it makes them comparable.
-func (f *runFlags) Settings() []string {
-	var out []string
-	for _, s := range f.options.settings() {
-		out = append(out, s.Key+"="+s.Value)
-	}
-	for _, o := range f.more {
-		out = append(out, o.Key+"="+o.Value)
-	}
-	return append(out, "marker="+f.marker.end, "marker-begin="+f.marker.begin, "deopts="+strconv.FormatBool(f.deopts), "switches="+f.switches, "counters="+strconv.FormatBool(f.counter))
-}
-
-// record adds what the program asks for to be recorded.
-func (f *runFlags) record(p *runner.Program) {
-	f.more = slices.Clone(f.more)
-	for _, t := range p.Tasks {
-		f.more = append(f.more, options.Setting{Key: "task", Value: t})
-	}
-	switch p.Marker.Kind {
-	case suite.TaskMarker:
-		f.more = append(f.more, options.Setting{Key: "task", Value: p.Marker.Task})
-	case suite.OutputMarker:
-		if f.marker.end == "" {
-			f.marker.end = p.Marker.Line.String()
-		}
-	}
-}
-
-// experimentFolder is the folder of an experiment, which may be one to go on with.
-func experimentFolder(env console.Env, dir, verb string) (string, error) {
-	if dir == "" {
-		dir = "shadow-" + verb + "-" + env.Now().Format(folderTime)
-	}
-	return dir, checkSpace(dir)
 }
 
 // sizeFlag is a flag that takes a number of bytes, as 64m.

@@ -11,6 +11,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/experiment/heapsize"
 	"stackagent/shadow/experiment/runner"
@@ -34,8 +35,8 @@ func (f *searchFlags) addTo(flags *pflag.FlagSet) {
 }
 
 func (f *searchFlags) check() error {
-	if f.Tries < 1 || f.Tries > maxRepeat {
-		return console.Usagef("--tries %d: use a number from 1 to %d", f.Tries, maxRepeat)
+	if f.Tries < 1 || f.Tries > run.MaxRepeat {
+		return console.Usagef("--tries %d: use a number from 1 to %d", f.Tries, run.MaxRepeat)
 	}
 	if f.Most == 0 {
 		memory, err := memoryBytes()
@@ -126,7 +127,7 @@ func checkCollectors(flag string, names []string) error {
 }
 
 func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) error {
-	dir, err := experimentFolder(env, f.output, "heap")
+	dir, err := run.ExperimentFolder(env, f.output, "heap")
 	if err != nil {
 		return err
 	}

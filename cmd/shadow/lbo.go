@@ -16,8 +16,8 @@ import (
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/granularity/lbo"
-	"stackagent/internal/launch"
 	"stackagent/shadow/analysis/scaling"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/experiment/runner"
@@ -32,7 +32,7 @@ type lboFlags struct {
 	factorFlags
 	programFlags
 	choice.Iterations
-	run    runFlags
+	run    run.Flags
 	tasks  []string
 	output string
 	region scaling.Region
@@ -77,10 +77,10 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 	f.factorFlags.addMore(flags)
 	f.Iterations.AddIteration(cmd)
 	cmd.Flags().Lookup("iteration").Usage = choice.NumberedIterations
-	f.run.marker.addTo(flags)
+	f.run.Marker.AddTo(flags)
 	flags.StringArrayVar(&f.tasks, "task", nil, "`CLASS#METHOD`, whose executions are the iterations; repeatable")
-	record.AddSwitches(flags, &f.run.switches)
-	flags.StringVar(&f.run.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
+	record.AddSwitches(flags, &f.run.Switches)
+	f.run.AddAgent(flags, "")
 	flags.StringVarP(&f.output, "output", "o", "", "folder for what is written (default ./shadow-lbo-<time>)")
 	f.programFlags.addTo(flags)
 	f.experimentFlags.addTo(flags)
@@ -89,12 +89,12 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 
 func (f *lboFlags) check(args []string) error {
 	switch {
-	case f.repeat < 1 || f.repeat > maxRepeat:
-		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, maxRepeat)
+	case f.repeat < 1 || f.repeat > run.MaxRepeat:
+		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, run.MaxRepeat)
 	case len(f.Collectors) == 0 || len(f.Heaps) == 0:
 		return console.Usagef("name at least one collector and one heap")
 	}
-	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(f.Env, args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.Iterations.Join(&f.region), f.Iterations.NotWarm(), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(f.Env, args), f.factorFlags.check(), f.checkValues(), f.run.Check(), f.Iterations.Join(&f.region), f.Iterations.NotWarm(), f.Flags.Check())
 }
 
 // pausesOnly makes the agent observe pauses, and executions of the tasks that mark iterations.
@@ -112,20 +112,20 @@ func (f *lboFlags) pausesOnly() []options.Setting {
 }
 
 func (f *lboFlags) lbo(ctx context.Context, env console.Env, args []string) error {
-	dir, err := experimentFolder(env, f.output, "lbo")
+	dir, err := run.ExperimentFolder(env, f.output, "lbo")
 	if err != nil {
 		return err
 	}
-	if _, err := findAgent(env, f.run.library); err != nil {
+	if _, err := run.FindAgent(env, f.run.Library); err != nil {
 		return err
 	}
-	programs, err := f.Input.Read(ctx, outside(env), args, f.JDKs)
+	programs, err := f.Input.Read(ctx, run.Outside(env), args, f.JDKs)
 	if err != nil {
 		return err
 	}
-	f.run.more = f.pausesOnly()
+	f.run.More = f.pausesOnly()
 	r := f.runner(env, programs...)
-	r.Always, r.Sets, r.PinHeap, r.Input, r.Recorder = []string{runner.OnMemoryError}, f.Sets, true, f.Input, recorder{env, &f.run}
+	r.Always, r.Sets, r.PinHeap, r.Input, r.Recorder = []string{runner.OnMemoryError}, f.Sets, true, f.Input, run.Recorder{Env: env, Flags: &f.run}
 	points, err := f.Points(ctx, r, dir, nil)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/scaling"
@@ -33,7 +34,7 @@ type scaleFlags struct {
 	programFlags
 	gcThreads []int
 	warmup    int
-	run       runFlags // how each run records
+	run       run.Flags // how each run records
 }
 
 func newScale(env console.Env) *cobra.Command {
@@ -79,7 +80,7 @@ run that choose what to record apply to every run.`,
 	f.factorFlags.addTo(flags)
 	f.programFlags.addTo(flags)
 	f.experimentFlags.addTo(flags)
-	f.run.addRecordFlags(flags, options.Run)
+	f.run.AddTo(flags, options.Run)
 	return cmd
 }
 
@@ -93,15 +94,15 @@ func (f *scaleFlags) check(args []string) error {
 		return err
 	case f.Suite == "" && len(args) == 0:
 		return console.Usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
-	case f.repeat < 1 || f.repeat > maxRepeat || f.warmup < 0:
-		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, maxRepeat)
+	case f.repeat < 1 || f.repeat > run.MaxRepeat || f.warmup < 0:
+		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, run.MaxRepeat)
 	}
 	if len(f.Heaps) > 0 {
 		if err := checkHeapFree(f.Env, args); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(f.programFlags.check("scale", args), f.checkNumbers(args), f.factorFlags.check(), f.checkValues(), f.run.check(), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("scale", args), f.checkNumbers(args), f.factorFlags.check(), f.checkValues(), f.run.Check(), f.Flags.Check())
 }
 
 // checkNumbers holds the numbers of threads against the places in the command
@@ -165,19 +166,19 @@ func (f *scaleFlags) points(others []experiment.Point) []experiment.Point {
 }
 
 func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) error {
-	dir, err := experimentFolder(env, f.output, "scale")
+	dir, err := run.ExperimentFolder(env, f.output, "scale")
 	if err != nil {
 		return err
 	}
-	if _, err := findAgent(env, f.run.library); err != nil {
+	if _, err := run.FindAgent(env, f.run.Library); err != nil {
 		return err
 	}
 	if f.Suite == "" {
-		if err := checkJava(args[0]); err != nil {
+		if err := run.CheckJava(args[0]); err != nil {
 			return err
 		}
 	}
-	programs, err := f.Input.Read(ctx, outside(env), args, f.JDKs)
+	programs, err := f.Input.Read(ctx, run.Outside(env), args, f.JDKs)
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 		return err
 	}
 	r := f.runner(env, programs...)
-	r.Sets, r.PinHeap, r.Input, r.Recorder = f.Sets, len(f.Heaps) > 0, f.Input, recorder{env, &f.run}
+	r.Sets, r.PinHeap, r.Input, r.Recorder = f.Sets, len(f.Heaps) > 0, f.Input, run.Recorder{Env: env, Flags: &f.run}
 	if r.PinHeap {
 		r.Always = []string{runner.OnMemoryError}
 	}

@@ -10,9 +10,9 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/hpc/monitor"
 	"stackagent/hpc/sched"
-	"stackagent/internal/launch"
 	"stackagent/shadow/experiment"
 	"stackagent/shadow/experiment/perturb"
 	"stackagent/shadow/experiment/runner"
@@ -24,17 +24,17 @@ type validateFlags struct {
 	experimentFlags
 	validate bool
 	folder   string
-	run      runFlags
+	run      run.Flags
 }
 
 func (f *validateFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.validate, "validate", false, "run the command after --: without each group of monitors and with it, or, with --explain, without the supposed cause")
 	flags.IntVar(&f.repeat, "repeat", 5, "with --validate: runs of each kind")
 	flags.StringVar(&f.folder, "folder", "", "with --validate: `FOLDER` of the runs (default ./shadow-vertical-<time>)")
-	flags.StringVar(&f.run.library, "agent", "", "with --validate: agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
-	flags.DurationVar(&f.run.monitors.Interval, "monitor-interval", monitor.DefaultInterval, "with --validate: time between samples")
+	f.run.AddAgent(flags, "with --validate: ")
+	flags.DurationVar(&f.run.Monitors.Interval, "monitor-interval", monitor.DefaultInterval, "with --validate: time between samples")
 	f.experimentFlags.addTo(flags)
-	f.run.switches, f.run.counter = string(sched.Auto), true
+	f.run.Switches, f.run.Counter = string(sched.Auto), true
 }
 
 // split divides the arguments into the session and the command after --.
@@ -58,29 +58,29 @@ func (f *verticalFlags) checkRuns(session, command []string) error {
 		return console.Usagef("--explain with --validate: give the session to explain, and the command without the cause after --")
 	case f.explain == "" && len(session) > 0:
 		return console.Usagef("--validate compares runs of the command; a session goes with --explain")
-	case f.repeat < 1 || f.repeat > maxRepeat:
-		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, maxRepeat)
+	case f.repeat < 1 || f.repeat > run.MaxRepeat:
+		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, run.MaxRepeat)
 	}
-	f.run.monitors.List = monitor.All
-	return cmp.Or(f.run.monitors.Check(), f.run.check(), f.checkValues())
+	f.run.Monitors.List = monitor.All
+	return cmp.Or(f.run.Monitors.Check(), f.run.Check(), f.checkValues())
 }
 
 // sampled makes the runs of a command with these lists of monitors.
 func (f *validateFlags) sampled(ctx context.Context, env console.Env, kind string, command, lists []string) (*runner.Runner, []experiment.Point, error) {
-	if _, err := findAgent(env, f.run.library); err != nil {
+	if _, err := run.FindAgent(env, f.run.Library); err != nil {
 		return nil, nil, err
 	}
-	if err := checkJava(command[0]); err != nil {
+	if err := run.CheckJava(command[0]); err != nil {
 		return nil, nil, err
 	}
-	dir, err := experimentFolder(env, f.folder, "vertical")
+	dir, err := run.ExperimentFolder(env, f.folder, "vertical")
 	if err != nil {
 		return nil, nil, err
 	}
 	points := experiment.Cross([]experiment.Point{nil}, runner.Monitors, lists)
 	r := f.runner(env, runner.Command(command))
-	r.Recorder = recorder{env, &f.run}
-	plan := experiment.Plan{Kind: kind, Points: points, Invocations: f.repeat, Settings: []string{"monitor-interval=" + f.run.monitors.Interval.String()}}
+	r.Recorder = run.Recorder{Env: env, Flags: &f.run}
+	plan := experiment.Plan{Kind: kind, Points: points, Invocations: f.repeat, Settings: []string{"monitor-interval=" + f.run.Monitors.Interval.String()}}
 	if err := r.All(ctx, dir, plan, 0); err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 	"stackagent/shadow/show/view"
 )
 
-// maxRepeat bounds --repeat: more runs add nothing.
-const maxRepeat = 1000
+// MaxRepeat bounds --repeat: more runs add nothing.
+const MaxRepeat = 1000
 
 // repeatFlags ask for several runs of one command.
 type repeatFlags struct {
@@ -37,8 +37,8 @@ func (r *repeatFlags) addTo(flags *pflag.FlagSet) {
 }
 
 func (r *repeatFlags) check() error {
-	if r.times < 1 || r.times > maxRepeat {
-		return console.Usagef("--repeat %d: use a number from 1 to %d", r.times, maxRepeat)
+	if r.times < 1 || r.times > MaxRepeat {
+		return console.Usagef("--repeat %d: use a number from 1 to %d", r.times, MaxRepeat)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ var withoutAgent = experiment.Point{{Factor: agentFactor, Value: noAgent}}
 
 // repeat runs the command several times with the agent, and as often without it if that is asked for. The order is
 // random: what warms up, or slows down, does so for both.
-func repeat(ctx context.Context, env console.Env, f runFlags, args []string) error {
+func repeat(ctx context.Context, env console.Env, f Flags, args []string) error {
 	dir := f.dir
 	if dir == "" {
 		dir = "shadow-" + env.Now().Format(folderTime)
@@ -64,10 +64,10 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 	if err := checkSpace(dir); err != nil {
 		return err
 	}
-	if _, err := findAgent(env, f.library); err != nil {
+	if _, err := FindAgent(env, f.Library); err != nil {
 		return err
 	}
-	if err := checkJava(args[0]); err != nil {
+	if err := CheckJava(args[0]); err != nil {
 		return err
 	}
 	points := []experiment.Point{nil}
@@ -81,8 +81,8 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 		}
 		return runner.EndOf(result).Outcome(), nil
 	}
-	plan := experiment.Plan{Kind: "run", Command: args, Settings: f.Settings(), Java: outside(env).Java(args, nil), Points: points, Invocations: f.repeat.times}
-	x, err := experiment.Open(dir, plan, experiment.Options{Launch: run, Others: others, Attempts: 1})
+	plan := experiment.Plan{Kind: "run", Command: args, Settings: f.Settings(), Java: Outside(env).Java(args, nil), Points: points, Invocations: f.repeat.times}
+	x, err := experiment.Open(dir, plan, experiment.Options{Launch: run, Others: DisturbedFrom, Attempts: 1})
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func firstFailure(results []*experiment.Result) error {
 }
 
 // once is one run, whose output is the command's own.
-func (f runFlags) once(ctx context.Context, env console.Env, folder string, args []string, agent bool) (launch.Result, error) {
+func (f Flags) once(ctx context.Context, env console.Env, folder string, args []string, agent bool) (launch.Result, error) {
 	if !agent {
 		return bare(env, f, args, folder)
 	}
@@ -156,10 +156,10 @@ func measuredAt(x *experiment.Experiment, p experiment.Point, times int) ([]pert
 
 // bare is a run without the agent. The counters from outside run as they do with
 // it, so that they are no part of the difference.
-func bare(env console.Env, f runFlags, args []string, folder string) (launch.Result, error) {
-	w := record.NewWatcher(env, f.counter, f.caches)
+func bare(env console.Env, f Flags, args []string, folder string) (launch.Result, error) {
+	w := record.NewWatcher(env, f.Counter, f.caches)
 	defer w.End()
-	out, errs, done := watched(env, f.marker.recorder()) // pipes here as well, if with the agent
+	out, errs, done := watched(env, f.Marker.recorder()) // pipes here as well, if with the agent
 	defer done()
 	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: out, Err: errs})
 	if err != nil {
@@ -200,4 +200,12 @@ func printPerturbation(env console.Env, file *perturb.File, dir string) error {
 	}
 	env.Note("sessions in %s, the comparison in %s", dir, filepath.Join(dir, perturb.FileName))
 	return nil
+}
+
+// DisturbedFrom is what counts as a disturbance.
+const DisturbedFrom = 0.05
+
+// Outside is what of env a runner needs.
+func Outside(env console.Env) runner.Outside {
+	return runner.Outside{Environ: env.Environ, Note: env.Note, Hold: env.Signals.Hold}
 }

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"errors"
@@ -60,4 +60,12 @@ func checkSpace(dir string) error {
 		}
 	}
 	return nil
+}
+
+// ExperimentFolder is the folder of an experiment of a verb, which may be one to go on with; dir: the one that was asked for.
+func ExperimentFolder(env console.Env, dir, verb string) (string, error) {
+	if dir == "" {
+		dir = "shadow-" + verb + "-" + env.Now().Format(folderTime)
+	}
+	return dir, checkSpace(dir)
 }

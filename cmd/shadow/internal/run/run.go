@@ -1,4 +1,5 @@
-package main
+// Package run is shadow run, attach and detach: how a JVM is started or found, and how what it records becomes a session.
+package run
 
 import (
 	"cmp"
@@ -28,24 +29,25 @@ import (
 	"stackagent/shadow/store"
 )
 
-// runFlags are the flags of shadow run.
-type runFlags struct {
-	dir, library                     string
+// Flags are the flags of shadow run.
+type Flags struct {
+	dir, Library                     string
 	options                          agentFlags
-	quiet, progress, counter, caches bool
+	quiet, progress, Counter, caches bool
 	repeat                           repeatFlags
-	marker                           markerFlags
+	Marker                           markerFlags
 	deopts                           bool
 	jfr                              jfrFlags
-	switches                         string
-	monitors                         record.MonitorFlags
+	Switches                         string
+	Monitors                         record.MonitorFlags
 	workdir                          string            // where the command runs; "": here
-	more                             []options.Setting // of the agent, beside those that the user gave
+	More                             []options.Setting // of the agent, beside those that the user gave
 	limit                            time.Duration     // after which the command is ended; 0: there is none
 }
 
-func newRun(env console.Env) *cobra.Command {
-	var f runFlags
+// New is shadow run.
+func New(env console.Env) *cobra.Command {
+	var f Flags
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGS...]",
 		Short: "Run a command with the agent in every JVM it starts",
@@ -65,64 +67,69 @@ it uses JAVA_TOOL_OPTIONS, which every JVM announces with a line on stderr.`,
 			if err := f.repeat.check(); err != nil {
 				return err
 			}
-			return f.check()
+			return f.Check()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
 	f.addOutputFlags(flags)
-	f.addRecordFlags(flags, options.Run)
+	f.AddTo(flags, options.Run)
 	f.repeat.addTo(flags)
 	return cmd
 }
 
 // addOutputFlags adds those that say where the session goes and what the verb prints.
-func (f *runFlags) addOutputFlags(flags *pflag.FlagSet) {
+func (f *Flags) addOutputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.dir, "output", "o", "", "session folder, new or empty (default ./shadow-<time>)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only: no summary, no notes")
 	flags.BoolVar(&f.progress, "progress", false, "print progress to stderr every second")
 }
 
-// addRecordFlags adds those that say what a session of verb records.
-func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
+// AddTo adds those that say what a session of verb records.
+func (f *Flags) AddTo(flags *pflag.FlagSet, verb options.Verbs) {
 	f.options = addAgentFlags(flags, verb)
-	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
+	flags.BoolVar(&f.Counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
 	flags.BoolVar(&f.caches, "cache-counters", false, "also count loads and misses of the L1 and last-level caches and the TLB, where the machine can; counts become estimates")
-	record.AddSwitches(flags, &f.switches)
-	f.monitors.AddTo(flags)
+	record.AddSwitches(flags, &f.Switches)
+	f.Monitors.AddTo(flags)
 	if verb == options.Run {
-		f.marker.addTo(flags)
+		f.Marker.AddTo(flags)
 		flags.StringSliceVar((*[]string)(&f.jfr), "jfr", nil, "have the JVM's flight recorder record these `EVENTS`, as jdk.ExecuteVMOperation, for shadow vertical (needs java itself after --)")
 		flags.BoolVar(&f.deopts, "deopts", false, "have the JVM log its deoptimisations, for shadow warmup (needs java itself after --, JDK 20 or newer)")
 	}
-	flags.StringVar(&f.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
+	f.AddAgent(flags, "")
 }
 
-// check refuses values that the agent or the scheduling record would refuse.
-func (f *runFlags) check() error {
-	return cmp.Or(f.options.check(), f.marker.check(), record.CheckSwitches(f.switches), f.monitors.Check(), f.jfr.check())
+// AddAgent adds the flag that names the agent's library; before begins its help.
+func (f *Flags) AddAgent(flags *pflag.FlagSet, before string) {
+	flags.StringVar(&f.Library, "agent", "", before+"agent library (default $"+AgentVariable+", or "+launch.LibraryName+" beside shadow)")
+}
+
+// Check refuses values that the agent or the scheduling record would refuse.
+func (f *Flags) Check() error {
+	return cmp.Or(f.options.Check(), f.Marker.check(), record.CheckSwitches(f.Switches), f.Monitors.Check(), f.jfr.check())
 }
 
 // agentOptions is the agent's option string for a bus of this shadow.
-func (f *runFlags) agentOptions(url, tokenFile, spool string, more ...options.Setting) string {
+func (f *Flags) agentOptions(url, tokenFile, spool string, more ...options.Setting) string {
 	bus := []options.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}, {Key: "spool", Value: spool}}
-	return options.String(slices.Concat(bus, f.options.settings(), f.insideSettings(), f.more, more))
+	return options.String(slices.Concat(bus, f.options.settings(), f.insideSettings(), f.More, more))
 }
 
 // insideSettings are the agent's part of --monitors and --monitor-interval.
-func (f *runFlags) insideSettings() (list []options.Setting) {
-	for _, word := range f.monitors.Inside() {
+func (f *Flags) insideSettings() (list []options.Setting) {
+	for _, word := range f.Monitors.Inside() {
 		list = append(list, options.Setting{Key: "monitor", Value: word})
 	}
-	if f.monitors.Interval != 0 && f.monitors.Interval != monitor.DefaultInterval {
-		list = append(list, options.Setting{Key: "monitorinterval", Value: f.monitors.Interval.String()})
+	if f.Monitors.Interval != 0 && f.Monitors.Interval != monitor.DefaultInterval {
+		list = append(list, options.Setting{Key: "monitorinterval", Value: f.Monitors.Interval.String()})
 	}
 	return list
 }
 
 // run is the verb: prepare, run, collect, report.
-func run(ctx context.Context, env console.Env, f runFlags, args []string) error {
+func run(ctx context.Context, env console.Env, f Flags, args []string) error {
 	if f.repeat.wanted() {
 		return repeat(ctx, env, f, args)
 	}
@@ -134,12 +141,12 @@ func run(ctx context.Context, env console.Env, f runFlags, args []string) error 
 }
 
 // profiled is a run with the agent.
-func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (launch.Result, error) {
-	library, err := findAgent(env, f.library)
+func profiled(ctx context.Context, env console.Env, f Flags, args []string) (launch.Result, error) {
+	library, err := FindAgent(env, f.Library)
 	if err != nil {
 		return launch.Result{}, err
 	}
-	if err := checkJava(args[0]); err != nil {
+	if err := CheckJava(args[0]); err != nil {
 		return launch.Result{}, err
 	}
 	ready := env.Signals.Hold(setupPatience)
@@ -148,13 +155,13 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	if err != nil {
 		return launch.Result{}, err
 	}
-	w := record.NewWatcher(env, f.counter, f.caches)
+	w := record.NewWatcher(env, f.Counter, f.caches)
 	defer w.End()
-	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), dir, w.Finder); err != nil {
+	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.Switches), dir, w.Finder); err != nil {
 		remove()
 		return launch.Result{}, err
 	}
-	w.Monitors = f.monitors.Start(env, dir, w.Finder)
+	w.Monitors = f.Monitors.Start(env, dir, w.Finder)
 	c, err := record.Start(context.WithoutCancel(ctx), env, dir, w) // a signal ends what is recorded, not the storing of it
 	if err != nil {
 		remove()
@@ -168,7 +175,7 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 	release := env.Signals.Hold(patience)
 	defer release()
 	ready()
-	end := ending{dir: dir, remove: remove, name: args[0], markers: f.marker.recorder(), own: f.marker.own(), release: release}
+	end := ending{dir: dir, remove: remove, name: args[0], markers: f.Marker.recorder(), own: f.Marker.own(), release: release}
 	log := f.deoptLog(env, c, args[0])
 	with, recording := f.jfr.with(env, c, withDeopts(args, log))
 	end.result, err = execute(ctx, env, f, c, w, library, with, end.markers)
@@ -193,10 +200,10 @@ func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (
 }
 
 // single reports whether this is the only run of the command.
-func (f *runFlags) single() bool { return f.limit == 0 && !f.repeat.wanted() }
+func (f *Flags) single() bool { return f.limit == 0 && !f.repeat.wanted() }
 
 // execute runs the command with the agent and waits for its end.
-func execute(ctx context.Context, env console.Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string, markers *marker.Recorder) (launch.Result, error) {
+func execute(ctx context.Context, env console.Env, f Flags, c *record.Collector, w *record.Watcher, library string, args []string, markers *marker.Recorder) (launch.Result, error) {
 	isJava := launch.IsJava(args[0])
 	var children []options.Setting
 	if isJava { // for any other command the environment reaches them
@@ -242,7 +249,7 @@ func execute(ctx context.Context, env console.Env, f runFlags, c *record.Collect
 
 // conclude stores the rest, puts a single session into dir itself and says what
 // was recorded.
-func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collector, w *record.Watcher, e ending) error {
+func conclude(ctx context.Context, env console.Env, f Flags, c *record.Collector, w *record.Watcher, e ending) error {
 	env.Signals.Last(e.exit, func() {
 		env.Note("interrupted: `shadow serve --store %s` stores what is not stored yet", text.ShellWord(e.dir))
 	})

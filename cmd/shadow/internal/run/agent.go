@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"stackagent/internal/launch"
 )
 
-// agentVariable names the agent library where --agent does not.
-const agentVariable = "STACKAGENT_AGENT"
+// AgentVariable names the agent library where --agent does not.
+const AgentVariable = "STACKAGENT_AGENT"
 
-// findAgent is the agent library: the one named, or the one beside this program.
-func findAgent(env console.Env, named string) (string, error) {
+// FindAgent is the agent library: the one named, or the one beside this program.
+func FindAgent(env console.Env, named string) (string, error) {
 	if named == "" {
-		named = env.Getenv(agentVariable)
+		named = env.Getenv(AgentVariable)
 	}
 	if named != "" {
 		return launch.CheckLibrary(named)
@@ -31,9 +31,9 @@ func findAgent(env console.Env, named string) (string, error) {
 	return launch.CheckLibrary(filepath.Join(filepath.Dir(exe), launch.LibraryName))
 }
 
-// checkJava refuses a Java that is known to be too old or of the wrong kind for
+// CheckJava refuses a Java that is known to be too old or of the wrong kind for
 // the agent; one that does not say what it is gets its chance.
-func checkJava(command string) error {
+func CheckJava(command string) error {
 	if !launch.IsJava(command) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"stackagent/cmd/shadow/internal/choice"

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 )
 
 // agentFlags are the flags of a verb that set options of the agent.
-type agentFlags []*agentFlag
+type agentFlags []*AgentFlag
 
 // addAgentFlags gives flags those that verb has for the agent's options.
 func addAgentFlags(flags *pflag.FlagSet, verb options.Verbs) agentFlags {
 	var list agentFlags
 	for _, o := range options.Of(verb) {
-		f := &agentFlag{option: o}
+		f := &AgentFlag{option: o}
 		list = append(list, f)
 		added := flags.VarPF(f, o.Flag, "", o.Help)
 		added.DefValue = o.Default
@@ -40,8 +40,8 @@ func (l agentFlags) settings() []options.Setting {
 	return list
 }
 
-// check refuses values that the agent would refuse.
-func (l agentFlags) check() error {
+// Check refuses values that the agent would refuse.
+func (l agentFlags) Check() error {
 	for _, f := range l {
 		for _, v := range f.given {
 			var wrong *options.Error
@@ -66,16 +66,16 @@ func (l agentFlags) value(key string) string {
 	return ""
 }
 
-// agentFlag is the flag of one option; it implements pflag.Value.
-type agentFlag struct {
+// AgentFlag is the flag of one option; it implements pflag.Value.
+type AgentFlag struct {
 	option options.Option
 	given  []string
 }
 
-func (f *agentFlag) String() string { return strings.Join(f.given, " ") }
+func (f *AgentFlag) String() string { return strings.Join(f.given, " ") }
 
 // Type is what the help shows as the value.
-func (f *agentFlag) Type() string {
+func (f *AgentFlag) Type() string {
 	if f.option.Switch() {
 		return "bool"
 	}
@@ -83,7 +83,7 @@ func (f *agentFlag) Type() string {
 }
 
 // Set keeps a value; "" is the default.
-func (f *agentFlag) Set(value string) error {
+func (f *AgentFlag) Set(value string) error {
 	switch {
 	case value == "" && !f.option.Repeat:
 		f.given = nil

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"os/exec"
@@ -14,7 +14,7 @@ import (
 )
 
 // deoptLog is the file to which the command's JVM is to log its deoptimisations; "" if it is not to, or cannot, which is noted.
-func (f *runFlags) deoptLog(env console.Env, c *record.Collector, command string) string {
+func (f *Flags) deoptLog(env console.Env, c *record.Collector, command string) string {
 	if !f.deopts {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"context"
@@ -30,14 +30,15 @@ const stopPatience = 500 * time.Millisecond
 
 // attachFlags are the flags of shadow attach.
 type attachFlags struct {
-	runFlags
+	Flags
 	duration time.Duration
 }
 
 // bus is the URL of --bus, "" if the session is stored here.
 func (f *attachFlags) bus() string { return f.options.value("bus") }
 
-func newAttach(env console.Env) *cobra.Command {
+// NewAttach is shadow attach.
+func NewAttach(env console.Env) *cobra.Command {
 	var f attachFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID [flags]",
@@ -72,14 +73,15 @@ unless it was started with -XX:+EnableDynamicAgentLoading.`,
 	}
 	flags := cmd.Flags()
 	f.addOutputFlags(flags)
-	f.addRecordFlags(flags, options.Attach)
+	f.AddTo(flags, options.Attach)
 	flags.DurationVar(&f.duration, "duration", 0, "how long to record (default: until Ctrl-C)")
 	bus := flags.Lookup("bus")
 	bus.Usage, bus.DefValue = bus.Usage+"; the session goes there and is not stored here", ""
 	return cmd
 }
 
-func newDetach(env console.Env) *cobra.Command {
+// NewDetach is shadow detach.
+func NewDetach(env console.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "detach PID",
 		Short: "Stop recording in a running JVM and remove the probes",
@@ -159,7 +161,7 @@ func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {
 	case f.bus() == "" && f.options.value("tokenfile")+f.options.value("session") != "":
 		return console.Usagef("--token-file and --session go with --bus")
 	}
-	return f.check()
+	return f.Check()
 }
 
 // guest is the agent in a JVM that runs.
@@ -180,7 +182,7 @@ func visit(env console.Env, f *attachFlags, pid int) (*guest, error) {
 	g := &guest{process: p, library: p.Agent}
 	library := ""
 	if p.Agent == "" {
-		if library, err = findAgent(env, f.library); err != nil {
+		if library, err = FindAgent(env, f.Library); err != nil {
 			return nil, err
 		}
 		g.library = library
@@ -293,14 +295,14 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 	if err != nil {
 		return err
 	}
-	w := record.NewWatcher(env, f.counter, f.caches)
+	w := record.NewWatcher(env, f.Counter, f.caches)
 	w.Finder.Attached = g.process
 	defer w.End()
-	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), dir, w.Finder); err != nil {
+	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.Switches), dir, w.Finder); err != nil {
 		remove()
 		return err
 	}
-	w.Monitors = f.monitors.Start(env, dir, w.Finder)
+	w.Monitors = f.Monitors.Start(env, dir, w.Finder)
 	c, err := record.Start(context.WithoutCancel(ctx), env, dir, w) // a signal ends what is recorded, not the storing of it
 	if err != nil {
 		remove()
@@ -318,7 +320,7 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 		end.exit = 0            // the recording has ended as its user wanted
 		end.release = func() {} // so its summary is still wanted; a second signal ends it
 	}
-	return conclude(ctx, env, f.runFlags, c, w, end)
+	return conclude(ctx, env, f.Flags, c, w, end)
 }
 
 // record attaches, waits and detaches.

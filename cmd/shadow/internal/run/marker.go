@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"errors"
@@ -22,7 +22,8 @@ import (
 // markerFlags say which lines of the command's output mark its iterations.
 type markerFlags struct{ begin, end, file string }
 
-func (m *markerFlags) addTo(flags *pflag.FlagSet) {
+// AddTo adds the flags.
+func (m *markerFlags) AddTo(flags *pflag.FlagSet) {
 	flags.StringVar(&m.end, "marker", "", "a line of the command's output that matches this `REGEX` ends an iteration. Then its output goes through pipes: it sees no terminal, and what outlives it can print for two more seconds")
 	flags.StringVar(&m.begin, "marker-begin", "", "a line that matches this `REGEX` begins an iteration (default: each begins where the one before ended, the first with the session)")
 	flags.StringVar(&m.file, "marker-file", "", "`FILE` in which the program itself leaves its markers, as the JUnit listener does (the form of markers.json); a file from before the run is ignored")
