@@ -2,33 +2,26 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/shadow/experiment/characterize"
-	"stackagent/shadow/session/remotefs"
 	"stackagent/shadow/show/figure"
 	"stackagent/shadow/show/view"
-	"stackagent/shadow/store"
-	"stackagent/shadow/store/objectstore"
 )
 
 // characterizeFlags are the flags of shadow characterize.
 type characterizeFlags struct {
 	listflags.Flags
-	program    string
-	statistic  string
+	shown      view.Statistics
 	components bool
 	output     string
 	suite      suiteFlags
@@ -90,8 +83,8 @@ Three-letter codes that DaCapo Chopin also has stand for the same quantity
 		},
 	}
 	f.AddTo(cmd, env, false, "table", "json", "csv")
-	cmd.Flags().StringVar(&f.program, "program", "", "only this program, with intervals and ranks")
-	cmd.Flags().StringVar(&f.statistic, "statistic", "", "only the statistic with this code, the programs by rank")
+	cmd.Flags().StringVar(&f.shown.Program, "program", "", "only this program, with intervals and ranks")
+	cmd.Flags().StringVar(&f.shown.Statistic, "statistic", "", "only the statistic with this code, the programs by rank")
 	cmd.Flags().BoolVar(&f.components, "components", false, "the principal components instead of the statistics (table and CSV)")
 	f.suite.addTo(cmd.Flags())
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the scatter plots of the principal components to FILE.svg|png|pdf")
@@ -102,15 +95,15 @@ func (f *characterizeFlags) check() error {
 	if err := errors.Join(f.Flags.Check(), files.CheckFigure(f.output)); err != nil {
 		return err
 	}
-	if f.components && f.program+f.statistic != "" || f.program != "" && f.statistic != "" {
+	if f.components && f.shown.Program+f.shown.Statistic != "" || f.shown.Program != "" && f.shown.Statistic != "" {
 		return console.Usagef("--program, --statistic and --components: use one of them")
 	}
-	if _, ok := characterize.Find(f.statistic); !ok && f.statistic != "" {
+	if _, ok := characterize.Find(f.shown.Statistic); !ok && f.shown.Statistic != "" {
 		var codes []string
 		for _, x := range characterize.Statistics() {
 			codes = append(codes, x.Code)
 		}
-		return console.Usagef("--statistic %s: use one of %s", f.statistic, strings.Join(codes, ", "))
+		return console.Usagef("--statistic %s: use one of %s", f.shown.Statistic, strings.Join(codes, ", "))
 	}
 	return nil
 }
@@ -121,21 +114,22 @@ func (f *characterizeFlags) show(env console.Env, programs []characterize.Progra
 	if err != nil {
 		return err
 	}
-	if f.program != "" && !slices.Contains(set.Programs, f.program) {
-		return console.Usagef("--program %s: not among the programs: %s", f.program, strings.Join(set.Programs, ", "))
+	if f.shown.Program != "" && !slices.Contains(set.Programs, f.shown.Program) {
+		return console.Usagef("--program %s: not among the programs: %s", f.shown.Program, strings.Join(set.Programs, ", "))
 	}
 	if (f.output != "" || f.components) && set.Components == nil {
 		return errors.New(set.NoComponents)
 	}
+	f.shown.Printer = &f.Printer
 	switch {
 	case f.output != "":
 		return files.WriteFigure(env, f.output, figure.Components(set.Programs, set.Components))
 	case f.Format == "json":
 		return view.Encode(env.Out, set)
 	case f.components:
-		return f.printComponents(set)
+		return f.shown.PrintComponents(set)
 	}
-	return f.printStatistics(env, set)
+	return f.shown.Print(set)
 }
 
 // readPrograms reads the sessions of NAME=DIR arguments.
@@ -166,7 +160,7 @@ func readRuns(env console.Env, dir string) ([]characterize.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := sessionsBelow(dir)
+	dirs, err := choice.SessionsBelow(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -185,54 +179,4 @@ func readRuns(env console.Env, dir string) ([]characterize.Run, error) {
 		runs = append(runs, run)
 	}
 	return runs, nil
-}
-
-// Bounds of the search for sessions in a folder.
-const (
-	deepestSession = 4
-	mostSessions   = 1000
-)
-
-// sessionsBelow lists the sessions in a folder: itself, or those below it. If there are
-// none, it lists the folder, and opening it says what is wrong.
-func sessionsBelow(dir string) ([]string, error) { return atMostBelow(dir, mostSessions) }
-
-func atMostBelow(dir string, most int) ([]string, error) {
-	if objectstore.Remote(dir) {
-		found, err := remotefs.Dirs(context.Background(), dir, most)
-		if len(found) == 0 {
-			found = []string{dir}
-		}
-		return found, err
-	}
-	var found []string
-	root := filepath.Clean(dir)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if path == root {
-				return fs.SkipAll // opening says why
-			}
-			return err
-		}
-		if !d.IsDir() {
-			return nil
-		}
-		if _, err := os.Lstat(filepath.Join(path, store.ManifestName)); err == nil {
-			if found = append(found, path); len(found) > most {
-				return fmt.Errorf("more than %d sessions in %s: name fewer", most, dir)
-			}
-			return fs.SkipDir
-		}
-		if rel, _ := filepath.Rel(root, path); strings.Count(rel, string(filepath.Separator)) >= deepestSession-1 {
-			return fs.SkipDir
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for sessions: %w", err)
-	}
-	if len(found) == 0 {
-		found = []string{dir}
-	}
-	return found, nil
 }

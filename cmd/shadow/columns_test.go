@@ -34,8 +34,8 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow path\n\n" + listing.Markdown(pathColumns("class", 0)) +
 		"\n## shadow path --by part\n\n" + listing.Markdown(partColumns(0)) +
 		"\n## shadow diff\n\n" + listing.Markdown(diff.Columns(true)) +
-		"\n## shadow characterize\n\n" + listing.Markdown((&characterizeFlags{}).columns()) +
-		"\n## shadow characterize --components\n\n" + listing.Markdown(componentColumns()) +
+		"\n## shadow characterize\n\n" + listing.Markdown((&view.Statistics{}).Columns()) +
+		"\n## shadow characterize --components\n\n" + listing.Markdown(view.ComponentColumns()) +
 		"\n## shadow heap\n\n" + listing.Markdown(heapsize.Columns) +
 		"\n## shadow lbo\n\n" + listing.Markdown(gccost.Columns(true)) +
 		"\n## results.parquet of an experiment\n\nBefore these, a column for each factor.\n\n" + listing.Markdown(experiment.Columns())

@@ -127,7 +127,7 @@ func (f *diffFlags) compare(env console.Env, a, b []string) (d *diff.Diff, first
 	var runs [2][]*diff.Run
 	var copies []string
 	for i, args := range [][]string{a, b} {
-		dirs, notes, err := sessionsOf(env, args)
+		dirs, notes, err := choice.Sessions(env, args)
 		if err != nil {
 			return nil, first, err
 		}

@@ -154,11 +154,11 @@ func (f *latencyFlags) compare(rows []*latencyRow) error {
 			columns = append(columns, listing.Column[string]{Title: title, Kind: listing.Int, Stays: true, Show: func(name string) string {
 				m := byKind[[2]string{name, kind}]
 				if m == nil {
-					return notAvailable
+					return view.NotAvailable
 				}
 				n, ok := m.Percentiles[view.PercentileName(p)]
 				if !ok {
-					return notAvailable
+					return view.NotAvailable
 				}
 				return view.Marked(n, m.RelativeError)
 			}})

@@ -49,7 +49,7 @@ get the rest.`,
 }
 
 // inStore are the sessions of a store, which shadow serve fills with more than other verbs read at once.
-func inStore(dir string) ([]string, error) { return atMostBelow(dir, 100_000) }
+func inStore(dir string) ([]string, error) { return choice.AtMostBelow(dir, 100_000) }
 
 // toolVerbs are the functions of verbs that tools call, with what their flags are by default.
 var toolVerbs = mcpserver.Verbs{

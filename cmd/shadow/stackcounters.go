@@ -61,7 +61,7 @@ func (f *stackFlags) counterTable(bars []stackBar) error {
 		if len(b.others) > 0 {
 			title += ", " + b.others.Label()
 		}
-		columns = append(columns, right(title))
+		columns = append(columns, table.Right(title))
 		cells[i] = map[key]string{}
 		list, missing := b.compared()
 		maps.Copy(absent, missing)

@@ -171,7 +171,7 @@ func barColumns(bars []stackBar) []listing.Column[*stackBar] {
 		columns = append(columns, listing.Column[*stackBar]{Title: c.String(), Kind: listing.Float,
 			Show: func(b *stackBar) string {
 				if b.Unknown[c] {
-					return notAvailable
+					return view.NotAvailable
 				}
 				return interval(b.Components[c])
 			}})

@@ -9,7 +9,6 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
-	"stackagent/internal/listing/table"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/show/view"
 )
@@ -94,5 +93,3 @@ func show(s *summary.Summary, name string, only bool) error {
 	}
 	return err
 }
-
-func right(title string) table.Column { return table.Column{Title: title, Right: true} }

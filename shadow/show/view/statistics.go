@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"cmp"
@@ -9,14 +9,18 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/listing"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/experiment/characterize"
-	"stackagent/shadow/show/view"
 )
+
+// Statistics prints Statistics of a set of programs, or of one program, or one of them.
+type Statistics struct {
+	*Printer
+	Program, Statistic string // "": all
+}
 
 // fewPrograms are so many that the table has room for their values.
 const fewPrograms = 6
@@ -28,39 +32,39 @@ type statisticCell struct {
 	cell    *characterize.Cell
 }
 
-func (f *characterizeFlags) printStatistics(env console.Env, set *characterize.Set) error {
-	cells := f.cells(set)
-	f.Top = len(cells) // all
-	if f.Format == "csv" {
-		return view.Rows(&f.Printer, cells, f.columns())
+func (l *Statistics) Print(set *characterize.Set) error {
+	cells := l.cells(set)
+	l.Top = len(cells) // all
+	if l.Format == "csv" {
+		return Rows(l.Printer, cells, l.Columns())
 	}
-	f.noteMissing(env, set)
-	if f.program != "" || f.statistic != "" {
-		return view.Rows(&f.Printer, cells, f.columns())
+	l.noteMissing(set)
+	if l.Program != "" || l.Statistic != "" {
+		return Rows(l.Printer, cells, l.Columns())
 	}
 	t := matrix(set)
-	return f.Render(t, t.Len())
+	return l.Render(t, t.Len())
 }
 
 // cells are those that were asked for; a table has only those with a value.
-func (f *characterizeFlags) cells(set *characterize.Set) (cells []*statisticCell) {
+func (l *Statistics) cells(set *characterize.Set) (cells []*statisticCell) {
 	for r := range set.Rows {
 		for i, name := range set.Programs {
 			row := &set.Rows[r]
-			if f.shows(row.Code, name) && (f.Format == "csv" || row.Cells[i].Why == "") {
+			if l.shows(row.Code, name) && (l.Format == "csv" || row.Cells[i].Why == "") {
 				cells = append(cells, &statisticCell{row, name, &row.Cells[i]})
 			}
 		}
 	}
-	if f.statistic != "" {
+	if l.Statistic != "" {
 		slices.SortStableFunc(cells, func(a, b *statisticCell) int { return cmp.Compare(a.cell.Place.Rank, b.cell.Place.Rank) })
 	}
 	return cells
 }
 
 // shows reports whether a statistic of a program was asked for.
-func (f *characterizeFlags) shows(code, program string) bool {
-	return (f.program == "" || f.program == program) && (f.statistic == "" || f.statistic == code)
+func (l *Statistics) shows(code, program string) bool {
+	return (l.Program == "" || l.Program == program) && (l.Statistic == "" || l.Statistic == code)
 }
 
 // figureText is a value with three or four digits.
@@ -90,8 +94,8 @@ func rankOrScore(n int) listing.Value {
 	return listing.IntOf(n)
 }
 
-// columns are those of the listing with a row for each statistic of a program. The table has what differs.
-func (f *characterizeFlags) columns() []listing.Column[*statisticCell] {
+// Columns are those of the listing with a row for each statistic of a program. The table has what differs.
+func (l *Statistics) Columns() []listing.Column[*statisticCell] {
 	type c = *statisticCell
 	bound := func(name string, of func(c) float64) listing.Column[c] {
 		return listing.Column[c]{Name: name, Kind: listing.Float, Optional: true, Value: func(s c) listing.Value { return optional(of(s), s.cell.Why == "") }}
@@ -128,7 +132,7 @@ func (f *characterizeFlags) columns() []listing.Column[*statisticCell] {
 		{Name: "not_available", Kind: listing.Word, Doc: "why there is no value", Value: func(s c) listing.Value { return listing.NameOf(s.cell.Why) }},
 	}
 	same := []string{"program"}
-	if f.statistic != "" {
+	if l.Statistic != "" {
 		same = []string{"min", "median", "max", "a high value means"}
 	}
 	for i := range columns {
@@ -145,10 +149,10 @@ func matrix(set *characterize.Set) *table.Table {
 	few := len(set.Programs) <= fewPrograms
 	columns := []table.Column{{Title: "code"}, {Title: "statistic"}, {Title: "unit"}}
 	if !few {
-		columns = append(columns, right("min"), right("median"), right("max"))
+		columns = append(columns, table.Right("min"), table.Right("median"), table.Right("max"))
 	}
 	for _, name := range set.Programs {
-		columns = append(columns, right(table.Clean(name)))
+		columns = append(columns, table.Right(table.Clean(name)))
 	}
 	t := table.New(columns...)
 	for i := range set.Rows {
@@ -178,18 +182,18 @@ func matrix(set *characterize.Set) *table.Table {
 }
 
 // noteMissing says which statistics are not available, and why: what has the same reason together.
-func (f *characterizeFlags) noteMissing(env console.Env, set *characterize.Set) {
+func (l *Statistics) noteMissing(set *characterize.Set) {
 	byReason := map[string][]string{}
 	for _, r := range set.Rows {
 		reasons := map[string][]string{}
 		for i, c := range r.Cells {
-			if c.Why != "" && f.shows(r.Code, set.Programs[i]) {
+			if c.Why != "" && l.shows(r.Code, set.Programs[i]) {
 				reasons[c.Why] = append(reasons[c.Why], set.Programs[i])
 			}
 		}
 		for why, names := range reasons {
 			what := r.Code
-			if len(names) < len(set.Programs) && f.program == "" {
+			if len(names) < len(set.Programs) && l.Program == "" {
 				what += " (" + strings.Join(names, ", ") + ")"
 			}
 			byReason[why] = append(byReason[why], what)
@@ -197,7 +201,7 @@ func (f *characterizeFlags) noteMissing(env console.Env, set *characterize.Set) 
 	}
 	whys := slices.SortedFunc(maps.Keys(byReason), func(a, b string) int { return cmp.Compare(byReason[a][0], byReason[b][0]) })
 	for _, why := range whys {
-		env.Note("not available: %s: %s", text.OneLine(strings.Join(byReason[why], ", ")), text.OneLine(why))
+		l.Note("not available: %s: %s", text.OneLine(strings.Join(byReason[why], ", ")), text.OneLine(why))
 	}
 }
 
@@ -213,27 +217,27 @@ type componentCell struct {
 	value     float64
 }
 
-func (f *characterizeFlags) printComponents(set *characterize.Set) error {
-	if f.Format == "csv" {
+func (l *Statistics) PrintComponents(set *characterize.Set) error {
+	if l.Format == "csv" {
 		cells := componentCells(set)
-		f.Top = len(cells)
-		return view.Rows(&f.Printer, listing.Refs(cells), componentColumns())
+		l.Top = len(cells)
+		return Rows(l.Printer, listing.Refs(cells), ComponentColumns())
 	}
-	c, env := set.Components, f.Env
+	c := set.Components
 	n := min(len(c.Explained), shownComponents)
-	t := table.New(table.Column{Title: "component"}, right("variance"), right("so far"), table.Column{Title: "statistics with the largest weights", Wraps: true})
+	t := table.New(table.Column{Title: "component"}, table.Right("variance"), table.Right("so far"), table.Column{Title: "statistics with the largest weights", Wraps: true})
 	soFar := 0.0
 	for k := range n {
 		soFar += c.Explained[k]
 		t.Row(fmt.Sprintf("PC%d", k+1), units.FormatPercent(c.Explained[k]), units.FormatPercent(math.Round(soFar*1e9)/1e9), weights(set, k))
 	}
-	if err := f.Render(t, t.Len()); err != nil {
+	if err := l.Render(t, t.Len()); err != nil {
 		return err
 	}
-	fmt.Fprintln(env.Out)
+	fmt.Fprintln(l.Out)
 	columns := []table.Column{{Title: "program", Flexible: true}}
 	for k := range n {
-		columns = append(columns, right(fmt.Sprintf("PC%d", k+1)))
+		columns = append(columns, table.Right(fmt.Sprintf("PC%d", k+1)))
 	}
 	t = table.New(columns...)
 	for i, name := range set.Programs {
@@ -243,8 +247,8 @@ func (f *characterizeFlags) printComponents(set *characterize.Set) error {
 		}
 		t.Row(cells...)
 	}
-	env.Note("%d of %d statistics: those that all programs have, and in which they differ", len(c.Used), len(set.Rows))
-	return f.Render(t, t.Len())
+	l.Note("%d of %d statistics: those that all programs have, and in which they differ", len(c.Used), len(set.Rows))
+	return l.Render(t, t.Len())
 }
 
 // weights are the statistics that matter most in a component.
@@ -275,7 +279,7 @@ func componentCells(set *characterize.Set) (cells []componentCell) {
 	return cells
 }
 
-func componentColumns() []listing.Column[*componentCell] {
+func ComponentColumns() []listing.Column[*componentCell] {
 	type c = *componentCell
 	return []listing.Column[c]{
 		{Name: "component", Kind: listing.Int, Doc: "from 1", Value: func(x c) listing.Value { return listing.IntOf(x.component) }},
