@@ -32,6 +32,7 @@ type statisticCell struct {
 	cell    *characterize.Cell
 }
 
+// Print prints the statistics.
 func (l *Statistics) Print(set *characterize.Set) error {
 	cells := l.cells(set)
 	l.Top = len(cells) // all
@@ -217,6 +218,7 @@ type componentCell struct {
 	value     float64
 }
 
+// PrintComponents prints the principal components and the places of the programs on them.
 func (l *Statistics) PrintComponents(set *characterize.Set) error {
 	if l.Format == "csv" {
 		cells := componentCells(set)
@@ -279,6 +281,7 @@ func componentCells(set *characterize.Set) (cells []componentCell) {
 	return cells
 }
 
+// ComponentColumns are the columns of the weights and places.
 func ComponentColumns() []listing.Column[*componentCell] {
 	type c = *componentCell
 	return []listing.Column[c]{
