@@ -14,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/experiments"
 	"stackagent/cmd/shadow/internal/fleet"
 	"stackagent/cmd/shadow/internal/schemagen"
 	"stackagent/cmd/shadow/internal/tgp"
@@ -94,9 +95,9 @@ func printedForms() map[string][]form {
 		"licenses":       {rows("", licenceColumns)},
 		"monitors":       {rows("", monitorColumns), rows("--not-available", absentColumns)},
 		"path":           paths,
-		"scale":          {{of: stackJSON{}}},
+		"scale":          {{of: experiments.StackJSON{}}},
 		"sessions ls":    {rows("", view.Sessions(time.Time{}, nil))},
-		"stack":          {{of: stackJSON{}}},
+		"stack":          {{of: experiments.StackJSON{}}},
 		"stats":          {{of: summary.Summary{}}, {with: "--check", of: crosscheck.Result{}}},
 		"tasks":          {tasks, inUnits},
 		"tgp coarse":     class,

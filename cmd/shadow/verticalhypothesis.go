@@ -40,7 +40,7 @@ func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session
 		return err
 	}
 	out := &hypothesis.Result{With: with, Command: command, Without: []explain.Trial{}}
-	for _, result := range r.Good(points[0], f.repeat) {
+	for _, result := range r.Good(points[0], f.Repeat) {
 		other, err := f.load(env, r.Path(result))
 		if err != nil {
 			return err

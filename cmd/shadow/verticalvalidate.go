@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/experiments"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/cmd/shadow/internal/run"
@@ -21,7 +22,7 @@ import (
 
 // validateFlags are those of shadow vertical that make runs: with and without monitors, or without a supposed cause.
 type validateFlags struct {
-	experimentFlags
+	experiments.ExperimentFlags
 	validate bool
 	folder   string
 	run      run.Flags
@@ -29,11 +30,11 @@ type validateFlags struct {
 
 func (f *validateFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.validate, "validate", false, "run the command after --: without each group of monitors and with it, or, with --explain, without the supposed cause")
-	flags.IntVar(&f.repeat, "repeat", 5, "with --validate: runs of each kind")
+	flags.IntVar(&f.Repeat, "repeat", 5, "with --validate: runs of each kind")
 	flags.StringVar(&f.folder, "folder", "", "with --validate: `FOLDER` of the runs (default ./shadow-vertical-<time>)")
 	f.run.AddAgent(flags, "with --validate: ")
 	flags.DurationVar(&f.run.Monitors.Interval, "monitor-interval", monitor.DefaultInterval, "with --validate: time between samples")
-	f.experimentFlags.addTo(flags)
+	f.ExperimentFlags.AddExperiment(flags)
 	f.run.Switches, f.run.Counter = string(sched.Auto), true
 }
 
@@ -58,11 +59,11 @@ func (f *verticalFlags) checkRuns(session, command []string) error {
 		return console.Usagef("--explain with --validate: give the session to explain, and the command without the cause after --")
 	case f.explain == "" && len(session) > 0:
 		return console.Usagef("--validate compares runs of the command; a session goes with --explain")
-	case f.repeat < 1 || f.repeat > run.MaxRepeat:
-		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, run.MaxRepeat)
+	case f.Repeat < 1 || f.Repeat > run.MaxRepeat:
+		return console.Usagef("--repeat %d: use a number from 1 to %d", f.Repeat, run.MaxRepeat)
 	}
 	f.run.Monitors.List = monitor.All
-	return cmp.Or(f.run.Monitors.Check(), f.run.Check(), f.checkValues())
+	return cmp.Or(f.run.Monitors.Check(), f.run.Check(), f.CheckValues())
 }
 
 // sampled makes the runs of a command with these lists of monitors.
@@ -78,9 +79,9 @@ func (f *validateFlags) sampled(ctx context.Context, env console.Env, kind strin
 		return nil, nil, err
 	}
 	points := experiment.Cross([]experiment.Point{nil}, runner.Monitors, lists)
-	r := f.runner(env, runner.Command(command))
+	r := f.Runner(env, runner.Command(command))
 	r.Recorder = run.Recorder{Env: env, Flags: &f.run}
-	plan := experiment.Plan{Kind: kind, Points: points, Invocations: f.repeat, Settings: []string{"monitor-interval=" + f.run.Monitors.Interval.String()}}
+	plan := experiment.Plan{Kind: kind, Points: points, Invocations: f.Repeat, Settings: []string{"monitor-interval=" + f.run.Monitors.Interval.String()}}
 	if err := r.All(ctx, dir, plan, 0); err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +102,7 @@ func (f *validateFlags) perturbed(ctx context.Context, env console.Env, l *listf
 	if err != nil {
 		return err
 	}
-	rows, err := perturb.Groups(r, points, f.repeat, f.folder)
+	rows, err := perturb.Groups(r, points, f.Repeat, f.folder)
 	if err != nil {
 		return err
 	}

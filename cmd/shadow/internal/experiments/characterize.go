@@ -1,4 +1,4 @@
-package main
+package experiments
 
 import (
 	"cmp"
@@ -27,7 +27,8 @@ type characterizeFlags struct {
 	suite      suiteFlags
 }
 
-func newCharacterize(env console.Env) *cobra.Command {
+// NewCharacterize is shadow characterize.
+func NewCharacterize(env console.Env) *cobra.Command {
 	var f characterizeFlags
 	cmd := &cobra.Command{
 		Use:   "characterize NAME=DIR... | --suite FILE",

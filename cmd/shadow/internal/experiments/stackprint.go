@@ -1,4 +1,4 @@
-package main
+package experiments
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"stackagent/shadow/show/view"
 )
 
-// stackJSON is the output of shadow stack; threads, speedup and components are promised.
-type stackJSON struct {
+// StackJSON is the output of shadow stack; threads, speedup and components are promised.
+type StackJSON struct {
 	Bars         []barJSON         `json:"bars"`
 	NotAvailable map[string]string `json:"not_available"`
 	Collector    []collectorJSON   `json:"collector,omitempty"` // of shadow scale, where more than threads vary
@@ -65,7 +65,7 @@ type runJSON struct {
 func (f *stackFlags) print(bars []stackBar, collector []configuration) error {
 	switch f.Format {
 	case "json":
-		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
+		out := StackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
 		for _, b := range bars {
 			_, missing := b.compared()
 			maps.Copy(out.NotAvailable, missing)

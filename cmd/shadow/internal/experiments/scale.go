@@ -1,4 +1,4 @@
-package main
+package experiments
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ import (
 // scaleFlags are the flags of shadow scale.
 type scaleFlags struct {
 	stackFlags
-	experimentFlags
+	ExperimentFlags
 	factorFlags
 	programFlags
 	gcThreads []int
@@ -37,7 +37,8 @@ type scaleFlags struct {
 	run       run.Flags // how each run records
 }
 
-func newScale(env console.Env) *cobra.Command {
+// NewScale is shadow scale.
+func NewScale(env console.Env) *cobra.Command {
 	var f scaleFlags
 	cmd := &cobra.Command{
 		Use:   "scale --threads 1,2,4 [flags] -- COMMAND [ARGS...]",
@@ -73,13 +74,13 @@ run that choose what to record apply to every run.`,
 	f.addRegion(cmd)
 	flags.IntSliceVar(&f.threads, "threads", nil, "numbers of threads; 1 is the base and always among them")
 	flags.IntSliceVar(&f.gcThreads, "gc-threads", nil, "numbers of threads of the collector (default: the JVM's choice)")
-	flags.IntVar(&f.repeat, "repeat", 1, "runs with each number")
+	flags.IntVar(&f.Repeat, "repeat", 1, "runs with each number")
 	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
 	flags.Lookup("output").Usage = "folder for what is written (default ./shadow-scale-<time>)"
 	flags.Lookup("iteration").Usage = choice.NumberedIterations
 	f.factorFlags.addTo(flags)
 	f.programFlags.addTo(flags)
-	f.experimentFlags.addTo(flags)
+	f.ExperimentFlags.AddExperiment(flags)
 	f.run.AddTo(flags, options.Run)
 	return cmd
 }
@@ -94,15 +95,15 @@ func (f *scaleFlags) check(args []string) error {
 		return err
 	case f.Suite == "" && len(args) == 0:
 		return console.Usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
-	case f.repeat < 1 || f.repeat > run.MaxRepeat || f.warmup < 0:
-		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.repeat, f.warmup, run.MaxRepeat)
+	case f.Repeat < 1 || f.Repeat > run.MaxRepeat || f.warmup < 0:
+		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 to %d, and from 0", f.Repeat, f.warmup, run.MaxRepeat)
 	}
 	if len(f.Heaps) > 0 {
 		if err := checkHeapFree(f.Env, args); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(f.programFlags.check("scale", args), f.checkNumbers(args), f.factorFlags.check(), f.checkValues(), f.run.Check(), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("scale", args), f.checkNumbers(args), f.factorFlags.check(), f.CheckValues(), f.run.Check(), f.Flags.Check())
 }
 
 // checkNumbers holds the numbers of threads against the places in the command
@@ -185,7 +186,7 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 	if programs, err = f.thatTakeThreads(env, programs); err != nil {
 		return err
 	}
-	r := f.runner(env, programs...)
+	r := f.Runner(env, programs...)
 	r.Sets, r.PinHeap, r.Input, r.Recorder = f.Sets, len(f.Heaps) > 0, f.Input, run.Recorder{Env: env, Flags: &f.run}
 	if r.PinHeap {
 		r.Always = []string{runner.OnMemoryError}
@@ -199,7 +200,7 @@ func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) 
 		return err
 	}
 	points := f.points(others)
-	if err := r.All(ctx, dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.repeat}, f.warmup); err != nil {
+	if err := r.All(ctx, dir, experiment.Plan{Kind: "scale", Points: points, Invocations: f.Repeat}, f.warmup); err != nil {
 		return err
 	}
 	r.NoteFailures(points)
@@ -252,7 +253,7 @@ func (f *scaleFlags) reckonAll(env console.Env, r *runner.Runner, points []exper
 	for _, p := range points {
 		out[pointKey(p)] = map[int]*scaling.Run{}
 		threads, _ := strconv.Atoi(p.Of(experiment.Threads)) // 0: the program's choice
-		for _, result := range r.Good(p, f.repeat) {
+		for _, result := range r.Good(p, f.Repeat) {
 			at := r.Path(result)
 			run, err := f.reckon(env, at, threads)
 			if err != nil { // one run less
@@ -302,7 +303,7 @@ func (f *scaleFlags) bars(points []experiment.Point, runs runsOf) []barGroup {
 		base := runs[pointKey(slices.Concat(experiment.Point{{Factor: experiment.Threads, Value: "1"}}, others))]
 		bar := stackBar{others: others}
 		var bars []speedup.Bar
-		for invocation := 1; invocation <= f.repeat; invocation++ {
+		for invocation := 1; invocation <= f.Repeat; invocation++ {
 			one, r := base[invocation], runs[pointKey(p)][invocation]
 			if one == nil || r == nil {
 				continue // one of them failed
@@ -357,7 +358,7 @@ func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) erro
 	if err != nil {
 		return err
 	}
-	env.Note("wrote %s", strings.Join(append([]string{filepath.Join(dir, stackName)}, files...), ", "))
+	env.Note("wrote %s", strings.Join(append([]string{filepath.Join(dir, StackName)}, files...), ", "))
 	return nil
 }
 
@@ -372,11 +373,11 @@ func whatDiffers(p experiment.Point, groups []barGroup) experiment.Point {
 	return out
 }
 
-// stackName is the file with the stacks of shadow scale.
-const stackName = "stack.json"
+// StackName is the file with the stacks of shadow scale.
+const StackName = "stack.json"
 
 func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
-	file, err := files.Aside(filepath.Join(dir, stackName))
+	file, err := files.Aside(filepath.Join(dir, StackName))
 	if err != nil {
 		return fmt.Errorf("writing the stacks: %w", err)
 	}
@@ -390,5 +391,5 @@ func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("writing the stacks: %w", err)
 	}
-	return os.Rename(file.Name(), filepath.Join(dir, stackName))
+	return os.Rename(file.Name(), filepath.Join(dir, StackName))
 }

@@ -1,4 +1,4 @@
-package main
+package experiments
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ import (
 // lboFlags are the flags of shadow lbo.
 type lboFlags struct {
 	listflags.Flags
-	experimentFlags
+	ExperimentFlags
 	factorFlags
 	programFlags
 	choice.Iterations
@@ -38,7 +38,8 @@ type lboFlags struct {
 	region scaling.Region
 }
 
-func newLBO(env console.Env) *cobra.Command {
+// NewLBO is shadow lbo.
+func NewLBO(env console.Env) *cobra.Command {
 	var f lboFlags
 	cmd := &cobra.Command{
 		Use:   "lbo [flags] -- java [ARGS...]",
@@ -72,7 +73,7 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 	f.AddTo(cmd, env, false, "table", "json", "csv")
 	flags.StringSliceVar(&f.Collectors, "collectors", []string{"Serial", "Parallel", "G1", "ZGC", "Shenandoah"}, "collectors by `NAME`: Serial, Parallel, G1, Shenandoah, ZGC, Epsilon")
 	flags.StringSliceVar(&f.Heaps, "heaps", []string{"1x", "1.5x", "2x", "3x", "6x"}, "heaps by `SIZE`, as 512m, or as a multiple, as 2x, of the smallest heap with which the command completes with "+runner.Baseline)
-	flags.IntVar(&f.repeat, "repeat", 10, "runs with each collector and heap")
+	flags.IntVar(&f.Repeat, "repeat", 10, "runs with each collector and heap")
 	f.plural = "s"
 	f.factorFlags.addMore(flags)
 	f.Iterations.AddIteration(cmd)
@@ -83,18 +84,18 @@ figures go into a folder. After an interrupt, the same command with -o FOLDER go
 	f.run.AddAgent(flags, "")
 	flags.StringVarP(&f.output, "output", "o", "", "folder for what is written (default ./shadow-lbo-<time>)")
 	f.programFlags.addTo(flags)
-	f.experimentFlags.addTo(flags)
+	f.ExperimentFlags.AddExperiment(flags)
 	return cmd
 }
 
 func (f *lboFlags) check(args []string) error {
 	switch {
-	case f.repeat < 1 || f.repeat > run.MaxRepeat:
-		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, run.MaxRepeat)
+	case f.Repeat < 1 || f.Repeat > run.MaxRepeat:
+		return console.Usagef("--repeat %d: use a number from 1 to %d", f.Repeat, run.MaxRepeat)
 	case len(f.Collectors) == 0 || len(f.Heaps) == 0:
 		return console.Usagef("name at least one collector and one heap")
 	}
-	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(f.Env, args), f.factorFlags.check(), f.checkValues(), f.run.Check(), f.Iterations.Join(&f.region), f.Iterations.NotWarm(), f.Flags.Check())
+	return cmp.Or(f.programFlags.check("lbo", args), checkHeapFree(f.Env, args), f.factorFlags.check(), f.CheckValues(), f.run.Check(), f.Iterations.Join(&f.region), f.Iterations.NotWarm(), f.Flags.Check())
 }
 
 // pausesOnly makes the agent observe pauses, and executions of the tasks that mark iterations.
@@ -124,17 +125,17 @@ func (f *lboFlags) lbo(ctx context.Context, env console.Env, args []string) erro
 		return err
 	}
 	f.run.More = f.pausesOnly()
-	r := f.runner(env, programs...)
+	r := f.Runner(env, programs...)
 	r.Always, r.Sets, r.PinHeap, r.Input, r.Recorder = []string{runner.OnMemoryError}, f.Sets, true, f.Input, run.Recorder{Env: env, Flags: &f.run}
 	points, err := f.Points(ctx, r, dir, nil)
 	if err != nil {
 		return err
 	}
-	if err := r.All(ctx, dir, experiment.Plan{Kind: "lbo", Points: points, Invocations: f.repeat}, 0); err != nil {
+	if err := r.All(ctx, dir, experiment.Plan{Kind: "lbo", Points: points, Invocations: f.Repeat}, 0); err != nil {
 		return err
 	}
 	r.NoteFailures(points)
-	s := gccost.Study{Printer: &f.Printer, Repeat: f.repeat, Means: len(f.JDKs) < 2 && len(f.Sets) < 2, Write: writeJSON,
+	s := gccost.Study{Printer: &f.Printer, Repeat: f.Repeat, Means: len(f.JDKs) < 2 && len(f.Sets) < 2, Write: writeJSON,
 		Costs: func(dir string) (*scaling.Costs, error) {
 			s, err := env.Open(dir)
 			if err != nil {

@@ -1,4 +1,6 @@
-package main
+// Package experiments is the verbs that make runs of programs, or take runs that there are, and compare them: scale and
+// stack, heap, lbo, characterize.
+package experiments
 
 import (
 	"regexp"
@@ -16,21 +18,23 @@ import (
 	"stackagent/shadow/experiment/suite"
 )
 
-// experimentFlags are those of every verb that runs a command many times.
-type experimentFlags struct {
-	repeat int
+// ExperimentFlags are those of every verb that runs a command many times.
+type ExperimentFlags struct {
+	Repeat int
 	care   runner.Care
 	check  string
 }
 
-func (f *experimentFlags) addTo(flags *pflag.FlagSet) {
+// AddExperiment adds the flags, without --repeat.
+func (f *ExperimentFlags) AddExperiment(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.care.Timeout, "timeout", 0, "end a run after this `TIME`: it has failed (default: ten times the longest run so far, and 10s; 30m for the first)")
 	flags.Float64Var(&f.care.Others, "others", run.DisturbedFrom, "make a run again, at most twice, if other programs, interrupts or the hypervisor took more than this `SHARE` of the CPU time; 0: never")
 	flags.BoolVar(&f.care.Again, "again", false, "make failed runs of the folder again")
 	flags.StringVar(&f.check, "check", "", "a run without a line of output that matches this `REGEX` has failed")
 }
 
-func (f *experimentFlags) checkValues() error {
+// CheckValues refuses values that no experiment can have.
+func (f *ExperimentFlags) CheckValues() error {
 	switch {
 	case f.care.Timeout < 0:
 		return console.Usagef("--timeout %v: use a time above 0", f.care.Timeout)
@@ -47,8 +51,8 @@ func (f *experimentFlags) checkValues() error {
 	return nil
 }
 
-// runner makes runs of programs as the flags say, without the agent.
-func (f *experimentFlags) runner(env console.Env, programs ...runner.Program) *runner.Runner {
+// Runner makes runs of programs as the flags say, without the agent.
+func (f *ExperimentFlags) Runner(env console.Env, programs ...runner.Program) *runner.Runner {
 	return &runner.Runner{Outside: run.Outside(env), Care: f.care, Programs: programs}
 }
 

@@ -1,4 +1,4 @@
-package main
+package experiments
 
 import (
 	"fmt"
@@ -38,7 +38,8 @@ func (f *stackFlags) addRegion(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 }
 
-func newStack(env console.Env) *cobra.Command {
+// NewStack is shadow stack.
+func NewStack(env console.Env) *cobra.Command {
 	var f stackFlags
 	cmd := &cobra.Command{
 		Use:   "stack [BASE_DIR] DIR...",
@@ -133,8 +134,8 @@ func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
 
 // Why a bar has no speedup.
 const (
-	noBase  = "there is no run with one thread to compare with: name its session first"
-	notSame = "a region given by times is not the same work in both runs: choose one with --region markers, last:K or whole"
+	NoBase  = "there is no run with one thread to compare with: name its session first"
+	NotSame = "a region given by times is not the same work in both runs: choose one with --region markers, last:K or whole"
 )
 
 // base is the account of the run with one thread; nil if nothing can be compared with
@@ -142,9 +143,9 @@ const (
 func (f *stackFlags) base(env console.Env, dir string, dirs []string) (*scaling.Run, error) {
 	switch {
 	case dir == "":
-		f.noSpeedup = noBase
+		f.noSpeedup = NoBase
 	case f.parsed.ByTime():
-		f.noSpeedup = notSame
+		f.noSpeedup = NotSame
 	}
 	if f.noSpeedup != "" {
 		env.Note("no speedup: %s", f.noSpeedup)

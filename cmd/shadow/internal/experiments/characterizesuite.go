@@ -1,4 +1,4 @@
-package main
+package experiments
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // suiteFlags make runs of the programs of a suite and characterise them.
 type suiteFlags struct {
 	programFlags
-	experimentFlags
+	ExperimentFlags
 	folder string
 	skip   []string
 	run    run.Flags
@@ -28,8 +28,8 @@ type suiteFlags struct {
 
 func (f *suiteFlags) addTo(flags *pflag.FlagSet) {
 	f.programFlags.addTo(flags)
-	f.experimentFlags.addTo(flags)
-	flags.IntVar(&f.repeat, "repeat", 5, "runs of each kind of a program of the suite")
+	f.ExperimentFlags.AddExperiment(flags)
+	flags.IntVar(&f.Repeat, "repeat", 5, "runs of each kind of a program of the suite")
 	flags.StringSliceVar(&f.skip, "skip", nil, "statistics by `CODE` whose runs are left out: "+strings.Join(measure.Skippable, ", "))
 	flags.StringVar(&f.folder, "runs", "", "`FOLDER` of the runs of the suite (default ./shadow-characterize-<time>)")
 	record.AddSwitches(flags, &f.run.Switches)
@@ -42,10 +42,10 @@ func (f *suiteFlags) checkSuite() error {
 			return console.Usagef("--skip %s: use some of %s", code, text.OneOf(measure.Skippable))
 		}
 	}
-	if f.repeat < 1 || f.repeat > run.MaxRepeat {
-		return console.Usagef("--repeat %d: use a number from 1 to %d", f.repeat, run.MaxRepeat)
+	if f.Repeat < 1 || f.Repeat > run.MaxRepeat {
+		return console.Usagef("--repeat %d: use a number from 1 to %d", f.Repeat, run.MaxRepeat)
 	}
-	return errors.Join(f.programFlags.check("characterize", nil), f.checkValues())
+	return errors.Join(f.programFlags.check("characterize", nil), f.CheckValues())
 }
 
 // measure runs the programs of the suite and gathers their statistics.
@@ -67,9 +67,9 @@ func (f *suiteFlags) measure(ctx context.Context, env console.Env) ([]characteri
 	}
 	f.run.Counter = true
 	f.run.More = []options.Setting{{Key: "metric", Value: "wall+cpu+alloc"}}
-	r := f.runner(env, programs...)
+	r := f.Runner(env, programs...)
 	r.Input, r.Recorder = f.Input, run.Recorder{Env: env, Flags: &f.run}
-	s := &measure.Suite{Runner: r, Dir: dir, Repeat: f.repeat, Skip: f.skip, Search: search,
+	s := &measure.Suite{Runner: r, Dir: dir, Repeat: f.Repeat, Skip: f.skip, Search: search,
 		Gather: func(dir string) ([]characterize.Run, error) { return readRuns(env, dir) }}
 	return s.Measure(ctx)
 }

@@ -1,4 +1,4 @@
-package main
+package experiments
 
 import (
 	"context"
@@ -64,14 +64,15 @@ func usualSearch() (experiment.Search, error) {
 // heapFlags are the flags of shadow heap.
 type heapFlags struct {
 	listflags.Flags
-	experimentFlags
+	ExperimentFlags
 	searchFlags
 	collectors   []string
 	uncompressed bool
 	output       string
 }
 
-func newHeap(env console.Env) *cobra.Command {
+// NewHeap is shadow heap.
+func NewHeap(env console.Env) *cobra.Command {
 	var f heapFlags
 	cmd := &cobra.Command{
 		Use:   "heap [flags] -- java [ARGS...]",
@@ -100,7 +101,7 @@ in a folder; give it again with -o to go on after an interrupt, or to add collec
 	flags.BoolVar(&f.uncompressed, "uncompressed", false, "also look for the smallest heap without compressed pointers")
 	flags.StringVarP(&f.output, "output", "o", "", "folder of the runs (default ./shadow-heap-<time>)")
 	f.searchFlags.addTo(flags)
-	f.experimentFlags.addTo(flags)
+	f.ExperimentFlags.AddExperiment(flags)
 	return cmd
 }
 
@@ -108,7 +109,7 @@ func (f *heapFlags) checkAll(args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no command given: shadow heap -- java [ARGS...]")
 	}
-	return errors.Join(f.Flags.Check(), checkHeapFree(f.Env, args), checkCollectors("--collector", f.collectors), f.searchFlags.check(), f.experimentFlags.checkValues())
+	return errors.Join(f.Flags.Check(), checkHeapFree(f.Env, args), checkCollectors("--collector", f.collectors), f.searchFlags.check(), f.ExperimentFlags.CheckValues())
 }
 
 // checkCollectors replaces names of collectors by those that this program uses.
@@ -131,7 +132,7 @@ func (f *heapFlags) run(ctx context.Context, env console.Env, args []string) err
 	if err != nil {
 		return err
 	}
-	rows, err := heapsize.Find(ctx, f.runner(env, runner.Command(args)), dir, f.collectors, f.uncompressed, f.Search)
+	rows, err := heapsize.Find(ctx, f.Runner(env, runner.Command(args)), dir, f.collectors, f.uncompressed, f.Search)
 	if err != nil {
 		return err
 	}
