@@ -13,6 +13,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/experiments"
 	"stackagent/cmd/shadow/internal/fleet"
+	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/run"
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/cmd/shadow/internal/tgp"
@@ -129,7 +130,7 @@ func verbs(env console.Env) []*cobra.Command {
 		run.New(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newSchema(env), newMCP(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
 		newJoin(env), newBottle(env), newPath(env), newWhy(env), newWhatif(env), newWarmup(env), experiments.NewStack(env), experiments.NewScale(env), experiments.NewHeap(env), experiments.NewLBO(env), newGC(env), newLatency(env), newWaits(env),
-		newCheck(env), newDiff(env), experiments.NewCharacterize(env), newMonitors(env), newVertical(env),
+		newCheck(env), newDiff(env), experiments.NewCharacterize(env), layers.NewMonitors(env), layers.New(env),
 		newImport(env), tgp.New(env), newExport(env), run.NewAttach(env), run.NewDetach(env), newPageOf(env), newSessions(env), newTop(env), fleet.New(env),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/mcpserver"
 	"stackagent/granularity"
@@ -79,16 +80,16 @@ var toolVerbs = mcpserver.Verbs{
 		return d, err
 	},
 	Explain: func(env console.Env, dir, metric string) (any, error) {
-		f := verticalFlags{explain: metric}
-		v, err := f.load(env, dir)
+		f := layers.Flags{Explain: metric}
+		v, err := f.Load(env, dir)
 		if err != nil {
 			return nil, err
 		}
-		m, e, err := f.explainAsked(v)
+		m, e, err := f.ExplainAsked(v)
 		if err != nil {
 			return nil, err
 		}
-		noteGuarded(env, m)
+		layers.NoteGuarded(env, m)
 		return e, nil
 	},
 }

@@ -16,6 +16,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/experiments"
 	"stackagent/cmd/shadow/internal/fleet"
+	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/schemagen"
 	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/docs/schema"
@@ -93,7 +94,7 @@ func printedForms() map[string][]form {
 		"latency":        {{of: []latencyRow{}}},
 		"lbo":            {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: gccost.Several{}}},
 		"licenses":       {rows("", licenceColumns)},
-		"monitors":       {rows("", monitorColumns), rows("--not-available", absentColumns)},
+		"monitors":       {rows("", layers.MonitorColumns), rows("--not-available", layers.AbsentColumns)},
 		"path":           paths,
 		"scale":          {{of: experiments.StackJSON{}}},
 		"sessions ls":    {rows("", view.Sessions(time.Time{}, nil))},
@@ -105,8 +106,8 @@ func printedForms() map[string][]form {
 		"tgp fine":       class,
 		"threads":        {rows("", threads.Columns(false)), {with: "--virtual", of: virtual.Threads{}}},
 		"top":            {{of: live.JVM{}}, {with: "of several JVMs", of: live.Fleet{}}},
-		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: correlationRow{}}, {with: "--matrix", of: []correlationRow{}},
-			rows("--metrics", libraryColumns), rows("--samples", sampleColumns), {with: "--hypothesis", of: hypothesis.Result{}}, rows("--validate", perturb.GroupColumns)},
+		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: layers.CorrelationRow{}}, {with: "--matrix", of: []layers.CorrelationRow{}},
+			rows("--metrics", layers.LibraryColumns), rows("--samples", layers.SampleColumns), {with: "--hypothesis", of: hypothesis.Result{}}, rows("--validate", perturb.GroupColumns)},
 		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},
 		"warmup": {{of: warm.WarmupJSON{}}},
 		"whatif": {{of: whatifJSON{}}},

@@ -1,4 +1,4 @@
-package main
+package layers
 
 import (
 	"fmt"
@@ -55,11 +55,11 @@ func (v *verticalView) explained(m *formula.Metric, e *explain.Explanation) *fig
 }
 
 // overviewMetrics are drawn without a choice: those of them that the session has.
-var overviewMetrics = []string{defaultTarget, "task_backlog", "gc_share", "safepoint_share", "jit_share", "lock_wait_share",
+var overviewMetrics = []string{DefaultTarget, "task_backlog", "gc_share", "safepoint_share", "jit_share", "lock_wait_share",
 	"allocation_rate", "cpu_share", "run_queue_share", "steal_share", "fault_rate", "syscall_rate", "ipc"}
 
 // overview draws the metrics of --metric, or a choice of the library and what explains the phases of the throughput.
-func (f *verticalFlags) overview(env console.Env, v *verticalView) error {
+func (f *Flags) overview(env console.Env, v *verticalView) error {
 	p := v.drawing()
 	names, shown := v.defined, map[string]bool{} // monitors that are drawn
 	if len(names) == 0 {
@@ -88,7 +88,7 @@ func (f *verticalFlags) overview(env console.Env, v *verticalView) error {
 
 // addCauses marks the phases of the throughput and adds the first cause of each that is not shown.
 func (v *verticalView) addCauses(p *figure.Profile, shown map[string]bool) error {
-	m, err := v.rate("throughput", defaultTarget)
+	m, err := v.rate("throughput", DefaultTarget)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package layers
 
 import (
 	"maps"
@@ -18,7 +18,8 @@ import (
 	"stackagent/shadow/show/view"
 )
 
-func newMonitors(env console.Env) *cobra.Command {
+// NewMonitors is shadow monitors.
+func NewMonitors(env console.Env) *cobra.Command {
 	var l listflags.Flags
 	var match string
 	var absent bool
@@ -46,10 +47,10 @@ total over the session, a gauge with its mean.`,
 				return err
 			}
 			if absent {
-				return view.Rows(&l.Printer, absences(t), absentColumns)
+				return view.Rows(&l.Printer, absences(t), AbsentColumns)
 			}
 			rows := monitorRows(t, match)
-			if err := view.Rows(&l.Printer, rows, monitorColumns); err != nil || l.Format != "table" {
+			if err := view.Rows(&l.Printer, rows, MonitorColumns); err != nil || l.Format != "table" {
 				return err
 			}
 			if len(rows) == 0 {
@@ -85,7 +86,7 @@ func monitorRows(t *timeseries.Table, match string) (rows []*monitorRow) {
 	return rows
 }
 
-var monitorColumns = []listing.Column[*monitorRow]{
+var MonitorColumns = []listing.Column[*monitorRow]{
 	{Name: "layer", Title: "layer", Kind: listing.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(r *monitorRow) listing.Value { return listing.WordOf(string(r.Layer)) }},
 	{Name: "name", Title: "monitor", Kind: listing.Name, Doc: "name, with labels in braces", Value: func(r *monitorRow) listing.Value { return listing.NameOf(r.Series.Name) }},
 	{Name: "unit", Kind: listing.Word, Doc: "ns, bytes, tasks, ratio; empty: a plain count", Value: func(r *monitorRow) listing.Value { return listing.WordOf(r.Unit) }},
@@ -129,7 +130,7 @@ func absences(t *timeseries.Table) (rows []*absence) {
 	return rows
 }
 
-var absentColumns = []listing.Column[*absence]{
+var AbsentColumns = []listing.Column[*absence]{
 	{Name: "what", Title: "not available", Kind: listing.Name, Doc: "a monitor, or all below a prefix", Value: func(r *absence) listing.Value { return listing.NameOf(r.what) }},
 	{Name: "why", Title: "why", Kind: listing.Name, Wraps: true, Doc: "the reason", Value: func(r *absence) listing.Value { return listing.NameOf(r.why) }},
 }

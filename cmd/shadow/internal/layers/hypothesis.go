@@ -1,4 +1,4 @@
-package main
+package layers
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 )
 
 // hypothesis explains a session, and holds the first cause against runs of a command from which it was taken away.
-func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session string, command []string) error {
-	v, err := f.load(env, session)
+func (f *Flags) hypothesis(ctx context.Context, env console.Env, session string, command []string) error {
+	v, err := f.Load(env, session)
 	if err != nil {
 		return err
 	}
-	_, e, err := f.explainAsked(v)
+	_, e, err := f.ExplainAsked(v)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session
 	if !ok {
 		return errors.New("there is no cause to test")
 	}
-	if h.Metric, _, err = v.rangeOf(f.explain); err != nil { // as it was written, so that each run finds it
+	if h.Metric, _, err = v.rangeOf(f.Explain); err != nil { // as it was written, so that each run finds it
 		return err
 	}
 	with, ok := f.try(v, &h)
@@ -41,7 +41,7 @@ func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session
 	}
 	out := &hypothesis.Result{With: with, Command: command, Without: []explain.Trial{}}
 	for _, result := range r.Good(points[0], f.Repeat) {
-		other, err := f.load(env, r.Path(result))
+		other, err := f.Load(env, r.Path(result))
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (f *verticalFlags) hypothesis(ctx context.Context, env console.Env, session
 }
 
 // try looks at a session for a hypothesis.
-func (f *verticalFlags) try(v *verticalView, h *explain.Hypothesis) (explain.Trial, bool) {
+func (f *Flags) try(v *verticalView, h *explain.Hypothesis) (explain.Trial, bool) {
 	target, err := v.rate("--explain", h.Metric)
 	if err != nil {
 		return explain.Trial{}, false

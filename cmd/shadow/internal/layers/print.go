@@ -1,4 +1,4 @@
-package main
+package layers
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ import (
 )
 
 // phases lists when the throughput differs from its usual level, and why.
-func (f *verticalFlags) phases(env console.Env, v *verticalView) error {
-	m, err := v.rate("throughput", defaultTarget)
+func (f *Flags) phases(env console.Env, v *verticalView) error {
+	m, err := v.rate("throughput", DefaultTarget)
 	if err != nil {
 		return err
 	}
@@ -57,12 +57,12 @@ func showValue(v *float64, unit string) string {
 }
 
 // explanation prints what changed with a metric.
-func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
-	m, e, err := f.explainAsked(v)
+func (f *Flags) explanation(env console.Env, v *verticalView) error {
+	m, e, err := f.ExplainAsked(v)
 	if err != nil {
 		return err
 	}
-	noteGuarded(env, m)
+	NoteGuarded(env, m)
 	switch {
 	case f.output != "":
 		return files.WriteFigure(env, f.output, v.explained(m, e))
@@ -80,9 +80,9 @@ func (f *verticalFlags) explanation(env console.Env, v *verticalView) error {
 	return view.Rows(&f.Printer, append(e.Causes, e.Others...), explainedColumns)
 }
 
-// explainAsked explains what --explain asks for.
-func (f *verticalFlags) explainAsked(v *verticalView) (*formula.Metric, *explain.Explanation, error) {
-	name, in, err := v.rangeOf(f.explain)
+// ExplainAsked explains what --explain asks for.
+func (f *Flags) ExplainAsked(v *verticalView) (*formula.Metric, *explain.Explanation, error) {
+	name, in, err := v.rangeOf(f.Explain)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,8 +141,8 @@ func showP(p *float64) string {
 	return strconv.FormatFloat(*p, 'f', 3, 64)
 }
 
-// correlationRow is how two metrics go together; what cannot be computed is null.
-type correlationRow struct {
+// CorrelationRow is how two metrics go together; what cannot be computed is null.
+type CorrelationRow struct {
 	X           string             `json:"x"`
 	Y           string             `json:"y"`
 	Samples     int                `json:"samples"`
@@ -153,19 +153,19 @@ type correlationRow struct {
 	Cautions    []vertical.Caution `json:"cautions"`
 }
 
-func (f *verticalFlags) options(v *verticalView) vertical.Options {
+func (f *Flags) options(v *verticalView) vertical.Options {
 	width := float64(v.Table.Edges[v.Table.Len()]-v.Table.Edges[0]) / float64(v.Table.Len())
 	return vertical.Options{Use: v.use, MaxLag: min(int(math.Round(float64(f.lag)/width)), v.Table.Len()/2)}
 }
 
-func correlationOf(v *verticalView, x, y string, c vertical.Correlation) correlationRow {
+func correlationOf(v *verticalView, x, y string, c vertical.Correlation) CorrelationRow {
 	known := func(f float64) *float64 {
 		if math.IsNaN(f) {
 			return nil
 		}
 		return &f
 	}
-	r := correlationRow{X: x, Y: y, Samples: c.Samples, R: known(c.R), Spearman: known(c.Spearman),
+	r := CorrelationRow{X: x, Y: y, Samples: c.Samples, R: known(c.R), Spearman: known(c.Spearman),
 		LeaveOneOut: [2]*float64{known(c.LeaveOneOut[0]), known(c.LeaveOneOut[1])}, BestLagNs: v.Lag(c.BestLag), Cautions: c.Cautions}
 	if r.Cautions == nil {
 		r.Cautions = []vertical.Caution{}
@@ -174,7 +174,7 @@ func correlationOf(v *verticalView, x, y string, c vertical.Correlation) correla
 }
 
 // correlation prints how two metrics go together.
-func (f *verticalFlags) correlation(env console.Env, v *verticalView) error {
+func (f *Flags) correlation(env console.Env, v *verticalView) error {
 	m, err := v.several("--correlate", f.correlate)
 	if err != nil {
 		return err
@@ -184,14 +184,14 @@ func (f *verticalFlags) correlation(env console.Env, v *verticalView) error {
 	}
 	c := vertical.Correlate(m[0].Values, m[1].Values, f.options(v))
 	row := correlationOf(v, m[0].Name, m[1].Name, c)
-	noteGuarded(env, m...)
+	NoteGuarded(env, m...)
 	switch {
 	case f.output != "":
 		return files.WriteFigure(env, f.output, scatterOf(m[0], m[1], c))
 	case f.Format == "json":
 		return view.Encode(env.Out, row)
 	}
-	return f.printCorrelations(env, []correlationRow{row})
+	return f.printCorrelations(env, []CorrelationRow{row})
 }
 
 func (v *verticalView) several(flag, list string) (out []*formula.Metric, err error) {
@@ -206,7 +206,7 @@ func (v *verticalView) several(flag, list string) (out []*formula.Metric, err er
 }
 
 // correlations prints how each pair of metrics goes together.
-func (f *verticalFlags) correlations(env console.Env, v *verticalView) error {
+func (f *Flags) correlations(env console.Env, v *verticalView) error {
 	m, err := v.several("--matrix", f.matrix)
 	if err != nil {
 		return err
@@ -220,11 +220,11 @@ func (f *verticalFlags) correlations(env console.Env, v *verticalView) error {
 		series = append(series, vertical.Series{Name: m.Name, Values: m.Values})
 	}
 	cells := vertical.Matrix(series, f.options(v))
-	noteGuarded(env, m...)
+	NoteGuarded(env, m...)
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, matrixOf(m, cells))
 	}
-	var rows []correlationRow
+	var rows []CorrelationRow
 	for i := range m {
 		for j := i + 1; j < len(m); j++ {
 			rows = append(rows, correlationOf(v, m[i].Name, m[j].Name, cells[i][j]))
@@ -236,7 +236,7 @@ func (f *verticalFlags) correlations(env console.Env, v *verticalView) error {
 	return f.printCorrelations(env, rows)
 }
 
-func (f *verticalFlags) printCorrelations(env console.Env, rows []correlationRow) error {
+func (f *Flags) printCorrelations(env console.Env, rows []CorrelationRow) error {
 	if err := view.Rows(&f.Printer, rows, correlationColumns); err != nil || f.Format != "table" {
 		return err
 	}
@@ -252,16 +252,16 @@ func (f *verticalFlags) printCorrelations(env console.Env, rows []correlationRow
 	return nil
 }
 
-var correlationColumns = []listing.Column[correlationRow]{
-	{Name: "x", Title: "x", Kind: listing.Name, Doc: "the one metric", Value: func(r correlationRow) listing.Value { return listing.NameOf(r.X) }},
-	{Name: "y", Title: "y", Kind: listing.Name, Doc: "the other one", Value: func(r correlationRow) listing.Value { return listing.NameOf(r.Y) }},
-	{Name: "samples", Title: "samples", Kind: listing.Int, Unit: listing.Count, Doc: "samples in which both have a value", Value: func(r correlationRow) listing.Value { return listing.IntOf(r.Samples) }},
-	rColumn("r", "Pearson's coefficient", func(r correlationRow) *float64 { return r.R }),
-	rColumn("spearman", "Spearman's coefficient, of the ranks", func(r correlationRow) *float64 { return r.Spearman }),
-	rColumn("leave_one_out_low", "the smallest r without one of the samples", func(r correlationRow) *float64 { return r.LeaveOneOut[0] }),
-	rColumn("leave_one_out_high", "the largest r without one of the samples", func(r correlationRow) *float64 { return r.LeaveOneOut[1] }),
-	{Name: "best_lag_ns", Title: "lag", Kind: listing.Int, Unit: listing.Ns, Doc: "how long y follows x; below 0: x follows y; 0: no other lag is better", Value: func(r correlationRow) listing.Value { return listing.IntOf(r.BestLagNs) }},
-	{Name: "cautions", Title: "cautions", Kind: listing.Word, Doc: "reasons to look at the scatter plot", Value: func(r correlationRow) listing.Value {
+var correlationColumns = []listing.Column[CorrelationRow]{
+	{Name: "x", Title: "x", Kind: listing.Name, Doc: "the one metric", Value: func(r CorrelationRow) listing.Value { return listing.NameOf(r.X) }},
+	{Name: "y", Title: "y", Kind: listing.Name, Doc: "the other one", Value: func(r CorrelationRow) listing.Value { return listing.NameOf(r.Y) }},
+	{Name: "samples", Title: "samples", Kind: listing.Int, Unit: listing.Count, Doc: "samples in which both have a value", Value: func(r CorrelationRow) listing.Value { return listing.IntOf(r.Samples) }},
+	rColumn("r", "Pearson's coefficient", func(r CorrelationRow) *float64 { return r.R }),
+	rColumn("spearman", "Spearman's coefficient, of the ranks", func(r CorrelationRow) *float64 { return r.Spearman }),
+	rColumn("leave_one_out_low", "the smallest r without one of the samples", func(r CorrelationRow) *float64 { return r.LeaveOneOut[0] }),
+	rColumn("leave_one_out_high", "the largest r without one of the samples", func(r CorrelationRow) *float64 { return r.LeaveOneOut[1] }),
+	{Name: "best_lag_ns", Title: "lag", Kind: listing.Int, Unit: listing.Ns, Doc: "how long y follows x; below 0: x follows y; 0: no other lag is better", Value: func(r CorrelationRow) listing.Value { return listing.IntOf(r.BestLagNs) }},
+	{Name: "cautions", Title: "cautions", Kind: listing.Word, Doc: "reasons to look at the scatter plot", Value: func(r CorrelationRow) listing.Value {
 		var words []string
 		for _, c := range r.Cautions {
 			words = append(words, string(c))
@@ -270,10 +270,10 @@ var correlationColumns = []listing.Column[correlationRow]{
 	}},
 }
 
-func rColumn(name, doc string, of func(correlationRow) *float64) listing.Column[correlationRow] {
-	return listing.Column[correlationRow]{Name: name, Title: strings.ReplaceAll(strings.TrimPrefix(name, "leave_one_out_"), "_", " "), Kind: listing.Float, Optional: true, Doc: doc,
-		Value: func(r correlationRow) listing.Value { return listing.Opt(of(r), listing.FloatOf) },
-		Show: func(r correlationRow) string {
+func rColumn(name, doc string, of func(CorrelationRow) *float64) listing.Column[CorrelationRow] {
+	return listing.Column[CorrelationRow]{Name: name, Title: strings.ReplaceAll(strings.TrimPrefix(name, "leave_one_out_"), "_", " "), Kind: listing.Float, Optional: true, Doc: doc,
+		Value: func(r CorrelationRow) listing.Value { return listing.Opt(of(r), listing.FloatOf) },
+		Show: func(r CorrelationRow) string {
 			if v := of(r); v != nil {
 				return strconv.FormatFloat(*v, 'f', 3, 64)
 			}
@@ -282,11 +282,11 @@ func rColumn(name, doc string, of func(correlationRow) *float64) listing.Column[
 }
 
 // listMetrics prints the library.
-func (f *verticalFlags) listMetrics(v *verticalView) error {
-	return view.Rows(&f.Printer, v.Metrics.Library(), libraryColumns)
+func (f *Flags) listMetrics(v *verticalView) error {
+	return view.Rows(&f.Printer, v.Metrics.Library(), LibraryColumns)
 }
 
-var libraryColumns = []listing.Column[formula.Available]{
+var LibraryColumns = []listing.Column[formula.Available]{
 	{Name: "name", Title: "metric", Kind: listing.Word, Doc: "its name", Value: func(m formula.Available) listing.Value { return listing.WordOf(m.Name) }},
 	{Name: "unit", Title: "unit", Kind: listing.Word, Doc: "of its values", Value: func(m formula.Available) listing.Value { return listing.WordOf(m.Unit) }},
 	{Name: "expression", Title: "expression", Kind: listing.Name, Doc: "what it is computed from", Value: func(m formula.Available) listing.Value { return listing.NameOf(m.Expr) }},
@@ -306,7 +306,7 @@ type sampleRow struct {
 	value    float64
 }
 
-var sampleColumns = []listing.Column[sampleRow]{
+var SampleColumns = []listing.Column[sampleRow]{
 	{Name: "from_ns", Title: "from", Kind: listing.Int, Unit: listing.Ns, Doc: "start of the sample, since the start of the session", Value: func(r sampleRow) listing.Value { return listing.IntOf(r.from) }},
 	{Name: "to_ns", Title: "to", Kind: listing.Int, Unit: listing.Ns, Doc: "its end", Value: func(r sampleRow) listing.Value { return listing.IntOf(r.to) }},
 	{Name: "layer", Title: "layer", Kind: listing.Word, Doc: "of the monitor; empty: of several", Value: func(r sampleRow) listing.Value { return listing.WordOf(r.metric.Layer) }},
@@ -316,13 +316,13 @@ var sampleColumns = []listing.Column[sampleRow]{
 }
 
 // sampledMetrics are the metrics that --samples lists: those of --metric, or else all monitors.
-func (f *verticalFlags) sampledMetrics(env console.Env, v *verticalView) (all []*formula.Metric, err error) {
+func (f *Flags) sampledMetrics(env console.Env, v *verticalView) (all []*formula.Metric, err error) {
 	for _, name := range v.defined {
 		m, err := v.metric("--metric", name)
 		if err != nil {
 			return nil, err
 		}
-		noteGuarded(env, m)
+		NoteGuarded(env, m)
 		all = append(all, m)
 	}
 	if len(all) > 0 {
@@ -338,13 +338,13 @@ func (f *verticalFlags) sampledMetrics(env console.Env, v *verticalView) (all []
 }
 
 // listSamples prints the values of metrics; samples without a value have no row.
-func (f *verticalFlags) listSamples(env console.Env, v *verticalView) error {
+func (f *Flags) listSamples(env console.Env, v *verticalView) error {
 	metrics, err := f.sampledMetrics(env, v)
 	if err != nil {
 		return err
 	}
 	write := func(w io.Writer, file bool) error {
-		sink := view.Stream(&f.Printer, w, file, sampleColumns)
+		sink := view.Stream(&f.Printer, w, file, SampleColumns)
 		left, cut := f.Limit(), false
 		for _, m := range metrics {
 			for i, value := range m.Values {

@@ -1,4 +1,4 @@
-package main
+package layers
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ func (f *validateFlags) split(cmd *cobra.Command, args []string) (session, comma
 }
 
 // checkRuns checks what the runs need. A session is explained; without one, --validate looks at the monitors alone.
-func (f *verticalFlags) checkRuns(session, command []string) error {
+func (f *Flags) checkRuns(session, command []string) error {
 	switch {
 	case !f.validate && len(command) > 0:
 		return console.Usagef("a command after -- goes with --validate")
@@ -55,9 +55,9 @@ func (f *verticalFlags) checkRuns(session, command []string) error {
 		return listflags.OneSession(nil, session)
 	case len(command) == 0:
 		return console.Usagef("--validate runs a command: give it after --")
-	case f.explain != "" && len(session) != 1:
+	case f.Explain != "" && len(session) != 1:
 		return console.Usagef("--explain with --validate: give the session to explain, and the command without the cause after --")
-	case f.explain == "" && len(session) > 0:
+	case f.Explain == "" && len(session) > 0:
 		return console.Usagef("--validate compares runs of the command; a session goes with --explain")
 	case f.Repeat < 1 || f.Repeat > run.MaxRepeat:
 		return console.Usagef("--repeat %d: use a number from 1 to %d", f.Repeat, run.MaxRepeat)

@@ -1,4 +1,4 @@
-package main
+package layers
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func spanOf(start units.MonoNs, from, to time.Duration) activity.Span {
 }
 
 // grid chooses the samples: of a fixed length, or from event to event.
-func (f *verticalFlags) grid(s *session.Session, window *activity.Span, o *timeseries.Options) (err error) {
+func (f *Flags) grid(s *session.Session, window *activity.Span, o *timeseries.Options) (err error) {
 	whole := activity.Span{From: s.Manifest.StartNs, To: s.Manifest.StartNs + units.MonoNs(s.Duration())}
 	if window != nil {
 		whole = *window

@@ -1,4 +1,5 @@
-package main
+// Package layers is shadow vertical and monitors: what a session has measured over time, by layer, and what moves with a metric.
+package layers
 
 import (
 	"cmp"
@@ -25,8 +26,8 @@ import (
 	"stackagent/shadow/session"
 )
 
-// verticalFlags are the flags of shadow vertical.
-type verticalFlags struct {
+// Flags are the flags of shadow vertical.
+type Flags struct {
 	listflags.Flags
 	window    choice.Window
 	every     string
@@ -35,7 +36,7 @@ type verticalFlags struct {
 	matrix    string
 	where     string
 	lag       time.Duration
-	explain   string
+	Explain   string
 	metrics   bool
 	samples   bool
 	output    string
@@ -44,11 +45,12 @@ type verticalFlags struct {
 	executions []timeseries.Execution // that are the samples; nil: they follow each other
 }
 
-// defaultTarget is the metric whose phases are listed.
-const defaultTarget = "task_throughput"
+// DefaultTarget is the metric whose phases are listed.
+const DefaultTarget = "task_throughput"
 
-func newVertical(env console.Env) *cobra.Command {
-	var f verticalFlags
+// New is shadow vertical.
+func New(env console.Env) *cobra.Command {
+	var f Flags
 	cmd := &cobra.Command{
 		Use:   "vertical DIR",
 		Short: "The vertical profile: what moves with a metric, over all layers from the program to the hardware",
@@ -91,7 +93,7 @@ the supposed cause, and the runs confirm the explanation or refute it.`,
 				return err
 			}
 			switch {
-			case f.validate && f.explain != "":
+			case f.validate && f.Explain != "":
 				return f.hypothesis(cmd.Context(), env, args[0], command)
 			case f.validate:
 				return f.perturbed(cmd.Context(), env, &f.Flags, command)
@@ -103,7 +105,7 @@ the supposed cause, and the runs confirm the explanation or refute it.`,
 	return cmd
 }
 
-func (f *verticalFlags) addTo(cmd *cobra.Command, env console.Env) {
+func (f *Flags) addTo(cmd *cobra.Command, env console.Env) {
 	f.AddTo(cmd, env, true, "table", "json", "csv", "parquet")
 	f.window.AddTo(cmd)
 	flags := cmd.Flags()
@@ -113,19 +115,19 @@ func (f *verticalFlags) addTo(cmd *cobra.Command, env console.Env) {
 	flags.StringVar(&f.matrix, "matrix", "", "how each pair of metrics goes together: `A,B,C...`")
 	flags.StringVar(&f.where, "where", "", "only samples in which this holds: `CONDITION`, as 'gc_running == 0 and os.steal_ns < 1ms'")
 	flags.DurationVar(&f.lag, "lag", 200*time.Millisecond, "the longest lag that --correlate and --matrix look for")
-	flags.StringVar(&f.explain, "explain", "", "what changed with a metric: `METRIC[@FROM..TO]`")
+	flags.StringVar(&f.Explain, "explain", "", "what changed with a metric: `METRIC[@FROM..TO]`")
 	flags.BoolVar(&f.metrics, "metrics", false, "list the named metrics, and which of them this session has")
 	flags.BoolVar(&f.samples, "samples", false, "list the value of each metric of --metric (default: of each monitor) in each sample")
 	f.validateFlags.addTo(flags)
 	flags.StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf, or the rows of --format parquet to FILE")
 }
 
-func (f *verticalFlags) check() error {
+func (f *Flags) check() error {
 	if err := errors.Join(f.Flags.Check(), f.window.Check()); err != nil {
 		return err
 	}
 	var asked []string
-	for name, is := range map[string]bool{"--correlate": f.correlate != "", "--matrix": f.matrix != "", "--explain": f.explain != "", "--metrics": f.metrics, "--samples": f.samples} {
+	for name, is := range map[string]bool{"--correlate": f.correlate != "", "--matrix": f.matrix != "", "--explain": f.Explain != "", "--metrics": f.metrics, "--samples": f.samples} {
 		if is {
 			asked = append(asked, name)
 		}
@@ -159,8 +161,8 @@ type verticalView struct {
 	defined []string
 }
 
-func (f *verticalFlags) show(env console.Env, dir string) error {
-	v, err := f.load(env, dir)
+func (f *Flags) show(env console.Env, dir string) error {
+	v, err := f.Load(env, dir)
 	if err != nil {
 		return err
 	}
@@ -173,7 +175,7 @@ func (f *verticalFlags) show(env console.Env, dir string) error {
 		return f.correlation(env, v)
 	case f.matrix != "":
 		return f.correlations(env, v)
-	case f.explain != "":
+	case f.Explain != "":
 		return f.explanation(env, v)
 	case f.output != "":
 		return f.overview(env, v)
@@ -181,7 +183,8 @@ func (f *verticalFlags) show(env console.Env, dir string) error {
 	return f.phases(env, v)
 }
 
-func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error) {
+// Load reads the session in dir over the samples that the flags ask for.
+func (f *Flags) Load(env console.Env, dir string) (*verticalView, error) {
 	s, err := env.Open(dir)
 	if err != nil {
 		return nil, err
@@ -235,7 +238,7 @@ func (f *verticalFlags) load(env console.Env, dir string) (*verticalView, error)
 const mostExecutions = 50_000
 
 // table is the session over the samples that --every asks for.
-func (f *verticalFlags) table(s *session.Session, span *activity.Span, o timeseries.Options) (*timeseries.Table, error) {
+func (f *Flags) table(s *session.Session, span *activity.Span, o timeseries.Options) (*timeseries.Table, error) {
 	if class, ok := strings.CutPrefix(f.every, "task:"); ok {
 		if !f.samples && f.correlate == "" && f.matrix == "" && !f.metrics {
 			return nil, console.Usagef("--every task:%s has no time axis: use it with --correlate, --matrix or --samples", class)
@@ -291,8 +294,8 @@ func (v *verticalView) rate(flag, expression string) (*formula.Metric, error) {
 	return r, nil
 }
 
-// noteGuarded notes samples without a value because of a tiny denominator.
-func noteGuarded(env console.Env, metrics ...*formula.Metric) {
+// NoteGuarded notes samples without a value because of a tiny denominator.
+func NoteGuarded(env console.Env, metrics ...*formula.Metric) {
 	for _, m := range metrics {
 		if m.Guarded > 0 {
 			env.Note("%s: no value in %d of %d samples, whose denominator is 0 or below %s of the usual", m.Name, m.Guarded, len(m.Values), units.FormatPercent(formula.TinyShare))
