@@ -16,6 +16,7 @@ import (
 	"stackagent/granularity/bottle"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/session/catalog"
 	"stackagent/shadow/session/iteration"
 	"stackagent/shadow/show/figure"
 )
@@ -120,7 +121,7 @@ type sessionGraph struct {
 
 func (f *bottleFlags) run(env console.Env, dirs []string) error {
 	var graphs []sessionGraph
-	labels := folderLabels(dirs)
+	labels := catalog.FolderLabels(dirs)
 	for i, dir := range dirs {
 		more, err := f.graphs(env, dir)
 		if err != nil {

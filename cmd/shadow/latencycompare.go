@@ -9,6 +9,7 @@ import (
 	"stackagent/granularity/latency"
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
+	"stackagent/shadow/session/catalog"
 	"stackagent/shadow/show/figure"
 	"stackagent/shadow/show/view"
 	"stackagent/shadow/store"
@@ -25,9 +26,9 @@ type configurations struct {
 func newConfigurations(dirs []string) *configurations {
 	c := &configurations{of: make([]int, len(dirs))}
 	for i, dir := range dirs {
-		name, k := configurationOf(dir), -1
+		name, k := catalog.ConfigurationOf(dir), -1
 		for at := range i { // a folder that is no run of another is a configuration of its own, even if it is named twice
-			if name != filepath.Clean(dir) && configurationOf(dirs[at]) == name && filepath.Dir(filepath.Clean(dirs[at])) == name {
+			if name != filepath.Clean(dir) && catalog.ConfigurationOf(dirs[at]) == name && filepath.Dir(filepath.Clean(dirs[at])) == name {
 				k = c.of[at]
 			}
 		}
@@ -58,7 +59,7 @@ func (c *configurations) know(session int, jvm store.JVM) {
 func (c *configurations) labels() []string {
 	names := c.jvm
 	if len(distinct(names)) < len(names) || len(names) == 1 || slices.Contains(names, "") {
-		names = numbered(folderLabels(c.dirs))
+		names = numbered(catalog.FolderLabels(c.dirs))
 	}
 	out := make([]string, len(c.of))
 	for i, k := range c.of {
@@ -168,4 +169,15 @@ func (f *latencyFlags) compare(rows []*latencyRow) error {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return view.Table(f.Out, f.TableOptions(false), names, columns)
+}
+
+// distinct are the values without repetitions, in order.
+func distinct(values []string) []string {
+	var out []string
+	for _, v := range values {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }

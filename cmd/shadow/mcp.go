@@ -14,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/mcpserver"
+	"stackagent/cmd/shadow/internal/sessions"
 	"stackagent/granularity"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/show/view"
@@ -55,7 +56,7 @@ func inStore(dir string) ([]string, error) { return choice.AtMostBelow(dir, 100_
 // toolVerbs are the functions of verbs that tools call, with what their flags are by default.
 var toolVerbs = mcpserver.Verbs{
 	Below:    inStore,
-	Sessions: listedIn,
+	Sessions: sessions.ListedIn,
 	Stats: func(env console.Env, dir string, inUnits bool) (any, error) {
 		return choice.Summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
 	},

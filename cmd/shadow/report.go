@@ -73,6 +73,12 @@ func newReport(env console.Env) *cobra.Command {
 	return cmd
 }
 
+// reportIn writes the report of the session in dir there, as the verb does without flags, and gives its path.
+func reportIn(env console.Env, dir string) (string, error) {
+	f := reportFlags{formats: []string{"svg"}}
+	return filepath.Join(dir, reportName), f.write(env, []string{dir})
+}
+
 // extension is the format that the name of the output asks for, "" for a folder.
 func (f *reportFlags) extension() string {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(f.output)), ".")

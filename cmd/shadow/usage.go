@@ -11,6 +11,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/text"
 )
 
@@ -70,7 +71,7 @@ func explainArguments(cmd *cobra.Command) {
 		case err == nil || errors.As(err, &usage):
 			return err
 		case cmd.HasSubCommands():
-			return knownVerb(cmd, args)
+			return listflags.KnownVerb(cmd, args)
 		case len(args) > 0 && !strings.Contains(cmd.Use, " "):
 			return console.Usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 		}
@@ -90,10 +91,10 @@ func addHelpers(root *cobra.Command) {
 				if err == nil && !of.HasSubCommands() {
 					return nil
 				}
-				return knownVerb(of, rest)
+				return listflags.KnownVerb(of, rest)
 			}
 		case "completion":
-			cmd.Args = knownVerb
+			cmd.Args = listflags.KnownVerb
 			cmd.RunE = func(*cobra.Command, []string) error {
 				return console.Usagef("missing shell: shadow completion bash, zsh, fish or powershell")
 			}

@@ -12,6 +12,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/shadow/session/catalog"
 	"stackagent/shadow/show/figure"
 	"stackagent/shadow/show/warm"
 )
@@ -87,7 +88,7 @@ func (f *warmupFlags) check() error {
 func (f *warmupFlags) run(env console.Env, dirs []string) error {
 	f.Study.Printer, f.Of = &f.Flags.Printer, f.IterationsOf
 	var runs []*warm.Run
-	labels := folderLabels(dirs)
+	labels := catalog.FolderLabels(dirs)
 	for i, dir := range dirs {
 		s, err := env.Open(dir)
 		if err != nil {

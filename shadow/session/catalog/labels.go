@@ -1,14 +1,13 @@
-package main
+package catalog
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
-// folderLabels tell session folders apart: their paths without the parts that all share at the beginning and at
+// FolderLabels tell session folders apart: their paths without the parts that all share at the beginning and at
 // the end. out/threads-1/run-1 and out/threads-2/run-1 are threads-1 and threads-2.
-func folderLabels(dirs []string) []string {
+func FolderLabels(dirs []string) []string {
 	parts := make([][]string, len(dirs))
 	for i, dir := range dirs {
 		parts[i] = strings.Split(filepath.ToSlash(filepath.Clean(dir)), "/")
@@ -48,24 +47,13 @@ func trimEqual(parts [][]string, cut func([]string) (end string, left []string))
 	return true
 }
 
-// configurationOf is the configuration of a run in a folder of repeated runs, as shadow scale makes it: DIR/run-2 is a run of
+// ConfigurationOf is the configuration of a run in a folder of repeated runs, as shadow scale makes it: DIR/run-2 is a run of
 // DIR. Any other folder is a configuration of its own.
-func configurationOf(dir string) string {
+func ConfigurationOf(dir string) string {
 	clean := filepath.Clean(dir)
 	base := filepath.Base(clean)
 	if n, ok := strings.CutPrefix(base, "run-"); ok && n != "" && strings.Trim(n, "0123456789") == "" && filepath.Dir(clean) != "." {
 		return filepath.Dir(clean)
 	}
 	return clean
-}
-
-// distinct are the values without repetitions, in order.
-func distinct(values []string) []string {
-	var out []string
-	for _, v := range values {
-		if !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
 }

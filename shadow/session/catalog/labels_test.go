@@ -1,4 +1,4 @@
-package main
+package catalog
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ func TestFolderLabels(t *testing.T) {
 		{[]string{"out", "out/old"}, []string{"out", "out/old"}},
 		{[]string{"/tmp/before", "after"}, []string{"/tmp/before", "after"}},
 	} {
-		if got := folderLabels(c.dirs); !slices.Equal(got, c.want) {
+		if got := FolderLabels(c.dirs); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.dirs, got, c.want)
 		}
 	}
@@ -26,7 +26,7 @@ func TestConfigurationOf(t *testing.T) {
 		"out/threads-2/run-1": "out/threads-2", "out/threads-2/run-17/": "out/threads-2", "out/threads-2": "out/threads-2",
 		"out/run-x": "out/run-x", "out/run-": "out/run-", "run-1": "run-1",
 	} {
-		if got := configurationOf(dir); got != want {
+		if got := ConfigurationOf(dir); got != want {
 			t.Errorf("%s: %s, want %s", dir, got, want)
 		}
 	}

@@ -1,4 +1,5 @@
-package main
+// Package sessions is shadow sessions: it lists, opens, labels and deletes what is stored.
+package sessions
 
 import (
 	"context"
@@ -33,7 +34,8 @@ const defaultPlace = `Without a folder, it looks in the current directory: at th
 shadow run makes them, and at the sessions in them. shadow-store, the default store of
 shadow serve, is one of these.`
 
-func newSessions(env console.Env) *cobra.Command {
+// New is shadow sessions. report writes the report of the session in a folder there and gives its path.
+func New(env console.Env, report func(dir string) (string, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List, open, label and delete sessions",
@@ -45,14 +47,14 @@ folder named last, that is meant.`,
 		Example: `  shadow sessions ls
   shadow stats last
   shadow sessions rm --older-than 720h /var/lib/shadow`,
-		Args: knownVerb,
+		Args: listflags.KnownVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(env.Err)
 			_ = cmd.Help()
 			return console.Usagef("missing command")
 		},
 	}
-	cmd.AddCommand(newSessionsList(env), newSessionsRemove(env), newSessionsOpen(env), newSessionsLabel(env))
+	cmd.AddCommand(newSessionsList(env), newSessionsRemove(env), newSessionsOpen(env, report), newSessionsLabel(env))
 	return cmd
 }
 
@@ -101,11 +103,11 @@ func sessionsIn(dirs []string) ([]catalog.Found, error) {
 	if len(dirs) == 0 {
 		return catalog.Default()
 	}
-	return listedIn(dirs...)
+	return ListedIn(dirs...)
 }
 
-// listedIn lists the sessions of folders and of object stores, the newest first.
-func listedIn(dirs ...string) ([]catalog.Found, error) {
+// ListedIn lists the sessions of folders and of object stores, the newest first.
+func ListedIn(dirs ...string) ([]catalog.Found, error) {
 	var all []catalog.Found
 	for _, dir := range dirs {
 		var found []catalog.Found
@@ -210,7 +212,7 @@ func toRemove(env console.Env, args []string, age time.Duration) ([]catalog.Foun
 		if err != nil {
 			return nil, err
 		}
-		in, err := listedIn(dir)
+		in, err := ListedIn(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +247,7 @@ func leftover(env console.Env, dir string) ([]catalog.Found, error) {
 
 // oldSessions are those of stores that began long ago and have ended.
 func oldSessions(env console.Env, stores []string, age time.Duration) ([]catalog.Found, error) {
-	all, err := listedIn(stores...)
+	all, err := ListedIn(stores...)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +299,7 @@ func deleteSession(dir string) error {
 	return catalog.Delete(dir)
 }
 
-func newSessionsOpen(env console.Env) *cobra.Command {
+func newSessionsOpen(env console.Env, report func(dir string) (string, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   "open [DIR|STORE]",
 		Short: "Write the report of a session and open it in a browser",
@@ -305,7 +307,7 @@ func newSessionsOpen(env console.Env) *cobra.Command {
 opens the report in the browser; elsewhere it prints the address.`,
 		Example: "  shadow sessions open\n  shadow sessions open /var/lib/shadow",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			dir, err := newest(env, args)
 			if err != nil {
 				return err
@@ -313,12 +315,11 @@ opens the report in the browser; elsewhere it prints the address.`,
 			if objectstore.Remote(dir) {
 				return fmt.Errorf("%s is in an object store: write its report with shadow report %[1]s -o FILE.html", dir)
 			}
-			report := newReport(env)
-			report.SetContext(cmd.Context())
-			if err := report.RunE(report, []string{dir}); err != nil {
+			path, err := report(dir)
+			if err != nil {
 				return err
 			}
-			return openInBrowser(env, filepath.Join(dir, reportName))
+			return openInBrowser(env, path)
 		},
 	}
 }
@@ -332,7 +333,7 @@ func newest(env console.Env, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := listedIn(dir)
+	found, err := ListedIn(dir)
 	if err != nil {
 		return "", err
 	}
