@@ -19,6 +19,7 @@ import (
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/cmd/shadow/internal/sessions"
 	"stackagent/cmd/shadow/internal/tgp"
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session/remotefs"
@@ -118,7 +119,7 @@ func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
 		run.New(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newSchema(env), newMCP(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
-		newJoin(env), newBottle(env), newPath(env), newWhy(env), newWhatif(env), newWarmup(env), experiments.NewStack(env), experiments.NewScale(env), experiments.NewHeap(env), experiments.NewLBO(env), newGC(env), newLatency(env), newWaits(env),
+		newJoin(env), times.NewBottle(env), times.NewPath(env), newWhy(env), times.NewWhatif(env), times.NewWarmup(env), experiments.NewStack(env), experiments.NewScale(env), experiments.NewHeap(env), experiments.NewLBO(env), times.NewGC(env), times.NewLatency(env), newWaits(env),
 		newCheck(env), newDiff(env), experiments.NewCharacterize(env), layers.NewMonitors(env), layers.New(env),
 		newImport(env), tgp.New(env), newExport(env), run.NewAttach(env), run.NewDetach(env), newPageOf(env), sessions.New(env, func(dir string) (string, error) { return reportIn(env, dir) }), newTop(env), fleet.New(env),
 	}

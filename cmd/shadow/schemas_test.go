@@ -19,6 +19,7 @@ import (
 	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/schemagen"
 	"stackagent/cmd/shadow/internal/tgp"
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/docs/schema"
 	"stackagent/granularity"
 	"stackagent/granularity/lbo"
@@ -71,13 +72,13 @@ func printedForms() map[string][]form {
 	tasks.extra = "a further metric of the session, such as alloc or an event of the kernel; docs/metrics.md has their units"
 	inUnits := rows("--units", view.UnitsOfWork(s))
 	inUnits.extra = tasks.extra
-	paths := []form{rows("--by part", partColumns(0))}
+	paths := []form{rows("--by part", times.PartColumns(0))}
 	for _, by := range []string{"class", "site", "thread", "kind"} {
-		paths = append(paths, rows("--by "+by, pathColumns(by, 0)))
+		paths = append(paths, rows("--by "+by, times.PathColumns(by, 0)))
 	}
 	class := []form{{of: tgp.Classes{}}}
 	return map[string][]form{
-		"bottle":         {{of: bottleJSON{}}, {with: "of several sessions, iterations or parts", of: []bottleJSON{}}},
+		"bottle":         {{of: times.BottleJSON{}}, {with: "of several sessions, iterations or parts", of: []times.BottleJSON{}}},
 		"characterize":   {{of: &characterize.Set{}}},
 		"check":          {{of: &budget.Report{}}},
 		"diff":           {{of: diff.Diff{}}},
@@ -91,7 +92,7 @@ func printedForms() map[string][]form {
 		"gc":             {{of: gcreport.Report{}}},
 		"heap":           {{of: heapsize.Row{}}, {with: "of several collectors or pointers", of: []heapsize.Row{}}},
 		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
-		"latency":        {{of: []latencyRow{}}},
+		"latency":        {{of: []times.LatencyRow{}}},
 		"lbo":            {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: gccost.Several{}}},
 		"licenses":       {rows("", licenceColumns)},
 		"monitors":       {rows("", layers.MonitorColumns), rows("--not-available", layers.AbsentColumns)},
@@ -110,7 +111,7 @@ func printedForms() map[string][]form {
 			rows("--metrics", layers.LibraryColumns), rows("--samples", layers.SampleColumns), {with: "--hypothesis", of: hypothesis.Result{}}, rows("--validate", perturb.GroupColumns)},
 		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},
 		"warmup": {{of: warm.WarmupJSON{}}},
-		"whatif": {{of: whatifJSON{}}},
+		"whatif": {{of: times.WhatifJSON{}}},
 		"why":    {{of: account.Session{}}},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -53,7 +54,7 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 			if err != nil {
 				return err
 			}
-			g, err := graphOf(env, s, &f.window)
+			g, err := times.GraphOf(env, s, &f.window)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"stackagent/shadow/show/view"
 )
 
-// bottleJSON is a bottle graph; its names are promised.
-type bottleJSON struct {
+// BottleJSON is a bottle graph; its names are promised.
+type BottleJSON struct {
 	Session   string       `json:"session,omitempty"` // of several: its folder
 	Iteration int          `json:"iteration,omitempty"`
 	FromNs    units.MonoNs `json:"from_ns"`
@@ -44,8 +44,8 @@ func heightOfFirst(first sessionGraph, height float64) float64 {
 	return height / max(first.HeightNs(""), 1)
 }
 
-func (f *bottleFlags) json(g, first sessionGraph) bottleJSON {
-	out := bottleJSON{
+func (f *bottleFlags) json(g, first sessionGraph) BottleJSON {
+	out := BottleJSON{
 		Iteration: g.iteration, FromNs: g.From, ToNs: g.To, Threads: []boxJSON{}, Counts: "running",
 		BusyNs: g.BusyNs, UnknownNs: g.UnknownNs, Lost: g.of.Lost, Source: g.of.Source, Account: g.of.Account,
 	}
@@ -69,7 +69,7 @@ func (f *bottleFlags) json(g, first sessionGraph) bottleJSON {
 func (f *bottleFlags) print(graphs []sessionGraph) error {
 	switch {
 	case f.Format == "json" && (f.every > 0 || f.several || f.each):
-		out := make([]bottleJSON, len(graphs))
+		out := make([]BottleJSON, len(graphs))
 		for i, g := range graphs {
 			out[i] = f.json(g, graphs[0])
 		}

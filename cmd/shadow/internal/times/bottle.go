@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"errors"
@@ -35,7 +35,8 @@ type bottleFlags struct {
 	several bool // sessions
 }
 
-func newBottle(env console.Env) *cobra.Command {
+// NewBottle is shadow bottle.
+func NewBottle(env console.Env) *cobra.Command {
 	var f bottleFlags
 	cmd := &cobra.Command{
 		Use:   "bottle DIR...",
@@ -87,7 +88,7 @@ const maxWindows = 100_000
 
 func (f *bottleFlags) check(sessions int) error {
 	f.several, f.window.Gaps = sessions > 1, f.each
-	if err := errors.Join(f.Flags.Check(), checkGroup(f.group), files.CheckFigure(f.output), f.window.Check()); err != nil {
+	if err := errors.Join(f.Flags.Check(), CheckGroup(f.group), files.CheckFigure(f.output), f.window.Check()); err != nil {
 		return err
 	}
 	switch {
@@ -103,7 +104,8 @@ func (f *bottleFlags) check(sessions int) error {
 	return nil
 }
 
-func checkGroup(group string) error {
+// CheckGroup refuses what threads cannot be grouped by.
+func CheckGroup(group string) error {
 	if !slices.Contains([]string{"thread", "pool", "kind"}, group) {
 		return console.Usagef("--group %s: use thread, pool or kind", group)
 	}
@@ -138,7 +140,7 @@ func (f *bottleFlags) run(env console.Env, dirs []string) error {
 		return files.WriteFigure(env, f.output, f.figure(graphs))
 	}
 	if f.Format == "table" && !f.several {
-		noteAccount(env, graphs[0].of.Account)
+		NoteAccount(env, graphs[0].of.Account)
 	}
 	return f.print(graphs)
 }

@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"errors"
@@ -33,7 +33,8 @@ type latencyFlags struct {
 	windows []units.Ns
 }
 
-func newLatency(env console.Env) *cobra.Command {
+// NewLatency is shadow latency.
+func NewLatency(env console.Env) *cobra.Command {
 	var f latencyFlags
 	cmd := &cobra.Command{
 		Use:   "latency DIR... --class GLOB",
@@ -119,8 +120,8 @@ func meteredWindow(word string) (units.Ns, error) {
 	return units.Ns(d), nil
 }
 
-// latencyRow is a distribution of latencies; times are nanoseconds.
-type latencyRow struct {
+// LatencyRow is a distribution of latencies; times are nanoseconds.
+type LatencyRow struct {
 	Session       string              `json:"session"`
 	Configuration string              `json:"configuration"` // of the session: what tells it apart from the others
 	Class         string              `json:"class"`
@@ -140,7 +141,7 @@ type latencyRow struct {
 }
 
 func (f *latencyFlags) run(env console.Env, dirs []string) error {
-	var rows []*latencyRow
+	var rows []*LatencyRow
 	c := newConfigurations(dirs)
 	for i, dir := range dirs {
 		s, err := env.Open(dir)
@@ -184,16 +185,16 @@ func (f *latencyFlags) run(env console.Env, dirs []string) error {
 }
 
 // rows are the latencies of the tasks of a session.
-func (f *latencyFlags) rows(session string, t *tasks.Tasks) []*latencyRow {
-	row := func(kind, window string) *latencyRow {
-		return &latencyRow{Session: session, Class: t.Class, Kind: kind, Window: window, Percentiles: map[string]units.Ns{}}
+func (f *latencyFlags) rows(session string, t *tasks.Tasks) []*LatencyRow {
+	row := func(kind, window string) *LatencyRow {
+		return &LatencyRow{Session: session, Class: t.Class, Kind: kind, Window: window, Percentiles: map[string]units.Ns{}}
 	}
 	simple, response := row("simple", ""), row("response", "")
 	simple.describe(latency.Describe(latency.Simple(t.Events), t.Summarised))
 	if response.NotAvailable = t.NoResponse; t.NoResponse == "" {
 		response.describe(latency.Describe(t.Responses, t.SummarisedResponses))
 	}
-	rows := []*latencyRow{simple, response}
+	rows := []*LatencyRow{simple, response}
 	for _, w := range f.windows {
 		name := "whole"
 		if w != latency.Whole {
@@ -208,7 +209,7 @@ func (f *latencyFlags) rows(session string, t *tasks.Tasks) []*latencyRow {
 	return rows
 }
 
-func (r *latencyRow) describe(d *latency.Distribution) {
+func (r *LatencyRow) describe(d *latency.Distribution) {
 	r.distribution = d
 	r.Count, r.Summarised, r.Timed, r.RelativeError = d.Count(), d.Summarised(), d.Timed(), d.RelativeError()
 	for _, p := range latency.Percentiles {
@@ -223,7 +224,7 @@ func (r *latencyRow) describe(d *latency.Distribution) {
 }
 
 // kind is the kind with its window.
-func (r *latencyRow) kind() string {
+func (r *LatencyRow) kind() string {
 	switch r.Window {
 	case "":
 		return r.Kind

@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"errors"
@@ -26,7 +26,8 @@ type warmupFlags struct {
 	output string
 }
 
-func newWarmup(env console.Env) *cobra.Command {
+// NewWarmup is shadow warmup.
+func NewWarmup(env console.Env) *cobra.Command {
 	var f warmupFlags
 	cmd := &cobra.Command{
 		Use:   "warmup DIR...",

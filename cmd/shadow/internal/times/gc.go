@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"errors"
@@ -24,7 +24,8 @@ type gcFlags struct {
 	output string
 }
 
-func newGC(env console.Env) *cobra.Command {
+// NewGC is shadow gc.
+func NewGC(env console.Env) *cobra.Command {
 	var f gcFlags
 	cmd := &cobra.Command{
 		Use:   "gc DIR",

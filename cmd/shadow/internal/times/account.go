@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"stackagent/internal/units"
 )
 
-// noteAccount says how well the running times of a scheduling record agree with
+// NoteAccount says how well the running times of a scheduling record agree with
 // the kernel's account of the process.
-func noteAccount(env console.Env, a *sched.Account) {
+func NoteAccount(env console.Env, a *sched.Account) {
 	if a == nil {
 		env.Note("running times are not compared with the kernel's account of the process: it was read less than twice, or the record has gaps or did not end cleanly")
 		return
@@ -37,8 +37,8 @@ func noteAccount(env console.Env, a *sched.Account) {
 		units.FormatNs(units.Ns(a.To-a.From)), units.FormatNs(a.Running), units.FormatNs(a.CPU), behind, 100*off, estimated)
 }
 
-// noteCost says what the scheduling record cost shadow, and the kernel if that is known.
-func noteCost(env console.Env, c *sched.Cost) {
+// NoteCost says what the scheduling record cost shadow, and the kernel if that is known.
+func NoteCost(env console.Env, c *sched.Cost) {
 	if c == nil {
 		return
 	}

@@ -1,4 +1,5 @@
-package main
+// Package times is the verbs about where time goes in threads and tasks: bottle, gc, latency, path, warmup, whatif.
+package times
 
 import (
 	"cmp"
@@ -29,7 +30,8 @@ type pathFlags struct {
 	by     string
 }
 
-func newPath(env console.Env) *cobra.Command {
+// NewPath is shadow path.
+func NewPath(env console.Env) *cobra.Command {
 	var f pathFlags
 	cmd := &cobra.Command{
 		Use:   "path DIR",
@@ -70,8 +72,8 @@ Needs the scheduling record (shadow run --switches) to know who ended a wait.`,
 	return cmd
 }
 
-// graphOf makes the graph of a session and notes what it lacks.
-func graphOf(env console.Env, s *session.Session, w *choice.Window) (*graph.Session, error) {
+// GraphOf makes the graph of a session and notes what it lacks.
+func GraphOf(env console.Env, s *session.Session, w *choice.Window) (*graph.Session, error) {
 	span, err := w.Span(env, s)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func graphOf(env console.Env, s *session.Session, w *choice.Window) (*graph.Sess
 }
 
 func (f *pathFlags) run(env console.Env, s *session.Session) error {
-	g, err := graphOf(env, s, &f.window)
+	g, err := GraphOf(env, s, &f.window)
 	if err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 		env.Note("no unit of work and no thread of the program was recorded in this time")
 	}
 	if f.by == "part" {
-		return view.Rows(&f.Printer, listing.Refs(path), partColumns(units.Ns(g.From-s.Manifest.StartNs)))
+		return view.Rows(&f.Printer, listing.Refs(path), PartColumns(units.Ns(g.From-s.Manifest.StartNs)))
 	}
 	rows := graph.Sum(path, f.by)
 	total := units.Ns(0)
@@ -115,11 +117,11 @@ func (f *pathFlags) run(env console.Env, s *session.Session) error {
 	if f.Format == "table" {
 		env.Note("the path is %s long, in %s", units.FormatNs(total), text.PluralExact(int64(len(path)), "part", "parts"))
 	}
-	return view.Rows(&f.Printer, listing.Refs(rows), pathColumns(f.by, total))
+	return view.Rows(&f.Printer, listing.Refs(rows), PathColumns(f.by, total))
 }
 
-// pathColumns are the columns of a path summed by something.
-func pathColumns(by string, total units.Ns) []listing.Column[*graph.Row] {
+// PathColumns are the columns of a path summed by something.
+func PathColumns(by string, total units.Ns) []listing.Column[*graph.Row] {
 	columns := []listing.Column[*graph.Row]{
 		{Name: by, Title: by, Kind: listing.Name, Doc: "what the parts have in common", Value: func(r *graph.Row) listing.Value { return listing.NameOf(r.Name) }},
 		{Name: "path_ns", Title: "on the path", Kind: listing.Int, Unit: listing.Ns, Doc: "time on the critical path", Value: func(r *graph.Row) listing.Value { return listing.IntOf(int64(r.Ns)) }},
@@ -144,8 +146,8 @@ func kindsOf(r *graph.Row) string {
 	return strings.Join(list, ", ")
 }
 
-// partColumns are those of the single parts; the graph begins so long after the session.
-func partColumns(since units.Ns) []listing.Column[*graph.Part] {
+// PartColumns are those of the single parts; the graph begins so long after the session.
+func PartColumns(since units.Ns) []listing.Column[*graph.Part] {
 	at := func(of func(*graph.Part) units.Ns) (func(*graph.Part) listing.Value, func(*graph.Part) string) {
 		return func(p *graph.Part) listing.Value { return listing.IntOf(int64(since + of(p))) },
 			func(p *graph.Part) string { return "+" + units.FormatNs(since+of(p)) }

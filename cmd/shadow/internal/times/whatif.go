@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"cmp"
@@ -32,7 +32,8 @@ type whatifFlags struct {
 	cpus                int
 }
 
-func newWhatif(env console.Env) *cobra.Command {
+// NewWhatif is shadow whatif.
+func NewWhatif(env console.Env) *cobra.Command {
 	var f whatifFlags
 	cmd := &cobra.Command{
 		Use:   "whatif DIR",
@@ -62,9 +63,9 @@ joined together. What the record does not explain takes as long as it did.`,
 			if err != nil {
 				return err
 			}
-			g, err := graphOf(env, s, &f.window)
+			g, err := GraphOf(env, s, &f.window)
 			if errors.Is(err, model.ErrTooLarge) {
-				return f.answer(env, &whatifJSON{CannotTell: err.Error()})
+				return f.answer(env, &WhatifJSON{CannotTell: err.Error()})
 			}
 			if err != nil {
 				return err
@@ -84,8 +85,8 @@ joined together. What the record does not explain takes as long as it did.`,
 	return cmd
 }
 
-// whatifJSON is the answer; its names are promised.
-type whatifJSON struct {
+// WhatifJSON is the answer; its names are promised.
+type WhatifJSON struct {
 	RecordedNs  units.Ns  `json:"recorded_ns"`
 	ReplayedNs  units.Ns  `json:"replayed_ns"`
 	PredictedNs *units.Ns `json:"predicted_ns"` // null: cannot tell
@@ -103,7 +104,7 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 	if err != nil {
 		return err
 	}
-	out := whatifJSON{RecordedNs: p.Recorded, ReplayedNs: p.Replayed, Error: p.Error()}
+	out := WhatifJSON{RecordedNs: p.Recorded, ReplayedNs: p.Replayed, Error: p.Error()}
 	if why := cmp.Or(whyNot, p.Why); why != nil {
 		out.CannotTell = why.Error()
 	} else {
@@ -114,14 +115,14 @@ func (f *whatifFlags) run(env console.Env, g *graph.Session) error {
 	return f.answer(env, &out)
 }
 
-func (f *whatifFlags) answer(env console.Env, out *whatifJSON) error {
+func (f *whatifFlags) answer(env console.Env, out *WhatifJSON) error {
 	if f.Format == "json" {
 		return view.Encode(env.Out, out)
 	}
 	return out.print(env)
 }
 
-func (o *whatifJSON) print(env console.Env) error {
+func (o *WhatifJSON) print(env console.Env) error {
 	if o.PredictedNs == nil {
 		_, err := fmt.Fprintf(env.Out, "cannot tell: %s\n", text.OneLine(o.CannotTell))
 		return err

@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"fmt"
@@ -81,12 +81,12 @@ func numbered(names []string) []string {
 
 // merged are the rows of repeated runs together, in the order of configurations and kinds.
 type merged struct {
-	*latencyRow
+	*LatencyRow
 	runs []*latency.Distribution
 }
 
 // mergeRuns puts the rows of each configuration together.
-func mergeRuns(rows []*latencyRow) []*merged {
+func mergeRuns(rows []*LatencyRow) []*merged {
 	var out []*merged
 	index := map[[2]string]*merged{}
 	for _, r := range rows {
@@ -97,7 +97,7 @@ func mergeRuns(rows []*latencyRow) []*merged {
 		m := index[key]
 		if m == nil {
 			copied := *r
-			m = &merged{latencyRow: &copied}
+			m = &merged{LatencyRow: &copied}
 			index[key], out = m, append(out, m)
 		}
 		m.runs = append(m.runs, r.distribution)
@@ -112,7 +112,7 @@ func mergeRuns(rows []*latencyRow) []*merged {
 }
 
 // latencyFigure draws the rows that there are.
-func latencyFigure(class string, rows []*latencyRow) *figure.Figure {
+func latencyFigure(class string, rows []*LatencyRow) *figure.Figure {
 	var curves []figure.LatencyCurve
 	for _, m := range mergeRuns(rows) {
 		c := figure.LatencyCurve{Label: m.Configuration, Kind: m.kind(), Runs: len(m.runs), Count: m.Count, RelativeError: m.RelativeError, Points: m.distribution.Curve()}
@@ -128,7 +128,7 @@ func latencyFigure(class string, rows []*latencyRow) *figure.Figure {
 var comparedPercentiles = []latency.Percentile{50_000, 99_000, 99_900}
 
 // compare prints a row for each configuration: percentiles of each kind of latency side by side.
-func (f *latencyFlags) compare(rows []*latencyRow) error {
+func (f *latencyFlags) compare(rows []*LatencyRow) error {
 	all := mergeRuns(rows)
 	var names, kinds []string
 	byKind := map[[2]string]*merged{}
