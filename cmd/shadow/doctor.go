@@ -149,25 +149,13 @@ func java(ctx context.Context, h jdk.Home, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, jvmPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.Java(), args...)
-	cmd.Env = withoutJavaOptions(os.Environ())
+	cmd.Env = launch.WithoutJavaOptions(os.Environ())
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return string(out), fmt.Errorf("running %s: %w", h.Java(), ctx.Err())
 	}
 	return string(out), err
-}
-
-// withoutJavaOptions removes the user's JVM options from the environment.
-func withoutJavaOptions(env []string) []string {
-	out := make([]string, 0, len(env))
-	for _, line := range env {
-		name, _, _ := strings.Cut(line, "=")
-		if name != launch.ToolOptions && name != "JDK_JAVA_OPTIONS" && name != "_JAVA_OPTIONS" {
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 func firstLine(text string, err error) string {

@@ -3,7 +3,6 @@ package run
 import (
 	"os/exec"
 	"slices"
-	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/record"
@@ -23,18 +22,12 @@ func (f *Flags) deoptLog(env console.Env, c *record.Collector, command string) s
 		return ""
 	}
 	probe := exec.Command(command, deopt.Probe, "-version") // a JVM does not start with a log that it does not know
-	probe.Dir, probe.Env = f.workdir, slices.DeleteFunc(slices.Clone(env.Environ), isJavaOptions)
+	probe.Dir, probe.Env = f.workdir, launch.WithoutJavaOptions(env.Environ)
 	if err := probe.Run(); err != nil {
 		env.Note("deoptimisations are not available: %s does not log them; JDK 20 and newer do", table.Clean(command))
 		return ""
 	}
 	return c.DeoptLog()
-}
-
-// isJavaOptions reports whether a variable gives every JVM options: agents, perhaps, which have no business in a probe.
-func isJavaOptions(variable string) bool {
-	name, _, _ := strings.Cut(variable, "=")
-	return slices.Contains([]string{launch.ToolOptions, "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}, name)
 }
 
 // withDeopts puts the option for the log before a JVM's own, which may change it.
