@@ -11,9 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/experiments"
 	"stackagent/cmd/shadow/internal/fleet"
+	"stackagent/cmd/shadow/internal/layers"
+	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/cmd/shadow/internal/serve"
+	"stackagent/cmd/shadow/internal/sessions"
 	"stackagent/cmd/shadow/internal/tgp"
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session/remotefs"
@@ -88,7 +94,7 @@ A session is a folder. "shadow run" records one; the other commands show it.`,
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          knownVerb,
+		Args:          listflags.KnownVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(env.Err)
 			_ = cmd.Help()
@@ -108,27 +114,14 @@ A session is a folder. "shadow run" records one; the other commands show it.`,
 	return root
 }
 
-// knownVerb refuses what is no verb, and names those that may have been meant.
-func knownVerb(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	cmd.SuggestionsMinimumDistance = 2 // edits
-	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		text += ": is it " + strings.Join(like, " or ") + "?"
-	}
-	return console.Usagef("%s", text)
-}
-
 // verbs are those that work; a verb is added here when it does.
 func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
-		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
+		run.New(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newVersion(env), newMan(env), newSchema(env), newMCP(env), newLicenses(env), serve.NewDeliver(env), serve.NewObserve(env),
-		newJoin(env), newBottle(env), newPath(env), newWhy(env), newWhatif(env), newWarmup(env), newStack(env), newScale(env), newHeap(env), newLBO(env), newGC(env), newLatency(env), newWaits(env),
-		newCheck(env), newDiff(env), newCharacterize(env), newMonitors(env), newVertical(env),
-		newImport(env), tgp.New(env), newExport(env), newAttach(env), newDetach(env), newPageOf(env), newSessions(env), newTop(env), fleet.New(env),
+		newJoin(env), times.NewBottle(env), times.NewPath(env), newWhy(env), times.NewWhatif(env), times.NewWarmup(env), experiments.NewStack(env), experiments.NewScale(env), experiments.NewHeap(env), experiments.NewLBO(env), times.NewGC(env), times.NewLatency(env), newWaits(env),
+		newCheck(env), newDiff(env), experiments.NewCharacterize(env), layers.NewMonitors(env), layers.New(env),
+		newImport(env), tgp.New(env), newExport(env), run.NewAttach(env), run.NewDetach(env), newPageOf(env), sessions.New(env, func(dir string) (string, error) { return reportIn(env, dir) }), newTop(env), fleet.New(env),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/text"
@@ -33,7 +34,7 @@ func chosenTree(env console.Env, s *session.Session, x budget.Selector) (*summar
 		o.Filter.Class = x.Glob
 	}
 	o.Units = x.Kind == budget.Unit || x.Kind == budget.Units
-	sum, err := condense(env, s, o)
+	sum, err := choice.Condense(env, s, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -150,7 +151,7 @@ func (f *checkFlags) run(env console.Env, args []string) error {
 			return console.Usagef("-o %s: this is what is read; choose another file", f.output)
 		}
 	}
-	dirs, copies, err := sessionsOf(env, args)
+	dirs, copies, err := choice.Sessions(env, args)
 	if err != nil {
 		return err
 	}

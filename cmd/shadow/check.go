@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/hpc"
 	"stackagent/internal/listing"
@@ -36,7 +37,7 @@ func compareViews(l *listflags.Flags, dir string) error {
 	if err != nil {
 		l.Note("%s", text.OneLine(err.Error()))
 	}
-	sum, err := condense(l.Env, s, summary.Options{Brief: true, Exact: true})
+	sum, err := choice.Condense(l.Env, s, summary.Options{Brief: true, Exact: true})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/internal/listing"
 	"stackagent/shadow/analysis/diff"
 	"stackagent/shadow/analysis/threads"
@@ -31,11 +32,11 @@ func TestColumnsPage(t *testing.T) {
 		"\n## shadow waits --by unit\n\n" + listing.Markdown(view.UnitWaits(nil)) +
 		"\n## shadow waits --by thread\n\n" + listing.Markdown(view.ThreadWaits(nil)) +
 		"\n## shadow waits --by wait\n\n" + listing.Markdown(view.SingleWaits(s)) +
-		"\n## shadow path\n\n" + listing.Markdown(pathColumns("class", 0)) +
-		"\n## shadow path --by part\n\n" + listing.Markdown(partColumns(0)) +
+		"\n## shadow path\n\n" + listing.Markdown(times.PathColumns("class", 0)) +
+		"\n## shadow path --by part\n\n" + listing.Markdown(times.PartColumns(0)) +
 		"\n## shadow diff\n\n" + listing.Markdown(diff.Columns(true)) +
-		"\n## shadow characterize\n\n" + listing.Markdown((&characterizeFlags{}).columns()) +
-		"\n## shadow characterize --components\n\n" + listing.Markdown(componentColumns()) +
+		"\n## shadow characterize\n\n" + listing.Markdown((&view.Statistics{}).Columns()) +
+		"\n## shadow characterize --components\n\n" + listing.Markdown(view.ComponentColumns()) +
 		"\n## shadow heap\n\n" + listing.Markdown(heapsize.Columns) +
 		"\n## shadow lbo\n\n" + listing.Markdown(gccost.Columns(true)) +
 		"\n## results.parquet of an experiment\n\nBefore these, a column for each factor.\n\n" + listing.Markdown(experiment.Columns())

@@ -13,6 +13,7 @@ import (
 
 	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/jvmprocess"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/internal/perfevent"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/advice"
@@ -63,7 +64,7 @@ func valuesOf(f *pflag.Flag) cobra.CompletionFunc {
 	case "figure-format":
 		return listOf(figure.Formats, ",")
 	case "metric":
-		if _, records := f.Value.(*agentFlag); records {
+		if _, records := f.Value.(*run.AgentFlag); records {
 			return listOf(append(options.MetricNames(), perfevent.Names()...), "+")
 		}
 		return completeMetrics

@@ -60,13 +60,11 @@ func noUnits(l *listflags.Flags, o summary.HotspotOptions) error {
 
 // estimated marks a figure that stands for more than was looked at.
 func estimated(text string, every uint64) string {
-	if every > 1 && text != notAvailable {
+	if every > 1 && text != view.NotAvailable {
 		return "~" + text
 	}
 	return text
 }
-
-const notAvailable = "n/a"
 
 // contextColumns are the columns of the listing; every is of how many events one was recorded.
 func contextColumns(every uint64) []listing.Column[*summary.Context] {
@@ -85,7 +83,7 @@ func contextColumns(every uint64) []listing.Column[*summary.Context] {
 	shown := func(of func(*summary.Context) listing.Value, unit listing.Unit) func(*summary.Context) string {
 		return func(c *summary.Context) string {
 			if of(c).IsNull() {
-				return notAvailable
+				return view.NotAvailable
 			}
 			return estimated(unit.Show(of(c)), every)
 		}

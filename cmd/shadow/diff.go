@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -69,9 +70,9 @@ of a lambda or of an anonymous class differs, the match is a guess, and the row 
 		},
 	}
 	f.AddTo(cmd, env, true, "table", "json", "csv", "markdown")
-	filterFlags(cmd, &f.options.Filter)
-	unitsFlag(cmd, &f.options.Units)
-	exactFlag(cmd, &f.options.Exact)
+	choice.AddFilter(cmd, &f.options.Filter)
+	choice.AddUnits(cmd, &f.options.Units)
+	choice.AddExact(cmd, &f.options.Exact)
 	cmd.Flags().StringSliceVar(&f.by, "by", []string{string(diff.Class)}, "class|executor|site|thread|wait|path|all, or a list of these")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output); FILE.html is the page of the first session of each side, with the comparison")
 	return cmd
@@ -126,7 +127,7 @@ func (f *diffFlags) compare(env console.Env, a, b []string) (d *diff.Diff, first
 	var runs [2][]*diff.Run
 	var copies []string
 	for i, args := range [][]string{a, b} {
-		dirs, notes, err := sessionsOf(env, args)
+		dirs, notes, err := choice.Sessions(env, args)
 		if err != nil {
 			return nil, first, err
 		}
@@ -141,7 +142,7 @@ func (f *diffFlags) compare(env console.Env, a, b []string) (d *diff.Diff, first
 		}
 	}
 	if f.found == 0 {
-		noteNone(env, f.lacking, f.options.Filter, 0)
+		choice.NoteNone(env, f.lacking, f.options.Filter, 0)
 	}
 	if d, err = diff.Compare(runs[0], runs[1], by); err != nil {
 		return nil, first, err

@@ -15,6 +15,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/jdk"
@@ -109,7 +110,7 @@ func javaFacilities(homes []jdk.Home) []hpc.Facility {
 // only that proves that it loads.
 func agentFacilities(ctx context.Context, env console.Env, agent string, homes []jdk.Home) []hpc.Facility {
 	f := hpc.Facility{Name: "agent library"}
-	path, err := findAgent(env, agent)
+	path, err := run.FindAgent(env, agent)
 	if err != nil {
 		f.Available, f.Detail = hpc.No, strings.TrimPrefix(err.Error(), "agent library ")
 		return []hpc.Facility{f}
@@ -148,25 +149,13 @@ func java(ctx context.Context, h jdk.Home, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, jvmPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.Java(), args...)
-	cmd.Env = withoutJavaOptions(os.Environ())
+	cmd.Env = launch.WithoutJavaOptions(os.Environ())
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return string(out), fmt.Errorf("running %s: %w", h.Java(), ctx.Err())
 	}
 	return string(out), err
-}
-
-// withoutJavaOptions removes the user's JVM options from the environment.
-func withoutJavaOptions(env []string) []string {
-	out := make([]string, 0, len(env))
-	for _, line := range env {
-		name, _, _ := strings.Cut(line, "=")
-		if name != launch.ToolOptions && name != "JDK_JAVA_OPTIONS" && name != "_JAVA_OPTIONS" {
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 func firstLine(text string, err error) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/hpc"
 )
 
@@ -69,7 +70,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("a Java that does not answer: %+v", f)
 	}
 	old := fakeHome(t, "1.8.0_412", "exit 0")
-	got = diagnosis(t, []string{"JAVA_HOME=" + old, agentVariable + "=/nowhere/x.so"})
+	got = diagnosis(t, []string{"JAVA_HOME=" + old, run.AgentVariable + "=/nowhere/x.so"})
 	if f := got["Java"]; f.Available != hpc.No || !strings.Contains(f.Remedy, "17") {
 		t.Errorf("an old Java: %+v", f)
 	}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/run"
 	"stackagent/internal/launch"
 )
 
@@ -136,7 +137,7 @@ func endOfVerb(t *testing.T, verb string, line []string, host, dir, lib string, 
 	}
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Dir = filepath.Dir(dir)
-	cmd.Env = append(os.Environ(), commandVariable+"=1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", agentVariable+"="+lib, "HOME="+filepath.Dir(dir))
+	cmd.Env = append(os.Environ(), commandVariable+"=1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", run.AgentVariable+"="+lib, "HOME="+filepath.Dir(dir))
 	full, err := fullPipe()
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -42,7 +43,7 @@ var exportFormats = []exportFormat{
 type exporting struct {
 	env     console.Env
 	session *session.Session
-	window  windowFlags
+	window  choice.Window
 	filter  summary.Filter
 	max     int
 	output  string // as given with -o
@@ -130,8 +131,8 @@ A file appears whole or not at all. See docs/export.md and docs/open-in.md.`,
 	cmd.Flags().IntVar(&x.max, "max", 0, "write at most N executions")
 	cmd.Flags().IntVar(&x.slowest, "slowest", defaultSlowest, "otlp: executions of each class, by response time, that become spans")
 	x.receiver.AddTo(cmd)
-	x.window.addTo(cmd)
-	filterFlags(cmd, &x.filter)
+	x.window.AddTo(cmd)
+	choice.AddFilter(cmd, &x.filter)
 	return cmd
 }
 
@@ -145,7 +146,7 @@ func (x *exporting) check(cmd *cobra.Command, name string) (*exportFormat, error
 		return nil, console.Usagef("--format %s: use one of %s", name, strings.Join(formatNames(), ", "))
 	}
 	f := &exportFormats[i]
-	if err := x.window.check(); err != nil {
+	if err := x.window.Check(); err != nil {
 		return nil, err
 	}
 	if err := x.filter.Check(); err != nil {
@@ -160,7 +161,7 @@ func (x *exporting) check(cmd *cobra.Command, name string) (*exportFormat, error
 		return nil, console.Usagef("--format %s: --slowest, --otlp-header and --otlp-insecure are for --format otlp", f.name)
 	case f.needed && x.output == "":
 		return nil, console.Usagef("--format %s: name %s with -o", f.name, f.output)
-	case !f.windows && (!x.window.whole() || x.max > 0):
+	case !f.windows && (!x.window.Whole() || x.max > 0):
 		return nil, console.Usagef("--format %s holds the whole session: use it without --from, --to, --iteration and --max", f.name)
 	case !f.filters && x.filter.Active():
 		return nil, console.Usagef("--format %s holds all classes: use it without --app and --class", f.name)

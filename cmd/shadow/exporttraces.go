@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/granularity/activity"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
@@ -27,18 +28,18 @@ const largeExport = 1 << 30
 func (x *exporting) source(bytesPerExecution uint64) (src *export.Source, done func(), err error) {
 	m := &x.session.Manifest
 	span := activity.Span{From: m.StartNs, To: m.EndNs}
-	if w, err := x.window.span(x.env, x.session); err != nil {
+	if w, err := x.window.Span(x.env, x.session); err != nil {
 		return nil, nil, err
 	} else if w != nil {
 		span = *w
 	}
-	noteNone(x.env, x.session, x.filter, len(slices.DeleteFunc(slices.Clone(x.session.Classes), func(c session.Class) bool { return !x.filter.Match(c.Name, c.Kinds) })))
+	choice.NoteNone(x.env, x.session, x.filter, len(slices.DeleteFunc(slices.Clone(x.session.Classes), func(c session.Class) bool { return !x.filter.Match(c.Name, c.Kinds) })))
 	show, done := x.progress()
 	n := m.Stored.Executions - min(m.Stored.Executions, m.Summarised.Executions)
 	if x.max > 0 {
 		n = min(n, uint64(x.max))
 	}
-	if size := n * bytesPerExecution; x.window.whole() && size > largeExport {
+	if size := n * bytesPerExecution; x.window.Whole() && size > largeExport {
 		x.env.Note("%s take about %d GB in this format, more than most viewers open; --from and --to write a window, --max N the first N",
 			text.PluralExact(n, "execution", "executions"), (size+1<<29)>>30)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity"
 	"stackagent/shadow/analysis/summary"
@@ -37,7 +38,7 @@ func exportStacks(x *exporting, stacks func(io.Writer, *session.Session, []summa
 		if err != nil {
 			return err
 		}
-		noteNone(x.env, s, x.filter, len(found))
+		choice.NoteNone(x.env, s, x.filter, len(found))
 		return x.file(func(w io.Writer) error { return stacks(w, s, found) })
 	}
 	order := x.sort
@@ -48,7 +49,7 @@ func exportStacks(x *exporting, stacks func(io.Writer, *session.Session, []summa
 	if err != nil {
 		return err
 	}
-	noteNone(x.env, s, x.filter, len(found))
+	choice.NoteNone(x.env, s, x.filter, len(found))
 	if err := x.file(func(w io.Writer) error { return contexts(w, s, found) }); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/granularity"
@@ -67,10 +68,10 @@ recorded with --contexts. Executors that one line makes are one row, with their 
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
-	filterFlags(cmd, &o.Filter)
-	traceFlag(cmd, &o.Filter.Trace)
-	unitsFlag(cmd, &o.Units)
-	exactFlag(cmd, &exact)
+	choice.AddFilter(cmd, &o.Filter)
+	choice.AddTrace(cmd, &o.Filter.Trace)
+	choice.AddUnits(cmd, &o.Units)
+	choice.AddExact(cmd, &exact)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread|context")
 	cmd.Flags().BoolVar(&o.Each, "each", false, "with --by executor: a row for each executor, also of those that one line makes")
 	cmd.Flags().StringVar(&o.Metric, "metric", "", "sort and show by this metric instead of CPU time: wall, cpu, queue, alloc, ... as the session has them")
@@ -92,7 +93,7 @@ func checkHotspots(l *listflags.Flags, o summary.HotspotOptions) error {
 	if o.Each && o.By != summary.ByExecutor {
 		return console.Usagef("--each goes with --by executor")
 	}
-	if err := checkTrace(o.Filter, o.Units); err != nil {
+	if err := choice.CheckTrace(o.Filter, o.Units); err != nil {
 		return err
 	}
 	if o.Filter.Trace != "" && (o.By == summary.ByContext || l.Format == "pprof" || l.Format == "collapsed") {
@@ -100,17 +101,6 @@ func checkHotspots(l *listflags.Flags, o summary.HotspotOptions) error {
 	}
 	if o.By != summary.ByContext && !slices.Contains(granularity.Orders, o.Sort) {
 		return console.Usagef("--sort %s: use %s", o.Sort, text.OneOf(granularity.Orders))
-	}
-	return nil
-}
-
-// checkTrace refuses the id of a trace that is none, and units of a trace.
-func checkTrace(f summary.Filter, inUnits bool) error {
-	if f.Trace != "" && inUnits {
-		return console.Usagef("--trace and --units exclude each other: %v", summary.ErrTraceUnits)
-	}
-	if err := f.Check(); err != nil {
-		return &console.UsageError{Err: err}
 	}
 	return nil
 }
@@ -144,7 +134,7 @@ func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, forma
 	// Scripts find the raw executions of a class of the JDK in one row.
 	options.AsRecorded = o.By == "class" && format != "table" && !o.Units && !o.Filter.App
 	if o.By != summary.BySite && o.By != summary.ByExecutor {
-		return summarise(env, dir, options)
+		return choice.Summarise(env, dir, options)
 	}
 	s, err := env.Open(dir)
 	if err != nil {
@@ -155,8 +145,8 @@ func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, forma
 	if err != nil {
 		return nil, err
 	}
-	noteNone(env, s, o.Filter, len(sum.Rows))
-	noteTrace(env, s, o.Filter, sum)
+	choice.NoteNone(env, s, o.Filter, len(sum.Rows))
+	choice.NoteTrace(env, s, o.Filter, sum)
 	env.NoteFound(s, before)
 	return sum, nil
 }
@@ -179,7 +169,7 @@ func printHotspots(l *listflags.Flags, rows []granularity.Hotspot, s *summary.Su
 		return l.JSON(rows)
 	}
 	if l.Format == "table" && len(rows) == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
-		return nil // noteNone has said why
+		return nil // choice.NoteNone has said why
 	}
 	shown := rows // the columns of the table depend on its rows
 	if n := l.Limit(); n > 0 && n < len(rows) {

@@ -9,22 +9,23 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/internal/loglinear"
 	"stackagent/shadow/show/gcreport"
 )
 
 // latencies runs shadow latency and returns its rows by kind and window.
-func latencies(t *testing.T, args ...string) map[string]latencyRow {
+func latencies(t *testing.T, args ...string) map[string]times.LatencyRow {
 	t.Helper()
 	code, out, errs := shadow(t, nil, append([]string{"latency", "--format", "json"}, args...)...)
 	if code != 0 {
 		t.Fatalf("%q: exit code %d\n%s", args, code, errs)
 	}
-	var list []latencyRow
+	var list []times.LatencyRow
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatalf("%v in\n%s", err, out)
 	}
-	rows := map[string]latencyRow{}
+	rows := map[string]times.LatencyRow{}
 	for _, r := range list {
 		rows[strings.TrimSuffix(r.Kind+" "+r.Window, " ")] = r
 	}
@@ -65,7 +66,7 @@ func TestLatencySummarised(t *testing.T) {
 }
 
 // gcAgrees: shadow gc --class and shadow latency have the same figures.
-func gcAgrees(t *testing.T, dir string, want latencyRow) {
+func gcAgrees(t *testing.T, dir string, want times.LatencyRow) {
 	t.Helper()
 	_, out, errs := shadow(t, nil, "gc", dir, "--class", want.Class, "--format", "json")
 	var r gcreport.Report

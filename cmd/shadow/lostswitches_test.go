@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
+	"stackagent/shadow/show/view"
 )
 
 // Lost records of switches are named wherever losses are: in the lines after a run, in the statistics and in the report.
@@ -26,7 +28,7 @@ func TestLostSwitches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := condense(console.Env{}, s, summary.Options{})
+		sum, err := choice.Condense(console.Env{}, s, summary.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +41,7 @@ func TestLostSwitches(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, stats, _ := shadow(t, nil, "stats", dir)
-		for what, text := range map[string]string{"run": strings.Join(runLines(sum), "\n"), "stats": stats, "report": string(html)} {
+		for what, text := range map[string]string{"run": strings.Join(view.RecordedLines(sum), "\n"), "stats": stats, "report": string(html)} {
 			names := strings.Contains(text, "context switches were lost") || strings.Contains(text, "259,594 context switches")
 			if names != (lost > 0) || lost > 0 && strings.Contains(text, "Nothing was lost") {
 				t.Errorf("%s, %d lost: %s", what, lost, text[:min(len(text), 2000)])

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/run"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -262,7 +263,7 @@ func TestExplainedFailures(t *testing.T) {
 		{[]string{"serve", "--store", empty, "--token-file", filepath.Join(full, "file")}, "holds no token"},
 	}
 	for _, test := range tests {
-		code, out, errs := shadow(t, []string{agentVariable + "="}, test.args...)
+		code, out, errs := shadow(t, []string{run.AgentVariable + "="}, test.args...)
 		if code != 1 || !strings.Contains(errs, test.want) || out != "" {
 			t.Errorf("%q: exit code %d, want 1 with %q\nstdout: %s\nstderr: %s", test.args, code, test.want, out, errs)
 		}

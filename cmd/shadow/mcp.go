@@ -9,9 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/cmd/shadow/internal/mcpserver"
+	"stackagent/cmd/shadow/internal/sessions"
 	"stackagent/granularity"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/show/view"
@@ -48,14 +51,14 @@ get the rest.`,
 }
 
 // inStore are the sessions of a store, which shadow serve fills with more than other verbs read at once.
-func inStore(dir string) ([]string, error) { return atMostBelow(dir, 100_000) }
+func inStore(dir string) ([]string, error) { return choice.AtMostBelow(dir, 100_000) }
 
 // toolVerbs are the functions of verbs that tools call, with what their flags are by default.
 var toolVerbs = mcpserver.Verbs{
 	Below:    inStore,
-	Sessions: listedIn,
+	Sessions: sessions.ListedIn,
 	Stats: func(env console.Env, dir string, inUnits bool) (any, error) {
-		return summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
+		return choice.Summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
 	},
 	Hotspots: func(env console.Env, dir, by, sort string) (any, error) {
 		rows, s, err := hotspotsOf(env, dir, summary.HotspotOptions{By: by, Sort: granularity.Order(sort)}, "json", false)
@@ -78,16 +81,16 @@ var toolVerbs = mcpserver.Verbs{
 		return d, err
 	},
 	Explain: func(env console.Env, dir, metric string) (any, error) {
-		f := verticalFlags{explain: metric}
-		v, err := f.load(env, dir)
+		f := layers.Flags{Explain: metric}
+		v, err := f.Load(env, dir)
 		if err != nil {
 			return nil, err
 		}
-		m, e, err := f.explainAsked(v)
+		m, e, err := f.ExplainAsked(v)
 		if err != nil {
 			return nil, err
 		}
-		noteGuarded(env, m)
+		layers.NoteGuarded(env, m)
 		return e, nil
 	},
 }

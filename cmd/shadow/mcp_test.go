@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/mcpserver"
 	"stackagent/shadow/store/storetest"
 )
@@ -118,7 +119,7 @@ func TestMCP(t *testing.T) {
 	}
 	// The metric that it takes by itself exists; this session is too short to explain anything by it.
 	_, text, failed = askTool(t, c, "explain", map[string]any{"session": name})
-	_, same, sameFailed := askTool(t, c, "explain", map[string]any{"session": name, "metric": defaultTarget})
+	_, same, sameFailed := askTool(t, c, "explain", map[string]any{"session": name, "metric": layers.DefaultTarget})
 	if text != same || failed != sameFailed || strings.Contains(text, "unknown") || !failed && !strings.Contains(text, "sentence") {
 		t.Errorf("explain: %s; with its metric named: %s", text, same)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/shadow/analysis/summary"
@@ -47,7 +48,7 @@ func pageOf(env console.Env, dir string, progress func(what string, done, total 
 	if err != nil {
 		return nil, err
 	}
-	sum, err := condense(env, s, summary.Options{Report: true, Advice: true, Progress: progress})
+	sum, err := choice.Condense(env, s, summary.Options{Report: true, Advice: true, Progress: progress})
 	if err != nil {
 		return nil, err
 	}

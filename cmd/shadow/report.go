@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/shadow/analysis/summary"
@@ -65,11 +66,17 @@ func newReport(env console.Env) *cobra.Command {
 	flags.StringVarP(&f.output, "output", "o", "", "FILE.html, FILE.svg|png|pdf or OUTDIR")
 	flags.StringSliceVar(&f.figures, "figures", nil, "some of "+strings.Join(report.FigureNames, ","))
 	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(figure.Formats, ","))
-	filterFlags(cmd, &f.filter)
-	unitsFlag(cmd, &f.units)
+	choice.AddFilter(cmd, &f.filter)
+	choice.AddUnits(cmd, &f.units)
 	flags.StringVar(&f.metric, "metric", "", metricUsage)
-	thresholdFlag(cmd, &f.thresholds)
+	choice.AddThreshold(cmd, &f.thresholds)
 	return cmd
+}
+
+// reportIn writes the report of the session in dir there, as the verb does without flags, and gives its path.
+func reportIn(env console.Env, dir string) (string, error) {
+	f := reportFlags{formats: []string{"svg"}}
+	return filepath.Join(dir, reportName), f.write(env, []string{dir})
 }
 
 // extension is the format that the name of the output asks for, "" for a folder.
@@ -95,7 +102,7 @@ func (f *reportFlags) check(dirs []string) error {
 	if err := f.filter.Check(); err != nil {
 		return &console.UsageError{Err: err}
 	}
-	if _, err := setThresholds(f.thresholds); err != nil {
+	if _, err := choice.Thresholds(f.thresholds); err != nil {
 		return err
 	}
 	ext := f.extension()
@@ -172,7 +179,7 @@ func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]
 	if err != nil {
 		return nil, nil, err
 	}
-	noteNone(env, s, f.filter, len(sum.Rows))
+	choice.NoteNone(env, s, f.filter, len(sum.Rows))
 	dir, figures := f.output, true
 	switch {
 	case f.page():
@@ -199,7 +206,7 @@ func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]
 
 // read condenses a session and makes the data of its page, if there is to be one. It shows how far it is on a terminal.
 func (f *reportFlags) read(env console.Env, s *session.Session) (*summary.Summary, *page.Data, error) {
-	t, err := setThresholds(f.thresholds)
+	t, err := choice.Thresholds(f.thresholds)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,7 +217,7 @@ func (f *reportFlags) read(env console.Env, s *session.Session) (*summary.Summar
 		o.Progress = bar.Show
 		defer bar.Clear()
 	}
-	sum, err := condense(env, s, o)
+	sum, err := choice.Condense(env, s, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/experiments"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 )
@@ -65,12 +66,12 @@ func TestScaleFolder(t *testing.T) {
 		for _, run := range c.runs {
 			checkSession(t, filepath.Join(folders[0], run, "run-1"))
 		}
-		for _, name := range append(c.figures, stackName) {
+		for _, name := range append(c.figures, experiments.StackName) {
 			if info, err := os.Stat(filepath.Join(folders[0], name)); err != nil || info.Size() == 0 {
 				t.Errorf("%v: %v", c.args, err)
 			}
 		}
-		var got stackJSON
+		var got experiments.StackJSON
 		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Bars) != c.bars || len(got.Collector) != c.collector {
 			t.Errorf("%v: %v: %s", c.args, err, out)
 		}

@@ -14,9 +14,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/experiments"
 	"stackagent/cmd/shadow/internal/fleet"
+	"stackagent/cmd/shadow/internal/layers"
 	"stackagent/cmd/shadow/internal/schemagen"
 	"stackagent/cmd/shadow/internal/tgp"
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/docs/schema"
 	"stackagent/granularity"
 	"stackagent/granularity/lbo"
@@ -69,13 +72,13 @@ func printedForms() map[string][]form {
 	tasks.extra = "a further metric of the session, such as alloc or an event of the kernel; docs/metrics.md has their units"
 	inUnits := rows("--units", view.UnitsOfWork(s))
 	inUnits.extra = tasks.extra
-	paths := []form{rows("--by part", partColumns(0))}
+	paths := []form{rows("--by part", times.PartColumns(0))}
 	for _, by := range []string{"class", "site", "thread", "kind"} {
-		paths = append(paths, rows("--by "+by, pathColumns(by, 0)))
+		paths = append(paths, rows("--by "+by, times.PathColumns(by, 0)))
 	}
 	class := []form{{of: tgp.Classes{}}}
 	return map[string][]form{
-		"bottle":         {{of: bottleJSON{}}, {with: "of several sessions, iterations or parts", of: []bottleJSON{}}},
+		"bottle":         {{of: times.BottleJSON{}}, {with: "of several sessions, iterations or parts", of: []times.BottleJSON{}}},
 		"characterize":   {{of: &characterize.Set{}}},
 		"check":          {{of: &budget.Report{}}},
 		"diff":           {{of: diff.Diff{}}},
@@ -89,14 +92,14 @@ func printedForms() map[string][]form {
 		"gc":             {{of: gcreport.Report{}}},
 		"heap":           {{of: heapsize.Row{}}, {with: "of several collectors or pointers", of: []heapsize.Row{}}},
 		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},
-		"latency":        {{of: []latencyRow{}}},
+		"latency":        {{of: []times.LatencyRow{}}},
 		"lbo":            {{of: lbo.Result{}}, {with: "of several programs, JDKs or sets of options", of: gccost.Several{}}},
 		"licenses":       {rows("", licenceColumns)},
-		"monitors":       {rows("", monitorColumns), rows("--not-available", absentColumns)},
+		"monitors":       {rows("", layers.MonitorColumns), rows("--not-available", layers.AbsentColumns)},
 		"path":           paths,
-		"scale":          {{of: stackJSON{}}},
+		"scale":          {{of: experiments.StackJSON{}}},
 		"sessions ls":    {rows("", view.Sessions(time.Time{}, nil))},
-		"stack":          {{of: stackJSON{}}},
+		"stack":          {{of: experiments.StackJSON{}}},
 		"stats":          {{of: summary.Summary{}}, {with: "--check", of: crosscheck.Result{}}},
 		"tasks":          {tasks, inUnits},
 		"tgp coarse":     class,
@@ -104,11 +107,11 @@ func printedForms() map[string][]form {
 		"tgp fine":       class,
 		"threads":        {rows("", threads.Columns(false)), {with: "--virtual", of: virtual.Threads{}}},
 		"top":            {{of: live.JVM{}}, {with: "of several JVMs", of: live.Fleet{}}},
-		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: correlationRow{}}, {with: "--matrix", of: []correlationRow{}},
-			rows("--metrics", libraryColumns), rows("--samples", sampleColumns), {with: "--hypothesis", of: hypothesis.Result{}}, rows("--validate", perturb.GroupColumns)},
+		"vertical": {{with: "", of: []explain.Phase{}}, {with: "--explain", of: explain.Explanation{}}, {with: "--correlate", of: layers.CorrelationRow{}}, {with: "--matrix", of: []layers.CorrelationRow{}},
+			rows("--metrics", layers.LibraryColumns), rows("--samples", layers.SampleColumns), {with: "--hypothesis", of: hypothesis.Result{}}, rows("--validate", perturb.GroupColumns)},
 		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},
 		"warmup": {{of: warm.WarmupJSON{}}},
-		"whatif": {{of: whatifJSON{}}},
+		"whatif": {{of: times.WhatifJSON{}}},
 		"why":    {{of: account.Session{}}},
 	}
 }

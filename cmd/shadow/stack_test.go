@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/experiments"
 )
 
 // noSpeedupBar is a bar of shadow stack --format json without a base.
@@ -30,8 +31,8 @@ type noSpeedupBar struct {
 func TestStackWithoutSpeedup(t *testing.T) {
 	dir := recorded(t)
 	for want, args := range map[string][]string{
-		noBase:  {"stack", dir, "--threads", "2"},
-		notSame: {"stack", dir, dir, "--threads", "2", "--region", "0ms..100ms"},
+		experiments.NoBase:  {"stack", dir, "--threads", "2"},
+		experiments.NotSame: {"stack", dir, dir, "--threads", "2", "--region", "0ms..100ms"},
 	} {
 		code, out, errs := shadow(t, nil, append(args, "--format", "json")...)
 		var got struct{ Bars []noSpeedupBar }

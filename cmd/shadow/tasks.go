@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -85,9 +86,9 @@ columns.`,
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
-	filterFlags(cmd, &filter)
-	unitsFlag(cmd, &inUnits)
-	traceFlag(cmd, &filter.Trace)
+	choice.AddFilter(cmd, &filter)
+	choice.AddUnits(cmd, &inUnits)
+	choice.AddTrace(cmd, &filter.Trace)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output); of tgp's format a folder")
 	cmd.Flags().StringVar(&metric, "metric", "", "of tgp's format: the metric of its granularities (default: the first that the session has of bytecodes, ref_cycles, instructions, cycles, cpu, wall)")
 	return cmd
@@ -113,7 +114,7 @@ func printTasks(l *listflags.Flags, s *session.Session, filter summary.Filter, o
 		}
 		l.NoteCut(total > l.Limit())
 		if s.Manifest.Summarised.Sum() == 0 { // else some may have no row
-			noteNone(l.Env, s, filter, total)
+			choice.NoteNone(l.Env, s, filter, total)
 		}
 		l.Env.NoteFound(s, before)
 		return nil
@@ -196,7 +197,7 @@ func eachTask(l *listflags.Flags, s *session.Session, filter summary.Filter, tra
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
 	if filter.Trace != "" && total == 0 {
-		noteNoTask(l.Env, s, filter, traces.Any(), inTrace)
+		choice.NoteNoTask(l.Env, s, filter, traces.Any(), inTrace)
 	}
 	noteUndecided(l, s, filter, undecided)
 	return total, nil

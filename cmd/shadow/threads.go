@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
@@ -51,7 +53,7 @@ that was recorded by itself.`,
 		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --virtual\n  shadow threads /tmp/s --format csv",
 		Args:    listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(l.Check(), checkGroup(group)); err != nil {
+			if err := cmp.Or(l.Check(), times.CheckGroup(group)); err != nil {
 				return err
 			}
 			s, err := env.Open(args[0])
@@ -59,14 +61,14 @@ that was recorded by itself.`,
 				return err
 			}
 			if virtual {
-				return listVirtual(&l, s)
+				return view.ListVirtual(&l.Printer, s)
 			}
 			counters, err := hpc.ReadFile(s.Dir)
 			if err != nil {
 				env.Note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
 			}
 			before := len(s.Warnings)
-			sum, err := condense(env, s, summary.Options{Brief: true, Exact: true})
+			sum, err := choice.Condense(env, s, summary.Options{Brief: true, Exact: true})
 			if err != nil {
 				return err
 			}
@@ -141,18 +143,18 @@ func noteCounters(l *listflags.Flags, file *hpc.File) {
 }
 
 // noteTimes says from where the times are, and what is not in them.
-func noteTimes(l *listflags.Flags, times *session.Times) {
-	r := times.Record
+func noteTimes(l *listflags.Flags, of *session.Times) {
+	r := of.Record
 	l.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
-	if !times.Whole {
+	if !of.Whole {
 		l.Note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
 		l.Note("%s not available: %s", table.Clean(what), table.Clean(r.NotAvailable[what]))
 	}
-	noteAccount(l.Env, r.Account)
-	noteCost(l.Env, r.Cost)
-	for _, err := range times.Damage {
+	times.NoteAccount(l.Env, r.Account)
+	times.NoteCost(l.Env, r.Cost)
+	for _, err := range of.Damage {
 		l.Note("%s", text.OneLine(err.Error()))
 	}
 }

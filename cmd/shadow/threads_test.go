@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/threads"
 )
@@ -46,7 +47,7 @@ func TestThreadsByPool(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
-		var g bottleJSON
+		var g times.BottleJSON
 		if err := json.Unmarshal([]byte(out), &g); err != nil {
 			t.Fatal(err)
 		}

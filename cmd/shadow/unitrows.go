@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/shadow/analysis/advice"
@@ -59,7 +60,7 @@ func printUnits(l *listflags.Flags, s *session.Session, filter summary.Filter, o
 		l.Note("%s", text)
 	}
 	if s.Manifest.Summarised.Sum() == 0 {
-		noteNone(l.Env, s, filter, n)
+		choice.NoteNone(l.Env, s, filter, n)
 	}
 	l.Env.NoteFound(s, before)
 	return nil

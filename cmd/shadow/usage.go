@@ -9,22 +9,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/text"
 )
 
 // valueWords is what a flag of a type takes, in words. A type that is not in it says itself what is wrong.
 var valueWords = map[string]string{
-	"int":      "a whole number",
-	"float64":  "a number",
-	"bool":     "true or false",
-	"duration": "a time such as 1.5s, 200ms or 2m",
-	"intSlice": "whole numbers with commas between them, such as 1,2,4",
-	typeTrace:  "32 hexadecimal digits, the id of a trace",
+	"int":            "a whole number",
+	"float64":        "a number",
+	"bool":           "true or false",
+	"duration":       "a time such as 1.5s, 200ms or 2m",
+	"intSlice":       "whole numbers with commas between them, such as 1,2,4",
+	choice.TraceType: "32 hexadecimal digits, the id of a trace",
 }
-
-// typeTrace is the type of --trace in the help.
-const typeTrace = "id"
 
 // flagError says which flag is wrong, what was given and what it wants.
 func flagError(cmd *cobra.Command, err error) error {
@@ -72,7 +71,7 @@ func explainArguments(cmd *cobra.Command) {
 		case err == nil || errors.As(err, &usage):
 			return err
 		case cmd.HasSubCommands():
-			return knownVerb(cmd, args)
+			return listflags.KnownVerb(cmd, args)
 		case len(args) > 0 && !strings.Contains(cmd.Use, " "):
 			return console.Usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 		}
@@ -92,10 +91,10 @@ func addHelpers(root *cobra.Command) {
 				if err == nil && !of.HasSubCommands() {
 					return nil
 				}
-				return knownVerb(of, rest)
+				return listflags.KnownVerb(of, rest)
 			}
 		case "completion":
-			cmd.Args = knownVerb
+			cmd.Args = listflags.KnownVerb
 			cmd.RunE = func(*cobra.Command, []string) error {
 				return console.Usagef("missing shell: shadow completion bash, zsh, fish or powershell")
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing/table"
@@ -61,7 +62,7 @@ program is known.`,
 			if trace == "" {
 				return listWaits(&l, args[0], by)
 			}
-			if err := checkTrace(summary.Filter{Trace: trace}, false); err != nil {
+			if err := choice.CheckTrace(summary.Filter{Trace: trace}, false); err != nil {
 				return err
 			}
 			if by == "unit" || by == "thread" || l.Format == "collapsed" {
@@ -72,7 +73,7 @@ program is known.`,
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv", "collapsed")
 	cmd.Flags().StringVar(&by, "by", "class", "class|site|unit|thread|wait")
-	traceFlag(cmd, &trace)
+	choice.AddTrace(cmd, &trace)
 	return cmd
 }
 
@@ -124,7 +125,7 @@ func listTraceWaits(l *listflags.Flags, dir, by, trace string) error {
 	if err != nil {
 		return err
 	}
-	noteOfTrace(l.Env, s, summary.Filter{Trace: trace}, scan.Executions(), &summary.Trace{Any: scan.Any(), All: scan.Executions() + scan.Parts(), Parts: scan.Parts()})
+	choice.NoteOfTrace(l.Env, s, summary.Filter{Trace: trace}, scan.Executions(), &summary.Trace{Any: scan.Any(), All: scan.Executions() + scan.Parts(), Parts: scan.Parts()})
 	noteWaits(l, s, a, before)
 	return printWaitsBy(l, s, a, by)
 }

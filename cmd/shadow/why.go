@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/choice"
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
+	"stackagent/cmd/shadow/internal/times"
 	"stackagent/internal/listing/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -21,7 +23,7 @@ import (
 // whyFlags are the flags of shadow why.
 type whyFlags struct {
 	listflags.Flags
-	window windowFlags
+	window choice.Window
 	class  string
 }
 
@@ -42,7 +44,7 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
   shadow why /tmp/s --format json`,
 		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(f.Check(), f.window.check()); err != nil {
+			if err := cmp.Or(f.Check(), f.window.Check()); err != nil {
 				return err
 			}
 			if _, err := path.Match(f.class, ""); err != nil {
@@ -52,7 +54,7 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 			if err != nil {
 				return err
 			}
-			g, err := graphOf(env, s, &f.window)
+			g, err := times.GraphOf(env, s, &f.window)
 			if err != nil {
 				return err
 			}
@@ -66,7 +68,7 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 		},
 	}
 	f.AddTo(cmd, env, true, "table", "json")
-	f.window.addTo(cmd)
+	f.window.AddTo(cmd)
 	cmd.Flags().StringVar(&f.class, "class", "", "only classes that match this GLOB")
 	return cmd
 }

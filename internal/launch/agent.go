@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -123,4 +124,13 @@ func prependVariable(env []string, name, value string) []string {
 		value += " " + old
 	}
 	return append(out, name+"="+value)
+}
+
+// WithoutJavaOptions is an environment without the variables that give every JVM options: agents, perhaps, which have no business in a
+// JVM that answers a question.
+func WithoutJavaOptions(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{ToolOptions, "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}, name)
+	})
 }

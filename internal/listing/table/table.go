@@ -248,3 +248,6 @@ func Cut(s string, width int) string {
 func Clean(s string) string {
 	return text.Clean(s, replacedRune)
 }
+
+// Right is a column of numbers.
+func Right(title string) Column { return Column{Title: title, Right: true} }

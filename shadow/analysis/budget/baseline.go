@@ -11,6 +11,7 @@ import (
 
 	"stackagent/internal/expression"
 	"stackagent/internal/text"
+	"stackagent/internal/yamlfile"
 )
 
 // Baseline are the figures that later sessions are compared with. Its file is small and kept beside the code.
@@ -110,22 +111,22 @@ func ReadBaseline(r io.Reader, path string) (*Baseline, error) {
 }
 
 func parseBaseline(data []byte) (*Baseline, error) {
-	n, err := document(data)
+	n, err := yamlfile.Document(data, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	b, v := &Baseline{figures: map[Name][]float64{}}, ""
-	err = fields(n, "baseline", map[string]setter{
+	err = yamlfile.Fields(n, "baseline", map[string]yamlfile.Setter{
 		"version": line(&v), "program": line(&b.Program), "jvm": line(&b.JVM), "cpus": whole(&b.CPUs),
 		"figures": func(n *yaml.Node) error { return each(n, "figures", maxFigures, b.parseFigure) },
 	})
 	if err == nil && v != version {
-		err = at(n, "version: %q: this shadow reads version %s; write the baseline anew with --write-baseline", text.Cut(v, 40), version)
+		err = yamlfile.At(n, "version: %q: this shadow reads version %s; write the baseline anew with --write-baseline", text.Cut(v, 40), version)
 	}
 	return b, err
 }
 
-func whole(to *int) setter {
+func whole(to *int) yamlfile.Setter {
 	return func(n *yaml.Node) error {
 		var s string
 		if err := line(&s)(n); err != nil {
@@ -133,7 +134,7 @@ func whole(to *int) setter {
 		}
 		v, err := strconv.Atoi(s)
 		if err != nil || v < 0 || v > 1_000_000 {
-			return at(n, "%q: needs a whole number", text.Cut(s, 40))
+			return yamlfile.At(n, "%q: needs a whole number", text.Cut(s, 40))
 		}
 		*to = v
 		return nil
@@ -146,7 +147,7 @@ const maxFigure = 1e18
 func (b *Baseline) parseFigure(n *yaml.Node) error {
 	var name string
 	var values []float64
-	err := fields(n, "figure", map[string]setter{"figure": line(&name), "values": func(n *yaml.Node) error {
+	err := yamlfile.Fields(n, "figure", map[string]yamlfile.Setter{"figure": line(&name), "values": func(n *yaml.Node) error {
 		return each(n, "values", maxValues, func(n *yaml.Node) error {
 			var s string
 			if err := line(&s)(n); err != nil {
@@ -154,7 +155,7 @@ func (b *Baseline) parseFigure(n *yaml.Node) error {
 			}
 			v, err := strconv.ParseFloat(s, 64)
 			if err != nil || math.IsNaN(v) || math.Abs(v) > maxFigure {
-				return at(n, "%q: needs a number, at most %g", text.Cut(s, 40), maxFigure)
+				return yamlfile.At(n, "%q: needs a number, at most %g", text.Cut(s, 40), maxFigure)
 			}
 			values = append(values, v)
 			return nil
@@ -166,11 +167,11 @@ func (b *Baseline) parseFigure(n *yaml.Node) error {
 	x, err := ParseName(name)
 	switch {
 	case err != nil:
-		return at(n, "figure: %w", err)
+		return yamlfile.At(n, "figure: %w", err)
 	case len(values) == 0:
-		return at(n, "figure %s has no values", text.OneLine(name))
+		return yamlfile.At(n, "figure %s has no values", text.OneLine(name))
 	case b.figures[x] != nil:
-		return at(n, "figure %s is there twice", text.OneLine(name))
+		return yamlfile.At(n, "figure %s is there twice", text.OneLine(name))
 	}
 	b.names, b.figures[x] = append(b.names, x), values
 	return nil

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"stackagent/internal/text"
+	"stackagent/internal/yamlfile"
 )
 
 // Severities of a budget.
@@ -62,19 +63,19 @@ func Read(r io.Reader, path string) ([]*Budget, error) {
 }
 
 func parseBudgets(data []byte) ([]*Budget, error) {
-	n, err := document(data)
+	n, err := yamlfile.Document(data, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	var budgets []*Budget
-	err = fields(n, "file of budgets", map[string]setter{"budgets": func(n *yaml.Node) error {
+	err = yamlfile.Fields(n, "file of budgets", map[string]yamlfile.Setter{"budgets": func(n *yaml.Node) error {
 		return each(n, "budgets", maxBudgets, func(n *yaml.Node) error {
 			b, err := parseBudget(n)
 			if err != nil {
 				return err
 			}
 			if i := slices.IndexFunc(budgets, func(o *Budget) bool { return o.Name == b.Name }); i >= 0 {
-				return at(n, "the budget on line %d is named %q, too", budgets[i].Line, b.Name)
+				return yamlfile.At(n, "the budget on line %d is named %q, too", budgets[i].Line, b.Name)
 			}
 			budgets = append(budgets, b)
 			return nil
@@ -95,7 +96,7 @@ func parseBudget(n *yaml.Node) (*Budget, error) {
 		}
 		x, err := Parse(s)
 		if err != nil {
-			return at(n, "expr: %w", err)
+			return yamlfile.At(n, "expr: %w", err)
 		}
 		b.Holds, b.Line = x, n.Line
 		return nil
@@ -105,23 +106,23 @@ func parseBudget(n *yaml.Node) (*Budget, error) {
 			return err
 		}
 		if b.Severity != SeverityError && b.Severity != SeverityWarning {
-			return at(n, "severity: %q: use error or warning", text.Cut(b.Severity, 40))
+			return yamlfile.At(n, "severity: %q: use error or warning", text.Cut(b.Severity, 40))
 		}
 		return nil
 	}
 	name := func(n *yaml.Node) error {
 		err := line(&b.Name)(n)
 		if err == nil && (b.Name == "" || len(b.Name) > maxText) {
-			err = at(n, "name: use 1 to %d characters", maxText)
+			err = yamlfile.At(n, "name: use 1 to %d characters", maxText)
 		}
 		return err
 	}
-	err := fields(n, "budget", map[string]setter{"name": name, "expr": expression, "why": line(&b.Why), "severity": severity})
+	err := yamlfile.Fields(n, "budget", map[string]yamlfile.Setter{"name": name, "expr": expression, "why": line(&b.Why), "severity": severity})
 	switch {
 	case err != nil:
 		return nil, err
 	case b.Holds == nil:
-		return nil, at(n, "a budget without expr:")
+		return nil, yamlfile.At(n, "a budget without expr:")
 	case b.Name == "":
 		b.Name = b.Holds.Text
 	}

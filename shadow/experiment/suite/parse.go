@@ -1,10 +1,8 @@
 package suite
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 
 	"stackagent/internal/taskdef"
 	"stackagent/internal/text"
+	"stackagent/internal/yamlfile"
 )
 
 // Limits on what a file may claim.
@@ -24,29 +23,16 @@ const (
 	maxCount    = 1_000_000
 )
 
-// at is an error on a line of the file.
-func at(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("line %d: %w", n.Line, fmt.Errorf(format, args...))
-}
-
-// parse reads the programs of a file whose folder is dir. It walks the nodes itself: decoding into a struct would
-// expand aliases and lose the lines.
+// parse reads the programs of a file whose folder is dir.
 func parse(data []byte, dir string) ([]Program, error) {
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("larger than %d bytes", maxBytes)
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var document yaml.Node
-	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, errors.New("it is empty: it needs programs:, a list")
+	document, err := yamlfile.Document(data, maxBytes)
+	if errors.Is(err, yamlfile.ErrEmpty) {
+		return nil, fmt.Errorf("%w: it needs programs:, a list", err)
 	} else if err != nil {
-		return nil, errors.New(text.OneLine(err.Error()))
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it has more than one document")
+		return nil, err
 	}
 	var programs []Program
-	err := fields(document.Content[0], "suite", map[string]setter{"programs": func(n *yaml.Node) (err error) {
+	err = yamlfile.Fields(document, "suite", map[string]yamlfile.Setter{"programs": func(n *yaml.Node) (err error) {
 		programs, err = parsePrograms(n, dir)
 		return err
 	}})
@@ -58,10 +44,10 @@ func parse(data []byte, dir string) ([]Program, error) {
 
 func parsePrograms(list *yaml.Node, dir string) ([]Program, error) {
 	if list.Kind != yaml.SequenceNode {
-		return nil, at(list, "programs: needs a list")
+		return nil, yamlfile.At(list, "programs: needs a list")
 	}
 	if len(list.Content) > maxPrograms {
-		return nil, at(list, "more than %d programs", maxPrograms)
+		return nil, yamlfile.At(list, "more than %d programs", maxPrograms)
 	}
 	lines := map[string]int{}
 	programs := make([]Program, 0, len(list.Content))
@@ -71,7 +57,7 @@ func parsePrograms(list *yaml.Node, dir string) ([]Program, error) {
 			return nil, err
 		}
 		if line, again := lines[p.Name]; again {
-			return nil, at(n, "the program on line %d is named %q, too", line, p.Name)
+			return nil, yamlfile.At(n, "the program on line %d is named %q, too", line, p.Name)
 		}
 		lines[p.Name] = n.Line
 		programs = append(programs, p)
@@ -79,44 +65,8 @@ func parsePrograms(list *yaml.Node, dir string) ([]Program, error) {
 	return programs, nil
 }
 
-// setter takes the value of a key.
-type setter func(*yaml.Node) error
-
-// fields passes the values of a mapping to the setters of their keys.
-func fields(n *yaml.Node, what string, setters map[string]setter) error {
-	if n.Kind != yaml.MappingNode {
-		return at(n, "a %s is a list of keys with values, such as name: lucene", what)
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		set := setters[key.Value]
-		switch {
-		case key.Kind != yaml.ScalarNode || set == nil:
-			name := text.Cut(text.OneLine(key.Value), 40)
-			return at(key, "%q is no key of a %s%s", name, what, text.DidYouMean(name, keys(setters)))
-		case seen[key.Value]:
-			return at(key, "%s: is there twice", key.Value)
-		}
-		seen[key.Value] = true
-		if err := set(value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func keys(setters map[string]setter) []string {
-	names := make([]string, 0, len(setters))
-	for k := range setters {
-		names = append(names, k)
-	}
-	slices.Sort(names) // of two equally near ones always the same is proposed
-	return names
-}
-
-func (p *Program) setters() map[string]setter {
-	return map[string]setter{
+func (p *Program) setters() map[string]yamlfile.Setter {
+	return map[string]yamlfile.Setter{
 		"name":       p.setName,
 		"what":       line(&p.What),
 		"command":    arguments(&p.Command),
@@ -135,20 +85,20 @@ func (p *Program) setters() map[string]setter {
 }
 
 func (p *Program) parse(n *yaml.Node) error {
-	if err := fields(n, "program", p.setters()); err != nil {
+	if err := yamlfile.Fields(n, "program", p.setters()); err != nil {
 		return err
 	}
 	switch {
 	case p.Name == "":
-		return at(n, "a program without a name:")
+		return yamlfile.At(n, "a program without a name:")
 	case p.Command == nil:
-		return at(n, "%s has no command:", p.Name)
+		return yamlfile.At(n, "%s has no command:", p.Name)
 	}
 	if problem := p.checkWords(p.Command, commandWords(p.Words)); problem != "" {
-		return at(value(n, "command"), "command: %s", problem)
+		return yamlfile.At(value(n, "command"), "command: %s", problem)
 	}
 	if problem := p.checkWords(p.Prepare, prepareWords); problem != "" {
-		return at(value(n, "prepare"), "prepare: %s", problem)
+		return yamlfile.At(value(n, "prepare"), "prepare: %s", problem)
 	}
 	if p.Small == "" {
 		p.Small = p.Size
@@ -161,29 +111,16 @@ func value(n *yaml.Node, key string) *yaml.Node {
 	return n.Content[1+slices.IndexFunc(n.Content, func(c *yaml.Node) bool { return c.Value == key })]
 }
 
-// scalar is the text of a value, within limits and without characters that act on a terminal.
-func scalar(n *yaml.Node) (string, error) {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		return "", at(n, "aliases are not allowed")
-	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
-		return "", at(n, "needs a text")
-	case len(n.Value) > maxValue:
-		return "", at(n, "a text of more than %d bytes", maxValue)
-	case text.Clean(n.Value, '\ufffd') != n.Value:
-		return "", at(n, "a text with line ends or hidden characters: %q", text.Cut(text.OneLine(n.Value), 40))
-	}
-	return n.Value, nil
-}
+func scalar(n *yaml.Node) (string, error) { return yamlfile.Scalar(n, maxValue) }
 
-func line(to *string) setter {
+func line(to *string) yamlfile.Setter {
 	return func(n *yaml.Node) (err error) {
 		*to, err = scalar(n)
 		return err
 	}
 }
 
-func count(to *int) setter {
+func count(to *int) yamlfile.Setter {
 	return func(n *yaml.Node) error {
 		s, err := scalar(n)
 		if err != nil {
@@ -191,14 +128,14 @@ func count(to *int) setter {
 		}
 		v, err := strconv.Atoi(s)
 		if err != nil || v < 1 || v > maxCount {
-			return at(n, "%q: needs a number from 1 to %d", text.Cut(s, 40), maxCount)
+			return yamlfile.At(n, "%q: needs a number from 1 to %d", text.Cut(s, 40), maxCount)
 		}
 		*to = v
 		return nil
 	}
 }
 
-func expression(to **regexp.Regexp) setter {
+func expression(to **regexp.Regexp) yamlfile.Setter {
 	return func(n *yaml.Node) error {
 		s, err := scalar(n)
 		if err != nil {
@@ -213,9 +150,9 @@ func compile(n *yaml.Node, s string) (*regexp.Regexp, error) {
 	r, err := regexp.Compile(s)
 	switch {
 	case err != nil:
-		return nil, at(n, "%w", err)
+		return nil, yamlfile.At(n, "%w", err)
 	case s == "":
-		return nil, at(n, "an empty expression matches every line")
+		return nil, yamlfile.At(n, "an empty expression matches every line")
 	}
 	return r, nil
 }
@@ -224,9 +161,9 @@ func compile(n *yaml.Node, s string) (*regexp.Regexp, error) {
 func list(n *yaml.Node) ([]string, error) {
 	switch {
 	case n.Kind != yaml.SequenceNode:
-		return nil, at(n, "needs a list, such as [a, b]")
+		return nil, yamlfile.At(n, "needs a list, such as [a, b]")
 	case len(n.Content) > maxList:
-		return nil, at(n, "a list of more than %d texts", maxList)
+		return nil, yamlfile.At(n, "a list of more than %d texts", maxList)
 	}
 	var all []string
 	for _, c := range n.Content {
@@ -240,7 +177,7 @@ func list(n *yaml.Node) ([]string, error) {
 }
 
 // arguments is a command: a text that is split at spaces, or a list for arguments that have some.
-func arguments(to *[]string) setter {
+func arguments(to *[]string) yamlfile.Setter {
 	return func(n *yaml.Node) (err error) {
 		var args []string
 		if n.Kind == yaml.SequenceNode {
@@ -254,9 +191,9 @@ func arguments(to *[]string) setter {
 		case err != nil:
 			return err
 		case len(args) == 0 || args[0] == "":
-			return at(n, "an empty command")
+			return yamlfile.At(n, "an empty command")
 		case len(args) > maxList:
-			return at(n, "a command of more than %d words", maxList)
+			return yamlfile.At(n, "a command of more than %d words", maxList)
 		}
 		*to = args
 		return nil
@@ -268,7 +205,7 @@ var nameSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (p *Program) setName(n *yaml.Node) (err error) {
 	if p.Name, err = scalar(n); err == nil && !nameSyntax.MatchString(p.Name) {
-		err = at(n, "the name %q: use up to 64 letters, digits, '.', '_' and '-', beginning with a letter or digit", text.Cut(p.Name, 80))
+		err = yamlfile.At(n, "the name %q: use up to 64 letters, digits, '.', '_' and '-', beginning with a letter or digit", text.Cut(p.Name, 80))
 	}
 	return err
 }
@@ -289,12 +226,12 @@ func (p *Program) setMarker(n *yaml.Node) error {
 		p.Marker.Task = value
 		return checkTask(n, value)
 	}
-	return at(n, "marker %q: use output:EXPRESSION or task:CLASS#METHOD", text.Cut(s, 40))
+	return yamlfile.At(n, "marker %q: use output:EXPRESSION or task:CLASS#METHOD", text.Cut(s, 40))
 }
 
 func checkTask(n *yaml.Node, s string) error {
 	if problem := taskdef.Check(s); problem != "" {
-		return at(n, "task %q: %s", text.Cut(s, 80), problem)
+		return yamlfile.At(n, "task %q: %s", text.Cut(s, 80), problem)
 	}
 	return nil
 }
@@ -321,7 +258,7 @@ func (p *Program) setJDK(n *yaml.Node) error {
 	}
 	m := jdkSyntax.FindStringSubmatch(s)
 	if m == nil {
-		return at(n, "jdk %q: use 17, 21- or 17-23", text.Cut(s, 40))
+		return yamlfile.At(n, "jdk %q: use 17, 21- or 17-23", text.Cut(s, 40))
 	}
 	p.JDK.Min, _ = strconv.Atoi(m[1])
 	p.JDK.Max, _ = strconv.Atoi(m[3])
@@ -329,7 +266,7 @@ func (p *Program) setJDK(n *yaml.Node) error {
 		p.JDK.Max = p.JDK.Min
 	}
 	if p.JDK.Max > 0 && p.JDK.Max < p.JDK.Min {
-		return at(n, "jdk %s: no version is between them", s)
+		return yamlfile.At(n, "jdk %s: no version is between them", s)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"empty", "", "it is empty"},
 		{"comment only", "# nothing\n", "it is empty"},
-		{"null", "~\n", "line 1: a suite is a list of keys"},
+		{"null", "~\n", "line 1: a suite has keys"},
 		{"no programs", "programs: []\n", "it has no programs"},
 		{"not a list", "programs: {a: b}\n", "line 1: programs: needs a list"},
 		{"two documents", "programs: []\n---\nprograms: []\n", "more than one document"},

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"stackagent/internal/text"
+	"stackagent/internal/yamlfile"
 )
 
 // Word is a name in braces that stands for a value in a command.
@@ -52,7 +53,7 @@ func commandWords(own map[string]string) []string {
 
 func (p *Program) setWords(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode || len(n.Content) > 2*maxList {
-		return at(n, "words: needs up to %d names with values, such as {queries: 500}", maxList)
+		return yamlfile.At(n, "words: needs up to %d names with values, such as {queries: 500}", maxList)
 	}
 	p.Words = map[string]string{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -63,9 +64,9 @@ func (p *Program) setWords(n *yaml.Node) error {
 		_, again := p.Words[name]
 		switch {
 		case !wordName.MatchString(name):
-			return at(n.Content[i], "the word %q: use up to 32 small letters, digits and '_'", text.Cut(name, 40))
+			return yamlfile.At(n.Content[i], "the word %q: use up to 32 small letters, digits and '_'", text.Cut(name, 40))
 		case again || slices.Contains(commandWords(nil), name):
-			return at(n.Content[i], "there already is a word {%s}", name)
+			return yamlfile.At(n.Content[i], "there already is a word {%s}", name)
 		}
 		if p.Words[name], err = scalar(n.Content[i+1]); err != nil {
 			return err

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -72,23 +71,6 @@ func (f *Figure) draw(c draw.Canvas) {
 	style := textStyle(titleSize, bold, left, top)
 	c.FillText(style, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - 5}, fitIn(Printable(f.Title), style, f.W-2*margin))
 	f.body(draw.Crop(c, 0, 0, 0, -titleHeight))
-}
-
-// InlineSVG is f as an <svg> element for a page: without title, background and XML
-// declaration.
-func (f *Figure) InlineSVG() (string, error) {
-	c := newSVG(f.W, f.H)
-	f.body(draw.New(c))
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("drawing figure %s: %w", f.Name, err)
-	}
-	s := b.String()
-	i := strings.Index(s, "<svg")
-	if i < 0 {
-		return "", fmt.Errorf("drawing figure %s: no <svg> element in what was drawn", f.Name)
-	}
-	return s[i:], nil
 }
 
 // WriteAll writes figs to dir, one file per figure and format ("cdf.svg"), and

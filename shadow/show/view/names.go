@@ -67,3 +67,6 @@ func Yes(b bool) string {
 func SinceStart(s *session.Session, at units.MonoNs) string {
 	return "+" + units.FormatNs(units.Ns(at-s.Manifest.StartNs))
 }
+
+// NotAvailable is the cell of a table that has no value.
+const NotAvailable = "n/a"

@@ -1,13 +1,14 @@
 package web
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"html/template"
 	"net/http"
 	"net/url"
+	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -27,17 +28,20 @@ const (
 //go:embed shell.html
 var shellHTML string
 
-var shellTemplate = template.Must(template.New("shell").Parse(shellHTML))
+// shellTemplate is parsed by the verb that serves pages: each start of the command would pay for it.
+var shellTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("shell").Parse(shellHTML)) })
 
 // asset is a file of the front end. Its address changes with its content, so that browsers may keep it.
 type asset struct {
-	kind, hash string
-	content    []byte
+	kind, content string
+	hash          func() string // of the content
 }
 
 func newAsset(kind, content string) asset {
-	sum := sha256.Sum256([]byte(content))
-	return asset{kind: kind, hash: hex.EncodeToString(sum[:8]), content: []byte(content)}
+	return asset{kind, content, sync.OnceValue(func() string {
+		sum := sha256.Sum256([]byte(content))
+		return hex.EncodeToString(sum[:8])
+	})}
 }
 
 //go:embed icon.svg
@@ -51,12 +55,12 @@ var (
 
 func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", a.kind)
-	w.Header().Set("ETag", `"`+a.hash+`"`)
+	w.Header().Set("ETag", `"`+a.hash()+`"`)
 	w.Header().Set("Cache-Control", "no-cache")
-	if r.URL.Query().Get("v") == a.hash {
+	if r.URL.Query().Get("v") == a.hash() {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.content))
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(a.content))
 }
 
 // fleet shows the running JVMs and the stored sessions.
@@ -90,12 +94,12 @@ func (s *Server) shell(w http.ResponseWriter, kind, folder, title string) {
 // shellOf is the shell of a page, with the address of the session whose report it shows; "": of none.
 func (s *Server) shellOf(w http.ResponseWriter, kind, folder, address, title string) {
 	data := struct{ Page, Folder, Source, Progress, Title, Style, Script string }{
-		Page: kind, Folder: folder, Title: text.Clean(title, utf8.RuneError), Style: style.hash, Script: script.hash}
+		Page: kind, Folder: folder, Title: text.Clean(title, utf8.RuneError), Style: style.hash(), Script: script.hash()}
 	if address != "" {
 		data.Source, data.Progress = address+"/data.json", address+"/progress.json"
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = shellTemplate.Execute(w, data) // the client has gone; nothing to do
+	_ = shellTemplate().Execute(w, data) // the client has gone; nothing to do
 }
 
 // addressOf is where the page has a session.

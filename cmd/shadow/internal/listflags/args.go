@@ -1,6 +1,9 @@
 package listflags
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
@@ -15,4 +18,17 @@ func OneSession(_ *cobra.Command, args []string) error {
 		return nil
 	}
 	return console.Usagef("want one session folder, got %d arguments", len(args))
+}
+
+// KnownVerb refuses what is no verb, and names those that may have been meant.
+func KnownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2 // edits
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		text += ": is it " + strings.Join(like, " or ") + "?"
+	}
+	return console.Usagef("%s", text)
 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package experiments
+
+import "errors"
+
+func memoryBytes() (int64, error) { return 0, errors.ErrUnsupported }
