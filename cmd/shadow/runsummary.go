@@ -82,7 +82,7 @@ func runLines(s *summary.Summary) []string {
 	lines := []string{fmt.Sprintf("%s, %s", programName(s), jvmText(s.JVM))}
 	for i := range s.Findings {
 		if f := &s.Findings[i]; wanted(f, s) {
-			lines = append(lines, f.Text())
+			lines = append(lines, f.Text)
 		}
 	}
 	if s.Hidden != nil {

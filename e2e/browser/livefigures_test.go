@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/show/live"
 	"stackagent/shadow/show/web"
@@ -26,7 +27,7 @@ type figures struct {
 	mu       sync.Mutex
 	names    map[string]string // of JVMs, classes and so on
 	snapshot float64
-	findings []live.Finding
+	findings []live.Held
 	ended    string
 }
 
@@ -206,13 +207,13 @@ func TestLiveFindings(t *testing.T) {
 	b := open(t, s.page("/jvm/orders"), laptop)
 	b.connected("live")
 	b.must(b.Script(`window.moved = []; new PerformanceObserver(l => l.getEntries().forEach(e => moved.push(...e.sources.map(s => s.node?.className ?? "?")))).observe({type: "layout-shift"})`))
-	f := live.Finding{Rule: "pool", Kind: "advice", Title: "Pool <b>tax</b> has one thread", Text: strings.Repeat("Give it more. ", 40)}
+	f := live.Held{Finding: advice.Finding{Rule: "pool", Kind: advice.Advice, Title: "Pool <b>tax</b> has one thread", Text: strings.Repeat("Give it more. ", 40)}}
 	s.figures.set(func() {
-		s.figures.findings = []live.Finding{f, {Rule: "losses", Kind: "caution", Title: "Events were lost"}}
+		s.figures.findings = []live.Held{f, {Finding: advice.Finding{Rule: "losses", Kind: advice.Caution, Title: "Events were lost"}}}
 	})
 	b.until(`document.querySelectorAll(".finding").length === 2 && document.querySelector("#announcements").textContent.includes("New finding: Pool <b>tax</b>")`)
 	f.Going = true
-	s.figures.set(func() { s.figures.findings = []live.Finding{f} })
+	s.figures.set(func() { s.figures.findings = []live.Held{f} })
 	b.until(`document.querySelectorAll(".finding").length === 1 && document.querySelector(".finding[data-rule=pool][data-going]") !== null`)
 	s.figures.set(func() { s.figures.findings = nil })
 	b.until(`document.querySelector(".finding") === null && document.querySelector("#announcements").textContent.includes("No longer found")`)
@@ -271,7 +272,7 @@ func TestReconnect(t *testing.T) {
 func TestLiveLooks(t *testing.T) {
 	s := startShadow(t)
 	s.figures.names = map[string]string{"long": storetest.Attacks["long"], "script": storetest.Attacks["script"]} // axe looks at each cell
-	s.figures.findings = []live.Finding{{Rule: "pool", Kind: "advice", Title: "Pool tax has one thread", Text: "Give it more."}}
+	s.figures.findings = []live.Held{{Finding: advice.Finding{Rule: "pool", Kind: advice.Advice, Title: "Pool tax has one thread", Text: "Give it more."}}}
 	sizes := map[string][2]int{"laptop": laptop, "phone": phone}
 	if full() {
 		sizes["wall"] = wall

@@ -87,6 +87,7 @@ func Find(f *Facts) []Finding {
 	add := func(r *rule, found ...Finding) {
 		for _, x := range found {
 			x.Rule, x.Kind = cmp.Or(x.Rule, r.name), cmp.Or(x.Kind, r.kind)
+			x.Describe()
 			out = append(out, x)
 		}
 	}

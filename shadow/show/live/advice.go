@@ -20,7 +20,7 @@ var shared = map[string]bool{
 //
 // The rules judge sessions. Here each pool's workers are those that live, and what a pool's tasks have used of
 // processors is known of those that ended.
-func (j *jvm) adviceRules(pools []poolState) []found {
+func (j *jvm) adviceRules(pools []poolState) []advice.Finding {
 	span := j.windowSpan()
 	f := &advice.Facts{Of: text.UnitsOfWork, Duration: span, CPUs: j.progress.JVM.CPUs}
 	u := &advice.UnitFacts{Duration: span, CPUs: j.progress.JVM.CPUs, Taken: units.NotMeasured, Collections: j.collections()}
@@ -36,21 +36,14 @@ func (j *jvm) adviceRules(pools []poolState) []found {
 }
 
 // adviceOf is what the shared rules find.
-func adviceOf(f *advice.Facts) []found {
-	var list []found
+func adviceOf(f *advice.Facts) []advice.Finding {
+	var list []advice.Finding
 	for _, x := range advice.Find(f) {
 		if !shared[x.Rule] || x.Kind == advice.Fact {
 			continue
 		}
-		y := found{rule: x.Rule, kind: string(x.Kind), class: x.Class, title: x.Title(), text: x.Happened()}
-		if p, ok := x.Evidence.(interface{ PoolLabel() string }); ok {
-			y.pool = p.PoolLabel()
-		}
-		if try := x.Remedy(); try != "" {
-			y.text += " " + try
-		}
-		y.title = cmp.Or(y.title, "Events were lost")
-		list = append(list, y)
+		x.Title, x.Evidence = cmp.Or(x.Title, "Events were lost"), nil
+		list = append(list, x)
 	}
 	return list
 }

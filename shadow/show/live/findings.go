@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stackagent/internal/timers"
+	"stackagent/shadow/analysis/advice"
 )
 
 // Live findings: what rules find in the last minute, again every evaluateEvery. A finding appears when
@@ -20,16 +21,10 @@ const (
 	maxFindings   = 32
 )
 
-// found is what a rule finds. Rule, class and pool tell findings apart.
-type found struct {
-	rule, kind, class, pool string
-	title, text             string
-}
-
-type findingKey struct{ rule, class, pool string }
+type findingKey struct{ rule, class, executor string }
 
 type findingState struct {
-	found
+	advice.Finding
 	since        int64
 	hits, misses int
 	appeared     bool
@@ -43,10 +38,10 @@ type findings struct {
 func newFindings() findings { return findings{states: map[findingKey]*findingState{}} }
 
 // update takes what holds at a moment of the session.
-func (f *findings) update(now int64, list []found) {
+func (f *findings) update(now int64, list []advice.Finding) {
 	holds := map[findingKey]bool{}
 	for _, x := range list {
-		key := findingKey{x.rule, x.class, x.pool}
+		key := findingKey{x.Rule, x.Class, x.Executor}
 		if holds[key] {
 			continue
 		}
@@ -59,7 +54,7 @@ func (f *findings) update(now int64, list []found) {
 			f.states[key] = s
 		}
 		holds[key] = true
-		s.found, s.misses = x, 0
+		s.Finding, s.misses = x, 0
 		s.hits++
 		s.appeared = s.appeared || s.hits >= appearAfter
 	}
@@ -79,17 +74,16 @@ func (f *findings) update(now int64, list []found) {
 }
 
 // shown are the findings that have appeared: advice first, then by age.
-func (f *findings) shown() []Finding {
-	list := []Finding{}
+func (f *findings) shown() []Held {
+	list := []Held{}
 	for _, s := range f.states {
 		if s.appeared {
-			list = append(list, Finding{Rule: s.rule, Kind: s.kind, Title: s.title, Text: s.text, Class: s.class, Pool: s.pool,
-				SinceNs: float64(s.since), Going: s.misses >= goingAfter})
+			list = append(list, Held{Finding: s.Finding, SinceNs: float64(s.since), Going: s.misses >= goingAfter})
 		}
 	}
-	slices.SortFunc(list, func(a, b Finding) int {
+	slices.SortFunc(list, func(a, b Held) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.SinceNs, b.SinceNs), cmp.Compare(a.Rule, b.Rule),
-			cmp.Compare(a.Class, b.Class), cmp.Compare(a.Pool, b.Pool))
+			cmp.Compare(a.Class, b.Class), cmp.Compare(a.Executor, b.Executor))
 	})
 	return list
 }

@@ -7,13 +7,14 @@ import (
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/analysis/advice"
 )
 
 // A finding appears when it has held some looks, survives a look at the wrong moment, is going when it is
 // gone for some, and goes. One that only flickers never appears.
 func TestHysteresis(t *testing.T) {
 	f := newFindings()
-	x := found{rule: "queue-grows", kind: kindAdvice, pool: "tax", title: "t", text: "first"}
+	x := advice.Finding{Rule: "queue-grows", Kind: advice.Advice, Executor: "tax", Title: "t", Text: "first"}
 	for i, step := range []struct {
 		holds bool
 		want  string // "", shown, going
@@ -22,9 +23,9 @@ func TestHysteresis(t *testing.T) {
 		{false, "shown"}, {false, "going"}, {false, "going"}, {false, "going"}, {false, ""},
 		{true, ""}, {false, ""}, {true, ""}, {false, ""}, {true, ""}, {false, ""}, // flickers
 	} {
-		var list []found
+		var list []advice.Finding
 		if step.holds {
-			list = []found{x}
+			list = []advice.Finding{x}
 		}
 		f.update(int64(i)*2*second, list)
 		got := ""
@@ -43,18 +44,18 @@ func TestHysteresis(t *testing.T) {
 	if len(f.states) != 0 {
 		t.Errorf("left: %v", f.states)
 	}
-	x.text = "second"
+	x.Text = "second"
 	for range appearAfter {
-		f.update(100, []found{x})
+		f.update(100, []advice.Finding{x})
 	}
-	x.text = "third"
-	f.update(102, []found{x, x})
+	x.Text = "third"
+	f.update(102, []advice.Finding{x, x})
 	if s := f.shown(); len(s) != 1 || s[0].Text != "third" || s[0].SinceNs != 100 {
 		t.Errorf("it does not change: %+v", s)
 	}
-	var many []found
+	var many []advice.Finding
 	for i := range 100 {
-		many = append(many, found{rule: "r", class: strings.Repeat("x", i)})
+		many = append(many, advice.Finding{Rule: "r", Class: strings.Repeat("x", i)})
 	}
 	f.update(200, many)
 	if len(f.states) != maxFindings {
@@ -63,7 +64,7 @@ func TestHysteresis(t *testing.T) {
 }
 
 // scenario runs a program of so many seconds, a batch and a look each second, and returns the findings at the end.
-func scenario(t *testing.T, seconds int, each func(p *program, at float64)) (*program, []Finding) {
+func scenario(t *testing.T, seconds int, each func(p *program, at float64)) (*program, []Held) {
 	t.Helper()
 	p := newProgram(t)
 	for s := 1; s <= seconds; s++ {
@@ -74,7 +75,7 @@ func scenario(t *testing.T, seconds int, each func(p *program, at float64)) (*pr
 	return p, p.view().Findings
 }
 
-func rulesOf(list []Finding) string {
+func rulesOf(list []Held) string {
 	var names []string
 	for _, f := range list {
 		names = append(names, f.Rule)
@@ -184,7 +185,7 @@ func TestSilentJVM(t *testing.T) {
 		p.now = p.now.Add(time.Second)
 		p.live.Evaluate()
 	}
-	if list = p.view().Findings; rulesOf(list) != "silent" || list[0].Kind != kindCaution || !strings.Contains(list[0].Text, "29.0 s ago") {
+	if list = p.view().Findings; rulesOf(list) != "silent" || list[0].Kind != advice.Caution || !strings.Contains(list[0].Text, "29.0 s ago") {
 		t.Errorf("findings: %+v", list)
 	}
 }
@@ -233,7 +234,7 @@ func TestSmallPool(t *testing.T) {
 		p.live.Evaluate()
 	}
 	list := p.view().Findings
-	if rulesOf(list) != "pool-too-small" || list[0].Pool != "tax (ThreadPoolExecutor, Main.java:6)" || !strings.Contains(list[0].Text, "has 1 worker on 4 processors") || !strings.Contains(list[0].Text, "as many threads as processors") {
+	if rulesOf(list) != "pool-too-small" || list[0].Executor != "tax (ThreadPoolExecutor, Main.java:6)" || !strings.Contains(list[0].Text, "has 1 worker on 4 processors") || !strings.Contains(list[0].Text, "as many threads as processors") {
 		t.Errorf("findings: %+v", list)
 	}
 	if c := p.view().Row.CPUs; len(c) != numCPUKinds || !near(c[cpuApplication].Value, 0.98) {

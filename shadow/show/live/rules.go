@@ -23,16 +23,11 @@ const (
 	rejectedWithin = 30 * second
 )
 
-const (
-	kindAdvice  = string(advice.Advice)
-	kindCaution = string(advice.Caution)
-)
-
 // look applies all rules to the last minute.
-func (j *jvm) look() []found {
-	var list []found
+func (j *jvm) look() []advice.Finding {
+	var list []advice.Finding
 	if j.state() == "silent" {
-		return []found{j.silent()} // nothing else is known of now
+		return []advice.Finding{j.silent()} // nothing else is known of now
 	}
 	pools := j.poolStates()
 	for i := range pools {
@@ -49,7 +44,7 @@ func (j *jvm) look() []found {
 	return list
 }
 
-func appendFound(list []found, more ...*found) []found {
+func appendFound(list []advice.Finding, more ...*advice.Finding) []advice.Finding {
 	for _, x := range more {
 		if x != nil {
 			list = append(list, *x)
@@ -99,20 +94,20 @@ func (f *flow) grows(least int64) bool {
 
 const lookSpan = growSpan * int64(evaluateEvery)
 
-func (j *jvm) growing(p *poolState) *found {
+func (j *jvm) growing(p *poolState) *advice.Finding {
 	f := p.flow
 	if !f.grows(int64(max(queueLeast, queuePerWorker*p.workers))) {
 		return nil
 	}
 	before, _ := f.ago(growSpan)
-	return &found{rule: "queue-grows", kind: kindAdvice, pool: p.label, title: "The queue of " + p.label + " grows",
-		text: fmt.Sprintf("%s for %s, %s more than %s ago: in the last %s, %s submitted and %s began. Submit less, make the tasks shorter, or give the executor more threads if they mostly wait. A bounded queue fails early instead of running out of memory.",
+	return &advice.Finding{Rule: "queue-grows", Kind: advice.Advice, Executor: p.label, Title: "The queue of " + p.label + " grows",
+		Text: fmt.Sprintf("%s for %s, %s more than %s ago: in the last %s, %s submitted and %s began. Submit less, make the tasks shorter, or give the executor more threads if they mostly wait. A bounded queue fails early instead of running out of memory.",
 			text.Plural(f.waiting, "task waits", "tasks wait"), p.label, units.FormatCount(f.waiting-before), units.FormatNs(units.Ns(lookSpan)), units.FormatNs(j.windowSpan()),
 			text.Plural(int64(p.all.submitted), "task was", "tasks were"), units.FormatCount(int64(p.all.started)))}
 }
 
 // growingClass is about a class of which only counts are known.
-func (j *jvm) growingClass(f *flow) *found {
+func (j *jvm) growingClass(f *flow) *advice.Finding {
 	f.history[f.looks%len(f.history)] = 0
 	if j.now < f.byCount {
 		f.history[f.looks%len(f.history)] = max(0, f.counted-f.open)
@@ -123,13 +118,13 @@ func (j *jvm) growingClass(f *flow) *found {
 	}
 	now, _ := f.ago(0)
 	before, _ := f.ago(growSpan)
-	return &found{rule: "queue-grows", kind: kindAdvice, class: f.name, title: "More and more tasks of " + f.name + " wait",
-		text: fmt.Sprintf("%s, %s more than %s ago, by the counts of submissions and executions. Submit less, or make the tasks shorter.",
+	return &advice.Finding{Rule: "queue-grows", Kind: advice.Advice, Class: f.name, Title: "More and more tasks of " + f.name + " wait",
+		Text: fmt.Sprintf("%s, %s more than %s ago, by the counts of submissions and executions. Submit less, or make the tasks shorter.",
 			text.Plural(now, "task waits", "tasks wait"), units.FormatCount(now-before), units.FormatNs(units.Ns(lookSpan)))}
 }
 
 // stuck: tasks wait, and none has begun or ended for long.
-func (j *jvm) stuck(p *poolState) *found {
+func (j *jvm) stuck(p *poolState) *advice.Finding {
 	oldest := j.oldestOf(p.flow)
 	if p.flow.waiting == 0 || oldest < 0 || j.now-oldest < stuckAfter || p.flow.finishedSince(j.now-stuckAfter, j.now) > 0 || p.flow.lastStart > j.now-stuckAfter {
 		return nil
@@ -143,8 +138,8 @@ func (j *jvm) stuck(p *poolState) *found {
 			break
 		}
 	}
-	return &found{rule: "no-progress", kind: kindAdvice, pool: p.label, title: p.label + " makes no progress",
-		text: s + " Take a thread dump (jstack " + strconv.Itoa(j.progress.JVM.PID) + "): its threads may wait for one another, for a lock, or for something outside."}
+	return &advice.Finding{Rule: "no-progress", Kind: advice.Advice, Executor: p.label, Title: p.label + " makes no progress",
+		Text: s + " Take a thread dump (jstack " + strconv.Itoa(j.progress.JVM.PID) + "): its threads may wait for one another, for a lock, or for something outside."}
 }
 
 // oldestOf is when the first task was submitted that still waits; -1: none.
@@ -165,7 +160,7 @@ func (f *flow) finishedSince(from, to int64) (n uint64) {
 	return n
 }
 
-func rejecting(p *poolState) *found {
+func rejecting(p *poolState) *advice.Finding {
 	n := uint32(0)
 	for i := range p.flow.window {
 		if w := &p.flow.window[i]; w.epoch > (p.last*second-rejectedWithin)/second/windowSeconds {
@@ -175,25 +170,25 @@ func rejecting(p *poolState) *found {
 	if n == 0 {
 		return nil
 	}
-	return &found{rule: "rejected", kind: kindAdvice, pool: p.label, title: p.label + " rejects tasks",
-		text: fmt.Sprintf("%s in the last minute, of %s submitted: its queue is full, or it is shut down. Submit less, give it more room or threads, or let the submitter run what finds no room (CallerRunsPolicy).",
+	return &advice.Finding{Rule: "rejected", Kind: advice.Advice, Executor: p.label, Title: p.label + " rejects tasks",
+		Text: fmt.Sprintf("%s in the last minute, of %s submitted: its queue is full, or it is shut down. Submit less, give it more room or threads, or let the submitter run what finds no room (CallerRunsPolicy).",
 			text.Plural(int64(p.all.rejected), "task was rejected", "tasks were rejected"), units.FormatCount(int64(p.all.submitted)))}
 }
 
-func (j *jvm) throws(f *flow) *found {
+func (j *jvm) throws(f *flow) *advice.Finding {
 	w := f.sum(j.last() + 1)
 	if w.finished < throwLeast || float64(w.threw) < throwShare*float64(w.finished) {
 		return nil
 	}
-	return &found{rule: "tasks-throw", kind: kindAdvice, class: f.name, title: "Tasks of " + f.name + " fail",
-		text: fmt.Sprintf("%s of the tasks that ended in the last minute ended by an exception (%s of %s). A future keeps it until somebody asks: look at its get() or join().",
+	return &advice.Finding{Rule: "tasks-throw", Kind: advice.Advice, Class: f.name, Title: "Tasks of " + f.name + " fail",
+		Text: fmt.Sprintf("%s of the tasks that ended in the last minute ended by an exception (%s of %s). A future keeps it until somebody asks: look at its get() or join().",
 			units.FormatPercent(float64(w.threw)/float64(w.finished)), units.FormatCount(int64(w.threw)), units.FormatCount(int64(w.finished)))}
 }
 
-func (j *jvm) silent() found {
+func (j *jvm) silent() advice.Finding {
 	lag := j.live.o.Now().Sub(j.came).Round(time.Second)
-	return found{rule: "silent", kind: kindCaution, title: "Nothing comes from this JVM",
-		text: fmt.Sprintf("The last batch came %s ago; the agent sends one at least every four seconds. The JVM or its machine is stopped, cut off from the bus, or gone.", units.FormatNs(units.Ns(lag)))}
+	return advice.Finding{Rule: "silent", Kind: advice.Caution, Title: "Nothing comes from this JVM",
+		Text: fmt.Sprintf("The last batch came %s ago; the agent sends one at least every four seconds. The JVM or its machine is stopped, cut off from the bus, or gone.", units.FormatNs(units.Ns(lag)))}
 }
 
 // recentLost counts the events lost in the last minute.

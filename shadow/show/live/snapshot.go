@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"stackagent/shadow/analysis/advice"
 )
 
 // Fleet has a row for each JVM. The event stream sends one each second.
@@ -119,7 +121,7 @@ type JVM struct {
 	Executors []Executor `json:"executors"` // the most submissions first; the last one may be "others"
 	Running   []Open     `json:"running"`   // that have run longest
 	Queued    []Open     `json:"queued"`    // that have waited longest
-	Findings  []Finding  `json:"findings"`
+	Findings  []Held     `json:"findings"`
 	Virtual   *Virtual   `json:"virtual"` // null: no virtual threads, or nothing known about them
 	// Missing maps what is not available to the reason, a part of a sentence: cpu, running,
 	// queued, running_now, queued_now, queue, submissions, virtual.
@@ -216,14 +218,9 @@ type Open struct {
 	AgeNs    float64 `json:"age_ns"` // at NowNs
 }
 
-// Finding is a live finding.
-type Finding struct {
-	Rule    string  `json:"rule"` // as in docs/advice.md, or of the live view: see docs/live.md
-	Kind    string  `json:"kind"` // advice or caution
-	Title   string  `json:"title"`
-	Text    string  `json:"text"` // what happens, and what to do
-	Class   string  `json:"class"`
-	Pool    string  `json:"pool"`
+// Held is a finding of a running JVM. It has no evidence.
+type Held struct {
+	advice.Finding
 	SinceNs float64 `json:"since_ns"` // when it began to hold
 	Going   bool    `json:"going"`    // it no longer holds, and goes soon unless it comes back
 }

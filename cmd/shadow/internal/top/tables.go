@@ -142,17 +142,17 @@ func queuedGrid(v *live.JVM) grid {
 }
 
 func findingGrid(v *live.JVM) grid {
-	l := list(v.Findings, func(f live.Finding) string { return f.Rule + "\x00" + f.Class + "\x00" + f.Pool }, []column[live.Finding]{
-		{title: "finding", name: "title", text: func(f live.Finding) string { return f.Title }},
-		{title: "for", name: "age_ns", value: func(f live.Finding) float64 { return max(v.NowNs-f.SinceNs, 0) }, show: ago},
-		{title: "state", name: "state", text: func(f live.Finding) string {
+	l := list(v.Findings, func(f live.Held) string { return f.Rule + "\x00" + f.Class + "\x00" + f.Executor }, []column[live.Held]{
+		{title: "finding", name: "title", text: func(f live.Held) string { return f.Title }},
+		{title: "for", name: "age_ns", value: func(f live.Held) float64 { return max(v.NowNs-f.SinceNs, 0) }, show: ago},
+		{title: "state", name: "state", text: func(f live.Held) string {
 			if f.Going {
 				return "going"
 			}
 			return "holds"
 		}},
-		{title: "kind", name: "kind", text: func(f live.Finding) string { return f.Kind }},
-		{title: "what to do", name: "text", text: func(f live.Finding) string { return f.Text }},
+		{title: "kind", name: "kind", text: func(f live.Held) string { return string(f.Kind) }},
+		{title: "what to do", name: "text", text: func(f live.Held) string { return f.Text }},
 	})
 	l.none = "Nothing was found in the last minute."
 	return l

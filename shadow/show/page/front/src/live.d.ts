@@ -3,6 +3,12 @@
 /** Points are the values of a series; null where there is none. */
 export type Points = (number | null)[];
 
+// Of findings, the page reads the sentences.
+export type FindingKind = string;
+export type Gain = unknown;
+export type Predicted = unknown;
+export type Evidence = unknown;
+
 /** Fleet has a row for each JVM. The event stream sends one each second. */
 export interface Fleet {
   /** the shadow's clock, Unix milliseconds */
@@ -103,7 +109,7 @@ export interface JVM {
   running: Open[];
   /** that have waited longest */
   queued: Open[];
-  findings: Finding[];
+  findings: Held[];
   /** null: no virtual threads, or nothing known about them */
   virtual: Virtual | null;
   /**
@@ -229,17 +235,8 @@ export interface Open {
   age_ns: number;
 }
 
-/** Finding is a live finding. */
-export interface Finding {
-  /** as in docs/advice.md, or of the live view: see docs/live.md */
-  rule: string;
-  /** advice or caution */
-  kind: string;
-  title: string;
-  /** what happens, and what to do */
-  text: string;
-  class: string;
-  pool: string;
+/** Held is a finding of a running JVM. It has no evidence. */
+export interface Held extends Finding {
   /** when it began to hold */
   since_ns: number;
   /** it no longer holds, and goes soon unless it comes back */
@@ -256,4 +253,31 @@ export interface Virtual {
   mounts: number;
   pins: number;
   pinned_ns: number;
+}
+
+/** Finding is one observation, in sentences and in figures. All that shows or compares findings reads this type. */
+export interface Finding {
+  /** its name in the table of rules; of advice, also in docs/advice.md */
+  rule: string;
+  kind: FindingKind;
+  /** what happened, what to do, and what that saves */
+  text: string;
+  /** of advice: what is wrong, in a few words */
+  title?: string;
+  /** the sentences of the text that say what happened */
+  happened: string;
+  /** of advice: those that say what to do */
+  remedy?: string;
+  /** of advice: those that say what it saves; absent: it is not about time */
+  outcome?: string;
+  /** the task class that it is about */
+  class?: string;
+  /** the executor, or the class that threads were started for */
+  executor?: string;
+  /** Gain is what a replay predicts; absent: Predicted says why it cannot. */
+  gain?: Gain | null;
+  /** Predicted has the figures of the replay; absent: following the advice is not about time. */
+  predicted?: Predicted | null;
+  /** the figures behind it, as the rule has them */
+  evidence?: Evidence;
 }

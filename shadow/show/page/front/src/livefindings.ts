@@ -1,7 +1,7 @@
 // Live findings: they appear, change and go. Their panel has a fixed height, so that nothing
 // else moves, and a screen reader hears of them when it has time.
 import { h } from "./dom";
-import type { Finding } from "./live";
+import type { Held } from "./live";
 import { duration } from "./livefigures";
 import { announce } from "./livehead";
 import { setAttribute, setText } from "./livetable";
@@ -29,18 +29,18 @@ export class LiveFindings {
   }
 
   /** update shows the findings at a time of the session. */
-  update(findings: Finding[], nowNs: number): void {
+  update(findings: Held[], nowNs: number): void {
     const keys = new Set<string>();
     for (const f of findings) {
-      const key = [f.rule, f.class, f.pool].join("\n");
+      const key = [f.rule, f.class, f.executor].join("\n");
       keys.add(key);
       let s = this.shown.get(key);
       if (!s) {
         this.shown.set(key, (s = this.make(f)));
-        if (!this.first) announce("New finding: " + f.title);
+        if (!this.first) announce("New finding: " + (f.title ?? f.rule));
       }
       setAttribute(s.el, "data-going", f.going ? "" : null);
-      setText(s.title, f.title);
+      setText(s.title, f.title ?? f.rule);
       setText(s.text, f.text);
       setText(s.since, f.going ? "over, unless it comes back" : "for " + duration((nowNs - f.since_ns) / 1e6));
     }
@@ -57,7 +57,7 @@ export class LiveFindings {
     this.first = false;
   }
 
-  private make(f: Finding): Shown {
+  private make(f: Held): Shown {
     const title = h("h3");
     const text = h("p", { class: "text" });
     const since = h("p", { class: "since quiet" });
