@@ -23,7 +23,7 @@ type Finding struct {
 	Rule     string      `json:"rule"` // its name in the table of rules; of advice, also in docs/advice.md
 	Kind     FindingKind `json:"kind"`
 	Text     string      `json:"text"`               // what happened, what to do, and what that saves
-	Title    string      `json:"title,omitempty"`    // of advice: what is wrong, in a few words
+	Title    string      `json:"title,omitempty"`    // of advice, and of events lost: what is wrong, in a few words
 	Happened string      `json:"happened"`           // the sentences of the text that say what happened
 	Remedy   string      `json:"remedy,omitempty"`   // of advice: those that say what to do
 	Outcome  string      `json:"outcome,omitempty"`  // of advice: those that say what it saves; absent: it is not about time
@@ -105,8 +105,11 @@ func (f *Finding) Describe() {
 	if e, ok := f.Evidence.(interface{ happened() string }); ok { // its sentence has the title, too
 		f.Happened = e.happened()
 	}
+	if e, ok := f.Evidence.(interface{ title(*Finding) string }); ok {
+		f.Title = e.title(f)
+	}
 	if e, ok := f.Evidence.(remedied); ok {
-		f.Title, f.Remedy = e.title(f), e.remedy()
+		f.Remedy = e.remedy()
 	}
 	if p, ok := f.Evidence.(interface{ PoolLabel() string }); ok {
 		f.Executor = p.PoolLabel()

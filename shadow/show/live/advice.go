@@ -1,8 +1,6 @@
 package live
 
 import (
-	"cmp"
-
 	"stackagent/granularity"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/text"
@@ -42,7 +40,7 @@ func adviceOf(f *advice.Facts) []advice.Finding {
 		if !shared[x.Rule] || x.Kind == advice.Fact {
 			continue
 		}
-		x.Title, x.Evidence = cmp.Or(x.Title, "Events were lost"), nil
+		x.Evidence = nil
 		list = append(list, x)
 	}
 	return list
