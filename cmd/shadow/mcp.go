@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
@@ -23,7 +25,8 @@ func newMCP(env console.Env) *cobra.Command {
 		Short: "Offer sessions to an assistant over the Model Context Protocol",
 		Long: `Speaks the Model Context Protocol on standard input and output. An assistant can list
 the sessions of the store (default: the current directory) and of the folders in it,
-and ask for statistics, findings, hotspots, waits, differences and explanations. It can
+and ask for statistics, findings, what the time depends on, hotspots, waits, differences
+and explanations. It can
 read only what is in the store, and change nothing. Answers are short and say how to
 get the rest.`,
 		Example: `  shadow mcp /var/lib/shadow
@@ -56,6 +59,22 @@ var toolVerbs = mcpserver.Verbs{
 	Sessions: listedIn,
 	Stats: func(env console.Env, dir string, inUnits bool) (any, error) {
 		return summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
+	},
+	Why: func(env console.Env, dir, class, from, to string) (any, error) {
+		f := whyFlags{class: class, window: windowFlags{flags: new(pflag.FlagSet)}}
+		for _, x := range []struct {
+			name, text string
+			to         *time.Duration
+		}{{"from", from, &f.window.from}, {"to", to, &f.window.to}} {
+			if x.text == "" {
+				continue
+			}
+			var err error
+			if *x.to, err = time.ParseDuration(x.text); err != nil {
+				return nil, fmt.Errorf("%s %q: want a time since the start of the session, such as 2s", x.name, x.text)
+			}
+		}
+		return f.account(env, dir)
 	},
 	Hotspots: func(env console.Env, dir, by, sort string) (any, error) {
 		rows, s, err := hotspotsOf(env, dir, summary.HotspotOptions{By: by, Sort: granularity.Order(sort)}, "json", false)
