@@ -262,7 +262,7 @@ export interface Finding {
   kind: FindingKind;
   /** what happened, what to do, and what that saves */
   text: string;
-  /** of advice: what is wrong, in a few words */
+  /** of advice, and of events lost: what is wrong, in a few words */
   title?: string;
   /** the sentences of the text that say what happened */
   happened: string;
