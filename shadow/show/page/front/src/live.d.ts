@@ -109,12 +109,17 @@ export interface JVM {
   running: Open[];
   /** that have waited longest */
   queued: Open[];
+  /** of the last look, which is up to half a minute old: largest first */
   findings: Held[];
+  /** findings that have ended, the last one first */
+  past: Held[];
+  /** what most of the time depends on, in a sentence; "": see missing */
+  bound: string;
   /** null: no virtual threads, or nothing known about them */
   virtual: Virtual | null;
   /**
    * Missing maps what is not available to the reason, a part of a sentence: cpu, running,
-   * queued, running_now, queued_now, queue, submissions, virtual.
+   * queued, running_now, queued_now, queue, submissions, findings, virtual.
    */
   missing: Record<string, string>;
   /** Notes say what limits the figures, each in a sentence: summarised classes, estimates. */
@@ -235,12 +240,12 @@ export interface Open {
   age_ns: number;
 }
 
-/** Held is a finding of a running JVM. It has no evidence. */
+/** Held is a finding of the account of time of a running JVM. It has no evidence. */
 export interface Held extends Finding {
   /** when it began to hold */
   since_ns: number;
-  /** it no longer holds, and goes soon unless it comes back */
-  going: boolean;
+  /** when it no longer held; null: it holds */
+  end_ns: number | null;
 }
 
 /** Virtual sums up the scheduling of virtual threads; null: not known. */
