@@ -64,6 +64,20 @@ var rules = []rule{
 	{name: "units", kind: Caution, find: one(unitsNote)},
 }
 
+// Rules are the names that advice can have.
+func Rules() []string {
+	names := []string{"never-executed"} // which may be a fact, too
+	for _, kind := range account.Kinds {
+		names = append(names, string(kind))
+	}
+	for _, r := range rules {
+		if r.kind == Advice && r.name != "obstacle" { // which has the names of its kinds
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
 // search is the input of rules.
 type search struct {
 	*Facts
