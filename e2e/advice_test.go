@@ -263,7 +263,7 @@ func only(names []string, of string) []string {
 
 func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 	for _, r := range rows {
-		names = append(names, r.Name)
+		names = append(names, r.Rule)
 	}
 	return names
 }
@@ -383,7 +383,7 @@ func (g *gains) measure(t *testing.T, jdk testjvm.JDK, d defect) (own time.Durat
 	mended := profileDefect(t, jdk, d, testjvm.Command.Profile, d.name, "fixed")
 	g.profiled, own = min(g.profiled, ms(t, mended.Result)), own+p.CPU+mended.CPU
 	for _, a := range p.Advice(t) {
-		if a.Name == d.advice() {
+		if a.Rule == d.advice() {
 			g.predict(a, ms(t, p.Result))
 		}
 	}

@@ -41,7 +41,7 @@ func checkAsked(t *testing.T, p testjvm.Profile) {
 	t.Helper()
 	want := map[string]string{"Main$Unasked": "nobody asked for it", "Main$Before": "whether anybody asked the future for it is not known"}
 	for _, f := range p.Advice(t) {
-		if f.Name != "swallowed-exceptions" {
+		if f.Rule != "swallowed-exceptions" {
 			continue
 		}
 		class, _, _ := strings.Cut(f.Class, "$$Lambda") // followed by a number on some JDKs

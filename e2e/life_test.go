@@ -32,7 +32,7 @@ func checkUnasked(t *testing.T, p testjvm.Profile, want []string) {
 	t.Helper()
 	var got []string
 	for _, f := range p.Advice(t) {
-		if f.Name == "swallowed-exceptions" {
+		if f.Rule == "swallowed-exceptions" {
 			got = append(got, strings.TrimPrefix(f.Class, "Main$"))
 			if !strings.HasPrefix(f.Text, "1 unit of "+f.Class+" ended") || !strings.Contains(f.Text, "; nobody asked for it. ") {
 				t.Errorf("finding %q", f.Text)

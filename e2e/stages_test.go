@@ -39,7 +39,7 @@ func checkUnaskedStages(t *testing.T, p testjvm.Profile, agent []string) {
 	t.Helper()
 	said := ""
 	for _, f := range p.Advice(t) {
-		if f.Name == "swallowed-exceptions" && strings.HasPrefix(f.Class, "java.util.concurrent.CompletableFuture$") {
+		if f.Rule == "swallowed-exceptions" && strings.HasPrefix(f.Class, "java.util.concurrent.CompletableFuture$") {
 			said += f.Text
 		}
 	}

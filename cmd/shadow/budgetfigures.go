@@ -11,18 +11,33 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/text"
+	"stackagent/shadow/analysis/account"
 	"stackagent/shadow/analysis/budget"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
 )
 
-// treeOf are the figures of what a selector chooses: those of shadow stats, or of the row of a listing.
-func treeOf(env console.Env, s *session.Session, x budget.Selector) (*summary.Summary, budget.Tree, error) {
+// ofSelector are the names of figures that a selector limits.
+var ofSelector = []string{"tasks", "metrics", "units", "findings"}
+
+// treeOf are the figures of what a selector chooses: those of shadow stats, or of the row of a listing. judge: findings and parts of response times
+// are asked for, too.
+func treeOf(env console.Env, s *session.Session, x budget.Selector, judge func() (*summary.Summary, *account.Session, error)) (*summary.Summary, budget.Tree, error) {
 	sum, tree, err := chosenTree(env, s, x)
-	if err == nil && x.Kind != budget.All {
-		tree.WholeRun(slices.DeleteFunc(budget.Keys(sum), func(key string) bool { return key == "tasks" || key == "metrics" || key == "units" }))
+	if err != nil {
+		return nil, nil, err
 	}
-	return sum, tree, err
+	if x.Kind != budget.All {
+		tree.WholeRun(slices.DeleteFunc(budget.Keys(sum), func(key string) bool { return slices.Contains(ofSelector, key) }))
+	}
+	if judge != nil && x.Kind != budget.Executor && x.Kind != budget.Site {
+		more, err := judgedTree(judge, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		tree.Add(more)
+	}
+	return sum, tree, nil
 }
 
 func chosenTree(env console.Env, s *session.Session, x budget.Selector) (*summary.Summary, budget.Tree, error) {

@@ -329,9 +329,13 @@ func readFigures(env console.Env, dirs []string, names []budget.Name, each bool)
 		if err != nil {
 			return nil, err
 		}
-		before, trees := len(s.Warnings), map[budget.Selector]budget.Tree{}
+		before, trees, judging := len(s.Warnings), map[budget.Selector]budget.Tree{}, judge(s)
 		for _, x := range selectors {
-			sum, tree, err := treeOf(env, s, x)
+			of := judging
+			if !slices.ContainsFunc(names, func(n budget.Name) bool { return n.Selector == x && n.Judged() }) {
+				of = nil // it takes long
+			}
+			sum, tree, err := treeOf(env, s, x, of)
 			if err != nil {
 				return nil, err
 			}

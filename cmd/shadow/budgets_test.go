@@ -226,3 +226,44 @@ func TestDiffOfSessions(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 }
+
+// TestCheckOfFindings: budgets may name findings by their rule, and what response times went to, of all units or those of a class.
+func TestCheckOfFindings(t *testing.T) {
+	dir := makeSession(t, t.TempDir())
+	_, out, _ := shadow(t, nil, "why", dir, "--format", "json")
+	var why struct {
+		Classes []struct {
+			Class  string
+			Units  int
+			Thread bool
+			Parts  []struct {
+				What  string
+				Share float64
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &why); err != nil {
+		t.Fatal(err)
+	}
+	i, computes := 0, 0.0
+	for why.Classes[i].Thread {
+		i++
+	}
+	c := why.Classes[i]
+	for _, p := range c.Parts {
+		if p.What == "computes" {
+			computes = p.Share
+		}
+	}
+	of := `class("` + c.Class + `").`
+	for expr, want := range map[string]int{
+		"findings.all >= 0": 3, "findings.waits_for_itself > 0": 0, of + "findings.held > 0": 0,
+		of + fmt.Sprintf("why.part_share.compute > %.6f", computes+1e-6): 0, of + fmt.Sprintf("why.part_share.compute >= %.6f", computes-1e-6): 3,
+		of + "why.response_ns > 0ns": 3, of + fmt.Sprintf("why.units != %d", c.Units): 0, "why.depends_share.never_began > 0": 0,
+		"findings.hold > 0": 2, "why.part_ns.queue > 5": 2, `executor("*").why.units > 0`: 2,
+	} {
+		if code, out, errs := shadow(t, nil, "check", dir, "--fail-if", expr); code != want {
+			t.Errorf("%s: exit code %d, want %d: %s%s", expr, code, want, out, errs)
+		}
+	}
+}

@@ -40,11 +40,12 @@ func newDiff(env console.Env) *cobra.Command {
 		Short: "Compare two builds: sessions, or sets of repeated runs, side by side",
 		Long: `Compares two sessions, or two sets of sessions of repeated runs, A with B: the run as a
 whole, then each class, or what else --by names: executors, call sites, kinds of
-threads, what was waited for, classes on the critical path. A folder stands for all
-sessions in it.
+threads, what was waited for, classes on the critical path, what the response times of
+each class went to. A folder stands for all sessions in it.
 
 The first line says which side is better in what: throughput (units of work a second),
-response time, queue time, then CPU time per unit. If one side did more units, times and
+response time, queue time, then CPU time per unit. Then follow the findings of the account
+of time (shadow why) that came, went and stayed. If one side did more units, times and
 sizes are compared per unit of work, and totals follow from the units.
 
 With two or more runs on each side, each change has a 95 % interval, an effect size
@@ -73,7 +74,7 @@ of a lambda or of an anonymous class differs, the match is a guess, and the row 
 	choice.AddFilter(cmd, &f.options.Filter)
 	choice.AddUnits(cmd, &f.options.Units)
 	choice.AddExact(cmd, &f.options.Exact)
-	cmd.Flags().StringSliceVar(&f.by, "by", []string{string(diff.Class)}, "class|executor|site|thread|wait|path|all, or a list of these")
+	cmd.Flags().StringSliceVar(&f.by, "by", []string{string(diff.Class)}, "class|executor|site|thread|wait|path|cause|all, or a list of these")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output); FILE.html is the page of the first session of each side, with the comparison")
 	return cmd
 }
@@ -199,9 +200,12 @@ func (f *diffFlags) print(env console.Env, d *diff.Diff) error {
 			}
 			return d.Markdown(w, rows)
 		}
-		if _, err := fmt.Fprintf(w, "%s\n\n", table.Clean(d.Sentence)); err != nil {
-			return err
+		for _, line := range append([]string{d.Sentence}, d.FoundTexts()...) {
+			if _, err := fmt.Fprintln(w, table.Clean(line)); err != nil {
+				return err
+			}
 		}
+		fmt.Fprintln(w)
 		if err := view.Table(w, f.TableOptions(f.output != ""), diff.Lines(rows, true), diff.Columns(d.A.Runs > 1 && d.B.Runs > 1)); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,8 @@ func newMCP(env console.Env) *cobra.Command {
 		Short: "Offer sessions to an assistant over the Model Context Protocol",
 		Long: `Speaks the Model Context Protocol on standard input and output. An assistant can list
 the sessions of the store (default: the current directory) and of the folders in it,
-and ask for statistics, findings, hotspots, waits, differences and explanations. It can
+and ask for statistics, findings, what the time depends on, hotspots, waits, differences
+and explanations. It can
 read only what is in the store, and change nothing. Answers are short and say how to
 get the rest.`,
 		Example: `  shadow mcp /var/lib/shadow
@@ -59,6 +61,22 @@ var toolVerbs = mcpserver.Verbs{
 	Sessions: sessions.ListedIn,
 	Stats: func(env console.Env, dir string, inUnits bool) (any, error) {
 		return choice.Summarise(env, dir, summary.Options{Units: inUnits, Advice: inUnits})
+	},
+	Why: func(env console.Env, dir, class, from, to string) (any, error) {
+		f := whyFlags{class: class, window: choice.Window{}}
+		for _, x := range []struct {
+			name, text string
+			to         *time.Duration
+		}{{"from", from, &f.window.From}, {"to", to, &f.window.To}} {
+			if x.text == "" {
+				continue
+			}
+			var err error
+			if *x.to, err = time.ParseDuration(x.text); err != nil {
+				return nil, fmt.Errorf("%s %q: want a time since the start of the session, such as 2s", x.name, x.text)
+			}
+		}
+		return f.account(env, dir)
 	},
 	Hotspots: func(env console.Env, dir, by, sort string) (any, error) {
 		rows, s, err := hotspotsOf(env, dir, summary.HotspotOptions{By: by, Sort: granularity.Order(sort)}, "json", false)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ func TestMCP(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if want := "diff explain findings hotspots sessions stats waits"; strings.Join(names, " ") != want {
+	if want := "diff explain findings hotspots sessions stats waits why"; strings.Join(names, " ") != want {
 		t.Errorf("tools: %v", names)
 	}
 	a, text, failed := askTool(t, c, "sessions", nil)
@@ -102,6 +103,22 @@ func TestMCP(t *testing.T) {
 	a, text, failed = askTool(t, c, "stats", map[string]any{"session": name, "field": "tasks"})
 	if got, _ := a.Fields["tasks"].(map[string]any); failed || !maps.Equal(flat(got), flat(want["tasks"].(map[string]any))) {
 		t.Errorf("stats: %s", text)
+	}
+	_, out, _ = shadow(t, nil, "why", filepath.Join(root, name), "--format", "json")
+	if err := json.Unmarshal([]byte(out), &want); err != nil {
+		t.Fatal(err)
+	}
+	a, text, failed = askTool(t, c, "why", map[string]any{"session": name})
+	if failed || len(want["classes"].([]any)) == 0 || !reflect.DeepEqual(a.Fields["bound"], want["bound"]) || !reflect.DeepEqual(a.Fields["classes"], want["classes"]) {
+		t.Errorf("why: %s, want %s", text, out)
+	}
+	for _, c := range []struct {
+		args map[string]any
+		want string
+	}{{map[string]any{"from": "1h"}, "nothing was recorded in this time"}, {map[string]any{"to": "soon"}, "want a time since the start"}, {map[string]any{"class": "["}, "syntax error"}} {
+		if _, text, failed := askTool(t, mcpClient(t, root), "why", c.args); !failed || !strings.Contains(text, c.want) {
+			t.Errorf("why %v: %s, want %s", c.args, text, c.want)
+		}
 	}
 	a, text, failed = askTool(t, c, "hotspots", map[string]any{"session": name, "limit": 1, "sort": "count"})
 	if failed || len(a.Rows) != 1 || a.Total < 2 || !strings.Contains(a.More, "offset 1 continues") {

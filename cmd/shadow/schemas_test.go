@@ -118,7 +118,11 @@ func printedForms() map[string][]form {
 
 // schemaOf makes the schema of a verb, and lists the fields that nothing describes.
 func schemaOf(verb string, forms []form) (*jsonschema.Schema, []string, error) {
-	g := &schemagen.Generator{Source: sources, Unions: []schemagen.Union{{Of: reflect.TypeFor[advice.Evidence](), Among: advice.Evidences}}}
+	among := advice.Evidences
+	if verb != "stats" {
+		among = nil // what others print of findings has none
+	}
+	g := &schemagen.Generator{Source: sources, Unions: []schemagen.Union{{Of: reflect.TypeFor[advice.Evidence](), Among: among}}}
 	top := &jsonschema.Schema{Schema: schemagen.Draft, Title: "shadow " + verb + " --format json"}
 	for _, f := range forms {
 		var s *jsonschema.Schema

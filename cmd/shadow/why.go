@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -44,25 +43,12 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
   shadow why /tmp/s --format json`,
 		Args: listflags.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(f.Check(), f.window.Check()); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
-			if _, err := path.Match(f.class, ""); err != nil {
-				return console.Usagef("--class %s: %v", f.class, err)
-			}
-			s, err := env.Open(args[0])
+			a, err := f.account(env, args[0])
 			if err != nil {
 				return err
-			}
-			g, err := times.GraphOf(env, s, &f.window)
-			if err != nil {
-				return err
-			}
-			a := account.Of(g)
-			if from, to := units.Ns(g.From-s.Manifest.StartNs), units.Ns(g.To-s.Manifest.StartNs); from > 0 || to < s.Manifest.DurationNs {
-				a.OfPart(from, to)
-			} else {
-				a.Try()
 			}
 			return f.print(env, a)
 		},
@@ -73,13 +59,38 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 	return cmd
 }
 
-func (f *whyFlags) print(env console.Env, a *account.Session) error {
+// account is the account of time of a session, or of a part of one.
+func (f *whyFlags) account(env console.Env, dir string) (*account.Session, error) {
+	if err := f.window.Check(); err != nil {
+		return nil, err
+	}
+	if _, err := path.Match(f.class, ""); err != nil {
+		return nil, console.Usagef("--class %s: %v", f.class, err)
+	}
+	s, err := env.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	g, err := times.GraphOf(env, s, &f.window)
+	if err != nil {
+		return nil, err
+	}
+	a := account.Of(g)
+	if from, to := units.Ns(g.From-s.Manifest.StartNs), units.Ns(g.To-s.Manifest.StartNs); from > 0 || to < s.Manifest.DurationNs {
+		a.OfPart(from, to)
+	} else {
+		a.Try()
+	}
 	if f.class != "" {
 		a.Classes = slices.DeleteFunc(a.Classes, func(c account.Class) bool {
 			match, _ := path.Match(f.class, c.Name)
 			return !match
 		})
 	}
+	return a, nil
+}
+
+func (f *whyFlags) print(env console.Env, a *account.Session) error {
 	if f.Format == "json" {
 		return view.Encode(env.Out, a)
 	}

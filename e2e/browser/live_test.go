@@ -153,10 +153,7 @@ func TestLive(t *testing.T) {
 	b.connected("live")
 	b.until(text(liveClasses) + `.includes("Main$Job")`)
 	b.changes(text(liveClasses), 3)
-	b.until("document.querySelector('" + finding + `[data-rule="tasks-throw"]')`)
-	if full() {
-		b.until("document.querySelector('" + finding + `[data-rule="queue-grows"]')`)
-	}
+	b.until("document.querySelector('" + finding + `[data-rule="occupied"]')`)
 	b.accessible("a JVM")
 	b.fits()
 	b.shoot("live-jvm")

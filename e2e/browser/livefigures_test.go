@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/show/live"
 	"stackagent/shadow/show/web"
@@ -26,7 +27,8 @@ type figures struct {
 	mu       sync.Mutex
 	names    map[string]string // of JVMs, classes and so on
 	snapshot float64
-	findings []live.Finding
+	findings []live.Held
+	past     []live.Held
 	ended    string
 }
 
@@ -75,7 +77,7 @@ func (f *figures) JVM(folder string) *live.JVM {
 	f.snapshot++
 	flow := live.Flow{Finished: 60 * f.snapshot, Rate: f.snapshot, Queue: &live.Times{P50Ns: 1e6, P99Ns: 2e7}, Service: &live.Times{P50Ns: 1e5, P99Ns: 3e6}, Spark: f.course(60)}
 	v := &live.JVM{Row: f.row("shop.Orders", "orders"), EndNs: 4e11 + 1e9*f.snapshot, NowNs: 4e11 + 1e9*f.snapshot, BucketNs: 1e9, WindowNs: 6e10,
-		Findings: f.findings, Missing: map[string]string{"running_now": "the agent does not say what runs"}, Notes: []string{storetest.Attacks["script"]}}
+		Findings: f.findings, Past: f.past, Bound: "Both CPUs compute.", Missing: map[string]string{"running_now": "the agent does not say what runs"}, Notes: []string{storetest.Attacks["script"]}}
 	v.Row.Ended = f.ended
 	if f.ended != "" {
 		v.Row.State = "ended"
@@ -206,16 +208,16 @@ func TestLiveFindings(t *testing.T) {
 	b := open(t, s.page("/jvm/orders"), laptop)
 	b.connected("live")
 	b.must(b.Script(`window.moved = []; new PerformanceObserver(l => l.getEntries().forEach(e => moved.push(...e.sources.map(s => s.node?.className ?? "?")))).observe({type: "layout-shift"})`))
-	f := live.Finding{Rule: "pool", Kind: "advice", Title: "Pool <b>tax</b> has one thread", Text: strings.Repeat("Give it more. ", 40)}
+	f := live.Held{Finding: advice.Finding{Rule: "pool", Kind: advice.Advice, Title: "Pool <b>tax</b> has one thread", Text: strings.Repeat("Give it more. ", 40)}}
 	s.figures.set(func() {
-		s.figures.findings = []live.Finding{f, {Rule: "losses", Kind: "caution", Title: "Events were lost"}}
+		s.figures.findings = []live.Held{f, {Finding: advice.Finding{Rule: "losses", Kind: advice.Caution, Title: "Events were lost"}}}
 	})
 	b.until(`document.querySelectorAll(".finding").length === 2 && document.querySelector("#announcements").textContent.includes("New finding: Pool <b>tax</b>")`)
-	f.Going = true
-	s.figures.set(func() { s.figures.findings = []live.Finding{f} })
-	b.until(`document.querySelectorAll(".finding").length === 1 && document.querySelector(".finding[data-rule=pool][data-going]") !== null`)
-	s.figures.set(func() { s.figures.findings = nil })
-	b.until(`document.querySelector(".finding") === null && document.querySelector("#announcements").textContent.includes("No longer found")`)
+	end := 40e9
+	f.EndNs = &end
+	s.figures.set(func() { s.figures.findings, s.figures.past = nil, []live.Held{f} })
+	b.until(`document.querySelectorAll(".finding").length === 1 && document.querySelector(".finding[data-rule=pool][data-ended]") !== null`)
+	b.until(`document.querySelector("#announcements").textContent.includes("No longer found") && document.querySelector("#findings").textContent.includes("Both CPUs compute.")`)
 	if moved := eval[[]string](b, "moved"); len(moved) > 0 {
 		t.Errorf("the layout moved: %q", moved)
 	}
@@ -271,7 +273,7 @@ func TestReconnect(t *testing.T) {
 func TestLiveLooks(t *testing.T) {
 	s := startShadow(t)
 	s.figures.names = map[string]string{"long": storetest.Attacks["long"], "script": storetest.Attacks["script"]} // axe looks at each cell
-	s.figures.findings = []live.Finding{{Rule: "pool", Kind: "advice", Title: "Pool tax has one thread", Text: "Give it more."}}
+	s.figures.findings = []live.Held{{Finding: advice.Finding{Rule: "pool", Kind: advice.Advice, Title: "Pool tax has one thread", Text: "Give it more."}}}
 	sizes := map[string][2]int{"laptop": laptop, "phone": phone}
 	if full() {
 		sizes["wall"] = wall

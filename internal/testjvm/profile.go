@@ -174,7 +174,7 @@ func (p Profile) Threads(t testing.TB) []ThreadRow {
 // AdviceRow is an advice in `shadow stats --format json`.
 type AdviceRow struct {
 	Kind  string `json:"kind"`
-	Name  string `json:"name"`
+	Rule  string `json:"rule"`
 	Class string `json:"class"`
 	Text  string `json:"text"`
 	Gain  *struct {

@@ -74,8 +74,8 @@ func repeat(n int, only string, details []string, out string) error {
 		for round := range n { // in turns: what else the machine does hits all alike
 			for i, detail := range details {
 				if err := p.run(filepath.Join(out, "session"), detail, func(a advice) {
-					counts[a.Name] = cmp.Or(counts[a.Name], &found{times: make([]int, len(details))})
-					counts[a.Name].add(i, a)
+					counts[a.Rule] = cmp.Or(counts[a.Rule], &found{times: make([]int, len(details))})
+					counts[a.Rule].add(i, a)
 				}); err != nil {
 					return fmt.Errorf("%s, detail %s, run %d: %w", p.name, detail, round+1, err)
 				}
@@ -134,7 +134,7 @@ func print(w io.Writer, name string, counts map[string]*found, details, n int) {
 
 // advice is one of the findings in `shadow stats --format json`.
 type advice struct {
-	Kind, Name string
+	Kind, Rule string
 	Gain       *struct{ Share float64 }
 	Predicted  *struct {
 		Why string `json:"cannot_tell"`
@@ -166,8 +166,8 @@ func (p *program) run(session, detail string, use func(advice)) error {
 	}
 	seen := map[string]bool{}
 	for _, a := range stats.Findings {
-		if a.Kind == "advice" && !seen[a.Name] {
-			seen[a.Name] = true
+		if a.Kind == "advice" && !seen[a.Rule] {
+			seen[a.Rule] = true
 			use(a)
 		}
 	}

@@ -5,10 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"stackagent/internal/loglinear"
+	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/diff"
 	"stackagent/shadow/fleet/rollup"
 )
@@ -251,5 +253,43 @@ func TestTrends(t *testing.T) {
 	}
 	if flat > 13 { // 5 on average; 14 or more with p 0.0005
 		t.Errorf("%d of 100 series without a trend have one", flat)
+	}
+}
+
+// TestFindings groups what sessions have in common, whatever the figures in their sentences, and says of how many sessions that is.
+func TestFindings(t *testing.T) {
+	held := rollup.Row{Service: "orders", Version: "1", Class: "com.acme.Job", Metric: "advice:held", Site: "Job waits for a lock\nHold it for less.", Count: 1}
+	other, newer, elsewhere := held, held, held
+	other.Site, newer.Version, elsewhere.Service = "Job waits for the lock of 7\nHold it for less.", "2", "billing"
+	lost := rollup.Row{Service: "orders", Version: "1", Metric: "caution:lost", Site: "Events were lost\n", Count: 1}
+	judged := rollup.Row{Service: "orders", Version: "1", Metric: rollup.Judged, Count: 3}
+	judgedNewer := rollup.Row{Service: "orders", Version: "2", Metric: rollup.Judged, Count: 2}
+	rows := []rollup.Row{held, held, other, newer, elsewhere, lost, judged, judgedNewer, rowOf(rollup.Row{Service: "orders", Class: "com.acme.Job", Metric: Wall}, 7)}
+	for _, c := range []struct {
+		choose Select
+		want   string
+	}{
+		{Select{}, "[orders lost Events were lost 1 of 5] [billing held Job waits for a lock 1 of 1] [orders held Job waits for a lock 4 of 5]"},
+		{Select{Version: "1"}, "[orders lost Events were lost 1 of 3] [orders held Job waits for a lock 3 of 3] [billing held Job waits for a lock 1 of 1]"},
+		{Select{Class: "com.acme.Job"}, "[billing held Job waits for a lock 1 of 1] [orders held Job waits for a lock 4 of 5]"},
+	} {
+		f := NewFindings(c.choose)
+		if err := f.Add(rows); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, x := range f.List() {
+			got = append(got, fmt.Sprintf("[%s %s %s %d of %d]", x.Service, x.Rule, x.Title, x.Sessions, x.Of))
+			if x.Rule == "held" && (x.Class != "com.acme.Job" || x.Remedy != "Hold it for less." || x.Kind != advice.Advice) {
+				t.Errorf("%+v", x)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%+v: %s, want %s", c.choose, got, c.want)
+		}
+	}
+	g := NewGroups(Class, Select{})
+	if err := g.Add(rows); err != nil || len(g.Rows(ByName)) != 1 || len(g.Rows(ByName)[0].Metrics) != 1 {
+		t.Errorf("findings are no figures of classes: %+v %v", g.Rows(ByName), err)
 	}
 }

@@ -173,6 +173,9 @@ func (g *Groups) Add(rows []rollup.Row) error {
 // key is what a row belongs to; ok is false if it has no part in this grouping.
 func (g *Groups) key(r *rollup.Row) (k Key, ok bool) {
 	k.Service = r.Service
+	if _, finding := rollup.FindingOf(r); finding {
+		return k, false // Findings groups them
+	}
 	waits := strings.HasPrefix(r.Metric, rollup.WaitPrefix)
 	switch g.By {
 	case Service:

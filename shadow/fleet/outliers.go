@@ -2,9 +2,11 @@ package fleet
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
+	"stackagent/internal/units"
 	"stackagent/shadow/fleet/rollup"
 )
 
@@ -128,4 +130,17 @@ func deviation(values []float64, center float64) float64 {
 		return mad / madScale
 	}
 	return 1.253314 * sum / float64(len(values))
+}
+
+// Format shows a figure in its unit.
+func Format(v float64, unit string) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case unit == "ns":
+		return units.FormatNs(units.Ns(math.Round(v)))
+	case math.Abs(v) < 1 && v != 0:
+		return fmt.Sprintf("%.3g", v)
+	}
+	return units.FormatExact(int64(math.Round(v)))
 }

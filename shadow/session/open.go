@@ -65,6 +65,7 @@ func OpenDamaged(dir string) (*Session, error) { return open(dir, true, nil) }
 type Batches struct {
 	store.Range
 	LookBack uint64
+	Loose    bool // files that hold batches of both sides of a bound count whole, instead of being an error
 }
 
 // OpenRange opens a part of a session, also of one that is still being written, at a cost that depends on the part: its

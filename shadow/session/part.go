@@ -7,7 +7,7 @@ import (
 
 // restrict makes a session of a part of it: its manifest promises what the part has.
 func (s *Session) restrict(only *Batches) error {
-	if err := s.folder.Within(only.From, only.To, only.LookBack); err != nil {
+	if err := s.folder.Within(only.From, only.To, only.LookBack, only.Loose); err != nil {
 		return err
 	}
 	m := &s.Manifest

@@ -17,8 +17,8 @@ var events = [numTables]bool{
 
 // Within leaves only what the batches from..to brought of events. Of creations and submissions it also keeps up to
 // lookBack batches before, for readers that look for where tasks come from; scans and counts do without. A part that
-// holds batches on both sides of a bound is an error.
-func (f *Folder) Within(from, to, lookBack uint64) error {
+// holds batches on both sides of a bound is an error, or stays whole if loose.
+func (f *Folder) Within(from, to, lookBack uint64, loose bool) error {
 	for t := range numTables {
 		if !events[t] {
 			continue
@@ -26,7 +26,7 @@ func (f *Folder) Within(from, to, lookBack uint64) error {
 		var kept, before []Range
 		for _, r := range f.parts[t] {
 			switch {
-			case from <= r.From && r.To <= to:
+			case from <= r.From && r.To <= to, loose && r.From <= to && from <= r.To:
 				kept = append(kept, r)
 			case r.To < from:
 				if (t == Creations || t == Submissions) && r.To+lookBack >= from {

@@ -384,3 +384,29 @@ func TestOneLine(t *testing.T) {
 		}
 	}
 }
+
+// TestFigures: the parts are of the response time, and the shares add up to all of it; bodies of threads count where they are named.
+func TestFigures(t *testing.T) {
+	a := accountOf(t, func(p *program) {
+		p.jobs("Job", p.Executor(model.Executor{Name: "pool", Workers: 1}), "w", 20, 5*ms)
+		p.jobs("Other", p.Executor(model.Executor{Name: "other", Workers: 1}), "o", 1, 5*ms)
+	})
+	match := func(name string) func(string) bool { return func(class string) bool { return class == name } }
+	f := a.Figures(match("Job"))
+	if f == nil || f.Units != 20 || f.PartNs["compute"] != float64(5*ms) {
+		t.Fatalf("%+v", f)
+	}
+	sum, share, depends := 0.0, 0.0, 0.0
+	for state := range f.PartShare {
+		sum, share, depends = sum+f.PartNs[state], share+f.PartShare[state], depends+f.DependsShare[state]
+	}
+	if math.Abs(sum-float64(f.ResponseNs)) > 1e-3*sum || math.Abs(share-1) > 1e-9 || math.Abs(depends-1) > 1e-9 {
+		t.Errorf("the parts are %v of %v ns, the shares %v and %v", sum, f.ResponseNs, share, depends)
+	}
+	if f.PartShare["queue"] < 0.8 || f.DependsShare["compute"] < 0.9 || f.DependsShare["queue"] != 0 {
+		t.Errorf("it waits for a worker that computes: %+v", f)
+	}
+	if all, body, none := a.Figures(nil), a.Figures(match("main")), a.Figures(match("x")); all.Units != 21 || body == nil || none != nil {
+		t.Errorf("%+v, %+v, %+v", all, body, none)
+	}
+}

@@ -334,7 +334,7 @@ func TestPinnedTexts(t *testing.T) {
 	for jdk, tries := range map[int]string{21: "Use a lock of java.util.concurrent instead of synchronized", 24: "Do not block in static initialisers"} {
 		f.Virtual.JDK = jdk
 		got := advise(f)
-		if names(got) != "pinned-threads pool-too-small" || !strings.HasPrefix(got[0].Text(), says+tries) || !strings.Contains(got[0].Text(), ". JFR's event jdk.VirtualThreadPinned shows where they pinned. Cannot tell what it saves: the session was not replayed.") {
+		if names(got) != "pinned-threads pool-too-small" || !strings.HasPrefix(got[0].Text, says+tries) || !strings.Contains(got[0].Text, ". JFR's event jdk.VirtualThreadPinned shows where they pinned. Cannot tell what it saves: the session was not replayed.") {
 			t.Errorf("%+v, want %q", got, says+tries)
 		}
 	}
@@ -414,7 +414,7 @@ func TestPoolTexts(t *testing.T) {
 	} {
 		c.pool.Threads = c.threads
 		got := advise(&UnitFacts{Duration: span, CPUs: 4, Pools: []Pool{c.pool}})
-		if len(got) != 1 || !strings.HasPrefix(got[0].Text(), c.want) {
+		if len(got) != 1 || !strings.HasPrefix(got[0].Text, c.want) {
 			t.Errorf("%+v, want %q", got, c.want)
 		}
 	}
@@ -446,8 +446,8 @@ func TestFine(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for _, part := range []string{"com.acme.Main.run:7", "10,000 units", "1.00 µs", "In 100 ms, com.acme.Pool#1 did 10.0 ms of work. Give each task more work"} {
-		if !strings.Contains(got[0].Text(), part) {
-			t.Errorf("%q is not in %q", part, got[0].Text())
+		if !strings.Contains(got[0].Text, part) {
+			t.Errorf("%q is not in %q", part, got[0].Text)
 		}
 	}
 	for name, f := range map[string]*UnitFacts{
@@ -472,7 +472,7 @@ func TestFine(t *testing.T) {
 		x := &f.Classes[0]
 		x.JDK, x.Bulk, x.Site = c.class.JDK, c.class.Bulk, c.class.Site
 		got := advise(f)
-		if c.text == "" && len(got) != 0 || c.text != "" && (len(got) != 1 || !strings.HasPrefix(got[0].Text(), c.text)) {
+		if c.text == "" && len(got) != 0 || c.text != "" && (len(got) != 1 || !strings.HasPrefix(got[0].Text, c.text)) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -521,11 +521,11 @@ func TestFine(t *testing.T) {
 	p.Gaps, p.Units, p.Summarised = granularity.Values{}, 1_000_000, 1_000_000
 	p.Active, p.Self, p.Wall, probed.Duration = 200*milli, 100*milli, 100*milli, 200*milli
 	if got := advise(probed); len(got) != 0 {
-		t.Errorf("mostly the profiler's: %+v", got[0].Text())
+		t.Errorf("mostly the profiler's: %+v", got[0].Text)
 	}
 	p.Active, p.To, probed.Duration = 400*milli, p.From+units.MonoNs(400*milli), 400*milli
-	if got := advise(probed); names(got) != "fine-grained" || !strings.Contains(got[0].Text(), "spend 57 % of their time on overhead, not on your code; an estimated 120 ms for") {
-		t.Errorf("partly the profiler's: %s", got[0].Text())
+	if got := advise(probed); names(got) != "fine-grained" || !strings.Contains(got[0].Text, "spend 57 % of their time on overhead, not on your code; an estimated 120 ms for") {
+		t.Errorf("partly the profiler's: %s", got[0].Text)
 	}
 	// Plain calls: nobody submits anything, and there are no workers.
 	called := fineFacts(10_000, micro, micro)
@@ -544,7 +544,7 @@ func TestFine(t *testing.T) {
 	}
 	nested = fineFacts(10_000, micro, 200)
 	nested.Pools[0].Gaps, nested.Pools[0].Inner = granularity.Values{}, nested.Pools[0].Gaps
-	if got := advise(nested); names(got) != "fine-grained" || got[0].Worth != 0 || !strings.Contains(got[0].Text(), "Cannot tell what it saves: what submitting and joining them costs is inside their own work.") || !strings.Contains(got[0].Text(), "takes 200 ns or more between two of them in three of four cases") {
+	if got := advise(nested); names(got) != "fine-grained" || got[0].Worth != 0 || !strings.Contains(got[0].Text, "Cannot tell what it saves: what submitting and joining them costs is inside their own work.") || !strings.Contains(got[0].Text, "takes 200 ns or more between two of them in three of four cases") {
 		t.Errorf("dear parts: %+v", got)
 	}
 	nested.Duration = 1001 * milli // all that goes on inside its units takes less than a tenth of the session
@@ -554,7 +554,7 @@ func TestFine(t *testing.T) {
 	tiny := fineFacts(1_000_000, 400, micro) // forks and joins: 400 ms of the second; nothing is known of single ones
 	tiny.Pools[0].Gaps, tiny.Pools[0].Active = granularity.Values{}, tiny.Pools[0].Wall/4
 	tiny.Classes[0].Joins, tiny.Classes[0].Summarised = true, 900_000
-	if got := advise(tiny); names(got) != "fine-grained" || !strings.Contains(got[0].Text(), "make, fork and join their parts") {
+	if got := advise(tiny); names(got) != "fine-grained" || !strings.Contains(got[0].Text, "make, fork and join their parts") {
 		t.Errorf("tiny parts: %+v", got)
 	}
 	tiny = fineFacts(1_000_000, 600, micro) // large enough that forking may be a small part
@@ -566,7 +566,7 @@ func TestFine(t *testing.T) {
 	counted := fineFacts(10_000, micro, micro)
 	counted.Classes[0].Summarised, counted.Pools[0].Summarised, counted.Pools[0].Gaps = 9000, 9000, granularity.Values{}
 	if got := advise(counted); names(got) != "fine-grained" ||
-		!strings.Contains(got[0].Text(), "10,000 units (90 % of them summarised) with a median of 1.00 µs of work. The workers spend 93 % of their time on overhead, not on your code; an estimated 1.86 ms for the profiler's probes is left out.") {
+		!strings.Contains(got[0].Text, "10,000 units (90 % of them summarised) with a median of 1.00 µs of work. The workers spend 93 % of their time on overhead, not on your code; an estimated 1.86 ms for the profiler's probes is left out.") {
 		t.Errorf("summarised: %+v", got)
 	}
 }
@@ -597,7 +597,7 @@ func TestSwallowedTexts(t *testing.T) {
 		{2, 1, false, "2 units of com.acme.Broken ended with an exception that its future kept; nobody asked for it. For 1 more, whether anybody asked the future for it is not known. Ask"},
 	} {
 		f := &UnitFacts{CPUs: 2, Unended: c.unended, Classes: []UnitClass{{Name: "com.acme.Broken", Units: 3, Swallowed: c.swallowed, Kept: c.kept, Pool: -1}}}
-		if got := advise(f); names(got) != "swallowed-exceptions" || !strings.HasPrefix(got[0].Text(), c.want) {
+		if got := advise(f); names(got) != "swallowed-exceptions" || !strings.HasPrefix(got[0].Text, c.want) {
 			t.Errorf("%+v, want %q", got, c.want)
 		}
 	}

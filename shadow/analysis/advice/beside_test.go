@@ -56,8 +56,8 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
 			continue
 		}
-		if c.want != "" && (found[0].Worth != c.gain || !strings.Contains(found[0].Text(), c.says)) {
-			t.Errorf("%s: worth %v, want %v; %s", c.name, found[0].Worth, c.gain, found[0].Text())
+		if c.want != "" && (found[0].Worth != c.gain || !strings.Contains(found[0].Text, c.says)) {
+			t.Errorf("%s: worth %v, want %v; %s", c.name, found[0].Worth, c.gain, found[0].Text)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestLeft(t *testing.T) {
 	for left, want := range map[int64]bool{0: false, 77: true} {
 		p.Left = left
 		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 4, Pools: []Pool{p}})
-		if len(found) != 1 || (found[0].Gain == nil) != want || strings.Contains(found[0].Text(), "Cannot tell what it saves: tasks were left when the run ended") != want {
+		if len(found) != 1 || (found[0].Gain == nil) != want || strings.Contains(found[0].Text, "Cannot tell what it saves: tasks were left when the run ended") != want {
 			t.Errorf("%d left: %+v", left, found)
 		}
 	}
@@ -86,8 +86,8 @@ func TestStalled(t *testing.T) {
 		for _, x := range Find(f) {
 			if x.Rule == "garbage-collection" {
 				got = x.Worth
-				if !strings.Contains(x.Text(), "waited for the collector for 700 ms") {
-					t.Error(x.Text())
+				if !strings.Contains(x.Text, "waited for the collector for 700 ms") {
+					t.Error(x.Text)
 				}
 			}
 		}
@@ -130,8 +130,8 @@ func TestSlowProducer(t *testing.T) {
 		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 2, Pools: []Pool{p}, Classes: []UnitClass{class}})
 		if names(found) != c.want {
 			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
-		} else if c.gain != 0 && (found[0].Worth != c.gain || !strings.Contains(found[0].Text(), "thread main submits them one by one and computes for ")) {
-			t.Errorf("%s: worth %v, want %v: %s", c.name, found[0].Worth, c.gain, found[0].Text())
+		} else if c.gain != 0 && (found[0].Worth != c.gain || !strings.Contains(found[0].Text, "thread main submits them one by one and computes for ")) {
+			t.Errorf("%s: worth %v, want %v: %s", c.name, found[0].Worth, c.gain, found[0].Text)
 		}
 	}
 }

@@ -6,13 +6,7 @@
 // add a finding, write a rule, its evidence with a sentence, and a test.
 package advice
 
-import (
-	"bytes"
-	"encoding/json"
-	"strings"
-
-	"stackagent/internal/units"
-)
+import "stackagent/internal/units"
 
 // FindingKind is what a finding is for.
 type FindingKind string
@@ -24,20 +18,26 @@ const (
 	Caution FindingKind = "caution" // something that limits what the figures say
 )
 
-// Finding is one observation.
+// Finding is one observation, in sentences and in figures. All that shows or compares findings reads this type.
 type Finding struct {
-	Rule     string // its name in the table of rules; of advice, also in docs/advice.md
-	Kind     FindingKind
-	Class    string // the task class that it is about, "" if none
-	Evidence Evidence
+	Rule     string      `json:"rule"` // its name in the table of rules; of advice, also in docs/advice.md
+	Kind     FindingKind `json:"kind"`
+	Text     string      `json:"text"`               // what happened, what to do, and what that saves
+	Title    string      `json:"title,omitempty"`    // of advice, and of events lost: what is wrong, in a few words
+	Happened string      `json:"happened"`           // the sentences of the text that say what happened
+	Remedy   string      `json:"remedy,omitempty"`   // of advice: those that say what to do
+	Outcome  string      `json:"outcome,omitempty"`  // of advice: those that say what it saves; absent: it is not about time
+	Class    string      `json:"class,omitempty"`    // the task class that it is about
+	Executor string      `json:"executor,omitempty"` // the executor, or the class that threads were started for
+	// Gain is what a replay predicts; absent: Predicted says why it cannot.
+	Gain *Gain `json:"gain,omitempty"`
+	// Predicted has the figures of the replay; absent: following the advice is not about time.
+	Predicted *Predicted `json:"predicted,omitempty"`
+	Evidence  Evidence   `json:"evidence,omitempty"` // the figures behind it, as the rule has them
 	// Worth is what the figures of the evidence leave to save. It finds and orders findings
 	// and is no promise: most programs save less.
-	Worth units.Ns
-	// Gain is what a replay predicts; nil: Predicted says why it cannot.
-	Gain *Gain
-	// Predicted has the figures of the replay; nil: following the advice is not about time.
-	Predicted *Predicted
-	assumes   []Assumption // of a prediction
+	Worth   units.Ns     `json:"-"`
+	assumes []Assumption // of a prediction
 }
 
 // Evidence has the figures behind a finding. JSON names end in the unit (_ns, _share);
@@ -98,68 +98,26 @@ func (f *Finding) rank() units.Ns {
 	return f.Worth
 }
 
-// Text is the finding in a few sentences: what happened, what to do, and what that saves.
-func (f *Finding) Text() string {
-	s := f.Evidence.sentence(f)
-	if try := f.Remedy(); try != "" {
-		s += " " + try
-	}
-	return s + f.outcome()
-}
-
-// Title says what is wrong in a few words; "" for what is no advice.
-func (f *Finding) Title() string {
-	if e, ok := f.Evidence.(remedied); ok {
-		return e.title(f)
-	}
-	return ""
-}
-
-// Happened is the part of Text that says what happened.
-func (f *Finding) Happened() string {
+// Describe writes the sentences by the evidence.
+func (f *Finding) Describe() {
+	f.Happened = f.Evidence.sentence(f)
+	f.Text = f.Happened
 	if e, ok := f.Evidence.(interface{ happened() string }); ok { // its sentence has the title, too
-		return e.happened()
+		f.Happened = e.happened()
 	}
-	return f.Evidence.sentence(f)
-}
-
-// Remedy is the part of Text that says what to do; "" for what is no advice.
-func (f *Finding) Remedy() string {
+	if e, ok := f.Evidence.(interface{ title(*Finding) string }); ok {
+		f.Title = e.title(f)
+	}
 	if e, ok := f.Evidence.(remedied); ok {
-		return e.remedy()
+		f.Remedy = e.remedy()
 	}
-	return ""
-}
-
-// Outcome is the part of Text that says what following the advice saves; "": it is not about time.
-func (f *Finding) Outcome() string { return strings.TrimSpace(f.outcome()) }
-
-// findingJSON is a Finding in JSON.
-type findingJSON struct {
-	Kind      FindingKind `json:"kind"`
-	Text      string      `json:"text"`             // in a few sentences: what happened, what to do, and what that saves
-	Title     string      `json:"title,omitempty"`  // of advice: what is wrong, in a few words
-	Remedy    string      `json:"remedy,omitempty"` // of advice: the sentences of the text that say what to do
-	Name      string      `json:"name,omitempty"`   // of advice: the rule, as in docs/advice.md
-	Class     string      `json:"class,omitempty"`  // the task class that it is about
-	Gain      *Gain       `json:"gain,omitempty"`
-	Predicted *Predicted  `json:"predicted,omitempty"`
-	Rule      string      `json:"rule"`     // its name in the table of rules
-	Evidence  Evidence    `json:"evidence"` // the figures behind it, as the rule has them
-}
-
-// JSONSchemaAlias has the fields that MarshalJSON writes.
-func (Finding) JSONSchemaAlias() any { return findingJSON{} }
-
-// MarshalJSON adds the text, and the name of advice.
-func (f Finding) MarshalJSON() ([]byte, error) {
-	name := ""
-	if f.Kind == Advice {
-		name = f.Rule
+	if p, ok := f.Evidence.(interface{ PoolLabel() string }); ok {
+		f.Executor = p.PoolLabel()
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // the caller escapes
-	err := enc.Encode(findingJSON{f.Kind, f.Text(), f.Title(), f.Remedy(), name, f.Class, f.Gain, f.Predicted, f.Rule, f.Evidence})
-	return b.Bytes(), err
+	f.Outcome = f.outcome()
+	for _, more := range []string{f.Remedy, f.Outcome} {
+		if more != "" {
+			f.Text += " " + more
+		}
+	}
 }

@@ -50,7 +50,7 @@ func TestFindings(t *testing.T) {
 	}
 	got := Find(&f)
 	for i := range max(len(got), len(want)) {
-		if i >= len(got) || i >= len(want) || !strings.HasPrefix(string(got[i].Kind)+": "+got[i].Text(), want[i]) {
+		if i >= len(got) || i >= len(want) || !strings.HasPrefix(string(got[i].Kind)+": "+got[i].Text, want[i]) {
 			t.Fatalf("finding %d of %d (want %d):\n%+v", i, len(got), len(want), got[min(i, len(got)-1)])
 		}
 	}
@@ -62,7 +62,7 @@ func TestStillRunning(t *testing.T) {
 	for running, want := range map[int64]string{2: "fact: 2 threads or pool workers were still alive at the end. This is normal.", 3: "caution: 3 executions were still running at the end, including 2 threads or pool workers."} {
 		var got []string
 		for _, f := range Find(&Facts{Executions: 9, Running: running, Rows: []granularity.Hotspot{{Class: "T", Loop: true, Running: 2}, {Class: "A", Running: running - 2}}}) {
-			got = append(got, string(f.Kind)+": "+f.Text())
+			got = append(got, string(f.Kind)+": "+f.Text)
 		}
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
 			t.Errorf("%d still running: %q, want %q among them", running, got, want)
@@ -79,13 +79,13 @@ func TestNoFindingsForLoops(t *testing.T) {
 	}
 	for _, f := range Find(&Facts{Duration: 1e9, Executions: 4, Rows: rows}) {
 		if f.Kind == Advice {
-			t.Errorf("advice: %s", f.Text())
+			t.Errorf("advice: %s", f.Text)
 		}
 	}
-	if f := Find(&Facts{Duration: 1e9, Like: "com.acme.*"}); !strings.HasPrefix(f[0].Text(), "No execution of a task of a class matching com.acme.* was recorded") {
+	if f := Find(&Facts{Duration: 1e9, Like: "com.acme.*"}); !strings.HasPrefix(f[0].Text, "No execution of a task of a class matching com.acme.* was recorded") {
 		t.Errorf("of no class: %+v", f)
 	}
-	if f := Find(&Facts{Duration: 1e9}); len(f) != 2 || !strings.HasPrefix(f[0].Text(), "No execution") {
+	if f := Find(&Facts{Duration: 1e9}); len(f) != 2 || !strings.HasPrefix(f[0].Text, "No execution") {
 		t.Errorf("no executions: %+v", f)
 	}
 }

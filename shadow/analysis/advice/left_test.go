@@ -47,9 +47,9 @@ func TestLeftToOthers(t *testing.T) {
 		switch {
 		case c.rule == "":
 			if len(got) != 0 {
-				t.Errorf("%s: %s", c.name, got[0].Text())
+				t.Errorf("%s: %s", c.name, got[0].Text)
 			}
-		case len(got) != 1 || got[0].Rule != c.rule || !strings.Contains(got[0].Text(), c.says):
+		case len(got) != 1 || got[0].Rule != c.rule || !strings.Contains(got[0].Text, c.says):
 			t.Errorf("%s: %d findings, want %s: %v", c.name, len(got), c.rule, got)
 		}
 	}

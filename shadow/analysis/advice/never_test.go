@@ -189,7 +189,7 @@ func TestFineness(t *testing.T) {
 func textOf(f *Facts, rule string) string {
 	for _, x := range Find(f) {
 		if x.Rule == rule {
-			return x.Text()
+			return x.Text
 		}
 	}
 	return ""
@@ -201,5 +201,6 @@ func neverText(f *Facts, advice bool) string {
 	if x == nil || (x.Kind == Advice) != advice {
 		return ""
 	}
-	return x.Text()
+	x.Describe()
+	return x.Text
 }

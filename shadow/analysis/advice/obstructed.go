@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackagent/internal/units"
@@ -11,29 +12,36 @@ import (
 // Obstructed is what a part of the response times of a class depends on and that could be otherwise, by the account of time.
 type Obstructed struct{ account.Obstacle }
 
-// obstacles are findings of the account of time: each is named after its kind.
-func obstacles(s *search) (list []Finding) {
-	if s.account == nil {
-		return nil
-	}
-	for i := range s.account.Obstacles {
-		o := &s.account.Obstacles[i]
-		if o.Kind == account.Collection { // rules of their own look at the collector
-			continue
-		}
-		s.isKnown[o.Victim] = true
-		if o.Executor != "" {
-			s.isKnown[o.Executor] = true
-		}
-		x := Finding{Rule: string(o.Kind), Class: o.Victim, Evidence: &Obstructed{*o}, Worth: units.Ns(o.Score * float64(s.Duration))}
+// OfAccount are the obstacles of an account of time as findings, each named after its kind. Shares are of duration.
+func OfAccount(a *account.Session, duration units.Ns) (list []Finding) {
+	for i := range a.Obstacles {
+		o := &a.Obstacles[i]
+		x := Finding{Rule: string(o.Kind), Kind: Advice, Class: o.Victim, Evidence: &Obstructed{*o}, Worth: units.Ns(o.Score * float64(duration))}
 		switch {
 		case o.Gain != nil:
 			x.Predicted = &Predicted{}
-			x.predicted(max(0, units.Ns(o.Gain.SavedShare*float64(s.Duration))), s.Duration)
+			x.predicted(max(0, units.Ns(o.Gain.SavedShare*float64(duration))), duration)
 		case o.CannotTell != "":
 			x.Predicted = &Predicted{Why: o.CannotTell}
 		}
+		x.Describe()
 		list = append(list, x)
+	}
+	return list
+}
+
+// obstacles are those of the session. Rules of their own look at the collector.
+func obstacles(s *search) []Finding {
+	if s.account == nil {
+		return nil
+	}
+	list := slices.DeleteFunc(OfAccount(s.account, s.Duration), func(x Finding) bool { return x.Rule == string(account.Collection) })
+	for i := range list {
+		for _, known := range []string{list[i].Class, list[i].Executor} {
+			if known != "" {
+				s.isKnown[known] = true
+			}
+		}
 	}
 	return list
 }

@@ -50,7 +50,7 @@ func TestObstacles(t *testing.T) {
 		for i := range all {
 			switch e := all[i].Evidence.(type) {
 			case *NoAccount:
-				said = all[i].Text()
+				said = all[i].Text
 			case *Bound:
 				if all[i].Kind != Fact || e.Text() != "90 % of the time of app.Job depends on this: both CPUs compute." {
 					t.Errorf("%s: %s", c.name, e.Text())
@@ -64,12 +64,12 @@ func TestObstacles(t *testing.T) {
 			x := &found[i]
 			switch x.Rule {
 			case "few-workers":
-				if x.Gain == nil || x.Gain.Ns != 400*milli || x.Predicted.Ns != 600*milli || !strings.HasPrefix(x.Text(), "p has too few workers. It computes. More. Predicted with 2 workers: the run takes 600 ms (40 % less)") || x.Happened() != "It computes." {
-					t.Errorf("%s: %+v: %s", c.name, x.Gain, x.Text())
+				if x.Gain == nil || x.Gain.Ns != 400*milli || x.Predicted.Ns != 600*milli || !strings.HasPrefix(x.Text, "p has too few workers. It computes. More. Predicted with 2 workers: the run takes 600 ms (40 % less)") || x.Happened != "It computes." {
+					t.Errorf("%s: %+v: %s", c.name, x.Gain, x.Text)
 				}
 			case "held":
-				if x.Gain != nil || x.Predicted.Why != "threads are missing" || x.rank() != units.Ns(700*milli) || !strings.HasSuffix(x.Text(), "Cannot tell what it saves: threads are missing.") {
-					t.Errorf("%s: %+v: %s", c.name, x.Predicted, x.Text())
+				if x.Gain != nil || x.Predicted.Why != "threads are missing" || x.rank() != units.Ns(700*milli) || !strings.HasSuffix(x.Text, "Cannot tell what it saves: threads are missing.") {
+					t.Errorf("%s: %+v: %s", c.name, x.Predicted, x.Text)
 				}
 			}
 		}

@@ -27,7 +27,7 @@ func TestPartial(t *testing.T) {
 			c.facts.Partial = partial
 			said, want := "", c.whole
 			for _, x := range Find(&c.facts) {
-				said += x.Text() + "\n"
+				said += x.Text + "\n"
 			}
 			if partial {
 				want = c.part

@@ -58,7 +58,7 @@ func TestPredicted(t *testing.T) {
 		p := recordedPool()
 		c.change(&p)
 		found := advise(&UnitFacts{Read: true, Duration: 2000 * milli, CPUs: 2, Pools: []Pool{p}})
-		if names(found) != "pool-too-small" || found[0].Predicted == nil || *found[0].Predicted != c.want || !strings.Contains(found[0].Text(), c.says) {
+		if names(found) != "pool-too-small" || found[0].Predicted == nil || *found[0].Predicted != c.want || !strings.Contains(found[0].Text, c.says) {
 			t.Errorf("%s: %s %+v, want %+v", c.name, names(found), found, c.want)
 			continue
 		}
@@ -87,7 +87,7 @@ func TestTooLittle(t *testing.T) {
 		p.Recorded.Units[i].Due = p.Recorded.Units[i].Start
 	}
 	if found := advise(&UnitFacts{Read: true, Duration: 2000 * milli, CPUs: 2, Pools: []Pool{p}}); len(found) != 0 {
-		t.Errorf("%s", found[0].Text())
+		t.Errorf("%s", found[0].Text)
 	}
 	large := busyPool(16, 1000*milli, 100)
 	large.CPU, large.Runnable, large.Taken = 4000*milli, large.Wall-4000*milli, 0
@@ -96,7 +96,7 @@ func TestTooLittle(t *testing.T) {
 		large.Recorded.Units = append(large.Recorded.Units, predict.Unit{End: units.MonoNs(1000 * milli), CPU: 250 * milli, Ready: 750 * milli, Thread: uint32(i)})
 	}
 	found := advise(&UnitFacts{Read: true, Duration: 2000 * milli, CPUs: 4, Pools: []Pool{large}})
-	if names(found) != "pool-too-large" || found[0].Gain == nil || found[0].Gain.Ns != 0 || !strings.HasSuffix(found[0].Text(), "Not if its tasks wait for one another: with fewer threads they can wait for ever. Predicted: 1.00 s, as before.") {
+	if names(found) != "pool-too-large" || found[0].Gain == nil || found[0].Gain.Ns != 0 || !strings.HasSuffix(found[0].Text, "Not if its tasks wait for one another: with fewer threads they can wait for ever. Predicted: 1.00 s, as before.") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -120,11 +120,11 @@ func TestReplayer(t *testing.T) {
 		found := slices.DeleteFunc(Find(f), func(x Finding) bool { return x.Kind != Advice })
 		if c.says == "" {
 			if len(found) != 0 {
-				t.Errorf("%s: %s", c.name, found[0].Text())
+				t.Errorf("%s: %s", c.name, found[0].Text)
 			}
 			continue
 		}
-		if names(found) != "explicit-collections" || !strings.HasSuffix(found[0].Text(), c.says) {
+		if names(found) != "explicit-collections" || !strings.HasSuffix(found[0].Text, c.says) {
 			t.Errorf("%s: %+v", c.name, found)
 			continue
 		}

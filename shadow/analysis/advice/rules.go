@@ -14,8 +14,8 @@ type rule struct {
 	kind FindingKind // of its findings, unless they set their own
 	find func(*search) []Finding
 	pool func(*search, *Pool) *Finding // finds a problem of one pool
-	// window: it is for the last minute of a running program, of which there is no account of time.
-	window bool
+	// guesses: it is for sessions of which there is no account of time.
+	guesses bool
 }
 
 // rules lists all rules. Findings of a kind are reported in this order, advice by its
@@ -37,7 +37,7 @@ var rules = []rule{
 	{name: "pinned-threads", kind: Advice, find: one(pinned)},
 	{name: "slow-producer", kind: Advice, pool: judged(slowProducer)},
 	{name: "thread-churn", kind: Advice, pool: judged(churn)},
-	{name: "pool-too-small", kind: Advice, pool: judged(tooSmall), window: true},
+	{name: "pool-too-small", kind: Advice, pool: judged(tooSmall), guesses: true},
 	{name: "pool-too-large", kind: Advice, pool: judged(tooLarge)},
 	{name: "coarse-grained", kind: Advice, pool: judged(coarseUnit), find: coarseExecutions},
 	{name: "load-imbalance", kind: Advice, pool: judged(imbalance)},
@@ -64,6 +64,20 @@ var rules = []rule{
 	{name: "units", kind: Caution, find: one(unitsNote)},
 }
 
+// Rules are the names that advice can have.
+func Rules() []string {
+	names := []string{"never-executed"} // which may be a fact, too
+	for _, kind := range account.Kinds {
+		names = append(names, string(kind))
+	}
+	for _, r := range rules {
+		if r.kind == Advice && r.name != "obstacle" { // which has the names of its kinds
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
 // search is the input of rules.
 type search struct {
 	*Facts
@@ -87,6 +101,7 @@ func Find(f *Facts) []Finding {
 	add := func(r *rule, found ...Finding) {
 		for _, x := range found {
 			x.Rule, x.Kind = cmp.Or(x.Rule, r.name), cmp.Or(x.Kind, r.kind)
+			x.Describe()
 			out = append(out, x)
 		}
 	}
@@ -119,7 +134,7 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 			continue // the program does not choose its size and tasks, or the cause is known
 		}
 		for k := range rules {
-			if rules[k].pool == nil || rules[k].window && s.account != nil {
+			if rules[k].pool == nil || rules[k].guesses && s.account != nil {
 				continue
 			}
 			if x := rules[k].pool(s, p); x != nil {

@@ -34,7 +34,7 @@ func TestStandstillText(t *testing.T) {
 		text := ""
 		for _, x := range Find(f) {
 			if x.Rule == "gc" {
-				text = x.Text()
+				text = x.Text
 			}
 		}
 		if !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
@@ -71,8 +71,8 @@ func TestCollections(t *testing.T) {
 			continue
 		}
 		for i, x := range found {
-			if x.Worth != c.gain[i] || i == 0 && !strings.Contains(x.Text(), c.says) {
-				t.Errorf("%s: worth %v, want %v: %s", c.name, x.Worth, c.gain[i], x.Text())
+			if x.Worth != c.gain[i] || i == 0 && !strings.Contains(x.Text, c.says) {
+				t.Errorf("%s: worth %v, want %v: %s", c.name, x.Worth, c.gain[i], x.Text)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func TestCollectionsAmongOthers(t *testing.T) {
 	f := &Facts{Duration: 3200 * milli, Units: &UnitFacts{Collections: &Collections{Stopped: 109 * milli, Other: 2, OtherTime: 109 * milli}, Waits: &Waits{Lost: 2700 * milli, Stopped: 57 * milli}}}
 	for _, x := range Find(f) {
 		if x.Rule == "garbage-collection" {
-			t.Error(x.Text())
+			t.Error(x.Text)
 		}
 	}
 }

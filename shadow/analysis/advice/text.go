@@ -12,21 +12,18 @@ import (
 // This file has the sentences of advice, textsession.go those of facts and cautions.
 // A sentence says what happened, on what, and what to do.
 
-// outcome says what following the advice saves, or why that cannot be predicted: " Predicted: 500 ms instead of 1.00 s (50 % less)." It is
+// outcome says what following the advice saves, or why that cannot be predicted: "Predicted: 500 ms instead of 1.00 s (50 % less)." It is
 // time for the same work: a server, or a loop with a time limit, does not end earlier.
 func (f *Finding) outcome() string {
 	p := f.Predicted
 	if e, ok := f.Evidence.(*Obstructed); ok {
-		if said := e.Outcome(); said != "" {
-			return " " + said
-		}
-		return ""
+		return e.Outcome()
 	}
 	switch {
 	case p == nil:
 		return ""
 	case p.Why != "":
-		s := " Cannot tell what it saves: " + p.Why + "."
+		s := "Cannot tell what it saves: " + p.Why + "."
 		if slices.Contains(f.assumes, SameCost) {
 			s += " It saves less if a task takes more CPU time when others run beside it."
 		}
@@ -36,9 +33,9 @@ func (f *Finding) outcome() string {
 	if p.Recorded > 0 {
 		from, to = p.Recorded, p.Pool
 	}
-	s := fmt.Sprintf(" Predicted: %s instead of %s (%s less)", units.FormatNs(to), units.FormatNs(from), units.FormatPercent(float64(from-to)/float64(max(1, from))))
+	s := fmt.Sprintf("Predicted: %s instead of %s (%s less)", units.FormatNs(to), units.FormatNs(from), units.FormatPercent(float64(from-to)/float64(max(1, from))))
 	if to >= from {
-		s = fmt.Sprintf(" Predicted: %s, as before", units.FormatNs(from))
+		s = fmt.Sprintf("Predicted: %s, as before", units.FormatNs(from))
 	}
 	for i, a := range f.Gain.Assumes {
 		if i > 0 {

@@ -274,6 +274,8 @@ func (e *Unended) sentence(*Finding) string {
 	return "The session did not exit cleanly: what happened after the last batch is missing, and not counted as lost."
 }
 
+func (e *Lost) title(*Finding) string { return "Events were lost" }
+
 func (e *Lost) sentence(*Finding) string {
 	missing := ""
 	if e.Batches > 0 {

@@ -56,9 +56,21 @@ func TreeOf(v any) (Tree, error) {
 		}
 	}
 	if of := written(reflect.TypeOf(v)); of.Kind() == reflect.Struct {
-		t[shape] = of
+		t[shape] = []reflect.Type{of}
 	}
 	return t, nil
+}
+
+// Add adds the figures of another tree; where both have a name, the other's count.
+func (t Tree) Add(other Tree) {
+	shapes := slices.Concat(t.shapes(), other.shapes())
+	maps.Copy(t, other)
+	t[shape] = shapes
+}
+
+func (t Tree) shapes() []reflect.Type {
+	list, _ := t[shape].([]reflect.Type)
+	return list
 }
 
 // Keys are the names of a struct's fields in JSON.

@@ -47,6 +47,12 @@ func (n Name) String() string {
 	return n.Path
 }
 
+// Judged reports whether it is a figure of findings or of the account of time, which Tree.Add adds to those of shadow stats.
+func (n Name) Judged() bool {
+	first, _, _ := strings.Cut(n.Path, ".")
+	return first == "findings" || first == "why"
+}
+
 // counts are figures of a distribution that are numbers of executions, whatever the unit of its values.
 var counts = map[string]bool{"count": true, "not_measured": true, "summarised": true, "timed": true, "relative_error": true}
 

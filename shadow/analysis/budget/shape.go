@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shape is the key of the type that a tree was made of: it knows the names that other sessions have.
+// shape is the key of the types that a tree was made of: they know the names that other sessions have.
 const shape = "shape"
 
 // aliased is a type that writes the JSON of another.
@@ -52,14 +52,13 @@ func keyOf(f reflect.StructField) string {
 
 // known reports whether some session has a figure of this name, where the type of the tree tells.
 func (t Tree) known(parts []string) bool {
-	of, ok := t[shape].(reflect.Type)
-	if !ok {
-		return true
-	}
-	if figureOf(of, parts) || figureOf(of, append([]string{"tasks"}, parts...)) { // executions is short for tasks.executions
-		return true
-	}
-	return t.mayMeasure(parts[0]) && figureOf(of, append([]string{"metrics"}, parts...))
+	shapes := t.shapes()
+	return len(shapes) == 0 || slices.ContainsFunc(shapes, func(of reflect.Type) bool {
+		if figureOf(of, parts) || figureOf(of, append([]string{"tasks"}, parts...)) { // executions is short for tasks.executions
+			return true
+		}
+		return t.mayMeasure(parts[0]) && figureOf(of, append([]string{"metrics"}, parts...))
+	})
 }
 
 // mayMeasure reports whether a word is the name of a metric: one of the agent's, or one that the session has or says that it lacks.
@@ -77,13 +76,11 @@ func isMetric(word string) bool { return slices.Contains(measured, strings.TrimP
 
 // ofMetrics are the figures of each metric.
 func (t Tree) ofMetrics() (names []string) {
-	of, ok := t[shape].(reflect.Type)
-	if !ok {
-		return nil
-	}
-	for _, f := range reflect.VisibleFields(of) {
-		if m := written(f.Type); keyOf(f) == "metrics" && m.Kind() == reflect.Map {
-			return Keys(reflect.Zero(m.Elem()).Interface())
+	for _, of := range t.shapes() {
+		for _, f := range reflect.VisibleFields(of) {
+			if m := written(f.Type); keyOf(f) == "metrics" && m.Kind() == reflect.Map {
+				return Keys(reflect.Zero(m.Elem()).Interface())
+			}
 		}
 	}
 	return nil

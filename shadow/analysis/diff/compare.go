@@ -20,17 +20,18 @@ func Compare(a, b []*Run, by []By) (*Diff, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return nil, ErrNoRuns
 	}
-	d := &Diff{A: sideOf(a), B: sideOf(b), Confidence: estimate.Confidence, Correction: "holm", Missing: map[string]string{}, Rows: []*Row{}, jdk: map[string]bool{}}
+	d := &Diff{A: sideOf(a), B: sideOf(b), Confidence: estimate.Confidence, Correction: "holm", Findings: found(a, b), Missing: map[string]string{}, Rows: []*Row{}, jdk: map[string]bool{}}
 	d.Note, d.Cautions = noteOf(len(a), len(b)), slices.Concat(cautionsOf(&d.A, &d.B), cautionsOfBoth(a, b), cautionsOfRuns("A", a), cautionsOfRuns("B", b))
 	for _, r := range slices.Concat(a, b) {
 		d.Cautions = append(d.Cautions, r.Gaps...)
 	}
 	for _, g := range slices.Concat(All, []By{Each}) {
-		if g != Whole && !slices.Contains(by, g) {
+		asked := g == Whole || slices.Contains(by, g)
+		if why := missing(a, b, g); why != "" && (asked || g == Cause) { // findings have no grouping of their own
+			d.Missing[string(g)] = why
 			continue
 		}
-		if why := missing(a, b, g); why != "" {
-			d.Missing[string(g)] = why
+		if !asked {
 			continue
 		}
 		d.Rows = append(d.Rows, rowsOf(a, b, g)...)

@@ -8,6 +8,7 @@ package diff
 
 import (
 	"stackagent/granularity/estimate"
+	"stackagent/shadow/analysis/advice"
 )
 
 // By is what a row is about.
@@ -22,13 +23,14 @@ const (
 	Threads  By = "thread" // kinds of threads
 	Wait     By = "wait"   // what was waited for
 	Path     By = "path"   // classes on the critical path
+	Cause    By = "cause"  // what the response times of each class went to, by the account of time
 	// Each is about classes, by what one execution takes: for runs of different lengths and loads, as the instances of a
 	// service are. Gather does not make it.
 	Each By = "each"
 )
 
 // All are the groupings, in the order of listings.
-var All = []By{Whole, Class, Executor, Site, Threads, Wait, Path}
+var All = []By{Whole, Class, Executor, Site, Threads, Wait, Path, Cause}
 
 // figure describes a figure of rows.
 type figure struct {
@@ -78,7 +80,8 @@ var figures = map[By][]figure{
 		{name: "waited_ns", title: "waited", unit: "ns", sum: true, share: true},
 		{name: "waits", title: "waits", sum: true, count: true},
 	},
-	Path: {{name: "path_ns", title: "on the path", unit: "ns", sum: true, share: true}},
+	Path:  {{name: "path_ns", title: "on the path", unit: "ns", sum: true, share: true}},
+	Cause: {{name: "unit_ns", title: "of a unit's response time", unit: "ns", share: true}},
 	Each: {
 		{name: "work_ns", title: "work of an execution", unit: "ns"},
 		{name: "wall_ns", title: "wall time of an execution", unit: "ns"},
@@ -112,6 +115,8 @@ type Run struct {
 	JVM     string
 	CPUs    int
 	Rows    map[Key]map[string]float64 // figures by name
+	// Findings are those of the account of time.
+	Findings []advice.Finding
 	// NotAvailable maps groupings that the session cannot have to the reason.
 	NotAvailable map[By]string
 	// Partial: executions are missing in the session. Sums of rows are lower bounds then, and means are not known.
@@ -209,7 +214,8 @@ type Diff struct {
 	Gone       int               `json:"gone"`           // in all of A and none of B
 	Note       string            `json:"note,omitempty"` // why there are no intervals
 	Cautions   []string          `json:"cautions,omitempty"`
-	Missing    map[string]string `json:"not_available"` // grouping -> why
+	Findings   []Found           `json:"findings"`      // of the account of time: those that came, those that went, those on both sides
+	Missing    map[string]string `json:"not_available"` // grouping -> why; cause: that of the findings, too
 	Rows       []*Row            `json:"rows"`
 
 	jdk map[string]bool // classes of the JDK

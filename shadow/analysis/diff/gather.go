@@ -24,7 +24,7 @@ func Gather(s *session.Session, o summary.Options, by []By) (*Run, error) {
 		return nil, err
 	}
 	r := RunOf(sum)
-	if err := r.objectives(s, o.Filter); err != nil {
+	if err := cmp.Or(r.objectives(s, o.Filter), r.account(s, o.Filter)); err != nil {
 		return nil, err
 	}
 	for _, g := range by {

@@ -192,6 +192,9 @@ func (d *Diff) Markdown(w io.Writer, rows []*Row) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Comparison\n\n%s\n\n", text.Markdown(d.Summary()))
 	fmt.Fprintf(&b, "A: %s; B: %s.\n", text.Markdown(strings.Join(d.A.Sessions, ", ")), text.Markdown(strings.Join(d.B.Sessions, ", ")))
+	for _, line := range d.FoundTexts() {
+		fmt.Fprintf(&b, "\n%s\n", text.Markdown(line))
+	}
 	for _, c := range d.Cautions {
 		fmt.Fprintf(&b, "\nCaution: %s.\n", text.Markdown(c))
 	}

@@ -33,8 +33,8 @@ func TestAdviceSummarised(t *testing.T) {
 			t.Fatalf("%d: %+v", c.count, sum.Findings)
 		}
 		want := "The tasks of com.acme.Tiny are all fine-grained, submitted at com.acme.Main.run:7: " + c.want
-		if !strings.HasPrefix(sum.Findings[i].Text(), want) {
-			t.Errorf("%q, want %q", sum.Findings[i].Text(), want)
+		if !strings.HasPrefix(sum.Findings[i].Text, want) {
+			t.Errorf("%q, want %q", sum.Findings[i].Text, want)
 		}
 	}
 }

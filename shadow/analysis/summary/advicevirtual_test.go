@@ -80,8 +80,8 @@ func TestPinnedThreads(t *testing.T) {
 		case c.gain == 0 && len(found) == 0:
 		case len(found) != 1 || found[0].Rule != "pinned-threads" || found[0].Worth != c.gain:
 			t.Errorf("%s: %+v, want a gain of %v", c.name, found, c.gain)
-		case c.name == "pinned" && !strings.HasPrefix(found[0].Text(), says):
-			t.Errorf("%q, want %q", found[0].Text(), says)
+		case c.name == "pinned" && !strings.HasPrefix(found[0].Text, says):
+			t.Errorf("%q, want %q", found[0].Text, says)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestAskers(t *testing.T) {
 		var got string
 		for _, f := range sum.Findings {
 			if f.Rule == "explicit-collections" {
-				got = f.Text()
+				got = f.Text
 			}
 		}
 		if want := "The program asks for collections: 4 pauses were because of System.gc(), called by com.acme.Main.run:7 (2)."; !strings.HasPrefix(got, want) {

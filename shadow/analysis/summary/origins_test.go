@@ -144,8 +144,8 @@ func TestFineAdviceNamesThePlace(t *testing.T) {
 	}
 	for _, f := range sum.Findings {
 		if f.Kind == advice.Advice && f.Rule == "fine-grained" {
-			if want := "com.acme.Job is fine-grained (all of it from com.acme.Main.run:7): 2,000 executions"; len(f.Text()) < len(want) || f.Text()[:len(want)] != want {
-				t.Errorf("%s\nwant %s...", f.Text(), want)
+			if want := "com.acme.Job is fine-grained (all of it from com.acme.Main.run:7): 2,000 executions"; len(f.Text) < len(want) || f.Text[:len(want)] != want {
+				t.Errorf("%s\nwant %s...", f.Text, want)
 			}
 			return
 		}

@@ -35,6 +35,6 @@ func TestPoolOfSummarisedSubmissions(t *testing.T) {
 	}
 	e := sum.Findings[i].Evidence.(*advice.FineUnits)
 	if want := 2000*2*1000 + 10*100*1000; int(e.Work) != want || e.Lanes != 1 {
-		t.Errorf("the pool of %d workers did %d ns of work, want 1 with %d: %s", e.Lanes, e.Work, want, strings.TrimSpace(sum.Findings[i].Text()))
+		t.Errorf("the pool of %d workers did %d ns of work, want 1 with %d: %s", e.Lanes, e.Work, want, strings.TrimSpace(sum.Findings[i].Text))
 	}
 }

@@ -131,7 +131,7 @@ func TestSummarisedVirtual(t *testing.T) {
 	if doubt := s.Doubts()["tasks.threads"]; !math.IsInf(doubt.Above, 1) || doubt.Below != 0 {
 		t.Errorf("nine executions ran on unknown virtual threads, and the number of threads is uncertain by %+v", doubt)
 	}
-	if text := s.Findings[0].Text(); !strings.Contains(text, " on at least 1 thread in ") {
+	if text := s.Findings[0].Text; !strings.Contains(text, " on at least 1 thread in ") {
 		t.Errorf("%q", text)
 	}
 }
@@ -144,8 +144,8 @@ func TestSummarisedIsSaid(t *testing.T) {
 	}
 	for _, f := range build(t, src, summary.Options{}).Findings {
 		if f.Rule == "summarised" {
-			if f.Kind != advice.Caution || !strings.Contains(f.Text(), "com.acme.Main.lambda$main$0 100 %") {
-				t.Errorf("%s: %s", f.Kind, f.Text())
+			if f.Kind != advice.Caution || !strings.Contains(f.Text, "com.acme.Main.lambda$main$0 100 %") {
+				t.Errorf("%s: %s", f.Kind, f.Text)
 			}
 			return
 		}

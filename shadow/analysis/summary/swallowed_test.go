@@ -58,7 +58,7 @@ func TestSwallowed(t *testing.T) {
 		}
 		switch {
 		case c.want == "" && len(found) == 0:
-		case c.want == "" || len(found) != 1 || found[0].Class != "com.acme.Job" || !strings.Contains(found[0].Text(), c.want):
+		case c.want == "" || len(found) != 1 || found[0].Class != "com.acme.Job" || !strings.Contains(found[0].Text, c.want):
 			t.Errorf("%s: %+v, want %q", name, found, c.want)
 		}
 	}

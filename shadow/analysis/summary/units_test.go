@@ -88,7 +88,7 @@ func TestAllSummarised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return strings.HasPrefix(f.Text(), "All 7 submissions were summarised") })
+		return slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return strings.HasPrefix(f.Text, "All 7 submissions were summarised") })
 	}
 	s := poolSession(t)
 	if says(s) {
@@ -181,7 +181,7 @@ func TestUnitsOfSession(t *testing.T) {
 		t.Errorf("note %+v", sum.Units)
 	}
 	swallowed := slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool {
-		return f.Rule == "swallowed-exceptions" && f.Class == "com.acme.Job" && strings.Contains(f.Text(), "1 unit of")
+		return f.Rule == "swallowed-exceptions" && f.Class == "com.acme.Job" && strings.Contains(f.Text, "1 unit of")
 	})
 	if !swallowed {
 		t.Errorf("no advice about the exception: %+v", sum.Findings)
@@ -494,7 +494,7 @@ func TestFineByWhom(t *testing.T) {
 	for _, f := range sum.Findings {
 		if f.Kind == advice.Advice {
 			at := ""
-			if strings.Contains(f.Text(), "com.acme.Main.run:7") {
+			if strings.Contains(f.Text, "com.acme.Main.run:7") {
 				at = " at its site"
 			}
 			got = append(got, f.Rule+" "+f.Class+at)
@@ -540,7 +540,7 @@ func TestOneFindingOfAPool(t *testing.T) {
 	var got []string
 	for _, f := range sum.Findings {
 		if pools[f.Rule] {
-			got = append(got, f.Text())
+			got = append(got, f.Text)
 		}
 	}
 	const want = "8 threads of w (Forward) (the same threads as w (Pool)) compete for 2 CPUs and keep them 100 % busy."
@@ -565,7 +565,7 @@ func TestPoolOnSharedMachine(t *testing.T) {
 		got := ""
 		for _, f := range sum.Findings {
 			if pools[f.Rule] {
-				got += f.Text()
+				got += f.Text
 			}
 		}
 		if (got == "") != (want == "") || !strings.Contains(got, want) {

@@ -126,13 +126,20 @@ func sparkline(values []float64) string {
 }
 
 // FindingColumns are the columns of shadow fleet findings.
-func FindingColumns() []listing.Column[*fleet.Finding] {
-	type row = *fleet.Finding
+func FindingColumns() []listing.Column[*fleet.Found] {
+	type row = *fleet.Found
+	name := func(name, title, doc string, of func(row) string) listing.Column[row] {
+		return listing.Column[row]{Name: name, Title: title, Doc: doc, Kind: listing.Name, Wraps: name == "title" || name == "remedy", Value: func(r row) listing.Value { return listing.NameOf(of(r)) }}
+	}
 	return []listing.Column[row]{
-		{Name: "service", Title: "service", Doc: "name of the service", Kind: listing.Name, Value: func(r row) listing.Value { return listing.NameOf(r.Service) }},
-		{Name: "rule", Title: "finding", Doc: "what was looked for", Kind: listing.Word, Value: func(r row) listing.Value { return listing.WordOf(r.Rule) }},
-		{Name: "name", Title: "of", Doc: "the class, executor, instance or figure that it is about; empty: the service", Kind: listing.Name, Value: func(r row) listing.Value { return listing.NameOf(r.Name) }},
-		{Name: "text", Title: "what was seen", Doc: "what was seen", Kind: listing.Name, Wraps: true, Value: func(r row) listing.Value { return listing.NameOf(r.Text) }},
-		{Name: "weight", Doc: "of findings by one rule, larger ones matter more", Kind: listing.Float, Value: func(r row) listing.Value { return listing.FloatOf(r.Weight) }},
+		name("service", "service", "name of the service", func(r row) string { return r.Service }),
+		{Name: "sessions", Title: "sessions", Doc: "that have it", Kind: listing.Int, Unit: listing.Count, Value: func(r row) listing.Value { return listing.IntOf(r.Sessions) }},
+		{Name: "of", Title: "of", Doc: "sessions of the service whose findings are known", Kind: listing.Int, Unit: listing.Count, Value: func(r row) listing.Value { return listing.IntOf(r.Of) }},
+		{Name: "rule", Title: "finding", Doc: "its rule, as in docs/advice.md", Kind: listing.Word, Value: func(r row) listing.Value { return listing.WordOf(r.Rule) }},
+		{Name: "kind", Doc: "advice or caution", Kind: listing.Word, Value: func(r row) listing.Value { return listing.WordOf(r.Kind) }},
+		name("class", "", "the task class that it is about; empty: none", func(r row) string { return r.Class }),
+		name("executor", "", "the executor that it is about; empty: none", func(r row) string { return r.Executor }),
+		name("title", "what is wrong", "what is wrong, as most of the sessions say it", func(r row) string { return r.Title }),
+		name("remedy", "what to do", "what to do", func(r row) string { return r.Remedy }),
 	}
 }

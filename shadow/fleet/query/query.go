@@ -93,14 +93,13 @@ func (st *Store) Trends(ctx context.Context, q *Question, s Span) ([]fleet.Trend
 	return fleet.Trends(rows(fleet.Day), st.Now()), nil
 }
 
-// Findings are what deserves a look.
-func (st *Store) Findings(ctx context.Context, q *Question, s Span) ([]fleet.Finding, error) {
-	rows, err := st.groups(ctx, q, s, fleet.Class, fleet.Executor, fleet.Service, fleet.Day, fleet.Instance)
-	if err != nil {
+// Findings are those of sessions, grouped.
+func (st *Store) Findings(ctx context.Context, q *Question, s Span) ([]fleet.Found, error) {
+	f := fleet.NewFindings(q.Select)
+	if err := st.read(ctx, q, s, q.level(s, st.Now(), fleet.Class), rollup.NoHistograms, f.Add); err != nil {
 		return nil, err
 	}
-	f := fleet.Facts{Classes: rows(fleet.Class), Executors: rows(fleet.Executor), Services: rows(fleet.Service), Days: rows(fleet.Day), Instances: rows(fleet.Instance), Now: st.Now()}
-	return f.Find(), nil
+	return f.List(), nil
 }
 
 // VersionDiff is a comparison of two versions as JSON has it.

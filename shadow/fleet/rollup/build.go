@@ -65,8 +65,8 @@ func cloned[K comparable](m map[K]int64) map[K]int64 {
 // Build sums up a session, or a part of one (session.OpenRange), in rows, sorted. An execution belongs to the window in
 // which it ended; summarised ones to that in which the last of their interval did; what has no time to the last window.
 // before is what was said of ranges before, of a whole session the zero value; after is for the next. With last, the
-// session has ended and nothing follows.
-func Build(s *session.Session, l Labels, before Carry, last bool) (rows []Row, after Carry, err error) {
+// session has ended and nothing follows; whole is all of it, nil if that cannot be read: then its findings are not known.
+func Build(s *session.Session, l Labels, before Carry, last bool, whole *session.Session) (rows []Row, after Carry, err error) {
 	m := &s.Manifest
 	if m.WallUnixNs <= 0 {
 		return nil, before, ErrNoTime
@@ -83,6 +83,9 @@ func Build(s *session.Session, l Labels, before Carry, last bool) (rows []Row, a
 	b.uptime(last)
 	if last {
 		b.never()
+	}
+	if last && whole != nil {
+		b.findings(whole)
 	}
 	return b.rows(), b.after, nil
 }

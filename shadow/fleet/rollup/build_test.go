@@ -125,7 +125,7 @@ func built(t *testing.T, dir string) ([]Row, *session.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _, err := Build(s, Labels{Service: "orders", Instance: "i"}, Carry{}, true)
+	rows, _, err := Build(s, Labels{Service: "orders", Instance: "i"}, Carry{}, true, s)
 	if err != nil {
 		t.Fatal(err)
 	}

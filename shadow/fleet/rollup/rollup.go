@@ -197,7 +197,13 @@ func buildIntent(dir string, p *progress) ([]Row, Carry, error) {
 		}
 		labels.Free = string(free)
 	}
-	return Build(s, labels, p.Carry, p.Intent.Last)
+	whole := s
+	if p.Intent.Last && p.Intent.From > 1 {
+		if whole, err = session.Open(dir); err == nil {
+			defer whole.Close()
+		} // else whole is nil
+	}
+	return Build(s, labels, p.Carry, p.Intent.Last, whole)
 }
 
 // openIntent opens the part of a session that an intent is about: all of it, if it is the first and the last.

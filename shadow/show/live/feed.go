@@ -6,7 +6,6 @@ import (
 	"stackagent/granularity/unit"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
-	"stackagent/shadow/analysis/advice"
 )
 
 // A task is a unit of work (docs/guide.md), as far as that shows when executions end: an
@@ -22,7 +21,6 @@ type held struct {
 	flow       *flow
 	own        opened
 	start, end int64
-	cpu        units.Ns
 	threw      bool
 }
 
@@ -108,10 +106,7 @@ func (j *jvm) account(t *wire.Totals) {
 	j.totals.Executions, j.totals.Scheduling = max(1, t.Executions), t.Scheduling
 }
 
-var (
-	systemGC = units.GCCauseOf(advice.SystemGC)
-	ownStop  = units.GCCauseOf(units.Profiler)
-)
+var ownStop = units.GCCauseOf(units.Profiler)
 
 func (j *jvm) pause(p *wire.Pause) {
 	from, to := j.ns(p.Start), j.ns(p.End)
@@ -120,20 +115,10 @@ func (j *jvm) pause(p *wire.Pause) {
 	}
 	j.pauses++
 	j.pauseNs += to - from
-	explicit := p.Cause == systemGC
-	if b := j.at(to / second); b != nil {
-		b.pauses++
-		if explicit {
-			b.explicit++
-		}
-	}
 	for at := max(from, (j.head-seriesRing+1)*second, 0); at < to; {
 		end := min(to, (at/second+1)*second)
 		if b := j.at(at / second); b != nil {
 			b.gc += end - at
-			if explicit {
-				b.gcExplicit += end - at
-			}
 		}
 		at = end
 	}
@@ -328,10 +313,10 @@ func (j *jvm) executions(list []wire.Execution) {
 		case c.role == unit.Wrapper || c.role == unit.Library || c.role == unit.Platform:
 			j.wrapper(x, c, t, h, around, inLoop, start)
 		case x.Submitted != 0 || inLoop || c.named:
-			j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.CPU, x.Flags&wire.Threw != 0, true, opened{x.TaskID, x.Start})
+			j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.Flags&wire.Threw != 0, true, opened{x.TaskID, x.Start})
 			*h = held{outer: x.OuterTaskID, counted: true}
 		default:
-			*h = held{outer: x.OuterTaskID, flow: j.flowOf(x.Class, x.TaskID), own: opened{x.TaskID, x.Start}, start: start, end: j.ns(x.End), cpu: x.CPU, threw: x.Flags&wire.Threw != 0}
+			*h = held{outer: x.OuterTaskID, flow: j.flowOf(x.Class, x.TaskID), own: opened{x.TaskID, x.Start}, start: start, end: j.ns(x.End), threw: x.Flags&wire.Threw != 0}
 		}
 		if inLoop {
 			h.outer = 0
@@ -373,12 +358,12 @@ func (j *jvm) wrapper(x *wire.Execution, c *class, t *thread, h *held, around, i
 		j.pending.unwrap(x.TaskID)
 		h.outer = x.OuterTaskID
 	case around && h.flow != nil && submitted:
-		j.task(x, t, h.flow, h.start, h.end, h.cpu, h.threw, c.role != unit.Wrapper, h.own)
+		j.task(x, t, h.flow, h.start, h.end, h.threw, c.role != unit.Wrapper, h.own)
 		*h = held{outer: x.OuterTaskID, counted: true}
 	case around && h.flow != nil:
 		h.outer = x.OuterTaskID
 	case submitted && c.role != unit.Wrapper:
-		j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.CPU, x.Flags&wire.Threw != 0, true, opened{x.TaskID, x.Start})
+		j.task(x, t, j.flowOf(x.Class, x.TaskID), start, j.ns(x.End), x.Flags&wire.Threw != 0, true, opened{x.TaskID, x.Start})
 		*h = held{outer: x.OuterTaskID, counted: true}
 	default:
 		// What it is around was summarised, or has no record.
@@ -389,7 +374,7 @@ func (j *jvm) wrapper(x *wire.Execution, c *class, t *thread, h *held, around, i
 }
 
 // task counts a task that ended. x is its own execution, or the one around it that was submitted; o is its own.
-func (j *jvm) task(x *wire.Execution, t *thread, f *flow, start, end int64, cpu units.Ns, threw, own bool, o opened) {
+func (j *jvm) task(x *wire.Execution, t *thread, f *flow, start, end int64, threw, own bool, o opened) {
 	queue := units.NotMeasured
 	if x.Submitted != 0 && x.Submitted <= x.Start {
 		queue = units.Ns(j.clock.span(uint64(x.Start - max(x.Submitted, min(x.Due, x.Start)))))
@@ -413,7 +398,7 @@ func (j *jvm) task(x *wire.Execution, t *thread, f *flow, start, end int64, cpu 
 		pool = j.executorFlow(0)
 	}
 	j.ran(t, o, f, pool, start)
-	j.count(f, pool, start, end, queue, cpu, threw)
+	j.count(f, pool, start, end, queue, threw)
 }
 
 // untracked takes a task that began and has no slot.
@@ -446,9 +431,9 @@ func (j *jvm) began(f, pool *flow, start int64) {
 	}
 }
 
-func (j *jvm) count(f, pool *flow, start, end int64, queue, cpu units.Ns, threw bool) {
-	f.end(end, end-start, queue, cpu, threw)
-	pool.end(end, end-start, queue, cpu, threw)
+func (j *jvm) count(f, pool *flow, start, end int64, queue units.Ns, threw bool) {
+	f.end(end, end-start, queue, threw)
+	pool.end(end, end-start, queue, threw)
 	if b := j.at(end / second); b != nil {
 		b.finished++
 		if threw {

@@ -1,122 +1,58 @@
 package live
 
 import (
-	"cmp"
-	"context"
 	"slices"
 	"time"
 
-	"stackagent/internal/timers"
+	"stackagent/internal/units"
+	"stackagent/shadow/analysis/advice"
 )
 
-// Live findings: what rules find in the last minute, again every evaluateEvery. A finding appears when
-// it has held appearAfter times, is marked as going when it no longer holds, and goes after goneAfter: one that
-// flickers neither comes and goes with each look nor is hidden by a look at the wrong moment.
 const (
-	evaluateEvery = 2 * time.Second
-	appearAfter   = 3
-	goingAfter    = 2
-	goneAfter     = 5
-	maxFindings   = 32
+	comesBack = units.Ns(60 * second) // a finding that comes back so soon after its end has not ended
+	mostPast  = 32
 )
 
-// found is what a rule finds. Rule, class and pool tell findings apart.
-type found struct {
-	rule, kind, class, pool string
-	title, text             string
-}
-
-type findingKey struct{ rule, class, pool string }
-
-type findingState struct {
-	found
-	since        int64
-	hits, misses int
-	appeared     bool
-}
-
+// findings are those of a JVM.
 type findings struct {
-	states map[findingKey]*findingState
-	at     time.Time // of the last look
+	hold []Held // as the last look has them, largest first
+	past []Held // that have ended, the last one first
+	at   time.Time
+	to   units.Ns // what was looked at last
+	last look
 }
 
-func newFindings() findings { return findings{states: map[findingKey]*findingState{}} }
-
-// update takes what holds at a moment of the session.
-func (f *findings) update(now int64, list []found) {
-	holds := map[findingKey]bool{}
-	for _, x := range list {
-		key := findingKey{x.rule, x.class, x.pool}
-		if holds[key] {
-			continue
-		}
-		s := f.states[key]
-		if s == nil {
-			if len(f.states) >= maxFindings {
-				continue
+// update takes what a look found. A finding began after the look before, and ended with the last look that had it.
+func (f *findings) update(x *look) {
+	f.last = *x
+	if x.to == 0 || x.to == f.to { // nothing new was read
+		return
+	}
+	before := f.hold
+	f.hold = nil
+	for i := range x.findings {
+		h := Held{Finding: x.findings[i], SinceNs: float64(max(f.to, x.from))}
+		for _, list := range []*[]Held{&before, &f.past} {
+			k := slices.IndexFunc(*list, func(o Held) bool {
+				return same(&o, &h) && (o.EndNs == nil || float64(x.to)-*o.EndNs <= float64(comesBack))
+			})
+			if k >= 0 {
+				h.SinceNs = (*list)[k].SinceNs
+				*list = slices.Delete(*list, k, k+1)
 			}
-			s = &findingState{since: now}
-			f.states[key] = s
 		}
-		holds[key] = true
-		s.found, s.misses = x, 0
-		s.hits++
-		s.appeared = s.appeared || s.hits >= appearAfter
+		f.hold = append(f.hold, h)
 	}
-	for key, s := range f.states {
-		if holds[key] {
-			continue
-		}
-		s.misses++
-		switch {
-		case s.appeared && s.misses < goneAfter:
-		case !s.appeared && s.hits > 1: // it may come again at the next look
-			s.hits--
-		default:
-			delete(f.states, key)
-		}
+	for i := range before {
+		end := float64(f.to)
+		before[i].EndNs = &end
 	}
+	f.past = append(before, f.past...)
+	f.past = f.past[:min(len(f.past), mostPast)]
+	f.to = x.to
 }
 
-// shown are the findings that have appeared: advice first, then by age.
-func (f *findings) shown() []Finding {
-	list := []Finding{}
-	for _, s := range f.states {
-		if s.appeared {
-			list = append(list, Finding{Rule: s.rule, Kind: s.kind, Title: s.title, Text: s.text, Class: s.class, Pool: s.pool,
-				SinceNs: float64(s.since), Going: s.misses >= goingAfter})
-		}
-	}
-	slices.SortFunc(list, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.SinceNs, b.SinceNs), cmp.Compare(a.Rule, b.Rule),
-			cmp.Compare(a.Class, b.Class), cmp.Compare(a.Pool, b.Pool))
-	})
-	return list
-}
+// same reports whether two are the same finding, whatever their figures.
+func same(x, y *Held) bool { return key(&x.Finding) == key(&y.Finding) }
 
-// Evaluate looks for findings of all JVMs; it is to be called about once a second.
-func (l *Live) Evaluate() {
-	now := l.o.Now()
-	for _, j := range l.all() {
-		j.mu.Lock()
-		if now.Sub(j.findings.at) >= evaluateEvery && j.ended.Load() == 0 && j.seq != 0 {
-			j.findings.at = now
-			j.findings.update(j.now+int64(now.Sub(j.came)), j.look())
-		}
-		j.mu.Unlock()
-	}
-}
-
-// Run looks for findings until ctx ends.
-func (l *Live) Run(ctx context.Context) {
-	tick := timers.NewTicker(evaluateEvery / 2)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			l.Evaluate()
-		}
-	}
-}
+func key(f *advice.Finding) [3]string { return [3]string{f.Rule, f.Class, f.Executor} }

@@ -1,210 +1,166 @@
 package live
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/summary/summarytest"
+	"stackagent/shadow/store"
 )
 
-// A finding appears when it has held some looks, survives a look at the wrong moment, is going when it is
-// gone for some, and goes. One that only flickers never appears.
-func TestHysteresis(t *testing.T) {
-	f := newFindings()
-	x := found{rule: "queue-grows", kind: kindAdvice, pool: "tax", title: "t", text: "first"}
+func finding(rule, title string) advice.Finding {
+	return advice.Finding{Rule: rule, Kind: advice.Advice, Class: "com.acme.Job", Title: title}
+}
+
+// seen is what a JVM shows: "rule since end", those that hold first.
+func seen(f *findings) string {
+	var list []string
+	for _, h := range f.hold {
+		list = append(list, fmt.Sprintf("%s %.0f", h.Title, h.SinceNs/second))
+	}
+	for _, h := range f.past {
+		list = append(list, fmt.Sprintf("(%s %.0f-%.0f)", h.Title, h.SinceNs/second, *h.EndNs/second))
+	}
+	return strings.Join(list, " ")
+}
+
+// TestHistory: a finding begins after the look before, has its latest sentences, is in the past once a look does not have it, and goes on if it
+// comes back soon.
+func TestHistory(t *testing.T) {
+	var f findings
 	for i, step := range []struct {
-		holds bool
-		want  string // "", shown, going
+		to    float64
+		found []advice.Finding
+		want  string
 	}{
-		{true, ""}, {true, ""}, {true, "shown"}, {false, "shown"}, {true, "shown"}, {false, "shown"}, {false, "going"}, {false, "going"}, {true, "shown"},
-		{false, "shown"}, {false, "going"}, {false, "going"}, {false, "going"}, {false, ""},
-		{true, ""}, {false, ""}, {true, ""}, {false, ""}, {true, ""}, {false, ""}, // flickers
+		{30, []advice.Finding{finding("held", "a")}, "a 0"},
+		{40, []advice.Finding{finding("few-workers", "b"), finding("held", "a2")}, "b 30 a2 0"},
+		{40, nil, "b 30 a2 0"}, // nothing new was stored
+		{50, []advice.Finding{finding("held", "a3")}, "a3 0 (b 30-40)"},
+		{60, nil, "(a3 0-50) (b 30-40)"},
+		{110, []advice.Finding{finding("held", "a4")}, "a4 0 (b 30-40)"}, // it is back
+		{120, nil, "(a4 0-110) (b 30-40)"},
+		{190, []advice.Finding{finding("held", "a5")}, "a5 160 (a4 0-110) (b 30-40)"}, // another one
 	} {
-		var list []found
-		if step.holds {
-			list = []found{x}
-		}
-		f.update(int64(i)*2*second, list)
-		got := ""
-		if s := f.shown(); len(s) == 1 {
-			if got = "shown"; s[0].Going {
-				got = "going"
-			}
-			if s[0].SinceNs != 0 {
-				t.Errorf("step %d: since %v, want the first look", i, s[0].SinceNs)
-			}
-		}
-		if got != step.want {
-			t.Errorf("step %d: %q, want %q", i, got, step.want)
+		f.update(&look{from: max(0, units.Ns((step.to-30)*second)), to: units.Ns(step.to * second), findings: step.found})
+		if got := seen(&f); got != step.want {
+			t.Errorf("step %d: %s, want %s", i, got, step.want)
 		}
 	}
-	if len(f.states) != 0 {
-		t.Errorf("left: %v", f.states)
+	for i := range 3 * mostPast {
+		f.update(&look{to: units.Ns((1000 + i) * second), findings: []advice.Finding{finding(fmt.Sprint(i), "x")}})
 	}
-	x.text = "second"
-	for range appearAfter {
-		f.update(100, []found{x})
-	}
-	x.text = "third"
-	f.update(102, []found{x, x})
-	if s := f.shown(); len(s) != 1 || s[0].Text != "third" || s[0].SinceNs != 100 {
-		t.Errorf("it does not change: %+v", s)
-	}
-	var many []found
-	for i := range 100 {
-		many = append(many, found{rule: "r", class: strings.Repeat("x", i)})
-	}
-	f.update(200, many)
-	if len(f.states) != maxFindings {
-		t.Errorf("%d findings are kept", len(f.states))
+	if len(f.past) != mostPast {
+		t.Errorf("%d are kept", len(f.past))
 	}
 }
 
-// scenario runs a program of so many seconds, a batch and a look each second, and returns the findings at the end.
-func scenario(t *testing.T, seconds int, each func(p *program, at float64)) (*program, []Finding) {
-	t.Helper()
+// TestLook: a JVM is looked at no more often than it may be, from the batches of the time on that is looked at, and one that could not be looked at
+// says why and keeps what was found.
+func TestLook(t *testing.T) {
 	p := newProgram(t)
-	for s := 1; s <= seconds; s++ {
-		each(p, float64(s))
-		p.send(float64(s))
-		p.live.Evaluate()
+	if p.live.Look() || p.view().Missing["findings"] != "this shadow does not look for any" {
+		t.Error("without a folder there is nothing to look at")
 	}
-	return p, p.view().Findings
+	p.live.o.Root = "root"
+	looks := 0
+	var from uint64
+	var fails error
+	p.live.look = func(dir string, batch uint64) (*look, error) {
+		looks, from = looks+1, batch
+		if dir != filepath.Join("root", "s") {
+			t.Errorf("looks at %s", dir)
+		}
+		return &look{to: units.Ns(looks * second), findings: []advice.Finding{finding("held", "a")}, bound: "It waits."}, fails
+	}
+	for s := 1; s <= 100; s++ {
+		busy(p, float64(s), 10, 0.3)
+		p.send(float64(s))
+		p.live.Look()
+		p.live.Look()
+	}
+	if looks != 10 {
+		t.Errorf("%d looks in 100 s", looks)
+	}
+	if want := uint64(91 - 60 + 1); from != want { // a batch each second, the first at the start; the last look was at 91 s
+		t.Errorf("from batch %d, want %d", from, want)
+	}
+	v := p.view()
+	if len(v.Findings) != 1 || v.Findings[0].Title != "a" || v.Row.Findings != 1 || v.Bound != "It waits." || v.Missing["findings"] != "" {
+		t.Errorf("%+v", v)
+	}
+	fails = errors.New("the disk is gone")
+	p.now = p.now.Add(lookEvery)
+	if p.live.Look(); p.view().Missing["findings"] != "the disk is gone" || len(p.view().Findings) != 1 {
+		t.Errorf("%+v", p.view().Missing)
+	}
+	p.live.jvm("s").ended.Store(1)
+	p.now = p.now.Add(lookEvery)
+	if p.live.Look() {
+		t.Error("it looks at a JVM that has ended")
+	}
 }
 
-func rulesOf(list []Finding) string {
-	var names []string
-	for _, f := range list {
-		names = append(names, f.Rule)
+// TestLookAt reads the account of what is stored last, also from the middle of a file on.
+func TestLookAt(t *testing.T) {
+	root := t.TempDir()
+	if _, err := summarytest.Generate(root, "s", 5000, true); err != nil {
+		t.Fatal(err)
 	}
-	return strings.Join(names, " ")
+	dir := filepath.Join(root, "s")
+	m, err := store.ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []uint64{1, m.Sequences.Max()} {
+		x, err := lookAt(dir, from)
+		if err != nil || x.why != "" || x.bound == "" || x.to != m.DurationNs || x.to-x.from > lookSpan {
+			t.Errorf("from batch %d: %+v, %v", from, x, err)
+		}
+	}
+	if x, err := lookAt(dir, m.Sequences.Max()+1); err != nil || !strings.HasPrefix(x.why, "no unit of work ended in the last ") {
+		t.Errorf("%+v, %v", x, err)
+	}
+	if _, err := lookAt(filepath.Join(root, "gone"), 1); err == nil {
+		t.Error("a session that is not there was looked at")
+	}
 }
 
 // busy submits tasks evenly and lets one worker run them, each as long as share of the time to the next.
-func busy(p *program, from float64, n int, share float64, threw bool) {
+func busy(p *program, from float64, n int, share float64) {
 	for i := range n {
 		at := from - 1 + float64(i)/float64(n)
 		task, future := p.submit(jobClass, at, true)
 		p.run(task, future, jobClass, worker1, at, at+0.0001, at+0.0001+share/float64(n))
-		if threw {
-			p.b.Executions[len(p.b.Executions)-2].Flags = wire.Threw
-		}
 	}
 }
 
-func TestQuietProgram(t *testing.T) {
-	if _, list := scenario(t, 60, func(p *program, at float64) { busy(p, at, 50, 0.3, false) }); len(list) != 0 {
-		t.Errorf("findings about a program without problems: %+v", list)
-	}
-}
-
-func TestFailingTasks(t *testing.T) {
-	p, list := scenario(t, 20, func(p *program, at float64) { busy(p, at, 20, 0.3, true) })
-	if rulesOf(list) != "tasks-throw" || !strings.Contains(list[0].Text, "100 % of the tasks") || list[0].Class != "com.acme.Job" {
-		t.Fatalf("findings: %+v", list)
-	}
-	// It goes when the tasks that failed leave the window.
-	gone := 0.0
-	for s := 21.0; s < 200; s++ {
-		busy(p, s, 20, 0.3, false)
+// TestSilentInTurns: a JVM of which nothing comes is silent; while sessions take turns, batches are late, and it is not.
+func TestSilentInTurns(t *testing.T) {
+	p := newProgram(t)
+	for s := 1.0; s <= 10; s++ {
+		busy(p, s, 10, 0.3)
 		p.send(s)
-		p.live.Evaluate()
-		if len(p.view().Findings) == 0 {
-			gone = s
-			break
-		}
 	}
-	if gone < 60 || gone > 140 {
-		t.Errorf("gone after %v s", gone)
-	}
-}
-
-func TestGrowingQueue(t *testing.T) {
-	_, list := scenario(t, 40, func(p *program, at float64) {
-		busy(p, at, 10, 0.5, false)
-		for range 20 {
-			p.submit(jobClass, at-0.5, false)
-		}
-	})
-	if rulesOf(list) != "queue-grows" || !strings.Contains(list[0].Title, "tax (ThreadPoolExecutor, Main.java:6)") || !strings.Contains(list[0].Text, "780 tasks wait") {
-		t.Errorf("findings: %+v", list)
-	}
-	// A long queue that does not grow is none.
-	_, list = scenario(t, 40, func(p *program, at float64) {
-		if at == 1 {
-			for range 500 {
-				p.submit(otherClass, 0.5, false)
-			}
-		}
-		busy(p, at, 10, 0.5, false)
-	})
-	if rulesOf(list) != "" {
-		t.Errorf("findings about a queue that does not grow: %+v", list)
-	}
-}
-
-func TestRejectedTasks(t *testing.T) {
-	_, list := scenario(t, 20, func(p *program, at float64) {
-		busy(p, at, 10, 0.5, false)
-		task, _ := p.submit(jobClass, at-0.5, false)
-		p.b.Submissions = append(p.b.Submissions, wire.Submission{TaskID: task, Class: jobClass, Thread: mainThread, Executor: pool, Flags: wire.Rejected, At: tick(at - 0.4)})
-	})
-	if rulesOf(list) != "rejected" || !strings.Contains(list[0].Text, "19 tasks were rejected") {
-		t.Errorf("findings: %+v", list)
-	}
-}
-
-func TestNoProgress(t *testing.T) {
-	var stuck uint64
-	_, list := scenario(t, 40, func(p *program, at float64) {
-		if at < 5 {
-			busy(p, at, 10, 0.5, false)
-			return
-		}
-		if at == 5 {
-			stuck, _ = p.submit(otherClass, 4.9, false)
-			p.submit(jobClass, 5, false)
-		}
-		p.batch().Running = &wire.RunningReport{At: tick(at), Threads: []wire.RunningThread{{Thread: worker1, Executions: []wire.RunningExecution{
-			{TaskID: 1, Class: workerClass, Start: tick(0)}, {TaskID: stuck, Class: otherClass, Start: tick(4.95)}}}}}
-	})
-	if rulesOf(list) != "no-progress" || !strings.Contains(list[0].Text, "tax#21 has run com.acme.Part for 34") || !strings.Contains(list[0].Text, "jstack 7") {
-		t.Errorf("findings: %+v", list)
-	}
-}
-
-func TestSilentJVM(t *testing.T) {
-	p, list := scenario(t, 10, func(p *program, at float64) { busy(p, at, 10, 0.3, false) })
-	if len(list) != 0 {
-		t.Errorf("findings: %+v", list)
-	}
-	for range 30 {
-		p.now = p.now.Add(time.Second)
-		p.live.Evaluate()
-	}
-	if list = p.view().Findings; rulesOf(list) != "silent" || list[0].Kind != kindCaution || !strings.Contains(list[0].Text, "29.0 s ago") {
-		t.Errorf("findings: %+v", list)
-	}
-}
-
-// While sessions take turns, batches are late: a JVM of which nothing comes for no longer than that is not silent.
-func TestNotSilentInTurns(t *testing.T) {
-	p, _ := scenario(t, 10, func(p *program, at float64) { busy(p, at, 10, 0.3, false) })
 	p.live.Turns(50 * time.Second)
 	for after := range 90 {
 		p.now = p.now.Add(time.Second)
-		p.live.Evaluate()
-		if list := p.view().Findings; after == 55 && len(list) != 0 || after == 89 && rulesOf(list) != "silent" {
-			t.Errorf("findings after %d s: %+v", after, list)
+		if state := p.view().Row.State; after == 55 && state != "running" || after == 89 && state != "silent" {
+			t.Errorf("after %d s: %s", after, state)
 		}
 	}
 }
 
 // Somebody looks at a JVM as long as what its page shows is asked for.
 func TestWatched(t *testing.T) {
-	p, _ := scenario(t, 10, func(p *program, at float64) { busy(p, at, 10, 0.3, false) })
+	p := newProgram(t)
 	session := p.view().Row.Session
 	if watched := p.live.Turns(0); len(watched) != 1 || !watched[session] {
 		t.Errorf("%v, want %s", watched, session)
@@ -215,48 +171,14 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// Rules of reports, on the window: a pool with one thread for which tasks wait while processors idle.
-func TestSmallPool(t *testing.T) {
+// TestCPUs has the CPU time of the program's threads from the kernel's account.
+func TestCPUs(t *testing.T) {
 	p := newProgram(t)
-	p.batch().Threads = []wire.Thread{{ID: worker2, OSID: 72, End: tick(0.5)}} // one worker is left
-	ran := 0.0
 	for s := 1.0; s <= 60; s++ {
-		for i := range 20 {
-			at := s - 1 + float64(i)/20
-			task, future := p.submit(jobClass, at, true)
-			ran = max(ran, at)
-			p.run(task, future, jobClass, worker1, at-0.4, ran, ran+0.049)
-			ran += 0.0495
-		}
-		p.b.OS = []wire.OSThread{{OSID: 71, Name: "tax", CPU: units.Ns(s * 0.98 * second)}, {OSID: 70, Name: "main", CPU: 0}}
+		p.batch().OS = []wire.OSThread{{OSID: 71, Name: "tax", CPU: units.Ns(s * 0.98 * second)}, {OSID: 70, Name: "main", CPU: 0}}
 		p.send(s)
-		p.live.Evaluate()
-	}
-	list := p.view().Findings
-	if rulesOf(list) != "pool-too-small" || list[0].Pool != "tax (ThreadPoolExecutor, Main.java:6)" || !strings.Contains(list[0].Text, "has 1 worker on 4 processors") || !strings.Contains(list[0].Text, "as many threads as processors") {
-		t.Errorf("findings: %+v", list)
 	}
 	if c := p.view().Row.CPUs; len(c) != numCPUKinds || !near(c[cpuApplication].Value, 0.98) {
 		t.Errorf("CPUs: %+v", c)
-	}
-}
-
-func TestCollections(t *testing.T) {
-	_, list := scenario(t, 40, func(p *program, at float64) {
-		busy(p, at, 10, 0.3, false)
-		p.b.Pauses = []wire.Pause{{Start: tick(at - 0.6), End: tick(at - 0.45), Cause: units.GCCauseOf("G1 Evacuation Pause")}}
-	})
-	if rulesOf(list) != "garbage-collection" || !strings.Contains(list[0].Text, "15 % of the time") {
-		t.Errorf("findings: %+v", list)
-	}
-}
-
-func TestLostEvents(t *testing.T) {
-	_, list := scenario(t, 20, func(p *program, at float64) {
-		busy(p, at, 10, 0.3, false)
-		p.b.Totals = wire.Totals{Executions: 1000, Lost: []wire.Loss{{Reason: "ring full", Events: uint64(at) * 7}}}
-	})
-	if rulesOf(list) != "lost" || list[0].Title != "Events were lost" {
-		t.Errorf("findings: %+v", list)
 	}
 }

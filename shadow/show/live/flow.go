@@ -33,11 +33,6 @@ type flow struct {
 
 	open int64 // run now, by the latest report; see opens
 
-	history [2*growSpan + 1]int64 // waiting, at the last looks
-	looks   int
-
-	lastStart, lastEnd int64 // when a task began and ended last, to the second
-
 	newest int64 // second of the newest spark
 	spark  [sparkRing]uint32
 	window [windows]window
@@ -48,8 +43,6 @@ type window struct {
 	epoch                                         int64 // its seconds begin at epoch * windowSeconds
 	submitted, started, finished, threw, rejected uint32
 	summarised                                    uint32
-	cpu                                           int64 // of finished tasks, nanoseconds
-	cpuOf                                         uint32
 	queue, service                                histogram
 }
 
@@ -71,9 +64,6 @@ func (f *flow) at(sec int64) *window {
 // finish counts n tasks that ended in a second.
 func (f *flow) finish(sec int64, n uint64) {
 	f.finished += n
-	if n > 0 {
-		f.lastEnd = max(f.lastEnd, sec*second)
-	}
 	if sec > f.newest {
 		for s := max(f.newest+1, sec-sparkRing+1); s <= sec; s++ {
 			f.spark[s%sparkRing] = 0
@@ -111,8 +101,6 @@ func (f *flow) sum(last int64) window {
 		all.threw += w.threw
 		all.rejected += w.rejected
 		all.summarised += w.summarised
-		all.cpu += w.cpu
-		all.cpuOf += w.cpuOf
 		all.queue.merge(&w.queue)
 		all.service.merge(&w.service)
 	}
@@ -138,9 +126,6 @@ func (f *flow) submit(sec int64, n uint64) {
 
 func (f *flow) start(sec int64, n uint64) {
 	f.started += n
-	if n > 0 {
-		f.lastStart = max(f.lastStart, sec*second)
-	}
 	if w := f.at(sec); w != nil {
 		w.started += uint32(n)
 	}
@@ -153,8 +138,8 @@ func (f *flow) reject(sec int64, n uint64) {
 	}
 }
 
-// end counts a task that ran from start to end. queue and cpu may be NotMeasured.
-func (f *flow) end(end, ran int64, queue, cpu units.Ns, threw bool) {
+// end counts a task that ran from start to end. queue may be NotMeasured.
+func (f *flow) end(end, ran int64, queue units.Ns, threw bool) {
 	sec := end / second
 	f.finish(sec, 1)
 	f.runAll.add(ran, 1)
@@ -163,10 +148,6 @@ func (f *flow) end(end, ran int64, queue, cpu units.Ns, threw bool) {
 	if w != nil {
 		w.finished++
 		w.service.add(ran)
-		if cpu.Measured() {
-			w.cpu += int64(cpu)
-			w.cpuOf++
-		}
 	}
 	if threw {
 		f.threw++

@@ -21,8 +21,8 @@ const (
 type bucket struct {
 	submitted, started, finished, rejected, threw uint32
 	running, queued                               float64 // nanoseconds times tasks
-	gc, gcExplicit                                int64   // nanoseconds; of collections that the program asked for
-	pauses, explicit                              uint32  // that ended; the same
+	gc                                            int64   // nanoseconds
+	seq                                           uint64  // of the first batch that came in it; 0: none
 	lost                                          uint64
 	cpu                                           [numCPUKinds]float64 // nanoseconds
 	cpuKnown                                      float64              // nanoseconds of the second in which cpu is known
@@ -100,7 +100,7 @@ const recentSeconds = 8
 func newJVM(l *Live, folder string) *jvm {
 	return &jvm{live: l, folder: folder, bySite: map[flowKey]*flow{}, executorFlows: map[int64]*flow{}, behind: map[uint32]uint32{}, threadNames: map[int64]string{}, threads: map[uint32]*thread{},
 		loops: map[uint64]struct{}{}, sites: map[uint32]*store.Site{}, executors: map[uint32]*store.Executor{},
-		pending: newPending(&l.slots), early: map[uint64]uint32{}, cpu: newCPU(), findings: newFindings()}
+		pending: newPending(&l.slots), early: map[uint64]uint32{}, cpu: newCPU()}
 }
 
 // release gives back what is bounded for all JVMs together.

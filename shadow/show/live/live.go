@@ -19,6 +19,7 @@ var nan = float32(math.NaN())
 // Options of New.
 type Options struct {
 	Now    func() time.Time                 // nil: time.Now
+	Root   string                           // folder in which the sessions are stored; "": findings are not looked for
 	Labels func(folder string) []string     // of a session, given by the user; nil: none
 	Note   func(format string, args ...any) // of a fault of the live view; nil: nobody is told
 }
@@ -34,6 +35,7 @@ type Live struct {
 	jvms map[string]*jvm // by folder
 	more atomic.Uint64   // sessions that found no room
 	late atomic.Int64    // how late batches may be because sessions take turns, ns
+	look func(dir string, from uint64) (*look, error)
 }
 
 const (
@@ -53,7 +55,7 @@ func New(o Options) *Live {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	l := &Live{o: o, jvms: map[string]*jvm{}}
+	l := &Live{o: o, jvms: map[string]*jvm{}, look: lookAt}
 	l.flows.left.Store(maxFlows)
 	l.slots.left.Store(maxSlots)
 	return l
@@ -208,6 +210,9 @@ func (j *jvm) batch(b *wire.Batch, skip bool) {
 		j.feed(b)
 	}
 	j.describeThreads(b, true)
+	if at := j.at(j.head); at != nil && at.seq == 0 {
+		at.seq = b.Seq
+	}
 }
 
 // forget drops what waits and runs: its end was not seen.

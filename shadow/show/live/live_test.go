@@ -10,6 +10,7 @@ import (
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/store"
 )
@@ -480,16 +481,19 @@ func TestDelegate(t *testing.T) {
 func TestConcurrently(t *testing.T) {
 	p := newProgram(t)
 	l := p.live
+	l.o.Root, l.look = "root", func(string, uint64) (*look, error) {
+		return &look{to: 1, findings: []advice.Finding{finding("held", "a")}}, nil
+	}
 	var b []*wire.Batch
 	for s := 1; s <= 30; s++ {
-		busy(p, float64(s), 50, 0.3, s%2 == 0)
+		busy(p, float64(s), 50, 0.3)
 		x := p.batch()
 		x.Seq, x.Clock = uint64(1+s), wire.ClockPair{Ticks: tick(float64(s)), Mono: units.MonoNs(tick(float64(s)))}
 		b, p.b = append(b, x), nil
 	}
 	var wg sync.WaitGroup
 	done := make(chan struct{})
-	for _, look := range []func(){func() { l.Fleet() }, func() { l.JVM("s") }, func() { l.WriteMetrics(&bytes.Buffer{}, nil) }, l.Evaluate,
+	for _, look := range []func(){func() { l.Fleet() }, func() { l.JVM("s") }, func() { l.WriteMetrics(&bytes.Buffer{}, nil) }, func() { l.Look() },
 		func() { l.Progress(ingest.Progress{Session: "s", Folder: "s", Ended: store.EndedRunning}) },
 		func() { l.Begin("other", &store.Manifest{}, nil) }} {
 		wg.Go(func() {
@@ -519,7 +523,7 @@ func TestPressed(t *testing.T) {
 	p := newProgram(t)
 	j := p.live.jvm("s")
 	j.spent, j.spentFrom = time.Hour, time.Now() // it has taken too much
-	busy(p, 2, 50, 0.3, false)
+	busy(p, 2, 50, 0.3)
 	b := p.batch()
 	b.Threads = []wire.Thread{{ID: 99, JavaID: 99, Name: "late"}}
 	b.Seq, b.Clock = 2, wire.ClockPair{Ticks: tick(2), Mono: units.MonoNs(tick(2))}
@@ -529,7 +533,7 @@ func TestPressed(t *testing.T) {
 	if v.Totals.Finished != 0 || v.Row.NotShown != 200 || j.threads[99] == nil {
 		t.Errorf("%v ended, %v not shown", v.Totals.Finished, v.Row.NotShown)
 	}
-	busy(p, 3, 50, 0.3, false)
+	busy(p, 3, 50, 0.3)
 	p.send(3)
 	if v := p.view(); v.Totals.Finished != 50 {
 		t.Errorf("afterwards %v ended", v.Totals.Finished)

@@ -160,7 +160,7 @@ func (j *jvm) metrics(m *metricSet) {
 	}
 	m.gauge("stackagent_jvm_up", "1 while batches come from the JVM.", jvm, up)
 	m.gauge("stackagent_jvm_lag_seconds", "Time since the last batch came: the figures are as of then.", jvm, j.live.o.Now().Sub(j.came).Seconds())
-	m.gauge("stackagent_jvm_findings", "Live findings that hold.", jvm, float64(len(j.findings.shown())))
+	m.gauge("stackagent_jvm_findings", "Live findings that hold.", jvm, float64(len(j.findings.hold)))
 	m.counter("stackagent_jvm_events_lost_total", "Events that the agent could not deliver.", jvm, float64(j.lost))
 	m.counter("stackagent_jvm_events_not_shown_total", "Events that were stored and are not in these figures.", jvm, float64(j.notShown))
 	m.counter("stackagent_jvm_executions_total", "Executions, recorded or summarised; a task has one or several.", jvm, float64(j.executed+j.counted))

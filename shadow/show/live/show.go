@@ -69,7 +69,7 @@ func (j *jvm) row() Row {
 	p := &j.progress
 	r := Row{Session: p.Session, Folder: j.folder, Program: name(p.JVM.MainClass), Host: name(p.JVM.Host), PID: p.JVM.PID, Labels: []string{},
 		State: j.state(), LagMs: float64(j.live.o.Now().Sub(j.came)) / 1e6, NotShown: float64(j.notShown),
-		Lost: float64(max(j.lost, p.Lost.Events)), LostBatches: float64(p.Lost.Batches), Findings: len(j.findings.shown()), Sparks: j.sparks()}
+		Lost: float64(max(j.lost, p.Lost.Events)), LostBatches: float64(p.Lost.Batches), Findings: len(j.findings.hold), Sparks: j.sparks()}
 	l := &p.Labels
 	r.Service, r.Version, r.Env, r.Instance, r.Free = l.Service, l.Version, l.Env, l.Instance, l.Free
 	if line := shownLabels(l); line != "" {
@@ -195,7 +195,7 @@ func (j *jvm) points(last int64, n int, of func(*bucket) float32) Points {
 func (j *jvm) show() *JVM {
 	last := j.last()
 	v := &JVM{Row: j.row(), EndNs: float64((last + 1) * second), BucketNs: second, NowNs: float64(j.now),
-		Totals: j.totalsNow(), Missing: j.missing(), Notes: []string{}, Findings: j.findings.shown()}
+		Totals: j.totalsNow(), Missing: j.missing(), Notes: []string{}, Findings: copied(j.findings.hold), Past: copied(j.findings.past), Bound: j.findings.last.bound}
 	v.WindowNs = float64(min(j.now-max(0, (j.now/second/windowSeconds-windows+1)*windowSeconds*second), j.now-min(j.now, j.since)))
 	v.Executors = j.showExecutors(last)
 	v.Classes, v.Notes = j.showClasses(last, v.WindowNs)
@@ -289,8 +289,19 @@ func (j *jvm) missing() map[string]string {
 		m["running_now"] = "the agent has not reported which tasks run"
 		m["running"] = m["running_now"]
 	}
+	switch f := &j.findings; {
+	case j.live.o.Root == "":
+		m["findings"] = "this shadow does not look for any"
+	case f.last.why != "":
+		m["findings"] = f.last.why
+	case f.to == 0:
+		m["findings"] = "nothing was looked at yet"
+	}
 	return m
 }
+
+// copied is a list for others, who read it without the lock.
+func copied(list []Held) []Held { return append([]Held{}, list...) }
 
 func (j *jvm) flow(f *flow, w *window, last int64) Flow {
 	x := Flow{Submitted: float64(w.submitted), Started: float64(w.started), Finished: float64(w.finished), Threw: float64(w.threw),
@@ -414,8 +425,6 @@ func (w *window) merge(o *window) {
 	w.threw += o.threw
 	w.rejected += o.rejected
 	w.summarised += o.summarised
-	w.cpu += o.cpu
-	w.cpuOf += o.cpuOf
 	w.queue.merge(&o.queue)
 	w.service.merge(&o.service)
 }

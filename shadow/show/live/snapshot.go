@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"stackagent/shadow/analysis/advice"
 )
 
 // Fleet has a row for each JVM. The event stream sends one each second.
@@ -119,10 +121,12 @@ type JVM struct {
 	Executors []Executor `json:"executors"` // the most submissions first; the last one may be "others"
 	Running   []Open     `json:"running"`   // that have run longest
 	Queued    []Open     `json:"queued"`    // that have waited longest
-	Findings  []Finding  `json:"findings"`
-	Virtual   *Virtual   `json:"virtual"` // null: no virtual threads, or nothing known about them
+	Findings  []Held     `json:"findings"`  // of the last look, which is up to half a minute old: largest first
+	Past      []Held     `json:"past"`      // findings that have ended, the last one first
+	Bound     string     `json:"bound"`     // what most of the time depends on, in a sentence; "": see missing
+	Virtual   *Virtual   `json:"virtual"`   // null: no virtual threads, or nothing known about them
 	// Missing maps what is not available to the reason, a part of a sentence: cpu, running,
-	// queued, running_now, queued_now, queue, submissions, virtual.
+	// queued, running_now, queued_now, queue, submissions, findings, virtual.
 	Missing map[string]string `json:"missing"`
 	// Notes say what limits the figures, each in a sentence: summarised classes, estimates.
 	Notes []string `json:"notes"`
@@ -216,16 +220,11 @@ type Open struct {
 	AgeNs    float64 `json:"age_ns"` // at NowNs
 }
 
-// Finding is a live finding.
-type Finding struct {
-	Rule    string  `json:"rule"` // as in docs/advice.md, or of the live view: see docs/live.md
-	Kind    string  `json:"kind"` // advice or caution
-	Title   string  `json:"title"`
-	Text    string  `json:"text"` // what happens, and what to do
-	Class   string  `json:"class"`
-	Pool    string  `json:"pool"`
-	SinceNs float64 `json:"since_ns"` // when it began to hold
-	Going   bool    `json:"going"`    // it no longer holds, and goes soon unless it comes back
+// Held is a finding of the account of time of a running JVM. It has no evidence.
+type Held struct {
+	advice.Finding
+	SinceNs float64  `json:"since_ns"` // when it began to hold
+	EndNs   *float64 `json:"end_ns"`   // when it no longer held; null: it holds
 }
 
 // Virtual sums up the scheduling of virtual threads; null: not known.

@@ -107,13 +107,6 @@ func (j *jvm) measures(f, pool *flow, s *wire.Summary, to int64) {
 			sum := int64(float64(j.clock.span(m.Sum)) * scale)
 			j.distribute(f, pool, m, to, sum, scale, true)
 			f.counted -= int64(float64(m.Count) * scale)
-		case wire.MetricCPU:
-			for _, x := range []*flow{f, pool} {
-				if w := x.at((to - 1) / second); w != nil {
-					w.cpu += int64(float64(m.Sum) * scale)
-					w.cpuOf += uint32(float64(m.Count) * scale)
-				}
-			}
 		}
 	}
 	if !queued {

@@ -38,9 +38,9 @@ func (b *builder) session() {
 	for i := range s.Findings {
 		switch f := &s.Findings[i]; f.Kind {
 		case advice.Fact:
-			to.Facts = append(to.Facts, f.Text())
+			to.Facts = append(to.Facts, f.Text)
 		case advice.Caution:
-			to.Cautions = append(to.Cautions, f.Text())
+			to.Cautions = append(to.Cautions, f.Text)
 		}
 	}
 	if s.Hidden != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,12 @@ const liveHead = `// Generated from shadow/show/live/snapshot.go by "go test ./s
 
 /** Points are the values of a series; null where there is none. */
 export type Points = (number | null)[];
+
+// Of findings, the page reads the sentences.
+export type FindingKind = string;
+export type Gain = unknown;
+export type Predicted = unknown;
+export type Evidence = unknown;
 `
 
 // TestTypes compares the declarations for the page with the types of this package, and
@@ -52,11 +59,12 @@ export type Points = (number | null)[];
 func TestTypes(t *testing.T) {
 	head := fmt.Sprintf("%s/** The index of what has no name. */\nexport type NoName = %d;\n", typesHead, NoName)
 	golden(t, "front/src/data.d.ts", declarations(t, "data.go", head))
-	golden(t, "front/src/live.d.ts", declarations(t, "../live/snapshot.go", liveHead))
+	findings := declarations(t, "../../analysis/advice/finding.go", "", "Finding")
+	golden(t, "front/src/live.d.ts", append(declarations(t, "../live/snapshot.go", liveHead), findings...))
 }
 
-// declarations are the structs of a file in TypeScript.
-func declarations(t *testing.T, source, head string) []byte {
+// declarations are the structs of a file in TypeScript, or only those of some names.
+func declarations(t *testing.T, source, head string, only ...string) []byte {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.ParseComments)
 	if err != nil {
@@ -72,14 +80,25 @@ func declarations(t *testing.T, source, head string) []byte {
 		for _, s := range g.Specs {
 			spec := s.(*ast.TypeSpec)
 			fields, ok := spec.Type.(*ast.StructType)
-			if !ok {
+			if !ok || len(only) > 0 && !slices.Contains(only, spec.Name.Name) {
 				continue // the head has it
 			}
-			fmt.Fprintf(&b, "\n%sexport interface %s {\n", comment("", g.Doc), spec.Name)
-			for _, f := range fields.Fields.List {
+			list, extends := fields.Fields.List, ""
+			if list[0].Names == nil { // its fields are this one's, too
+				extends, list = " extends "+typescript(t, list[0].Type), list[1:]
+			}
+			fmt.Fprintf(&b, "\n%sexport interface %s%s {\n", comment("", g.Doc), spec.Name, extends)
+			for _, f := range list {
+				if !f.Names[0].IsExported() {
+					continue
+				}
 				name, ok := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Lookup("json")
 				if !ok {
 					t.Fatalf("%s.%s has no name in JSON", spec.Name, f.Names[0])
+				}
+				name = strings.Replace(name, ",omitempty", "?", 1)
+				if name == "-" {
+					continue
 				}
 				fmt.Fprintf(&b, "%s%s  %s: %s;\n", comment("  ", f.Doc), comment("  ", f.Comment), name, typescript(t, f.Type))
 			}
@@ -134,6 +153,8 @@ func typescript(t *testing.T, e ast.Expr) string {
 			return "number"
 		}
 		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
 	case *ast.StarExpr:
 		return typescript(t, e.X) + " | null"
 	case *ast.ArrayType:

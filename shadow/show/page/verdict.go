@@ -50,7 +50,7 @@ func verdictOf(s *summary.Summary) Verdict {
 }
 
 func cardOf(f *advice.Finding) Card {
-	c := Card{Rule: f.Rule, Title: f.Title(), Evidence: f.Happened(), Remedy: f.Remedy(), Gain: f.Outcome(), GainShare: -1, Bars: barsOf(f.Evidence), Show: linkOf(f)}
+	c := Card{Rule: f.Rule, Title: f.Title, Evidence: f.Happened, Remedy: f.Remedy, Gain: f.Outcome, GainShare: -1, Bars: barsOf(f.Evidence), Show: linkOf(f)}
 	if f.Gain != nil {
 		c.GainShare = f.Gain.Share
 		if e, ok := f.Evidence.(*advice.Obstructed); ok {

@@ -17,7 +17,10 @@ const milli = units.Ns(1_000_000)
 func withFindings(n int, f ...advice.Finding) *summary.Summary {
 	s := &summary.Summary{DurationNs: 1000 * milli, JVM: summary.JVM{CPUs: 2}, Tasks: summary.Tasks{Executions: 10}}
 	for range n {
-		s.Findings = append(s.Findings, f...)
+		for _, x := range f {
+			x.Describe()
+			s.Findings = append(s.Findings, x)
+		}
 	}
 	return s
 }

@@ -47,7 +47,7 @@ func RecordedLines(s *summary.Summary) []string {
 	lines := []string{fmt.Sprintf("%s, %s", programName(s), JVMText(s.JVM))}
 	for i := range s.Findings {
 		if f := &s.Findings[i]; wanted(f, s) {
-			lines = append(lines, f.Text())
+			lines = append(lines, f.Text)
 		}
 	}
 	if s.Hidden != nil {

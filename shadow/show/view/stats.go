@@ -45,7 +45,7 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 		if f.Kind != advice.Fact {
 			kind = string(f.Kind) + ": "
 		}
-		if _, err := fmt.Fprintf(w, "\n%s%s", kind, table.Clean(f.Text())); err != nil {
+		if _, err := fmt.Fprintf(w, "\n%s%s", kind, table.Clean(f.Text)); err != nil {
 			return fmt.Errorf("printing findings: %w", err)
 		}
 	}

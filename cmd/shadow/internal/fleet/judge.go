@@ -73,11 +73,11 @@ func newFindings(env console.Env) *cobra.Command {
 	var q queryFlags
 	cmd := &cobra.Command{
 		Use:   "findings STORE",
-		Short: "What in the services deserves a look",
-		Long: `Looks for lost events, exceptions, collections, queues, tasks that are cut too fine,
-instances unlike the others, and trends, and says what was seen. What to do about it is
-for the advice of a session: shadow fleet top --by session names some, shadow report
-shows one.`,
+		Short: "What was found in the sessions of the services, and in how many",
+		Long: `Groups the findings of the services' sessions that have ended: those of the same rule,
+class and executor, with the number of sessions that have them. They are the findings of
+shadow stats and shadow report, which have their figures: shadow fleet top --by session
+names some sessions. See also shadow fleet outliers and trends.`,
 		Example: `  shadow fleet findings s3://traces/stackagent
   shadow fleet findings /srv/fleet --service orders --last 30d --format json`,
 		Args: oneStore,

@@ -18,6 +18,13 @@ type ofSession struct {
 	paging
 }
 
+type whyIn struct {
+	ofSession
+	Class string `json:"class,omitempty" jsonschema:"only classes that match this glob"`
+	From  string `json:"from,omitempty" jsonschema:"begin of a part of the session, as a time since its start such as 2s"`
+	To    string `json:"to,omitempty" jsonschema:"end of the part"`
+}
+
 type hotspotsIn struct {
 	ofSession
 	By   string `json:"by,omitempty" jsonschema:"what a row stands for; class by default"`
@@ -75,6 +82,10 @@ func (h *handler) addTools(s *mcp.Server) {
 			in.Field = "findings"
 			return h.of(in, func(env console.Env, dir string) (any, error) { return h.verbs.Stats(env, dir, true) })
 		})
+	add(s, "why", "What the response times of each class went to and what that depends on: obstacles with what to do, parts that add up, chains of causes. Begin with the fields obstacles and bound.",
+		nil, func(in whyIn) (*mcp.CallToolResult, any, error) {
+			return h.of(in.ofSession, func(env console.Env, dir string) (any, error) { return h.verbs.Why(env, dir, in.Class, in.From, in.To) })
+		})
 	add(s, "hotspots", "Which tasks hold the work.",
 		map[string][]any{"by": words("class", "site", "executor", "thread"), "sort": words("work", "self", "wall", "cpu", "count", "mean", "p99", "max", "never", "threw", "queue")},
 		func(in hotspotsIn) (*mcp.CallToolResult, any, error) {
@@ -88,7 +99,7 @@ func (h *handler) addTools(s *mcp.Server) {
 				return h.verbs.Waits(env, dir, cmp.Or(in.By, "class"))
 			})
 		})
-	add(s, "diff", "Compares two builds; with two or more runs on each side it says what is different.", map[string][]any{"by": words("class", "executor", "site", "thread", "wait", "path", "all")}, h.diff)
+	add(s, "diff", "Compares two builds; with two or more runs on each side it says what is different.", map[string][]any{"by": words("class", "executor", "site", "thread", "wait", "path", "cause", "all")}, h.diff)
 	add(s, "explain", "What changed with the throughput, or with another metric, ranked. The session needs monitors.", nil,
 		func(in explainIn) (*mcp.CallToolResult, any, error) {
 			return h.of(in.ofSession, func(env console.Env, dir string) (any, error) {

@@ -169,7 +169,7 @@ func toStore(ctx context.Context, env console.Env, store string, files []string)
 	}
 	defer unlock()
 	defer env.Signals.Hold(endPatience)()
-	c, err := record.Start(context.WithoutCancel(ctx), env, store, newServeLive(env)) // a signal ends the delivery, not the storing of what is delivered
+	c, err := record.Start(context.WithoutCancel(ctx), env, store, newServeLive(env, "")) // a signal ends the delivery, not the storing of what is delivered
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestLogOfTrouble(t *testing.T) {
 	var out bytes.Buffer
 	env := console.Env{Err: &out}
 	env.Log = slog.New(slog.DiscardHandler)
-	live := newServeLive(env)
+	live := newServeLive(env, "")
 	live.Problem("s", errors.New("disk"))
 	live.Refused("subject", 1, errors.New("why"))
 	live.ForeignRow(errors.New("why"), 1)
@@ -56,7 +56,7 @@ func TestLogOfTrouble(t *testing.T) {
 		t.Errorf("notes beside the log: %s", out.String())
 	}
 	env.Log = (&logFlags{format: "json"}).logger(env)
-	live = newServeLive(env)
+	live = newServeLive(env, "")
 	live.logProgress(ingest.Progress{Session: "a\u009b2J\u202e", Folder: "f", Ended: store.EndedRunning})
 	if strings.ContainsAny(out.String(), "\u009b\u202e") || !strings.Contains(out.String(), "session began") {
 		t.Errorf("record %q", out.String())

@@ -137,9 +137,9 @@ type serveLive struct {
 	logged   map[string]bool  // sessions whose begin is in the log
 }
 
-func newServeLive(env console.Env) *serveLive {
-	s := &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
-	s.figures = live.New(live.Options{Now: env.Now, Labels: s.labels, Note: noteLines(env)})
+func newServeLive(env console.Env, root string) *serveLive {
+	s := &serveLive{env: env, root: root, problems: map[string]error{}, logged: map[string]bool{}}
+	s.figures = live.New(live.Options{Now: env.Now, Root: root, Labels: s.labels, Note: noteLines(env)})
 	return s
 }
 

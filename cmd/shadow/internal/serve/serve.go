@@ -187,8 +187,7 @@ func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	defer b.Close()
 	defer env.Signals.Hold(endPatience)()
 	_ = timers.Lenient() // without the right to that it only takes more CPU time
-	live := newServeLive(env)
-	live.root = f.store
+	live := newServeLive(env, f.store)
 	w := record.NewWatcher(env, f.counters, false)
 	defer w.End()
 	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), f.store, w.Finder); err != nil {

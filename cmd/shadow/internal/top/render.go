@@ -156,13 +156,11 @@ func (s *state) headFindings(c *canvas) {
 	for i := range headLines {
 		switch more := len(findings) - i; {
 		case len(findings) == 0 && i == 0:
-			c.add(dim, "No findings now.")
+			c.add(dim, table.Clean(because(s.jvm, "findings", "No findings now. "+s.jvm.Bound)))
 		case more <= 0:
 			c.add("", "")
 		case more > 1 && i == headLines-1:
 			c.add(bold, fmt.Sprintf("! %d more findings", more))
-		case findings[i].Going:
-			c.add(dim, "  "+table.Clean(findings[i].Title))
 		default:
 			c.add(bold, "! "+table.Clean(findings[i].Title))
 		}

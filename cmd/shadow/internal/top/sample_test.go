@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/show/live"
 )
 
@@ -48,8 +49,9 @@ func sampleJVM() *live.JVM {
 			{Name: "others", Flow: live.Flow{Finished: 3, Rate: 0.05}}},
 		Executors: []live.Executor{{ID: 1, Name: "tax", Class: "java.util.concurrent.ThreadPoolExecutor", Site: "Orders.java:6", Workers: 1, Flow: flow}},
 		Running:   []live.Open{{Task: "17", Class: hostile, Executor: "tax", Thread: "pool-1-thread-1", Site: "Orders.java:31", AgeNs: 9.2e9}},
-		Findings: []live.Finding{{Rule: "single-thread-pool", Kind: "advice", Title: "Pool tax has one thread and 120 tasks wait for it",
-			Text: "Give the pool at Orders.java:6 as many threads as CPUs.", SinceNs: 100e9}, {Rule: "x", Kind: "caution", Title: hostile, Going: true}},
+		Findings: []live.Held{{Finding: advice.Finding{Rule: "single-thread-pool", Kind: advice.Advice, Title: "Pool tax has one thread and 120 tasks wait for it",
+			Text: "Give the pool at Orders.java:6 as many threads as CPUs."}, SinceNs: 100e9}},
+		Past:    []live.Held{{Finding: advice.Finding{Rule: "x", Kind: advice.Advice, Title: hostile}, SinceNs: 10e9, EndNs: at(90e9)}},
 		Missing: map[string]string{"queued_now": "the agent records no submissions"},
 	}
 }

@@ -3,7 +3,9 @@ package top
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"stackagent/shadow/show/live"
 )
@@ -142,19 +144,21 @@ func queuedGrid(v *live.JVM) grid {
 }
 
 func findingGrid(v *live.JVM) grid {
-	l := list(v.Findings, func(f live.Finding) string { return f.Rule + "\x00" + f.Class + "\x00" + f.Pool }, []column[live.Finding]{
-		{title: "finding", name: "title", text: func(f live.Finding) string { return f.Title }},
-		{title: "for", name: "age_ns", value: func(f live.Finding) float64 { return max(v.NowNs-f.SinceNs, 0) }, show: ago},
-		{title: "state", name: "state", text: func(f live.Finding) string {
-			if f.Going {
-				return "going"
+	clock := func(ns float64) string { return time.UnixMilli(int64(v.Row.StartedMs + ns/1e6)).Format(time.TimeOnly) }
+	l := list(slices.Concat(v.Findings, v.Past), func(f live.Held) string {
+		return fmt.Sprint(f.Rule, "\x00", f.Class, "\x00", f.Executor, "\x00", f.SinceNs)
+	}, []column[live.Held]{
+		{title: "finding", name: "title", text: func(f live.Held) string { return f.Title }},
+		{title: "since", name: "since_ns", value: func(f live.Held) float64 { return f.SinceNs }, show: clock},
+		{title: "until", name: "end_ns", value: func(f live.Held) float64 {
+			if f.EndNs == nil {
+				return math.NaN()
 			}
-			return "holds"
-		}},
-		{title: "kind", name: "kind", text: func(f live.Finding) string { return f.Kind }},
-		{title: "what to do", name: "text", text: func(f live.Finding) string { return f.Text }},
+			return *f.EndNs
+		}, show: clock},
+		{title: "what it is, and what to do", name: "text", text: func(f live.Held) string { return f.Text }},
 	})
-	l.none = "Nothing was found in the last minute."
+	l.none = because(v, "findings", "Nothing was found to stand in the way. "+v.Bound)
 	return l
 }
 

@@ -2,8 +2,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A pool with one thread gets more than it can do until stdin ends, and one task in four fails. The shadow says both while
- * the program runs.
+ * A pool with one thread, whose tasks sleep, gets more than it can do until stdin ends, and one task in four fails. The shadow finds what
+ * the tasks wait for while the program runs.
  */
 public class Main {
     static class Job implements Runnable {

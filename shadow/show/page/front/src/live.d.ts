@@ -3,6 +3,12 @@
 /** Points are the values of a series; null where there is none. */
 export type Points = (number | null)[];
 
+// Of findings, the page reads the sentences.
+export type FindingKind = string;
+export type Gain = unknown;
+export type Predicted = unknown;
+export type Evidence = unknown;
+
 /** Fleet has a row for each JVM. The event stream sends one each second. */
 export interface Fleet {
   /** the shadow's clock, Unix milliseconds */
@@ -103,12 +109,17 @@ export interface JVM {
   running: Open[];
   /** that have waited longest */
   queued: Open[];
-  findings: Finding[];
+  /** of the last look, which is up to half a minute old: largest first */
+  findings: Held[];
+  /** findings that have ended, the last one first */
+  past: Held[];
+  /** what most of the time depends on, in a sentence; "": see missing */
+  bound: string;
   /** null: no virtual threads, or nothing known about them */
   virtual: Virtual | null;
   /**
    * Missing maps what is not available to the reason, a part of a sentence: cpu, running,
-   * queued, running_now, queued_now, queue, submissions, virtual.
+   * queued, running_now, queued_now, queue, submissions, findings, virtual.
    */
   missing: Record<string, string>;
   /** Notes say what limits the figures, each in a sentence: summarised classes, estimates. */
@@ -229,21 +240,12 @@ export interface Open {
   age_ns: number;
 }
 
-/** Finding is a live finding. */
-export interface Finding {
-  /** as in docs/advice.md, or of the live view: see docs/live.md */
-  rule: string;
-  /** advice or caution */
-  kind: string;
-  title: string;
-  /** what happens, and what to do */
-  text: string;
-  class: string;
-  pool: string;
+/** Held is a finding of the account of time of a running JVM. It has no evidence. */
+export interface Held extends Finding {
   /** when it began to hold */
   since_ns: number;
-  /** it no longer holds, and goes soon unless it comes back */
-  going: boolean;
+  /** when it no longer held; null: it holds */
+  end_ns: number | null;
 }
 
 /** Virtual sums up the scheduling of virtual threads; null: not known. */
@@ -256,4 +258,31 @@ export interface Virtual {
   mounts: number;
   pins: number;
   pinned_ns: number;
+}
+
+/** Finding is one observation, in sentences and in figures. All that shows or compares findings reads this type. */
+export interface Finding {
+  /** its name in the table of rules; of advice, also in docs/advice.md */
+  rule: string;
+  kind: FindingKind;
+  /** what happened, what to do, and what that saves */
+  text: string;
+  /** of advice, and of events lost: what is wrong, in a few words */
+  title?: string;
+  /** the sentences of the text that say what happened */
+  happened: string;
+  /** of advice: those that say what to do */
+  remedy?: string;
+  /** of advice: those that say what it saves; absent: it is not about time */
+  outcome?: string;
+  /** the task class that it is about */
+  class?: string;
+  /** the executor, or the class that threads were started for */
+  executor?: string;
+  /** Gain is what a replay predicts; absent: Predicted says why it cannot. */
+  gain?: Gain | null;
+  /** Predicted has the figures of the replay; absent: following the advice is not about time. */
+  predicted?: Predicted | null;
+  /** the figures behind it, as the rule has them */
+  evidence?: Evidence;
 }

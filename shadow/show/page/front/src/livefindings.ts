@@ -1,10 +1,9 @@
-// Live findings: they appear, change and go. Their panel has a fixed height, so that nothing
+// Live findings: they appear, change and end. Their panel has a fixed height, so that nothing
 // else moves, and a screen reader hears of them when it has time.
 import { h } from "./dom";
-import type { Finding } from "./live";
-import { duration } from "./livefigures";
+import type { Held, JVM } from "./live";
 import { announce } from "./livehead";
-import { setAttribute, setText } from "./livetable";
+import { setText } from "./livetable";
 
 interface Shown {
   el: HTMLLIElement;
@@ -28,36 +27,43 @@ export class LiveFindings {
       h("div", { class: "scroll", tabindex: 0, role: "group", "aria-labelledby": "findings-title" }, this.none, this.list));
   }
 
-  /** update shows the findings at a time of the session. */
-  update(findings: Finding[], nowNs: number): void {
+  /** update shows the findings of a JVM: those that hold, then those that have ended. */
+  update(v: JVM): void {
+    const clock = (ns: number) => new Date(v.row.started_ms + ns / 1e6).toLocaleTimeString();
     const keys = new Set<string>();
-    for (const f of findings) {
-      const key = [f.rule, f.class, f.pool].join("\n");
+    const holding = v.findings ?? [];
+    for (const f of [...holding, ...(v.past ?? [])]) {
+      const key = [f.rule, f.class, f.executor, f.since_ns].join("\n");
       keys.add(key);
       let s = this.shown.get(key);
       if (!s) {
         this.shown.set(key, (s = this.make(f)));
-        if (!this.first) announce("New finding: " + f.title);
+        if (!this.first && f.end_ns === null) announce("New finding: " + (f.title ?? f.rule));
       }
-      setAttribute(s.el, "data-going", f.going ? "" : null);
-      setText(s.title, f.title);
+      if (f.end_ns !== null && !s.el.hasAttribute("data-ended")) {
+        if (!this.first) announce("No longer found: " + (f.title ?? f.rule));
+        s.el.setAttribute("data-ended", "");
+      } else if (f.end_ns === null) s.el.removeAttribute("data-ended");
+      const at = this.list.children[keys.size - 1] ?? null;
+      if (at !== s.el) this.list.insertBefore(s.el, at);
+      setText(s.title, f.title ?? f.rule);
       setText(s.text, f.text);
-      setText(s.since, f.going ? "over, unless it comes back" : "for " + duration((nowNs - f.since_ns) / 1e6));
+      setText(s.since, f.end_ns === null ? "since " + clock(f.since_ns) : `from ${clock(f.since_ns)} to ${clock(f.end_ns)}`);
     }
     for (const [key, s] of this.shown) {
       if (keys.has(key)) continue;
-      announce("No longer found: " + (s.title.textContent ?? ""));
       s.el.remove();
       this.shown.delete(key);
     }
-    setText(this.none, findings.length ? "" : "Nothing was found in the last minute.");
-    this.none.hidden = findings.length > 0;
-    this.count.hidden = findings.length === 0;
-    setText(this.count, String(findings.length));
+    const why = v.missing?.["findings"];
+    setText(this.none, why ? `Not known: ${why}.` : holding.length ? "" : "Nothing was found to stand in the way. " + v.bound);
+    this.none.hidden = !why && holding.length > 0;
+    this.count.hidden = holding.length === 0;
+    setText(this.count, String(holding.length));
     this.first = false;
   }
 
-  private make(f: Finding): Shown {
+  private make(f: Held): Shown {
     const title = h("h3");
     const text = h("p", { class: "text" });
     const since = h("p", { class: "since quiet" });

@@ -85,7 +85,7 @@ class JVMView {
       this.figures[i]!.parentElement!.classList.toggle("bad", t.bad?.(v) ?? false);
     });
     this.bands.update(v);
-    this.findings.update(list(v.findings), v.now_ns);
+    this.findings.update(v);
     setText(this.window, "over the last " + duration(v.window_ns / 1e6));
     this.showClasses();
     this.executors.setRows(list(v.executors), because(v, "submissions", "No task was submitted to an executor."));

@@ -6,7 +6,7 @@
 //   #stored tr[data-session]      a stored session; .open .rename .download .delete; #stored-search #older #compare
 //   #dialog-yes #dialog-no        of the dialogs; #label-name #label-note
 //   #jvm[data-folder]             the view of a JVM; #report-now; #band-cpu, -tasks, -running, -queued, -gc
-//   #findings .finding[data-rule] a finding; data-going: it no longer holds
+//   #findings .finding[data-rule] a finding; data-ended: it no longer holds
 //   #services-link                the way to the services of a fleet, from the first page; html[data-view][data-name] there
 //   #service #last #by            what is asked; #services-top, -outliers, -trends, -versions, -sessions   tables; tr[data-service][data-name]
 //   #services-findings .finding[data-rule]; #services-cost #services-missing #services-trouble   what it cost, lacks, went wrong

@@ -7,13 +7,14 @@ import { known, serviceName, type Asked } from "./services";
 
 type Sorted = (sort: string) => void;
 
-interface Finding { service: string; rule: string; name: string; text: string; weight: number }
+interface Found { service: string; rule: string; class: string; executor: string; title: string; remedy: string; sessions: number; of: number }
 
-/** findingsView lists findings, those of one rule together. */
-export function findingsView(rows: Finding[]): Node[] {
-  if (!rows.length) return [note("Nothing was found: no lost events, exceptions, collections, queues, fine tasks, outliers or trends beyond the bounds.")];
+/** findingsView lists findings of sessions, those that most have first. */
+export function findingsView(rows: Found[]): Node[] {
+  if (!rows.length) return [note("Nothing was found in the sessions that ended in this time.")];
   return [h("ul", { class: "findings", id: "services-findings" }, ...rows.map((f) => h("li", { class: "finding", "data-rule": f.rule },
-    h("h2", null, h("span", { class: "badge" }, f.rule.replace(/-/g, " ")), " ", serviceName(f.service) + (f.name ? ": " + f.name : "")), h("p", { class: "text" }, f.text))))];
+    h("h2", null, h("span", { class: "badge" }, f.rule.replace(/-/g, " ")), ` ${serviceName(f.service)}, in ${formatCount(f.sessions)} of ${plural(f.of, "session", "sessions")}`),
+    h("p", { class: "text" }, f.title + ". " + f.remedy))))];
 }
 
 interface Outlier {
