@@ -17,28 +17,28 @@ import (
 // Window choose a stretch of a session by the time since its start, or by iterations.
 type Window struct {
 	Iterations
-	from, to time.Duration
-	flags    *pflag.FlagSet
-	Gaps     bool // iterations may have others between them, as each is looked at by itself
+	From, To time.Duration  // since the start of the session; 0: not given
+	flags    *pflag.FlagSet // nil: there are none
+	Gaps     bool           // iterations may have others between them, as each is looked at by itself
 }
 
 // AddTo gives cmd the flags of a window.
 func (w *Window) AddTo(cmd *cobra.Command) {
 	w.flags = cmd.Flags()
-	cmd.Flags().DurationVar(&w.from, "from", 0, "start of the window, since the start of the session (as 1.5s)")
-	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
+	cmd.Flags().DurationVar(&w.From, "from", 0, "start of the window, since the start of the session (as 1.5s)")
+	cmd.Flags().DurationVar(&w.To, "to", 0, "end of the window (default: the end)")
 	w.Iterations.AddIteration(cmd)
 }
 
 // Check refuses a window that ends before it begins, and one that is chosen twice.
 func (w *Window) Check() error {
 	switch {
-	case w.from < 0:
-		return console.Usagef("--from %v: want a time since the start of the session, 0 or more", w.from)
-	case w.to < 0 || w.to == 0 && w.flags.Changed("to"):
-		return console.Usagef("--to %v: want a time since the start of the session, above 0", w.to)
-	case w.to > 0 && w.to <= w.from:
-		return console.Usagef("--from %v --to %v: the end must be after the start", w.from, w.to)
+	case w.From < 0:
+		return console.Usagef("--from %v: want a time since the start of the session, 0 or more", w.From)
+	case w.To < 0 || w.To == 0 && w.flags != nil && w.flags.Changed("to"):
+		return console.Usagef("--to %v: want a time since the start of the session, above 0", w.To)
+	case w.To > 0 && w.To <= w.From:
+		return console.Usagef("--from %v --to %v: the end must be after the start", w.From, w.To)
 	case w.iteration != "" && !w.byTime():
 		return w.Iterations.CheckIteration()
 	case w.iteration != "":
@@ -47,7 +47,7 @@ func (w *Window) Check() error {
 	return nil
 }
 
-func (w *Window) byTime() bool { return w.from != 0 || w.to != 0 }
+func (w *Window) byTime() bool { return w.From != 0 || w.To != 0 }
 
 // Whole reports whether nothing less than the session was asked for.
 func (w *Window) Whole() bool { return !w.byTime() && w.iteration == "" }
@@ -57,9 +57,9 @@ func (w *Window) String() string {
 	if w.iteration != "" {
 		return "--iteration " + w.iteration
 	}
-	text := fmt.Sprintf("--from %v", w.from)
-	if w.to != 0 {
-		text += fmt.Sprintf(" --to %v", w.to)
+	text := fmt.Sprintf("--from %v", w.From)
+	if w.To != 0 {
+		text += fmt.Sprintf(" --to %v", w.To)
 	}
 	return text
 }
@@ -80,18 +80,18 @@ func (w *Window) Of(env console.Env, s *session.Session, from, to units.MonoNs) 
 		// From the begin of the first to the end of the last, with what is between them.
 		span = activity.Span{From: chosen[0].From, To: chosen[len(chosen)-1].To}.Cut(span)
 	}
-	if w.from != 0 {
-		span.From = max(start+units.MonoNs(w.from), from)
+	if w.From != 0 {
+		span.From = max(start+units.MonoNs(w.From), from)
 	}
-	if w.to != 0 {
-		span.To = min(start+units.MonoNs(w.to), to)
+	if w.To != 0 {
+		span.To = min(start+units.MonoNs(w.To), to)
 	}
 	if span.Len() == 0 {
 		return span, fmt.Errorf("%s: nothing was recorded in this time; the record ends %s after the start of the session",
 			w, units.FormatNs(units.Ns(to-start)))
 	}
-	if end := start + units.MonoNs(w.to); w.to != 0 && end > to {
-		env.Note("--to %v: the record ends %s after the start of the session, and so does what is shown", w.to, units.FormatNs(units.Ns(to-start)))
+	if end := start + units.MonoNs(w.To); w.To != 0 && end > to {
+		env.Note("--to %v: the record ends %s after the start of the session, and so does what is shown", w.To, units.FormatNs(units.Ns(to-start)))
 	}
 	return span, nil
 }
