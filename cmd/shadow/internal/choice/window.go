@@ -14,7 +14,7 @@ import (
 	"stackagent/shadow/session"
 )
 
-// Window choose a stretch of a session by the time since its start, or by iterations.
+// Window chooses a stretch of a session by the time since its start, or by iterations.
 type Window struct {
 	Iterations
 	From, To time.Duration // since the start of the session; 0: its start and end

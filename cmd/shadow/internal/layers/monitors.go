@@ -86,6 +86,7 @@ func monitorRows(t *timeseries.Table, match string) (rows []*monitorRow) {
 	return rows
 }
 
+// MonitorColumns are those of shadow monitors.
 var MonitorColumns = []listing.Column[*monitorRow]{
 	{Name: "layer", Title: "layer", Kind: listing.Word, Doc: "application, framework, libraries, vm, native, os or hardware", Value: func(r *monitorRow) listing.Value { return listing.WordOf(string(r.Layer)) }},
 	{Name: "name", Title: "monitor", Kind: listing.Name, Doc: "name, with labels in braces", Value: func(r *monitorRow) listing.Value { return listing.NameOf(r.Series.Name) }},
@@ -130,6 +131,7 @@ func absences(t *timeseries.Table) (rows []*absence) {
 	return rows
 }
 
+// AbsentColumns are those of what a session has not.
 var AbsentColumns = []listing.Column[*absence]{
 	{Name: "what", Title: "not available", Kind: listing.Name, Doc: "a monitor, or all below a prefix", Value: func(r *absence) listing.Value { return listing.NameOf(r.what) }},
 	{Name: "why", Title: "why", Kind: listing.Name, Wraps: true, Doc: "the reason", Value: func(r *absence) listing.Value { return listing.NameOf(r.why) }},

@@ -286,6 +286,7 @@ func (f *Flags) listMetrics(v *verticalView) error {
 	return view.Rows(&f.Printer, v.Metrics.Library(), LibraryColumns)
 }
 
+// LibraryColumns are those of --metrics.
 var LibraryColumns = []listing.Column[formula.Available]{
 	{Name: "name", Title: "metric", Kind: listing.Word, Doc: "its name", Value: func(m formula.Available) listing.Value { return listing.WordOf(m.Name) }},
 	{Name: "unit", Title: "unit", Kind: listing.Word, Doc: "of its values", Value: func(m formula.Available) listing.Value { return listing.WordOf(m.Unit) }},
@@ -306,6 +307,7 @@ type sampleRow struct {
 	value    float64
 }
 
+// SampleColumns are those of --samples.
 var SampleColumns = []listing.Column[sampleRow]{
 	{Name: "from_ns", Title: "from", Kind: listing.Int, Unit: listing.Ns, Doc: "start of the sample, since the start of the session", Value: func(r sampleRow) listing.Value { return listing.IntOf(r.from) }},
 	{Name: "to_ns", Title: "to", Kind: listing.Int, Unit: listing.Ns, Doc: "its end", Value: func(r sampleRow) listing.Value { return listing.IntOf(r.to) }},
