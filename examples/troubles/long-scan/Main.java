@@ -5,12 +5,13 @@ import java.lang.management.*;
 /**
  * Report: https://github.com/corretto/corretto-8/issues/455, https://github.com/aeron-io/aeron/issues/185 (a counted loop has no safepoint poll; all
  * threads wait until it ends). Symptom: pauses that no collection explains. Truth: with -XX:-UseCountedLoopSafepoints the loop of Scan runs for
- * tens of milliseconds without a poll; each collection waits for it before it starts. fixed: a loop over a long index, which has polls.
+ * tens of milliseconds without a poll; each collection waits for it before it starts. fixed: a loop that is not a counted one, which has polls.
  * healthy: the same collections with short loops.
  */
 public class Main {
     static final int[] data = new int[1 << 16];
     static volatile long sink;
+    static int step = 1; // not final: a loop by it is no counted one
     static final java.util.concurrent.atomic.AtomicLong most = new java.util.concurrent.atomic.AtomicLong();
 
     /** Computes for about that many microseconds. */
@@ -28,7 +29,7 @@ public class Main {
 
     static long polled(long rounds) {
         long x = 1;
-        for (long i = 0; i < rounds; i += 1 + (x & 0)) { x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += data[(int) i & 65535]; }
+        for (long i = 0; i < rounds; i += step) { x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += data[(int) i & 65535]; }
         return x;
     }
 

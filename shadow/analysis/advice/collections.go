@@ -7,6 +7,7 @@ type CostlyPauses struct {
 	Share   float64   `json:"share"`
 	Stopped units.Ns  `json:"stopped_ns"`
 	Around  bool      `json:"with_reaching"` // Stopped includes the time to reach the safepoints and to leave them
+	Reached units.Ns  `json:"reach_ns"`      // of Stopped: until all threads had stopped, and after that; 0: not known
 	Waited  *units.Ns `json:"cpu_wait_ns"`   // of Stopped: see Waits; null: not known
 	Beside  *units.Ns `json:"concurrent_ns"` // see Waits; null: not known
 	Stalled *units.Ns `json:"stalled_ns"`    // see Waits; null: not known
@@ -27,6 +28,9 @@ type CostlyPauses struct {
 func (e *CostlyPauses) all() units.Ns {
 	return e.Stopped - orZero(e.Waited) + orZero(e.Beside) + orZero(e.Stalled)
 }
+
+// late reports whether most of the time stopped is that until threads stop which had a processor.
+func (e *CostlyPauses) late() bool { return e.Reached-orZero(e.Waited) > e.Stopped/2 }
 
 // saves is the cost without that of collections which someone asked for: no heap and no
 // collector saves more.
@@ -98,7 +102,7 @@ func (s *search) collections() (*CostlyPauses, *Collections) {
 	if u := s.Units; u != nil {
 		if u.Collections != nil {
 			c = u.Collections
-			e.Stopped, e.Around = c.Stopped, c.Around
+			e.Stopped, e.Around, e.Reached = c.Stopped, c.Around, c.Reached
 		}
 		if u.Waits != nil {
 			e.Waited, e.Beside = new(min(u.Waits.Stopped, e.Stopped)), new(u.Waits.Beside)

@@ -108,6 +108,7 @@ type Collections struct {
 	// time to reach their safepoints and to leave them. Else it is that of the pauses.
 	Stopped units.Ns
 	Around  bool
+	Reached units.Ns // of Stopped: the time to reach their safepoints and to leave them; 0: not known
 	// The number and time of those that the program asked for with System.gc(), of those that
 	// someone else asked for, and of those that ran because of the heap. A time is from the
 	// begin to the end, concurrent phases included; of pauses it is their part of Stopped.

@@ -314,6 +314,9 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 		s += ", with the time to reach its safepoints"
 	}
 	s += "."
+	if e.late() {
+		s += fmt.Sprintf(" Most of it is no collecting: for %s a thread had not stopped yet, and the others waited for it.", units.FormatNs(e.Reached))
+	}
 	if e.Cause != "" {
 		s += fmt.Sprintf(" Most pauses (%s) were for %s.", units.FormatExact(e.OfCause), e.Cause)
 	}
@@ -340,6 +343,9 @@ func (e *CostlyPauses) title(*Finding) string {
 }
 
 func (e *CostlyPauses) remedy() string {
+	if e.late() {
+		return "Look for what runs long without a safepoint poll, such as a counted loop over an int (-XX:+UseCountedLoopSafepoints gives it polls) or the copy of a large array; -Xlog:safepoint shows how long each took to reach."
+	}
 	switch e.Cause {
 	case "G1 Humongous Allocation":
 		return "These are for single objects of half a region of G1 or more. Reuse them, make them smaller, or make the regions larger (-XX:G1HeapRegionSize)."

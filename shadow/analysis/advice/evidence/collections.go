@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"stackagent/granularity/activity"
@@ -35,6 +36,9 @@ func (a *advisor) collections() (*advice.Collections, []activity.Span) {
 	c := &advice.Collections{Around: known}
 	for _, s := range spans {
 		c.Stopped += s.Len()
+	}
+	if known {
+		c.Reached = max(0, c.Stopped-newPauses(a.s.Spans()).in(a.s.Manifest.StartNs, math.MaxInt64))
 	}
 	if countPauses(c, a.s.Pauses) {
 		a.countAskers(c)
@@ -104,7 +108,7 @@ func countPauses(c *advice.Collections, pauses []session.Pause) bool {
 			*time = units.Ns(float64(*time) / float64(all) * float64(c.Stopped))
 		}
 	}
-	sum.Stopped, sum.Around = c.Stopped, c.Around
+	sum.Stopped, sum.Around, sum.Reached = c.Stopped, c.Around, c.Reached
 	*c = sum
 	return true
 }
