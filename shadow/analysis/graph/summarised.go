@@ -63,3 +63,6 @@ func (s *Session) WhyNotClass(name string) error {
 	}
 	return fmt.Errorf("%s executions of %s were summarised, without a record of when each of them was: record all with --detail all", units.FormatExact(int64(n)), name)
 }
+
+// SummarisedOf is how many executions of a class have no record of their own.
+func (s *Session) SummarisedOf(class string) uint64 { return s.summarised[class] }

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -46,17 +47,14 @@ func lookAt(dir string, from uint64) (*look, error) {
 	}
 	defer s.Close()
 	m := &s.Manifest
-	recorded, span := m.Stored.Executions-m.Summarised.Executions, min(lookSpan, m.DurationNs)
+	summed := m.Summarised.Executions
+	recorded, span := m.Stored.Executions-summed, min(lookSpan, m.DurationNs)
 	if recorded > mostLooked {
 		span = units.Ns(float64(span) * mostLooked / float64(recorded))
 	}
 	x := &look{from: m.DurationNs - span, to: m.DurationNs}
-	switch {
-	case recorded > mostRead:
+	if recorded > mostRead {
 		x.why = fmt.Sprintf("%s were recorded lately, too many to look at", text.Plural(recorded, "execution", "executions"))
-		return x, nil
-	case recorded == 0 && m.Summarised.Executions > 0:
-		x.why = "the agent only sums up the tasks that ran lately; with the option detail=all it records each"
 		return x, nil
 	}
 	g, err := graph.Of(s, m.StartNs+units.MonoNs(x.from), m.StartNs+units.MonoNs(x.to))
@@ -64,16 +62,25 @@ func lookAt(dir string, from uint64) (*look, error) {
 		return nil, err
 	}
 	a := account.Of(g)
-	if !slices.ContainsFunc(a.Classes, func(c account.Class) bool { return !c.Body }) {
+	known := map[string]bool{} // classes of which most units are recorded
+	for i := range a.Classes {
+		c := &a.Classes[i]
+		known[c.Name] = !c.Body && g.SummarisedOf(c.Name) <= uint64(c.Units)
+	}
+	if !slices.Contains(slices.Collect(maps.Values(known)), true) {
 		x.why = fmt.Sprintf("no unit of work ended in the last %s that are stored", units.FormatNs(span))
+		if summed > 0 {
+			x.why = "the agent only sums up the tasks that ran lately; with the option detail=all it records each"
+		}
 		return x, nil
 	}
 	a.OfPart(x.from, x.to)
-	if x.findings = advice.OfAccount(a, span); a.Bound.What != "" {
-		x.bound = a.Bound.Text()
-	}
+	x.findings = slices.DeleteFunc(advice.OfAccount(a, span), func(f advice.Finding) bool { return g.SummarisedOf(f.Class) > 0 && !known[f.Class] })
 	for i := range x.findings {
 		x.findings[i].Evidence = nil
+	}
+	if a.Bound.What != "" {
+		x.bound = a.Bound.Text()
 	}
 	return x, nil
 }
