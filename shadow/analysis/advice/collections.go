@@ -29,8 +29,11 @@ func (e *CostlyPauses) all() units.Ns {
 	return e.Stopped - orZero(e.Waited) + orZero(e.Beside) + orZero(e.Stalled)
 }
 
-// late reports whether most of the time stopped is that until threads stop which had a processor.
-func (e *CostlyPauses) late() bool { return e.Reached-orZero(e.Waited) > e.Stopped/2 }
+// late reports whether most of the time stopped is that until threads had stopped, without that in which they waited for processors.
+func (e *CostlyPauses) late() bool {
+	waited := orZero(e.Waited)
+	return e.Reached-waited > (e.Stopped-waited)/2
+}
 
 // saves is the cost without that of collections which someone asked for: no heap and no
 // collector saves more.
