@@ -81,7 +81,14 @@ func TestTwoShadowsTwoStores(t *testing.T) {
 	s := newShares(6, 40)
 	send := func(x ...*wire.Batch) { publishAll(t, b, x...); time.Sleep(time.Millisecond) }
 	s.publish(t, send, 0, 20)
-	waitFor(t, func() bool { return len(one.Sessions()) > 1 })
+	waitFor(t, func() bool { return len(one.Sessions())+len(two.Sessions()) == 6 })
+	if len(one.Sessions()) < len(two.Sessions()) { // the first to see a session has it, so one may have none
+		one, two, roots = two, one, []string{roots[1], roots[0]}
+	}
+	waitFor(t, func() bool { // it has stored and acknowledged some, else the other one gets all of them again
+		m, err := store.ReadManifest(filepath.Join(roots[0], one.Sessions()[0].Session))
+		return err == nil && m.Sequences.Count() >= 10
+	})
 	s.publish(t, send, 20, 24)
 	one.Kill() // with batches in memory, on the disk and not acknowledged, and on the bus
 	s.publish(t, send, 24, 40)

@@ -85,6 +85,10 @@ func (l *Lease) Release(keep time.Duration) {
 	}
 }
 
+// rewrites is how often a row is written over what others have written, before the next heartbeat: they may write it
+// again meanwhile.
+const rewrites = 10
+
 // renew rewrites the lease's row, which works only while the lease is ours.
 func (l *Lease) renew(ctx context.Context) error {
 	m := l.m
@@ -92,15 +96,18 @@ func (l *Lease) renew(ctx context.Context) error {
 	revision, value, proofs := l.revision, l.value, m.proofs
 	m.mu.Unlock()
 	revision, err := m.kv.Update(ctx, sessionKey+l.Session, value, revision)
-	if conflict(err) {
-		if over, foreign := m.overwritten(ctx, l); foreign {
-			revision, err = over(ctx, value)
+	foreign := false
+	for n := 0; conflict(err) && n < rewrites; n++ {
+		var over func(context.Context, []byte) (uint64, error)
+		if over, foreign = m.overwritten(ctx, l); !foreign {
+			break
 		}
+		revision, err = over(ctx, value)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case conflict(err):
+	case conflict(err) && !foreign:
 		m.lose(l)
 		return fmt.Errorf("ownership: session %s: %w", l.Session, ErrLost)
 	case err != nil:
