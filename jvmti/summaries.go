@@ -33,7 +33,7 @@ func (d *Drainer) Summaries() (list []wire.Summary, sites []wire.SiteSum, more b
 		} else if entry[1] == 0 {
 			d.virtual = append(d.virtual, decodeScheduled(entry))
 		} else {
-			list = append(list, decodeSummary(entry))
+			list = append(list, DecodeSummary(entry))
 		}
 		words = words[length:]
 	}
@@ -53,8 +53,9 @@ func appendSites(list []wire.SiteSum, w []uint64) []wire.SiteSum {
 	return list
 }
 
-// decodeSummary reads what sa_cell_report has written.
-func decodeSummary(w []uint64) wire.Summary {
+// DecodeSummary reads what sa_cell_report has written. It is exported for the tests: one test file inside the package would have all its C
+// files compiled once more.
+func DecodeSummary(w []uint64) wire.Summary {
 	s := wire.Summary{
 		Class: uint32(w[1]), Thread: uint32(w[1] >> 32), Flags: wire.SummaryFlags(w[2]),
 		From: units.Ticks(w[3]), To: units.Ticks(w[4]),
