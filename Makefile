@@ -11,7 +11,9 @@ GO    := scripts/go.sh
 # JAVA_HOME must not stop the targets that install it.
 export JAVA_HOME := $(or $(JAVA_HOME),$(shell scripts/java-home.sh 2>/dev/null))
 export CGO_CFLAGS := -g -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
-export GOFLAGS := -buildvcs=false -trimpath
+# The agent is a shared library, whose packages are compiled to run at any address. With pie all else is, too: what both need is
+# compiled once. The race detector does not know it.
+export GOFLAGS := -buildvcs=false -trimpath -buildmode=pie
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X stackagent/agent.Version=$(VERSION)
@@ -23,9 +25,10 @@ AGENT_LDFLAGS := -X runtime.godebugDefault=asyncpreemptoff=1
 JAVAC  := $(JAVA_HOME)/bin/javac
 HELPER := jvmti/helper/java/lang/Stackagent.class
 
+# The packages with cgo: of these go vet looks at what is not Go.
+CGO := ./jvmti ./cmd/stackagent
 # Run under the race detector: the packages with goroutines that share state.
 RACE := ./agent/drain ./agent/publish ./shadow/collect/bus ./shadow/collect/ingest ./shadow/collect/ownership ./shadow/store
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # go test, with a record of how long each test took. A test that fails is run once more by itself: some compare with the kernel's account to
 # the percent, beside three others. What failed once stands in the list at the end; more than five that fail are no accident.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
@@ -226,11 +229,12 @@ lint: $(HELPER) $(NPM)
 	[ -z "$$bad" ] || { echo "not formatted by gofmt: $$bad" >&2; exit 1; }
 	@grep -q 'github.com/elastic/go-perf $(GO_PERF)$$' go.mod || \
 	{ echo 'go.mod: github.com/elastic/go-perf is not $(GO_PERF); run the tests of hpc with the new version, then change GO_PERF in the Makefile' >&2; exit 1; }
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	$(GO) build -C scripts/lint -o ../../build/lint .
+	build/lint ./...
+	$(GO) vet $(CGO)
 	cd $(FRONT) && npm run --silent check
 
-# lint vets all packages, tests included; the tests are not vetted again. A sample of the classes of every JDK found is parsed, rewritten and verified; with STACKAGENT_ALL_CLASSES=1, all
+# lint has vetted all packages, tests included; the tests are not vetted again. A sample of the classes of every JDK found is parsed, rewritten and verified; with STACKAGENT_ALL_CLASSES=1, all
 # of them. The packages of RACE run under the race detector only.
 unit: $(HELPER) | $(TIMES)
 	$(call TESTS,unit) --format standard-quiet \
@@ -241,7 +245,7 @@ jvmti: $(HELPER) | $(TIMES)
 	$(call TESTS,jvmti) --format standard-quiet --packages ./jvmti/... -- -vet=off -count=1 -timeout 60m -p 1
 
 race: $(HELPER) | $(TIMES)
-	$(call TESTS,race) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -vet=off -timeout 60m -race -parallel 4
+	$(call TESTS,race) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -vet=off -timeout 60m -race -buildmode=default -parallel 4
 
 # Most tests wait for JVMs: more of them run at once than there are processors.
 e2e: all | $(TIMES)
