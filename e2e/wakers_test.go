@@ -20,24 +20,17 @@ var byRecord = map[string]bool{"Join": true, "Monitor": true, "Notify": true}
 // threads run other tasks at once.
 func TestWakers(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
-		for _, kind := range []string{"platform", "virtual"} {
-			if kind == "virtual" && jdk.Version < 21 {
-				continue
+	eachKindOfThread(t, func(t *testing.T, jdk testjvm.JDK, kind string) {
+		c := waitsCommand(t, jdk, "Wakers", "2", kind)
+		c.Agent = []string{"--switches", "auto"}
+		testjvm.OneGood(t, func(a *testjvm.Attempt) {
+			p := c.Session(t)
+			if p.Exit != 0 {
+				t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
 			}
-			t.Run(jdk.String()+" "+kind, func(t *testing.T) {
-				c := waitsCommand(t, jdk, "Wakers", "2", kind)
-				c.Agent = []string{"--switches", "auto"}
-				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					p := c.Session(t)
-					if p.Exit != 0 {
-						t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
-					}
-					checkWakers(t, a, p, kind == "virtual")
-				})
-			})
-		}
-	}
+			checkWakers(t, a, p, kind == "virtual")
+		})
+	})
 }
 
 func checkWakers(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, virtual bool) {

@@ -169,11 +169,11 @@ func releaseVersion(path string) (string, error) {
 var find = sync.OnceValues(Find)
 
 // JDKsInTurn is JDKs for slow tests: outside the full run one of them, which depends on the test's name, so that each JDK
-// gets about half of these tests.
-func JDKsInTurn(t testing.TB) []JDK {
+// gets about half of these tests. Those older than oldest, if that is given, do not count; there may be no other.
+func JDKsInTurn(t testing.TB, oldest ...int) []JDK {
 	t.Helper()
-	all := JDKs(t)
-	if full() || os.Getenv("STACKAGENT_JDKS") != "" {
+	all := slices.DeleteFunc(slices.Clone(JDKs(t)), func(j JDK) bool { return len(oldest) > 0 && j.Version < oldest[0] })
+	if full() || os.Getenv("STACKAGENT_JDKS") != "" || len(all) == 0 {
 		return all
 	}
 	i := inTurn(t, len(all))

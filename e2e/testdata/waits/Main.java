@@ -13,7 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Waits of known number, length and cause. A waiter says when it is about to wait, the main thread then lets it wait
- * for some time and ends the wait. Each waiter measures its own waits and prints "KIND WAITS NS".
+ * for some time, once its state says that it does, and ends the wait. Prints "KIND WAITS MOST LEAST": how long the waits
+ * are in ns, as the waiter measures them around the call, and as the main thread knows that the waiter waited.
  *
  * <p>Arguments: waits of each kind, milliseconds of each, platform|virtual.
  */
@@ -160,9 +161,10 @@ public class Main {
         return (Thread) builder.getMethod("unstarted", Runnable.class).invoke(named.invoke(b, name), body);
     }
 
-    static long run(String kind, Case c, int waits, long ms, boolean virtual) throws Exception {
+    /** The length of the waits: at most, and at least. */
+    static long[] run(String kind, Case c, int waits, long ms, boolean virtual) throws Exception {
         ready = go = 0;
-        long[] sum = new long[1];
+        long[] sum = new long[2];
         Thread t = thread(virtual, kind, () -> {
             try {
                 sum[0] = waiter(c, waits);
@@ -177,11 +179,20 @@ public class Main {
             }
             c.prepare();
             go = i;
+            if (c instanceof Nanos) { // which ends by itself
+                sum[1] += ((Nanos) c).ns;
+                continue;
+            }
+            while (t.getState() != Thread.State.WAITING) {
+                Thread.sleep(1);
+            }
+            long start = System.nanoTime();
             Thread.sleep(ms);
+            sum[1] += System.nanoTime() - start;
             c.end();
         }
         t.join();
-        return sum[0];
+        return sum;
     }
 
     public static void main(String[] args) throws Exception {
@@ -202,8 +213,8 @@ public class Main {
             run("first-" + c.getKey(), c.getValue(), 1, 1, virtual);
         }
         for (Map.Entry<String, Case> c : cases.entrySet()) {
-            long ns = run("waiter-" + c.getKey(), c.getValue(), waits, ms, virtual);
-            System.out.println(c.getKey() + " " + waits + " " + ns);
+            long[] ns = run("waiter-" + c.getKey(), c.getValue(), waits, ms, virtual);
+            System.out.println(c.getKey() + " " + waits + " " + ns[0] + " " + ns[1]);
         }
     }
 }
