@@ -199,7 +199,7 @@ unit-jvmti:
 #   240 sessions that come and go, not 120; a cluster that loses nodes four times, not once
 #   every example without the agent once more; each session is recorded anew
 #   what advice is predicted to gain beside what it gains, and what collectors cost, by the clock
-#   every fuzz target
+#   every fuzz target; the sessions of FuzzStored and FuzzDamaged are made into reports, too
 #   the command is built for macOS
 test-full: export STACKAGENT_ALL_CLASSES := 1
 test-full: export STACKAGENT_TORTURE := full

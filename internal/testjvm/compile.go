@@ -100,11 +100,9 @@ func sources(dir string) (units map[string][]string, key string, err error) {
 
 func javac(jdk JDK, out string, files, extra []string) error {
 	line := jdk.javac()
-	lint := "-Xlint:all,-serial,-static,-this-escape"
-	if jdk.Version < 21 {
-		lint = "-Xlint:all,-serial,-static" // this-escape is younger
-	}
-	line = append(append(line, "-encoding", "UTF-8", lint, "-nowarn", "-d", out), append(extra, files...)...)
+	// The first compiler of the JVM and the simplest collector: javac has ended before others pay.
+	line = append(line, "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-encoding", "UTF-8", "-nowarn", "-d", out)
+	line = append(append(line, extra...), files...)
 	if output, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s of %v: %w\n%s", line[0], files, err, output)
 	}

@@ -8,31 +8,28 @@ import (
 	"testing"
 )
 
-// Every example compiles, and does without any agent what its oracle says about itself.
+// The examples do without any agent what their oracles say: the slow ones, each on one JDK, as TestExamples of e2e compiles the
+// others and runs them; in the full run all on every JDK, and those that are driven by tests of their own must compile.
 func TestExamplesPlain(t *testing.T) {
-	for _, jdk := range JDKs(t) {
-		for _, o := range Oracles(t) {
-			t.Run(jdk.String()+"/"+o.Name, func(t *testing.T) {
-				if jdk.Version < o.MinJDK {
-					t.Skipf("needs JDK %d", o.MinJDK)
-				}
-				if o.Manual {
-					o.Command(t, jdk) // is driven by a test of its own; must compile
-					return
-				}
+	for _, o := range Oracles(t) {
+		if !o.Slow && !full() {
+			continue
+		}
+		t.Run(o.Name, func(t *testing.T) {
+			for _, jdk := range JDKsInTurn(t, o.MinJDK) {
 				cmd := o.Command(t, jdk)
-				if !o.Slow && os.Getenv("STACKAGENT_TORTURE") != "full" {
-					return // TestExamples of e2e checks the same of its run without the agent
+				if o.Manual {
+					continue
 				}
 				res := cmd.Plain(t)
 				if res.Exit != o.Exit {
-					t.Errorf("exit %d, want %d\n%s", res.Exit, o.Exit, res.Stderr)
+					t.Errorf("%s: exit %d, want %d\n%s", jdk, res.Exit, o.Exit, res.Stderr)
 				}
 				if !o.Prints(res.Stdout) {
-					t.Errorf("stdout %q, want %q", res.Stdout, o.Stdout)
+					t.Errorf("%s: stdout %q, want %q", jdk, res.Stdout, o.Stdout)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 

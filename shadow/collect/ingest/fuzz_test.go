@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,9 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/wire"
-	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
-	"stackagent/shadow/show/page"
 	"stackagent/shadow/store"
 )
 
@@ -64,15 +61,7 @@ func readBack(t *testing.T, dir string, want store.Counts) {
 	if len(s.Warnings) > 0 && s.Manifest.Stored != want {
 		t.Errorf("stored %+v of %+v; %q", s.Manifest.Stored, want, s.Warnings)
 	}
-	sum, err := summary.Build(s, summary.Options{Shapes: true, PerThread: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := page.Build(s, sum, page.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	must(t, page.Write(io.Discard, data))
+	must(t, report(s))
 	if err := s.Tasks(func(*session.Task) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -130,15 +119,9 @@ func FuzzDamaged(f *testing.F) {
 		if err != nil {
 			return
 		}
-		sum, err := summary.Build(s, summary.Options{Shapes: true})
-		if err != nil {
+		if report(s) != nil {
 			return
 		}
-		data, err := page.Build(s, sum, page.Options{})
-		if err != nil {
-			return
-		}
-		must(t, page.Write(io.Discard, data))
 		_ = s.Tasks(func(*session.Task) error { return nil })
 	})
 }
