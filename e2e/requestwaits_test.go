@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"path/filepath"
 	"testing"
 
@@ -46,17 +45,20 @@ func TestWaitsOfRequests(t *testing.T) {
 		for _, switches := range []string{"off", "auto"} {
 			t.Run(v.String()+"/"+switches, func(t *testing.T) {
 				classes := testjvm.Compile(t, v.jdk, filepath.Join(testjvm.Root(t), "examples", "waits"))
-				p := testjvm.Command{JDK: v.jdk, Classpath: classes, Main: "Main", Args: []string{"12", "60"}, Agent: []string{"--switches", switches}}.Session(t)
-				if p.Exit != 0 {
-					t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
-				}
-				checkRequestWaits(t, p, switches == "auto")
+				cmd := testjvm.Command{JDK: v.jdk, Classpath: classes, Main: "Main", Args: []string{"12", "60"}, Agent: []string{"--switches", switches}}
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := cmd.Session(t)
+					if p.Exit != 0 {
+						t.Fatalf("exit code %d\n%s", p.Exit, p.Stderr)
+					}
+					checkRequestWaits(t, a, p, switches == "auto")
+				})
 			})
 		}
 	}
 }
 
-func checkRequestWaits(t *testing.T, p testjvm.Profile, record bool) {
+func checkRequestWaits(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, record bool) {
 	t.Helper()
 	var requests int64
 	var wall, semaphore, monitor, sleep float64
@@ -69,7 +71,7 @@ func checkRequestWaits(t *testing.T, p testjvm.Profile, record bool) {
 		byClass[r.Class] = r
 	}
 	for class, want := range own {
-		asMeasured(t, "by class: "+class, byClass[class].WaitedNs, want)
+		asMeasured(a, "by class: "+class, byClass[class].WaitedNs, want)
 	}
 	if s := byClass["Thread.sleep"]; s.For != "sleep" || s.Waits != 2*requests {
 		t.Errorf("%+v: %d requests sleep twice", s, requests)
@@ -88,7 +90,7 @@ func checkRequestWaits(t *testing.T, p testjvm.Profile, record bool) {
 		found = true
 		for _, f := range u.WaitedFor {
 			if want := own[f.Class]; want != 0 {
-				asMeasured(t, "by unit: "+f.Class, f.WaitedNs, want)
+				asMeasured(a, "by unit: "+f.Class, f.WaitedNs, want)
 				delete(own, f.Class)
 			}
 		}
@@ -104,10 +106,11 @@ func checkRequestWaits(t *testing.T, p testjvm.Profile, record bool) {
 	}
 }
 
-func asMeasured(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if math.Abs(got-want) > 0.02*want {
-		t.Errorf("%s: %g ns, the program measured %g", what, got, want)
+// asMeasured compares a time with the program's clock, which it reads around the wait: until the thread waits, and after it, others may
+// have the processor. So the program's is never the shorter one, but for what it takes to convert clocks.
+func asMeasured(a *testjvm.Attempt, what string, got, want float64) {
+	if got > 1.001*want || got < 0.98*want {
+		a.Errorf("%s: %g ns, the program measured %g", what, got, want)
 	}
 }
 

@@ -6,7 +6,8 @@ import java.nio.file.Path;
 
 /**
  * Task classes that are loaded, used once and dropped. Arguments: how they are loaded (hidden: a hidden class each;
- * loader: a class loader each), and how many; prints what is resident after a fifth of them and at the end.
+ * loader: a class loader each), and how many; prints what is resident after a fifth of them and at the end, each once it
+ * falls no more: on a busy machine the JVM and the agent take their time to let go of what is unloaded.
  */
 public class Churn {
     private static int ran;
@@ -26,18 +27,31 @@ public class Churn {
                     : new Own(bytes).loadClass("Churn$Task");
             ((Runnable) c.getDeclaredConstructor().newInstance()).run();
         }
-        Thread.sleep(1500);
         print("end");
         System.out.println(args[0] + " " + n + " ran " + ran);
     }
 
-    private static void print(String when) throws IOException {
-        System.gc();
+    private static void print(String when) throws Exception {
+        long least = Long.MAX_VALUE;
+        for (int same = 0; same < 4; same++) {
+            System.gc();
+            long now = resident();
+            if (now < least - least / 100) {
+                same = 0;
+            }
+            least = Math.min(least, now);
+            Thread.sleep(400);
+        }
+        System.out.println("resident " + when + " " + least);
+    }
+
+    private static long resident() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
             if (line.startsWith("Rss:")) {
-                System.out.println("resident " + when + " " + line.replaceAll("[^0-9]", ""));
+                return Long.parseLong(line.replaceAll("[^0-9]", ""));
             }
         }
+        throw new IOException("no Rss in smaps_rollup");
     }
 
     public static void count() {
