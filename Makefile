@@ -29,10 +29,9 @@ HELPER := jvmti/helper/java/lang/Stackagent.class
 CGO := ./jvmti ./cmd/stackagent
 # Run under the race detector: the packages with goroutines that share state.
 RACE := ./agent/drain ./agent/publish ./shadow/collect/bus ./shadow/collect/ingest ./shadow/collect/ownership ./shadow/store
-# go test, with a record of how long each test took. A test that fails is run once more by itself: some compare with the kernel's account to
-# the percent, beside three others. What failed once stands in the list at the end; more than five that fail are no accident.
+# go test, with a record of how long each test took.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-TESTS = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=5 --jsonfile $(TIMES)/$(1).json
+TESTS = $(GO) run $(GOTESTSUM) --jsonfile $(TIMES)/$(1).json
 # How long the parts and the tests of the last make test took.
 TIMES := build/times
 TIMED := scripts/timed.sh $(TIMES)/parts
@@ -245,7 +244,7 @@ jvmti: $(HELPER) | $(TIMES)
 	$(call TESTS,jvmti) --format standard-quiet --packages ./jvmti/... -- -vet=off -count=1 -timeout 60m -p 1
 
 race: $(HELPER) | $(TIMES)
-	$(call TESTS,race) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -vet=off -timeout 60m -race -buildmode=default -parallel 4
+	$(call TESTS,race) --format standard-quiet --packages "$(RACE)" -- -vet=off -timeout 60m -race -buildmode=default -parallel 4
 
 # Most tests wait for JVMs: more of them run at once than there are processors.
 e2e: all | $(TIMES)
