@@ -222,11 +222,11 @@ func (s *Session) place(n uint32) string {
 		name = "the monitor of " + name
 	case strings.HasPrefix(name, "Semaphore"):
 		name = "a permit of " + withArticle(name)
-	case strings.HasSuffix(name, "ConditionObject"):
+	case wait.IsCondition(class):
 		name = "a condition"
 	case p.Lock:
 		name = "the lock " + name
-	case isQueue(class):
+	case sessiongraph.IsQueue(class):
 		name = "an element of " + withArticle(name)
 	case p.Kind == "notify":
 		name = "Object.wait on " + name
@@ -244,18 +244,13 @@ func withArticle(name string) string {
 	return "a " + name
 }
 
-// isQueue reports whether a class is named as what holds elements for others.
-func isQueue(class string) bool {
-	return strings.HasSuffix(class, "Queue") || strings.HasSuffix(class, "Deque") || strings.HasSuffix(class, "Bag")
-}
-
 // ends reports whether a wait at a place is for the end of something, or for a moment, and not for what others have.
 func (s *Session) ends(n uint32) bool {
 	if int(n) >= len(s.account.Places) {
 		return true
 	}
 	p := &s.account.Places[n]
-	return !p.Lock && !isQueue(s.graph.Classes[p.Class])
+	return !p.Lock && !sessiongraph.IsQueue(s.graph.Classes[p.Class])
 }
 
 // largest orders obstacles.

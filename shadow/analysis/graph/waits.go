@@ -10,6 +10,7 @@ import (
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	sessionwait "stackagent/shadow/analysis/wait"
 	"stackagent/shadow/store"
 )
 
@@ -137,4 +138,10 @@ func (r *reader) nameWaits(t *threadOf, waits []piece) {
 			}
 		}
 	}
+}
+
+// IsQueue reports whether a class is named as what holds elements for others.
+func IsQueue(class string) bool {
+	class = sessionwait.Readable(class) // SynchronousQueue$TransferStack is one, too
+	return strings.HasSuffix(class, "Queue") || strings.HasSuffix(class, "Deque") || strings.HasSuffix(class, "Bag")
 }
