@@ -45,7 +45,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: integrations consumers vertical man page pictures real suite-check evaluation predictions all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats fleet-load lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: integrations consumers vertical man page pictures real suite-check evaluation predictions random all check demo test test-full unit jvmti race e2e e2e-full browser browser-full torture rounds repeats fleet-load lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -74,6 +74,7 @@ help:
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
 	@echo 'make vertical   programs with planted causes, and what shadow vertical --explain says of each first'
 	@echo 'make integrations  the JUnit listener, the Maven and Gradle plugins and the JMH profiler, into the Maven repository build/integrations/repository'
+	@echo 'make random     N random programs that measure what their response times went to (N=500), beside what shadow why says of them'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make house      how large the tree is: lines, packages, functions, files, words'
 	@echo 'make clean'
@@ -281,6 +282,9 @@ faults: all
 
 torture: all
 	STACKAGENT_TORTURE=full $(GO) test -count=1 -timeout 6h -v -run '^TestTorture' ./...
+
+random: all | $(TIMES)
+	STACKAGENT_RANDOM=$(or $(N),500) $(GO) test -count=1 -timeout 24h -v -run '^TestRandomPrograms$$' ./e2e
 
 soak: all
 	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e

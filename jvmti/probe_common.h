@@ -207,7 +207,7 @@ static inline uint64_t sa_delay_ticks(const sa_thread *c, const sa_frame *f, uin
 /* When the task of an execution was submitted, if that is known. */
 static inline void sa_fill_queue(sa_queue *q, const sa_thread *c, const sa_frame *f, uint32_t depth) {
     uint64_t from = f->start_ticks - sa_queue_ticks(f), delay = sa_delay_ticks(c, f, depth);
-    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = from - delay, .due_ticks = delay == 0 ? 0 : from};
+    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = from - delay, .due_ticks = delay == 0 ? 0 : from - sa_note_of(c, depth)->late_ticks};
 }
 
 /* Whether the task of an open execution has such a record. A packed thread has no notes. */

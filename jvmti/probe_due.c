@@ -8,7 +8,9 @@
 /* From now on a task waits for a thread: from its submission, or from when it is due if that is later. */
 static void wait_from(sa_thread *c, uint32_t depth, uint64_t submitted, uint64_t due) {
     uint64_t delay = submitted == 0 ? 0 : due > submitted ? due - submitted : 1;
-    sa_note_of(c, depth)->delay_ticks = delay;
+    sa_note *note = sa_note_of(c, depth);
+    note->delay_ticks = delay;
+    note->late_ticks = submitted != 0 && due <= submitted ? submitted + 1 - due : 0;
     c->frames[depth].submitted = delay == 1 ? submitted + 1 : due;
 }
 
@@ -37,9 +39,9 @@ __attribute__((noinline)) void sa_begin_scheduled(sa_thread *c) {
         const sa_frame *f = &c->frames[i];
         if ((f->flags & SA_FRAME_DUE) == 0) continue;
         if (f->submitted == 0) break;
-        uint64_t delay = sa_note_of(c, i)->delay_ticks;
-        bool again = (f->flags & SA_EXEC_FIRST) == 0 && delay != 0;
-        wait_from(c, depth, again ? f->submitted - delay : submitted, f->submitted);
+        const sa_note *around = sa_note_of(c, i);
+        bool again = (f->flags & SA_EXEC_FIRST) == 0 && around->delay_ticks != 0;
+        wait_from(c, depth, again ? f->submitted - around->delay_ticks : submitted, f->submitted - around->late_ticks);
         return;
     }
     if (fired(c)) return;

@@ -38,6 +38,7 @@ typedef struct {
     /* SA_FRAME_DUE: the part of the time before `submitted` in which the task was not due; if that is 0, ticks of a
      * submission of a task of which it is not known when it is due. */
     uint64_t delay_ticks;
+    uint64_t late_ticks; /* SA_FRAME_DUE: how long before `submitted` it was due, of a period that was queued again late */
 } sa_note;
 
 /* A submission that has begun and not ended, see probe_submit.c. */

@@ -342,3 +342,41 @@ func TestPolled(t *testing.T) {
 	near(t, "polls while the job computes", shareOf(g, c, []State{Join, Compute}, []string{"main", "Job"}), 0.8)
 	near(t, "sleeps on", shareOf(g, c, []State{Late}, []string{"main"}), 0.2)
 }
+
+// A consumer waits 40 ms for an element that a producer puts as the last thing it does, a client as long for the end of what it submitted itself; both know of the wait
+// that it was for something that is shared. The client then parks for 20 ms, and for nothing.
+func TestWaitsForWhatIsShared(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		main := unit(b, "main", 0, "main")
+		producer, consumer, client, asked := unit(b, "Producer", 0, "p"), unit(b, "Consumer", 0, "c"), unit(b, "Client", 0, "d"), unit(b, "Asked", 0, "e")
+		submit(b, main, producer, consumer, client)
+		submit(b, client, asked)
+		for _, u := range []uint32{producer, asked} {
+			b.Add(u, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 40 * ms})
+		}
+		queue := b.Wait(graph.Wait{Class: b.Classes.Number("ConditionObject"), Kind: "park", Shared: true})
+		b.Add(consumer, graph.Step{Kind: graph.Join, On: producer, Wait: queue})
+		b.Add(client, graph.Step{Kind: graph.Join, On: asked, Wait: queue})
+		b.Add(client, graph.Step{Kind: graph.Outside, Cause: graph.Limit, Len: 20 * ms, Wait: b.Wait(graph.Wait{Kind: "park"})})
+	})
+	near(t, "the element", shareOf(g, classOf(t, g, a, "Consumer"), []State{Handed, Sleep}, []string{"Consumer", "Producer"}), 1)
+	near(t, "the end", shareOf(g, classOf(t, g, a, "Client"), []State{Join, Sleep}, []string{"Client", "Asked"}), 2.0/3)
+	near(t, "the time", shareOf(g, classOf(t, g, a, "Client"), []State{Sleep}, []string{"Client"}), 1.0/3)
+}
+
+// Nobody in the graph submits the units of a pool, of which it is known when they were due: each 10 ms, while one takes 20 ms.
+func TestDueWithoutASubmitter(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 1})
+		for i := range units.Ns(3) {
+			u := unit(b, "Tick", pool, "w")
+			b.At(u).Delay = i * 10 * ms
+			b.Compute(u, 20*ms)
+		}
+	})
+	c := classOf(t, g, a, "Tick")
+	if c.Response != (20+30+40)*ms {
+		t.Errorf("response %d, want 90 ms", c.Response)
+	}
+	near(t, "queued", shareOf(g, c, []State{Queued, Compute}, []string{"Tick", "Tick"}), 1.0/3)
+}

@@ -91,11 +91,13 @@ func duesOf(g *graph.Graph, s *graph.Schedule) dues {
 		}
 	}
 	for i := range n {
-		delay := units.Ns(0)
-		if d.submitter[i] >= 0 { // else it is since the start of the graph
-			delay = g.Units[i].Delay
+		if d.submitter[i] < 0 { // its delay is since the start of the graph
+			d.submitted[i] = min(g.Units[i].Delay, s.Start[i].At)
+			d.at[i] = d.submitted[i]
+		} else {
+			d.at[i] = min(d.submitted[i]+g.Units[i].Delay, s.Start[i].At)
 		}
-		if d.at[i] = min(d.submitted[i]+delay, s.Start[i].At); g.Units[i].Fixed {
+		if g.Units[i].Fixed {
 			d.at[i] = min(g.Units[i].Due, s.Start[i].At)
 		}
 	}

@@ -56,8 +56,8 @@ func (b *book) stateOf(u, step uint32) Frame {
 		f.State, f.On = Join, b.g.Units[x.On].Class
 		if t := b.g.Units[x.On].Thread; t != 0 && t == b.g.Units[u].Thread {
 			f.State = Runs
-		} else if w := b.waitOf(x); w != nil && w.Lock { // its owner ended soon after
-			f.State, f.On = Lock, b.placeOf(x.Wait)
+		} else if w := b.waitOf(x); w != nil && w.Lock || b.submitter[x.On] != int32(u) && b.needNotEnd(w) { // whoever ended the wait ended soon after
+			f.State, f.On = b.waitState(x)
 		}
 	case graph.Await, graph.Acquire, graph.Take, graph.Put, graph.Arrive:
 		f.State, f.On = b.waitState(x)
@@ -88,6 +88,14 @@ func (b *book) stateOf(u, step uint32) Frame {
 	return f
 }
 
+// needNotEnd reports whether who ends a wait need not end itself: it is for something that is shared, or, where waits are recorded, has no record.
+func (b *book) needNotEnd(w *graph.Wait) bool {
+	if w == nil {
+		return len(b.g.Waits) > 1
+	}
+	return w.Shared
+}
+
 // isInside reports whether a wait without a record is one inside the JVM. Long waits of Java code are recorded one by one, except those for
 // selectors: the loops that have one run on a thread of their own, or for most of the session.
 func (b *book) isInside(u, step uint32) bool {
@@ -114,7 +122,7 @@ func (b *book) waitState(x *graph.Step) (State, uint32) {
 	switch w := b.waitOf(x); {
 	case w == nil:
 		return Handed, b.placeOf(0)
-	case w.Kind == "sleep":
+	case w.Kind == "sleep", (x.Cause == graph.Limit || x.Cause == graph.Poll) && w.Kind == "park" && w.Class == 0: // LockSupport.parkNanos, of which only the time was waited for
 		return Sleep, b.placeOf(x.Wait)
 	case w.Kind == "io":
 		return IO, b.placeOf(x.Wait)
@@ -301,30 +309,35 @@ func (b *book) workerAt(executor uint32, t units.Ns) (found *worker) {
 	return found
 }
 
-// atHolder is who has what a unit waits for: if possible one that is known to have given it back later.
+// atHolder is who has what a unit waits for: if possible the one that is known to have given it back first after that. From when others that gave it back
+// later had it is not always known.
 func (b *book) atHolder(u uint32, x *graph.Step, t units.Ns) int64 {
 	w := b.waitOf(x)
 	holds := b.holds[object{w.Object, w.Class}]
 	last := sort.Search(len(holds), func(i int) bool { return holds[i].from > t })
-	var sure, perhaps []uint32
+	sure, first := int64(-1), units.Ns(0)
+	var perhaps []uint32
 	for i := last - 1; i >= max(0, last-maxLooked); i-- {
 		switch h := &holds[i]; {
 		case t >= h.to || h.unit == u:
 		case h.released:
-			sure = append(sure, h.unit)
+			if sure < 0 || h.to < first {
+				sure, first = int64(h.unit), h.to
+			}
 		default:
 			perhaps = append(perhaps, h.unit)
 		}
 	}
-	return b.oneOf(u, sure, perhaps)
+	if sure >= 0 {
+		return sure
+	}
+	return b.oneOf(u, perhaps)
 }
 
-// oneOf is one of the first list that has any.
-func (b *book) oneOf(u uint32, lists ...[]uint32) int64 {
-	for _, list := range lists {
-		if len(list) > 0 {
-			return int64(list[b.random.IntN(len(list))])
-		}
+// oneOf is one of a list.
+func (b *book) oneOf(u uint32, list []uint32) int64 {
+	if len(list) > 0 {
+		return int64(list[b.random.IntN(len(list))])
 	}
 	return b.root(NotKnown, b.g.Units[u].Class, 0)
 }

@@ -69,6 +69,7 @@ type Wait struct {
 	Kind   string // monitor, notify, park, sleep or io
 	Object uint32 // of a lock: its identity hash; 0: not known
 	Lock   bool   // it has holders: a monitor, a lock or permits
+	Shared bool   // whoever ends it gives something, or changes a state, and need not end: a queue or a condition
 }
 
 // Cause is what an Outside step waits for.

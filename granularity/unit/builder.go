@@ -168,7 +168,7 @@ func (b *Builder) outer(e *Execution) *pending {
 func (b *Builder) join(e *Execution, p *pending) *acc {
 	u := &b.unit
 	*u = acc{Unit: Unit{
-		Root: e.Task, Around: e.Class, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, Queue: e.Queue, Delay: e.Delay, Executions: 1,
+		Root: e.Task, Around: e.Class, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, Queue: e.Queue, Delay: e.Delay, Late: e.Late, Executions: 1,
 		Submitted: e.Submitted, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
 	}, rank: rankOf(e.Role), submitted: e.Submitted, named: e.Named}
 	if e.Whole {

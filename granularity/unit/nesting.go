@@ -56,7 +56,7 @@ func (u *acc) submittedAfter(n *acc) bool {
 // the program submitted it.
 func (u *acc) wrap(n *acc, self []granularity.Metric) {
 	if n.Submitted && n.Queue.Measured() && !u.Queue.Measured() { // an executor of the program made u when it took n
-		u.Submitted, u.SubmittedAs, u.Delay = true, cmp.Or(n.SubmittedAs, n.Root), n.Delay
+		u.Submitted, u.SubmittedAs, u.Delay, u.Late = true, cmp.Or(n.SubmittedAs, n.Root), n.Delay, n.Late
 		u.Queue = max(0, n.Queue-units.Ns(n.Start-u.Start))
 	}
 	wrappers := u.rank == aWrapper && n.rank == aWrapper
@@ -77,7 +77,7 @@ func (u *acc) name(n *acc) {
 	u.Threw = n.Threw
 	u.Unseen = n.Unseen
 	if n.Delay.Measured() { // the program asked for that; the scheduler queues its wrapper a little later
-		u.Delay = n.Delay
+		u.Delay, u.Late = n.Delay, n.Late
 	}
 }
 

@@ -47,6 +47,7 @@ type Execution struct {
 	Work         Work
 	Queue        units.Ns // start less the latest submission, or less the due time if that is later, or NotMeasured
 	Delay        units.Ns // due time less that submission, or NotMeasured
+	Late         units.Ns // that submission less the due time before it; 0: it was not, or is not known
 }
 
 // MaxMetrics is how many metrics a unit has room for: wall and CPU time and
@@ -77,6 +78,7 @@ type Unit struct {
 	Work       Work
 	Queue      units.Ns // of a unit that a thread was started for: since the start of the thread
 	Delay      units.Ns // that was asked for, or NotMeasured
+	Late       units.Ns // how long before its submission it was due; 0: it was not, or is not known
 	Executions int64    // in it
 	Depth      int32    // of the deepest execution in it, 0: a single one
 	Inside     bool     // it ran inside an execution that is not the loop of a thread

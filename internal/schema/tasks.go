@@ -71,10 +71,12 @@ var execution = Record{
 			Row: Row{Name: "SubmittedNs", Type: "units.MonoNs", Column: "queue_ns", Null: "not known", LeftOut: true, Value: "queueTime",
 				Read: "QueueNs", ReadType: "units.Ns", From: By, Doc: "start - latest submission before it, or when the task was due if that is later",
 				FieldDoc: "the latest submission of the task before the start; 0: not known"}},
-		{Name: "Due", Type: "units.Ticks", Doc: "when the task was due, if it was submitted to run later, 0: at once", Wire: Column{Number: 14, What: "due", Code: Submitted, LeftOut: true},
+		{Name: "Due", Type: "units.Ticks", Doc: "when the task was due, which a late period was before its submission; 0: at once", Wire: Column{Number: 14, What: "due", Code: Submitted, LeftOut: true},
 			Row: Row{Name: "DueNs", Type: "units.MonoNs", Column: "delay_ns", Null: "none", LeftOut: true, Value: "delay",
 				Read: "DelayNs", ReadType: "units.Ns", From: By, Doc: "the delay that was asked for: when it was due - the submission, of a later period - when it was queued again",
 				FieldDoc: "when the task was due, if that was after the submission and before the start; 0: it was not, or not known"}},
+		{Doc: "how long before that submission it was due: a period that was queued again late", Row: Row{Name: "DueBeforeNs", Type: "units.MonoNs", Column: "late_ns", Null: "none", LeftOut: true,
+			Value: "late", Read: "LateNs", ReadType: "units.Ns", From: By, FieldDoc: "when the task was due, if that was before the submission; 0: it was not, or not known"}},
 	},
 }
 

@@ -142,7 +142,7 @@ type Execution struct {
 	ChildCPU    units.Ns       // the part of the CPU time in executions directly inside
 	Site        uint32         // sites.site that executes it
 	Submitted   units.Ticks    // the latest submission of the task before the start, 0: not known
-	Due         units.Ticks    // when the task was due, if it was submitted to run later, 0: at once
+	Due         units.Ticks    // when the task was due, which a late period was before its submission; 0: at once
 }
 
 // Creation is the construction of a task object.

@@ -98,6 +98,7 @@ func pickRows(to, from *Chunk, rows []int) {
 	to.WallNs, to.CPUNs = pick(to.WallNs, from.WallNs, rows), pick(to.CPUNs, from.CPUNs, rows)
 	to.SelfWallNs, to.SelfCPUNs = pick(to.SelfWallNs, from.SelfWallNs, rows), pick(to.SelfCPUNs, from.SelfCPUNs, rows)
 	to.QueueNs, to.DelayNs = pick(to.QueueNs, from.QueueNs, rows), pick(to.DelayNs, from.DelayNs, rows)
+	to.LateNs = pick(to.LateNs, from.LateNs, rows)
 	to.Extra, to.SelfExtra = pickEach(to.Extra, from.Extra, rows), pickEach(to.SelfExtra, from.SelfExtra, rows)
 }
 

@@ -18,6 +18,7 @@ type executionSchema struct {
 	Site        uint32 `parquet:"site,optional,delta"`
 	SubmittedNs int64  `parquet:"queue_ns,optional,delta"`
 	DueNs       int64  `parquet:"delay_ns,optional,delta"`
+	DueBeforeNs int64  `parquet:"late_ns,optional,delta"`
 }
 
 // executionColumns are the columns of the table executions, in the order of its schema.
@@ -36,6 +37,7 @@ var executionColumns = []bigColumn[Execution]{
 	{name: "site", wide: false, optional: true, unsigned: true, get: getExecutionSite, used: anyExecutionSite},
 	{name: "queue_ns", wide: true, optional: true, unsigned: false, get: getExecutionSubmittedNs, used: anyExecutionSubmittedNs},
 	{name: "delay_ns", wide: true, optional: true, unsigned: false, get: getExecutionDueNs, used: anyExecutionDueNs},
+	{name: "late_ns", wide: true, optional: true, unsigned: false, get: getExecutionDueBeforeNs, used: anyExecutionDueBeforeNs},
 }
 
 // creationSchema fixes the columns of the table creations in a file. The writer decides for each value whether it is null.
@@ -259,6 +261,28 @@ func getExecutionDueNs(x []Execution, v []int64, there []byte) int {
 func anyExecutionDueNs(x []Execution) bool {
 	for i := range x {
 		if x[i].DueNs != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func getExecutionDueBeforeNs(x []Execution, v []int64, there []byte) int {
+	n := 0
+	for i := range x {
+		value, ok := late(&x[i])
+		v[n], there[i] = value, 0
+		if ok {
+			there[i] = 1
+			n++
+		}
+	}
+	return n
+}
+
+func anyExecutionDueBeforeNs(x []Execution) bool {
+	for i := range x {
+		if x[i].DueBeforeNs != 0 {
 			return true
 		}
 	}

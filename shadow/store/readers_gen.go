@@ -23,6 +23,7 @@ const (
 	ExecutionSite
 	ExecutionQueue
 	ExecutionDelay
+	ExecutionLate
 )
 
 // Columns of the table creations.
@@ -74,6 +75,7 @@ var executionPlaces = []place[ExecutionColumns]{
 	{columnSpec{name: "site", wide: false, optional: true, mayMiss: true}, narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Site })},
 	{columnSpec{name: "queue_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.QueueNs }, units.NotMeasured)},
 	{columnSpec{name: "delay_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.DelayNs }, units.NotMeasured)},
+	{columnSpec{name: "late_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.LateNs }, units.NotMeasured)},
 }
 
 // executionPlaces1 are the columns of version 1 of the format that readers of the table executions get.
@@ -93,6 +95,7 @@ var executionPlaces1 = []place[ExecutionColumns]{
 	{columnSpec{name: "site", wide: false, optional: true, mayMiss: true}, narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Site })},
 	{columnSpec{name: "queue_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.QueueNs }, units.NotMeasured)},
 	{columnSpec{name: "delay_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.DelayNs }, units.NotMeasured)},
+	{columnSpec{name: "late_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.LateNs }, units.NotMeasured)},
 }
 
 // creationPlaces are the columns that readers of the table creations get.

@@ -24,6 +24,7 @@ type Execution struct {
 	Site        uint32       // sites.site that executes it; 0: not known
 	SubmittedNs units.MonoNs // the latest submission of the task before the start; 0: not known
 	DueNs       units.MonoNs // when the task was due, if that was after the submission and before the start; 0: it was not, or not known
+	DueBeforeNs units.MonoNs // when the task was due, if that was before the submission; 0: it was not, or not known
 }
 
 // Creation is a row of the table creations.
@@ -329,6 +330,7 @@ type ExecutionColumns struct {
 	Site        []uint32       // sites.site that executes it; 0: not known
 	QueueNs     []units.Ns     // start - latest submission before it, or when the task was due if that is later; units.NotMeasured: not known
 	DelayNs     []units.Ns     // the delay that was asked for: when it was due - the submission, of a later period - when it was queued again; units.NotMeasured: none
+	LateNs      []units.Ns     // how long before that submission it was due: a period that was queued again late; units.NotMeasured: none
 	Extra       [][]units.Ns   // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured
 	SelfExtra   [][]units.Ns   // of the execution itself
 }
@@ -351,6 +353,7 @@ func (c *ExecutionColumns) Len() int {
 		len(c.Site),
 		len(c.QueueNs),
 		len(c.DelayNs),
+		len(c.LateNs),
 	)
 }
 

@@ -45,6 +45,11 @@ func delay(x *Execution) (int64, bool) {
 	return int64(x.DueNs - x.SubmittedNs), x.SubmittedNs != 0 && x.DueNs != 0
 }
 
+// late is the time from when the task was due to its latest submission.
+func late(x *Execution) (int64, bool) {
+	return int64(x.SubmittedNs - x.DueBeforeNs), x.SubmittedNs != 0 && x.DueBeforeNs != 0
+}
+
 // errRow is a row that the table cannot hold.
 var errRow = errors.New("an end that is not start + wall, or self work without work")
 

@@ -222,7 +222,7 @@ func (s *Session) place(n uint32) string {
 		name = "the monitor of " + name
 	case strings.HasPrefix(name, "Semaphore"):
 		name = "a permit of " + withArticle(name)
-	case strings.HasSuffix(name, "ConditionObject"):
+	case wait.IsCondition(class):
 		name = "a condition"
 	case p.Lock:
 		name = "the lock " + name

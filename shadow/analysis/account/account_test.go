@@ -190,7 +190,7 @@ func TestObstacles(t *testing.T) {
 			}
 		}, "order few-workers", "Predicted first in, first out: a unit of Old takes 1.01 ms instead of 91.0 ms (99 % less)"},
 		{"a thread that serves others sleeps", func(p *program) {
-			loop, park := p.unit("Loop", 0, "io"), p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue")})
+			loop, park := p.unit("Loop", 0, "io"), p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedTransferQueue"), Shared: true})
 			for range 12 {
 				p.Compute(p.main, 8*ms)
 				event := p.Resource(model.Event, "Event", 1)
@@ -408,5 +408,21 @@ func TestFigures(t *testing.T) {
 	}
 	if all, body, none := a.Figures(nil), a.Figures(match("main")), a.Figures(match("x")); all.Units != 21 || body == nil || none != nil {
 		t.Errorf("%+v, %+v, %+v", all, body, none)
+	}
+}
+
+// TestPlaces: what is waited for, in words.
+func TestPlaces(t *testing.T) {
+	a := accountOf(t, func(p *program) {
+		for _, class := range []string{"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", "java.util.concurrent.SynchronousQueue$TransferStack", "java.util.concurrent.FutureTask"} {
+			p.Add(p.main, model.Step{Kind: model.Outside, Len: ms, Wait: p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number(class)})})
+		}
+	})
+	var got []string
+	for _, p := range a.Classes[0].Parts {
+		got = append(got, p.What)
+	}
+	if text := strings.Join(got, ", "); text != "waits for a condition, waits for an element of a SynchronousQueue, waits for a FutureTask" {
+		t.Errorf("%s", text)
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"stackagent/granularity/account"
 	"stackagent/internal/units"
-	"stackagent/shadow/analysis/wait"
 )
 
 // Kind is what kind of obstacle something is.
@@ -229,8 +227,7 @@ func (s *Session) served(class uint32) (n int) {
 			if x.Wait == 0 {
 				continue // it is not known what for
 			}
-			w := &s.graph.Waits[x.Wait]
-			if class := s.graph.Classes[w.Class]; w.Kind == "notify" || w.Kind == "park" && !w.Lock && (wait.HoldsElements(class) || strings.HasSuffix(class, "ConditionObject")) {
+			if w := &s.graph.Waits[x.Wait]; w.Kind == "notify" || w.Shared {
 				n++
 			}
 		}

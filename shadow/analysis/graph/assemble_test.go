@@ -338,6 +338,38 @@ func TestSlowEnd(t *testing.T) {
 	}
 }
 
+// TestReady: a worker is ready for a CPU for 20 ms before it takes a job, and for 10 ms in it: only these are the job's.
+func TestReady(t *testing.T) {
+	r := &recording{Span: activity.Span{From: 0, To: 60 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
+	r.units = []unitOf{{id: 1, class: "Job", thread: 2, start: 25 * ms, end: 50 * ms, executor: 5}}
+	worker := &threadOf{id: 2, name: "worker", worker: true, units: []int{0}}
+	for _, s := range []struct {
+		from, to units.MonoNs
+		state    activity.ThreadState
+	}{{0, 20, activity.Runnable}, {20, 30, activity.Running}, {30, 40, activity.Runnable}, {40, 50, activity.Running}} {
+		p := piece{Span: activity.Span{From: s.from * ms, To: s.to * ms}, state: s.state}
+		if s.state == activity.Running {
+			p.run = p.Len()
+		}
+		worker.add(p)
+	}
+	r.threads = map[uint32]*threadOf{2: worker}
+	g, err := assemble(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := units.Ns(0)
+	for _, x := range g.StepsOf(0) {
+		run += x.Len
+	}
+	if run != 15*ms {
+		t.Errorf("the job computes for %v, want 15 ms", run)
+	}
+	if ready, _ := worker.ready(activity.Span{From: 10 * ms, To: 35 * ms}); ready != 15*ms {
+		t.Errorf("the worker was ready for %v between 10 and 35 ms, want 15 ms", ready)
+	}
+}
+
 // TestLate: the second job is a later period of the first one, which submits it at its end: it was late. main only waits for it. If the
 // first job takes half as long, the second one starts 13.5 ms earlier, or when it did: 66.5 ms to 80.
 func TestLate(t *testing.T) {
@@ -380,7 +412,20 @@ func TestFixedRate(t *testing.T) {
 			t.Errorf("period %d is due at %v, fixed %v; want %v ms", k, u.due, u.fixed, due)
 		}
 	}
-	r.units[2].late, r.units[2].due = false, 37*ms // not at a rate
+	for k := range r.units[1:] { // all are late, and it is known by how much
+		u := &r.units[k+1]
+		u.submitted, u.late, u.fixed = u.start, true, false
+		u.due, u.lateBy = u.submitted, units.Ns(u.start)-units.Ns(10*(k+2)*ms)
+	}
+	if err := reader.fixRates(); err != nil {
+		t.Fatal(err)
+	}
+	for k, due := range []units.MonoNs{10, 20, 30, 40, 50} {
+		if u := &r.units[k]; u.due != due*ms || u.fixed != (k > 0) {
+			t.Errorf("period %d, late as all later ones, is due at %v, fixed %v; want %v ms", k, u.due, u.fixed, due)
+		}
+	}
+	r.units[2].late, r.units[2].due, r.units[2].lateBy = false, 37*ms, 0 // not at a rate
 	for k := range r.units {
 		r.units[k].fixed = false
 	}

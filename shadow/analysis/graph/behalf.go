@@ -109,10 +109,27 @@ func (t *threadOf) ready(s activity.Span) (ready, held units.Ns) {
 	})
 	for ; n < len(t.pieces) && t.pieces[n].From < s.To; n++ {
 		if p := &t.pieces[n]; !p.waits() {
-			of := float64(p.Cut(s).Len()) / float64(p.Len())
-			ready += units.Ns(float64(max(0, p.Len()-p.run)) * of)
-			held += units.Ns(float64(p.held) * of)
+			part := p.Cut(s)
+			ran, others := t.ran(p, part)
+			ready, held = ready+part.Len()-ran, held+others
 		}
 	}
 	return ready, held
+}
+
+// ran is how long the thread was on a CPU in a part of a piece that is no wait, and how long it was ready while threads that are not the program's had
+// the CPUs. Where that is not known, each part has it in the measure of the whole.
+func (t *threadOf) ran(p *piece, part activity.Span) (run, held units.Ns) {
+	if len(t.stays) == 0 {
+		of := float64(part.Len()) / float64(p.Len())
+		return min(units.Ns(float64(p.run)*of), part.Len()), units.Ns(float64(p.held) * of)
+	}
+	n, _ := slices.BinarySearchFunc(t.stays, part.From, func(s activity.Span, from units.MonoNs) int { return cmp.Compare(s.To, from+1) })
+	for ; n < len(t.stays) && t.stays[n].From < part.To; n++ {
+		run += t.stays[n].Cut(part).Len()
+	}
+	if ready := part.Len() - run; ready > 0 {
+		held = units.Ns(float64(p.held) * float64(ready) / float64(p.Len()-p.run))
+	}
+	return run, held
 }

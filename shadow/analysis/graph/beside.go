@@ -49,7 +49,7 @@ func (a *assembly) addBeside(order []uint32) []uint32 {
 	causes := a.causes(order, window)
 	for i, t := range a.rec.beside {
 		t.id = firstBeside + uint32(i)
-		t.pieces = a.besideUnits(t, causes, window)
+		t.pieces, t.stays = a.besideUnits(t, causes, window), nil // where in its new pieces it was on a CPU is not known
 		a.rec.threads[t.id] = t
 		order = append(order, t.id)
 	}

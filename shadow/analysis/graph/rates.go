@@ -14,8 +14,8 @@ const (
 	fewestDue = 3
 )
 
-// fixRates finds when the periods of tasks at a fixed rate were due. The agent records when a period is due that lies in the future as
-// the one before ends; where that is over already, it follows from the others, which are as far apart as each other.
+// fixRates finds when the periods of tasks at a fixed rate were due. Agents of earlier versions record when a period is due only
+// if that lies in the future as the one before ends; where it is over already, it follows from the others, which are as far apart as each other.
 func (r *reader) fixRates() error {
 	for _, of := range r.byTask {
 		if len(of) >= fewestDue {
@@ -28,33 +28,37 @@ func (r *reader) fixRates() error {
 
 func (r *reader) fixRate(of []int) {
 	first, last, late := -1, -1, false
+	dues := make([]units.MonoNs, len(of)) // 0: not known
 	for k, n := range of {
 		u := &r.rec.units[n]
 		switch {
 		case u.due == 0:
 			return
-		case u.late:
-			late = true
-		default:
-			if last = k; first < 0 {
-				first = k
-			}
+		case !u.late:
+			dues[k] = u.due
+		case u.lateBy != 0 && k > 0:
+			dues[k] = u.submitted - units.MonoNs(u.lateBy)
+		}
+		if late = late || u.late; dues[k] == 0 {
+			continue
+		}
+		if last = k; first < 0 {
+			first = k
 		}
 	}
 	if last-first < 1 {
 		return
 	}
-	from, period := r.rec.units[of[first]].due, float64(r.rec.units[of[last]].due-r.rec.units[of[first]].due)/float64(last-first)
-	dueOf := func(k int) units.MonoNs { return from + units.MonoNs(float64(k-first)*period) }
+	period := float64(dues[last]-dues[first]) / float64(last-first)
+	dueOf := func(k int) units.MonoNs { return dues[first] + units.MonoNs(float64(k-first)*period) }
 	off, least, most := units.MonoNs(0), units.MonoNs(-1), units.MonoNs(0) // from the line; between the end of a period and the next one's due time
 	for k, n := range of {
-		u := &r.rec.units[n]
-		if u.late {
+		if dues[k] == 0 {
 			continue
 		}
-		off = max(off, u.due-dueOf(k), dueOf(k)-u.due)
-		if k > 0 {
-			after := u.due - r.rec.units[of[k-1]].end
+		off = max(off, dues[k]-dueOf(k), dueOf(k)-dues[k])
+		if k > 0 && !r.rec.units[n].late {
+			after := dues[k] - r.rec.units[of[k-1]].end
 			if most = max(most, after); least < 0 || after < least {
 				least = after
 			}

@@ -158,7 +158,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		if x.Delay.Measured() {
 			u.due = u.submitted
 			u.submitted -= units.MonoNs(x.Delay)
-			u.late = x.Delay <= clamped
+			u.late, u.lateBy = x.Delay <= clamped, x.Late
 		}
 	}
 	u.executor = r.index.ExecutorOf(x.Thread)
@@ -313,6 +313,7 @@ func (t *threadOf) add(p piece) int {
 			return 0
 		case last.To == p.From && !last.waits() && !p.waits():
 			last.To, last.run = p.To, last.run+p.run
+			t.stays = p.stay(t.stays)
 			return 0
 		case last.To == p.From && last.waits() && last.state == p.state && (last.by == 0 || last.by == p.by): // cut between two parts of the record
 			last.To, last.by = p.To, p.by
@@ -320,7 +321,16 @@ func (t *threadOf) add(p piece) int {
 		}
 	}
 	t.pieces = append(t.pieces, p)
+	t.stays = p.stay(t.stays)
 	return 1
+}
+
+// stay adds the stay on a CPU that a piece is.
+func (p *piece) stay(to []activity.Span) []activity.Span {
+	if p.run == 0 {
+		return to
+	}
+	return append(to, p.Span)
 }
 
 // finish cuts the threads' times at their ends, names executors and drops what is no part of the program.

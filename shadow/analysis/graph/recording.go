@@ -33,6 +33,7 @@ type unitOf struct {
 	submitted  units.MonoNs // 0: not known
 	due        units.MonoNs // if it was to run later
 	late       bool         // it was to run before its submission
+	lateBy     units.Ns     // so long before it; 0: not known
 	fixed      bool         // it is a later period at a fixed rate: due is right even if it is late
 	again      bool         // an earlier unit of the same task submitted it
 	submitter  uint32       // thread; 0: not known
@@ -116,9 +117,10 @@ type threadOf struct {
 	collector bool // it collects garbage while the program runs
 	virtual   bool
 	start     started
-	pieces    []piece        // in order; none: no scheduling record of it
-	units     []int          // indices, by start, the outer one first
-	ends      []units.MonoNs // by units: the latest end so far; nil: nobody has asked
+	pieces    []piece         // in order; none: no scheduling record of it
+	stays     []activity.Span // on CPUs, in order; none: it is not known where in its pieces they are
+	units     []int           // indices, by start, the outer one first
+	ends      []units.MonoNs  // by units: the latest end so far; nil: nobody has asked
 	events    []event
 }
 

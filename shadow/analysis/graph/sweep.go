@@ -4,6 +4,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/wait"
 )
 
 // sweeper goes over the time of a thread.
@@ -208,12 +209,11 @@ func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) 
 	}
 	switch {
 	case !p.waits():
-		// A part of the piece was ready in the measure of the whole.
-		of := float64(length) / float64(p.Len())
-		if held := units.Ns(float64(p.held) * of); held > 0 {
+		run, held := s.t.ran(p, activity.Span{From: s.at, To: end})
+		if held > 0 {
 			s.add(u, stepOf{Step: graph.Step{Kind: graph.Outside, Cause: graph.Machine, Class: class, Len: held}, end: s.at + units.MonoNs(held)})
 		}
-		x.Len = units.Ns(float64(p.run) * of)
+		x.Len = run
 	case end == p.To && s.find(s.t.id, p.From) >= 0:
 		x.Kind, x.Len, x.wait = graph.Await, 0, uint32(s.find(s.t.id, p.From))
 	case p.state == activity.Stalled:
@@ -226,7 +226,7 @@ func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) 
 	}
 	x.Pinned = p.pin
 	if w := p.wait; w != nil && p.waits() {
-		x.Wait = s.b.Wait(graph.Wait{Class: s.b.Classes.Number(w.class), Site: s.b.Sites.Number(w.site), Kind: w.kind, Object: w.object, Lock: w.lock})
+		x.Wait = s.b.Wait(graph.Wait{Class: s.b.Classes.Number(w.class), Site: s.b.Sites.Number(w.site), Kind: w.kind, Object: w.object, Lock: w.lock, Shared: w.kind == "park" && !w.lock && (wait.HoldsElements(w.class) || wait.IsCondition(w.class))})
 	}
 	s.add(u, x)
 }

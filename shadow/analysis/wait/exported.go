@@ -35,7 +35,7 @@ func (n *Namer) Of(r *store.Wait) What {
 // Awaited is the class of what a wait was for. Of a condition of what holds elements, as in ArrayBlockingQueue.take, it is that.
 func (n *Namer) Awaited(r *store.Wait) string {
 	class := n.t.blockers[r.Blocker].Class
-	if isCondition(class) {
+	if IsCondition(class) {
 		if name, _, _ := strings.Cut(n.Of(r).Class, "."); HoldsElements(name) {
 			return name
 		}

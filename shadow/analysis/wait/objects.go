@@ -49,7 +49,7 @@ func (t *tables) byStack(r *store.Wait) string {
 	}
 	switch {
 	case len(frames) == 0:
-	case r.Kind == kindPark && isCondition(class):
+	case r.Kind == kindPark && IsCondition(class):
 		return awaitedIn(frames)
 	case r.Kind == kindPark && r.Blocker == 0:
 		return parkedIn(frames)
@@ -64,7 +64,7 @@ func (t *tables) byStack(r *store.Wait) string {
 // awaitedIn names a condition of java.util.concurrent by the method that the program called: a thread that waits for one
 // of an ArrayBlockingQueue waits in ArrayBlockingQueue.take. Others have the name of the class that waits.
 func awaitedIn(frames []*session.Site) string {
-	await := func(f *session.Site) bool { return isCondition(f.Class) }
+	await := func(f *session.Site) bool { return IsCondition(f.Class) }
 	i := slices.IndexFunc(frames, await)
 	if i < 0 {
 		return ""

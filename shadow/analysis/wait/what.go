@@ -59,7 +59,7 @@ func whatOf(kind, blocker, lock string, seen bool) What {
 	case kindPark:
 		w.For, w.Class = ForSynchronizer, name
 		switch {
-		case isCondition(blocker):
+		case IsCondition(blocker):
 			w.Class = "condition"
 			if lock != "" {
 				w.Class += " of " + Readable(lock)
@@ -77,10 +77,12 @@ func whatOf(kind, blocker, lock string, seen bool) What {
 
 func orNotKnown(name string) string { return cmp.Or(name, "(class not known)") }
 
-func isCondition(class string) bool { return strings.HasSuffix(class, "$ConditionObject") }
+// IsCondition reports whether a class is that of the conditions of the locks of java.util.concurrent.
+func IsCondition(class string) bool { return strings.HasSuffix(class, "$ConditionObject") }
 
 // HoldsElements reports whether a class is named as what holds elements that threads give and take.
 func HoldsElements(class string) bool {
+	class = Readable(class) // SynchronousQueue$TransferStack does, too
 	return strings.HasSuffix(class, "Queue") || strings.HasSuffix(class, "Deque") || strings.HasSuffix(class, "Bag")
 }
 
@@ -119,7 +121,7 @@ func (w *What) partOf(held bool) waiting.Part {
 			return waiting.Lock
 		}
 	case ForSynchronizer:
-		if name, _, _ := strings.Cut(w.Class, " "); held || !isCondition(w.Blocker) && locks[name] {
+		if name, _, _ := strings.Cut(w.Class, " "); held || !IsCondition(w.Blocker) && locks[name] {
 			return waiting.Lock
 		}
 	}

@@ -26,8 +26,12 @@ func deriveExecution(r *store.Execution, x *wire.Execution, c *clock, _ nsPerTic
 	r.WallNs, r.SelfWallNs, r.SelfCPUNs = units.NotMeasured, units.NotMeasured, units.NotMeasured
 	if x.Submitted != 0 && x.Submitted <= x.Start {
 		r.SubmittedNs = c.mono(x.Submitted)
-		if x.Submitted < x.Due && x.Due <= x.Start {
+		switch {
+		case x.Due == 0 || x.Due > x.Start:
+		case x.Submitted < x.Due:
 			r.DueNs = c.mono(x.Due)
+		default: // since then it is due at once, which is a delay of the least there is
+			r.DueNs, r.DueBeforeNs = r.SubmittedNs+1, c.mono(x.Due)
 		}
 	}
 	if x.End != wire.NoEnd {

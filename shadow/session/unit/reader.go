@@ -273,6 +273,9 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 	if i < len(c.DelayNs) {
 		e.Delay = c.DelayNs[i]
 	}
+	if i < len(c.LateNs) && c.LateNs[i].Measured() {
+		e.Late = c.LateNs[i]
+	}
 	e.Submitted = e.Queue.Measured()
 	if r := u.roles.Get(e.Class); r != nil {
 		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
