@@ -85,6 +85,7 @@ func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsit
 		{"units", func() error { return u.Each(func(x *unit.Unit) error { a.unit(x); return nil }) }},
 		{"summaries", a.addSummaries},
 		{"executions", a.depths},
+		{"waits", func() error { _, err := s.WaitContexts(); return err }}, // damage is an error here; of the account it is only why there is none
 	} {
 		if err := step.read(); err != nil {
 			return nil, fmt.Errorf("reading the %s of session %s: %w", step.what, s.Manifest.Session, err)
