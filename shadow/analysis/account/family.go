@@ -1,7 +1,9 @@
 package account
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
@@ -76,46 +78,39 @@ const mostlyIdle = 0.5
 
 // uneven says that most units are bound to one executor of a family while the others are mostly idle; "": they are not.
 func (s *Session) uneven(executor uint32) (happened, remedy string) {
-	list, most, longest := s.ofFamily(executor), executor, units.Ns(-1)
-	for _, e := range list {
-		if n := s.busy(e, 0, s.LengthNs); n > longest {
-			most, longest = e, n
-		}
+	list := s.ofFamily(executor)
+	if len(list) < 2 {
+		return "", ""
 	}
-	from, to := s.open(most)
-	busy, workers := units.Ns(0), s.workersOf(executor)-s.count(most)
-	for _, e := range list {
+	busy := map[uint32]units.Ns{}
+	s.each(executor, func(e uint32, start, end units.Ns) { busy[e] += end - start })
+	most := slices.MaxFunc(list, func(x, y uint32) int { return cmp.Compare(busy[x], busy[y]) })
+	from, to := s.LengthNs, units.Ns(0) // from when to when it has units
+	s.each(executor, func(e uint32, start, end units.Ns) {
+		if e == most {
+			from, to = min(from, start), max(to, end)
+		}
+	})
+	others, workers := units.Ns(0), s.workersOf(executor)-s.count(most)
+	s.each(executor, func(e uint32, start, end units.Ns) {
 		if e != most {
-			busy += s.busy(e, from, to)
+			others += max(0, min(to, end)-max(from, start))
 		}
-	}
-	idle := 1 - share(busy, units.Ns(workers)*(to-from))
-	if len(list) < 2 || workers <= 0 || idle < mostlyIdle {
+	})
+	idle := 1 - share(others, units.Ns(workers)*(to-from))
+	if workers <= 0 || idle < mostlyIdle {
 		return "", ""
 	}
 	return fmt.Sprintf("A unit is bound to one of these executors: while %s has units, the others are idle for %s of the time.", s.executor(most), units.FormatPercent(idle)),
 		fmt.Sprintf("Hand the units over more evenly, as by another key, or to one executor with %d workers, if they need not stay in order or apart.", s.workersOf(executor))
 }
 
-// open is from when to when an executor has units, in its queue or running.
-func (s *Session) open(executor uint32) (from, to units.Ns) {
-	from = s.LengthNs
-	s.each(executor, func(start, end units.Ns) { from, to = min(from, start), max(to, end) })
-	return from, to
-}
-
-// busy is how long the workers of an executor ran units between two moments, summed.
-func (s *Session) busy(executor uint32, from, to units.Ns) (sum units.Ns) {
-	s.each(executor, func(start, end units.Ns) { sum += max(0, min(to, end)-max(from, start)) })
-	return sum
-}
-
-// each calls f for each unit that an executor ran.
-func (s *Session) each(executor uint32, f func(start, end units.Ns)) {
-	g := s.graph.Graph
+// each calls f for each unit that an executor of a family ran.
+func (s *Session) each(executor uint32, f func(executor uint32, start, end units.Ns)) {
+	g, first := s.graph.Graph, s.family(executor)
 	for i := range g.Units {
-		if start := s.graph.Recorded.Start[i].At; g.Units[i].Executor == executor && start != graph.Never {
-			f(start, g.Finish(s.graph.Recorded, i))
+		if start, e := s.graph.Recorded.Start[i].At, g.Units[i].Executor; e != 0 && start != graph.Never && s.family(e) == first {
+			f(e, start, g.Finish(s.graph.Recorded, i))
 		}
 	}
 }

@@ -95,62 +95,94 @@ func skip(steps []stepOf, causes ...graph.Cause) {
 	}
 }
 
-// Sleeps in a row at one place are polls from so many of them, if the unit computes for at most this share of them in between. At a place where
-// a unit has polled once, fewer do.
+// Sleeps in a row at one place are polls if the unit computes for at most mostComputed of them in between, and if it is unlikely that each row ended by chance
+// just after the unit that it seems to be for: of n sleeps the last one is as likely as any other.
 const (
-	leastPolls   = 3
 	mostComputed = 0.1
+	mostChance   = 0.05
 )
 
+// row is some sleeps at one place.
+type row struct {
+	from, last int     // steps
+	child      *unitOf // whose end it may be for; nil: none
+	sleeps     int
+}
+
 // sleepPolls makes the last of some sleeps in a row a join, and the others polls: those of a unit that, in between, does nothing for others and hardly
-// computes, and that goes on after the first sleep in which the end of a unit falls that it submitted before. children are those that it submitted, by their ends.
+// computes, and that always goes on after the first sleep in which the end of a unit falls that it submitted before. children are those that it submitted, by
+// their ends.
 func (a *assembly) sleepPolls(n int, children []int) {
-	places := map[uint32]bool{}
-	if len(children) > 0 {
-		a.sleepPollsAt(n, children, places)
+	if len(children) == 0 {
+		return
 	}
-	if len(places) > 0 {
-		a.sleepPollsAt(n, children, places)
+	rows, chance := map[uint32][]row{}, map[uint32]float64{} // by place
+	for from := 0; from < len(a.steps[n]); from++ {
+		if !a.sleeps(&a.steps[n][from]) {
+			continue
+		}
+		x, open := a.row(n, from, children)
+		place := a.steps[n][from].Wait
+		switch _, known := chance[place]; {
+		case x.child == nil && open: // it did not wait for it
+			chance[place] = 2
+		case !known:
+			chance[place] = 1
+		}
+		if x.child != nil {
+			rows[place], chance[place] = append(rows[place], x), chance[place]/float64(x.sleeps)
+		}
+		from = x.last
+	}
+	for place, list := range rows {
+		if chance[place] > mostChance {
+			continue
+		}
+		for _, x := range list {
+			a.polled(n, x)
+		}
 	}
 }
 
-func (a *assembly) sleepPollsAt(n int, children []int, places map[uint32]bool) {
-	steps := a.steps[n]
-	for from := 0; from < len(steps); from++ {
-		if !a.sleeps(&steps[from]) {
-			continue
+// polled makes a row of sleeps wait for a unit's end.
+func (a *assembly) polled(n int, of row) {
+	steps, child := a.steps[n], of.child
+	for k := of.from; k < of.last; k++ {
+		if x := &steps[k]; a.sleeps(x) {
+			x.Cause, x.Len, x.On = graph.Poll, 0, child.at
 		}
-		last, count, computed, before := from, 0, units.Ns(0), units.Ns(0)              // before: computed before the last sleep
-		begin, since, slept := a.rec.units[a.of[n]].start, units.MonoNs(0), units.Ns(0) // of the last sleep
-		if from > 0 {
-			begin = steps[from-1].end
-		}
-		first, at := begin, begin
-		for k := from; k < len(steps); k++ {
-			x := &steps[k]
-			switch {
-			case a.sleeps(x) && x.Wait == steps[from].Wait:
-				last, count, since, slept, before = k, count+1, at, slept+units.Ns(x.end-at), computed
-			case x.Kind == graph.Compute:
-				computed += x.Len
-			case x.Kind == graph.Outside && (x.Cause == graph.Machine || x.Cause == graph.Collector):
-			default:
-				k = len(steps)
-			}
-			at = x.end
-		}
-		if child := a.polledFor(children, first, since, steps[last].end); child != nil && (count >= leastPolls || places[steps[from].Wait]) && float64(before) <= mostComputed*float64(slept) {
-			for k := from; k < last; k++ {
-				if x := &steps[k]; a.sleeps(x) {
-					x.Cause, x.Len, x.On = graph.Poll, 0, child.at
-				}
-			}
-			x := &steps[last]
-			places[x.Wait] = true
-			x.Kind, x.Cause, x.On, x.by, x.Len = graph.Join, 0, child.at-1, child.last, units.Ns(x.end-child.end)
-		}
-		from = last
 	}
+	x := &steps[of.last]
+	x.Kind, x.Cause, x.On, x.by, x.Len = graph.Join, 0, child.at-1, child.last, units.Ns(x.end-child.end)
+}
+
+// row are the sleeps in a row from a step on; open: a unit that was submitted before had not ended when it began, and did so not in the last sleep.
+func (a *assembly) row(n, from int, children []int) (x row, open bool) {
+	steps := a.steps[n]
+	first := a.rec.units[a.of[n]].start
+	if from > 0 {
+		first = steps[from-1].end
+	}
+	x.from, x.last = from, from
+	at, since, slept := first, first, units.Ns(0) // since: the last sleep
+	computed, before := units.Ns(0), units.Ns(0)  // before: until the last sleep
+	for k := from; k < len(steps); k++ {
+		switch s := &steps[k]; {
+		case a.sleeps(s) && s.Wait == steps[from].Wait:
+			x.last, x.sleeps, since, slept, before = k, x.sleeps+1, at, slept+units.Ns(s.end-at), computed
+		case s.Kind == graph.Compute:
+			computed += s.Len
+		case s.Kind == graph.Outside && (s.Cause == graph.Machine || s.Cause == graph.Collector):
+		default:
+			k = len(steps) - 1
+		}
+		at = steps[k].end
+	}
+	child, open := a.polledFor(children, first, since, steps[x.last].end)
+	if float64(before) <= mostComputed*float64(slept) {
+		x.child = child
+	}
+	return x, open
 }
 
 func (a *assembly) sleeps(x *stepOf) bool {
@@ -158,24 +190,26 @@ func (a *assembly) sleeps(x *stepOf) bool {
 }
 
 // polledFor is the unit for whose end somebody slept again and again: it was submitted before, ended within the last sleep, and of the others none ended since the
-// first sleep, or all had ended. nil: there is none.
-func (a *assembly) polledFor(children []int, first, since, end units.MonoNs) (child *unitOf) {
-	others, open := false, false
+// first sleep, or all had ended. nil: there is none. open: one had not ended when the first sleep began.
+func (a *assembly) polledFor(children []int, first, since, end units.MonoNs) (child *unitOf, open bool) {
+	others, later := false, false
 	for _, i := range children {
 		u := &a.rec.units[i]
 		switch {
 		case u.submitted > first || u.end <= first:
+			continue
 		case u.end > end:
-			open = true
+			later = true
 		case u.end > since:
 			others = others || child != nil
 			child = u
 		default:
 			others = true
 		}
+		open = true
 	}
-	if child == nil || child.at == 0 || !child.last.known || open && others {
-		return nil
+	if child == nil || child.at == 0 || !child.last.known || later && others {
+		return nil, open
 	}
-	return child
+	return child, open
 }

@@ -248,22 +248,22 @@ func TestPolls(t *testing.T) {
 	}
 }
 
-// sleeper submits a job at 1 ms, which a worker computes from 1 ms to jobEnds, and sleeps for 20 ms at a time, with 1 ms between, from 1 ms to 84 ms.
+// sleeper submits a job at 1 ms, which a worker computes from 1 ms to jobEnds, and sleeps for 20 ms at a time, with 1 ms between, 24 times, from 1 ms to 504 ms.
 func sleeper(jobEnds units.MonoNs) *recording {
-	r := &recording{Span: activity.Span{From: 0, To: 90 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
+	r := &recording{Span: activity.Span{From: 0, To: 510 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
 	r.units = []unitOf{{id: 1, class: "Job", thread: 2, start: 1 * ms, end: jobEnds * ms, submitted: 1 * ms, submitter: 1, executor: 5}}
 	main := &threadOf{id: 1, name: "main", pieces: []piece{run(0, 1)}}
-	for at := units.MonoNs(1); at < 84; at += 21 {
+	for at := units.MonoNs(1); at < 504; at += 21 {
 		p := awaits(at, at+20, activity.Sleeping, 0, "")
 		p.wait = &waitInfo{site: "Main.main:5", kind: "sleep"}
 		main.pieces = append(main.pieces, p, run(at+20, at+21))
 	}
-	main.pieces = append(main.pieces, run(85, 90))
+	main.pieces = append(main.pieces, run(505, 510))
 	r.threads = map[uint32]*threadOf{1: main, 2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(0, 1, activity.Futex, 1, ""), run(1, jobEnds)}}}
 	return r
 }
 
-// TestSleepPolls: main sleeps four times in a row. If the job ends in the last of the sleeps, main polled for its end, and goes on that much too late.
+// TestSleepPolls: main sleeps 24 times in a row. If the job ends in the last of the sleeps, main polled for its end, and goes on that much too late.
 func TestSleepPolls(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -271,14 +271,16 @@ func TestSleepPolls(t *testing.T) {
 		change  func(*recording)
 		late    units.Ns // -1: it does not poll
 	}{
-		{"the end is in the last sleep", 70, nil, 14 * ms},
+		{"the end is in the last sleep", 490, nil, 14 * ms},
 		{"the end is before", 50, nil, -1},
-		{"the end is after all", 86, nil, -1},
-		{"the job is none of its own", 70, func(r *recording) { r.units[0].submitter = 7 }, -1},
-		{"it sleeps at two places", 70, func(r *recording) { r.threads[1].pieces[5].wait.site = "Main.main:6" }, -1},
-		{"it computes in between", 70, func(r *recording) {
-			r.threads[1].pieces[1].wait.kind, r.threads[1].pieces[2] = "sleep", run(21, 22)
-			r.threads[1].pieces[3] = run(22, 42)
+		{"the end is after all", 506, nil, -1},
+		{"the job is none of its own", 490, func(r *recording) { r.units[0].submitter = 7 }, -1},
+		{"it sleeps at two places", 490, func(r *recording) { r.threads[1].pieces[25].wait.site = "Main.main:6" }, -1},
+		{"it computes in between", 490, func(r *recording) {
+			for i := 1; i < 48; i += 4 {
+				p := &r.threads[1].pieces[i]
+				*p = run(p.From/ms, p.To/ms)
+			}
 		}, -1},
 	} {
 		r := sleeper(c.jobEnds)
@@ -300,7 +302,7 @@ func TestSleepPolls(t *testing.T) {
 				}
 			}
 		}
-		if late != c.late || c.late >= 0 && polls != 3 || c.late < 0 && polls != 0 {
+		if late != c.late || c.late >= 0 && polls != 23 || c.late < 0 && polls != 0 {
 			t.Errorf("%s: %v late after %d polls, want %v", c.name, late, polls, c.late)
 		}
 		if p, err := g.Predict(replay.Change{Told: true}); c.late >= 0 && (err != nil || p.Why != nil || p.Recorded-p.Expected() < 13*ms || p.Recorded-p.Expected() > 16*ms) {
