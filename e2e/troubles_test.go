@@ -13,7 +13,7 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// trouble is a program of examples/troubles: a public report of a slow program, written anew, and what must be said of it.
+// trouble is a program of examples/troubles: a public report of a slow program as a small one, and what must be said of it.
 type trouble struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`

@@ -21,7 +21,7 @@ type Change struct {
 	FIFO   map[uint32]bool // an executor gives its workers the oldest unit first
 	Pauses map[uint32]bool // collections for a reason: nobody waits for them
 	Unpin  bool            // units never keep their workers while they wait
-	Told   bool            // who polls for the end of a unit goes on when it ends
+	Told   bool            // who polls for the end of a unit continues when it ends
 	CPUs   int             // 0: as they were
 }
 

@@ -47,7 +47,7 @@ type Execution struct {
 	Work         Work
 	Queue        units.Ns // start less the latest submission, or less the due time if that is later, or NotMeasured
 	Delay        units.Ns // due time less that submission, or NotMeasured
-	Late         units.Ns // that submission less the due time before it; 0: it was not, or is not known
+	Late         units.Ns // how long before that submission it was due; 0: it was not, or is not known
 }
 
 // MaxMetrics is how many metrics a unit has room for: wall and CPU time and

@@ -17,7 +17,7 @@ var KindSets = []KindSet{
 		{"ContextSubmission", "SA_CONTEXT_SUBMISSION", "submission by the program, not inside another"},
 		{"ContextExecution", "SA_CONTEXT_EXECUTION", "execution"},
 		{"ContextWait", "SA_CONTEXT_WAIT", "long wait"},
-		{"ContextAllocation", "SA_CONTEXT_ALLOCATION", "allocation of an object, of one in so many bytes"},
+		{"ContextAllocation", "SA_CONTEXT_ALLOCATION", "allocation of a sampled object"},
 	}},
 	{Name: "WaitKind", Of: "a thread waits for", Doc: "WaitKind says how a thread waited.", Kinds: []Kind{
 		{"WaitMonitor", "SA_WAIT_FOR_MONITOR", "for a synchronized block or method"},

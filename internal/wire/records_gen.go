@@ -100,7 +100,7 @@ const (
 	ContextSubmission                    // submission by the program, not inside another
 	ContextExecution                     // execution
 	ContextWait                          // long wait
-	ContextAllocation                    // allocation of an object, of one in so many bytes
+	ContextAllocation                    // allocation of a sampled object
 	NumContextKinds
 )
 

@@ -82,7 +82,7 @@ enum {
     SA_CONTEXT_SUBMISSION = 1, /* submission by the program, not inside another */
     SA_CONTEXT_EXECUTION = 2, /* execution */
     SA_CONTEXT_WAIT = 3, /* long wait */
-    SA_CONTEXT_ALLOCATION = 4, /* allocation of an object, of one in so many bytes */
+    SA_CONTEXT_ALLOCATION = 4, /* allocation of a sampled object */
 };
 
 /* what a thread waits for; equal to wire.WaitKind */

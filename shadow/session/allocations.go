@@ -19,7 +19,7 @@ type Allocation struct {
 }
 
 // Allocations are estimates of what was allocated where, by a sample of about one object in 2 MB (JEP 331): n samples have a relative
-// standard error of 1/sqrt(n). Sessions of older agents, and those with allocations=false, have none.
+// standard error of 1/sqrt(n). Sessions of older agents, and those with allocations=false, do not have them.
 func (s *Session) Allocations() ([]Allocation, error) {
 	frames, err := s.frames()
 	if err != nil {

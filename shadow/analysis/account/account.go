@@ -245,7 +245,7 @@ func withArticle(name string) string {
 }
 
 // holders reports whether a unit in a frame waits for what others have: a lock, a permit or, as of a pool of connections, an element of a queue
-// that units of its class give back, or nobody does and it is no thread of its own, as a consumer is. Of other queues the elements are work.
+// that units of its class give back, or that nobody does, if it is not a thread of its own, as a consumer is. The elements of other queues are work.
 func (s *Session) holders(f account.Frame) bool {
 	if f.State != account.Lock && f.State != account.Handed || int(f.On) >= len(s.account.Places) {
 		return false

@@ -426,3 +426,24 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestVictim: an obstacle is about a class of which it is much of the time, not about one that waits longer for it in sum, which is little of its own time.
+func TestVictim(t *testing.T) {
+	a := accountOf(t, func(p *program) {
+		e := p.Executor(model.Executor{Name: "pool", Workers: 1})
+		p.sleep(p.unit("Slow", e, "w"), 90*ms)
+		var quick uint32
+		for range 12 {
+			quick = p.unit("Quick", e, "w")
+			p.Compute(quick, ms)
+		}
+		for i := range 20 {
+			u := p.unit("Long", 0, fmt.Sprint("t", i))
+			p.Do(u, model.Join, quick)
+			p.sleep(u, 1500*ms)
+		}
+	})
+	if len(a.Obstacles) == 0 || a.Obstacles[0].Victim != "Quick" || a.Obstacles[0].Share < 0.8 {
+		t.Errorf("%+v", a.Obstacles)
+	}
+}

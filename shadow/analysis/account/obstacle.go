@@ -338,7 +338,11 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 	o.Score = max(o.Score, part*min(1, progress))
 	name := s.graph.Classes[c.Class]
 	ns := units.Ns(part * float64(c.Response))
-	if ns <= o.Ns {
+	larger := ns > o.Ns
+	if much := part >= leastShare; o.Victim != "" && much != (o.Share >= leastShare) { // a small part of a large class is not what it is about
+		larger = much
+	}
+	if !larger {
 		if part >= leastShare {
 			o.Others = append(o.Others, name)
 		}

@@ -122,7 +122,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "Run what waits on a pool: of a CompletableFuture, the stages after it by their Async forms with an executor (thenApplyAsync); of an event loop, what a handler waits for."
 	case Polling:
 		o.Title = fmt.Sprintf("%s polls for the end of units that it submitted, and sleeps%s in between", holder, s.at(why.place-1))
-		o.Happened = "It goes on when a sleep ends, some time after they have. " + of
+		o.Happened = "It continues when a sleep ends, some time after they have. " + of
 		o.Remedy = "Wait for the end itself: Future.get(), Thread.join(), a CountDownLatch, or a stage of a CompletableFuture. A shorter sleep costs CPU time instead."
 	case Crowded:
 		w := s.work(o.why.victim)

@@ -72,7 +72,7 @@ func (c *AllocatedClass) detail() string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// ThreadLocals is that threads which run one task each make the values of thread locals anew for it.
+// ThreadLocals is that threads which run one task each make new values of thread locals for it.
 type ThreadLocals struct {
 	AllocatedClass
 }

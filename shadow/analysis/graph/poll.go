@@ -110,7 +110,7 @@ type row struct {
 }
 
 // sleepPolls makes the last of some sleeps in a row a join, and the others polls: those of a unit that, in between, does nothing for others and hardly
-// computes, and that always goes on after the first sleep in which the end of a unit falls that it submitted before. children are those that it submitted, by
+// computes, and that always continues after the first sleep in which the end of a unit falls that it submitted before. children are those that it submitted, by
 // their ends.
 func (a *assembly) sleepPolls(n int, children []int) {
 	if len(children) == 0 {

@@ -33,7 +33,7 @@ type unitOf struct {
 	submitted  units.MonoNs // 0: not known
 	due        units.MonoNs // if it was to run later
 	late       bool         // it was to run before its submission
-	lateBy     units.Ns     // so long before it; 0: not known
+	lateBy     units.Ns     // how long before it; 0: not known
 	fixed      bool         // it is a later period at a fixed rate: due is right even if it is late
 	again      bool         // an earlier unit of the same task submitted it
 	submitter  uint32       // thread; 0: not known

@@ -25,7 +25,7 @@ const (
 	lookEvery  = 10 * time.Second
 	lookRest   = 9
 	lookSpan   = units.Ns(30 * second)
-	storedLate = 30 * second // at most, after it happened, as a rule
+	storedLate = 30 * second // after it happened, mostly
 	lookBack   = 512         // batches before, in which units may have been submitted
 	mostLooked = 200_000     // executions: of more, a shorter time is looked at
 	mostRead   = 10 * mostLooked
