@@ -25,7 +25,7 @@ func compile(t testing.TB, flags []string, sources ...string) (program string) {
 		return !strings.HasPrefix(flag, "-I") // else its -O2 would win over the test's own level
 	})
 	args := slices.Concat([]string{"-std=gnu11", "-D_GNU_SOURCE", "-g1", "-Wall", "-Wextra", "-Werror", "-pthread"}, flags,
-		headers, sources, []string{"-ldl"})
+		headers, sources, []string{"-ldl", "-lm"})
 	cache := programs(t)
 	program = filepath.Join(cache, programKey(t, args))
 	if _, err := os.Stat(program); err == nil {

@@ -45,5 +45,5 @@ void sa_allocations_event(jvmtiEventMode mode) {
     if (mode == JVMTI_ENABLE && !possible && sa.config.allocations) sa_allocations_prepare(); /* an earlier session did not ask for it */
     if (!possible) return;
     bool on = mode == JVMTI_ENABLE && sa.config.allocations && (*sa.jvmti)->SetHeapSamplingInterval(sa.jvmti, ALLOCATION_INTERVAL) == JVMTI_ERROR_NONE;
-    sa_set_event(on ? JVMTI_ENABLE : JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
+    (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
 }
