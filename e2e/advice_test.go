@@ -26,7 +26,9 @@ type defect struct {
 	atOnce bool
 	quick  bool // in every test; the others burn processor time, and want STACKAGENT_E2E=full
 	// alone: not found where others want the processors much, as what it shows by is then theirs.
-	alone   bool
+	alone bool
+	// auto: it is recorded as by default, as a record of each of very many tasks takes longer than what is found.
+	auto    bool
 	noTime  bool // mending it is not about time
 	same    bool // mended it takes as long
 	unknown bool // there must be no prediction of what mending it gains
@@ -75,7 +77,7 @@ func (d defect) fixedNames() []string {
 var noDelay = []string{"-Dsun.net.httpserver.nodelay=true"}
 
 var defects = []defect{
-	{name: "fine-grained", atOnce: true, quick: true, rarely: true},
+	{name: "fine-grained", auto: true, atOnce: true, quick: true, rarely: true},
 	{name: "never-executed", atOnce: true, quick: true, noTime: true},
 	{name: "good", quick: true, none: true},
 	{name: "client", quick: true, none: true},
@@ -237,7 +239,9 @@ func wantAdvice(t *testing.T, jdk testjvm.JDK, d defect, want []string, args ...
 func profileDefect(t *testing.T, jdk testjvm.JDK, d defect, record func(testjvm.Command, testing.TB) testjvm.Profile, args ...string) testjvm.Profile {
 	t.Helper()
 	c := d.source(t).Command(t, jdk)
-	c.Args, c.Agent = args, []string{"--detail", "all"}
+	if c.Args = args; !d.auto {
+		c.Agent = []string{"--detail", "all"}
+	}
 	c.VM = append(c.VM, d.options(args)...)
 	p := record(c, t)
 	if !d.atOnce {

@@ -86,6 +86,7 @@ func troubles(t *testing.T) (all []trouble) {
 
 // TestTroublesTable: each program has a row, and no mode may be left without something that must or must not be said.
 func TestTroublesTable(t *testing.T) {
+	testjvm.Shared(t)
 	quick, named := 0, []string{}
 	for _, x := range troubles(t) {
 		if x.Quick {
