@@ -385,6 +385,25 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+// TestOneAfterTheOther: an executor that is used when another one of the same line is no longer could not have done its work.
+func TestOneAfterTheOther(t *testing.T) {
+	a := accountOf(t, func(p *program) {
+		for i := range 2 {
+			e := p.Executor(model.Executor{Name: fmt.Sprint("pool-", i), Workers: 1 + i})
+			p.given[e] = &session.Executor{Class: "java.util.concurrent.ThreadPoolExecutor", File: "Main.java", Line: 9}
+			var last uint32
+			for range 20 {
+				last = p.unit("Job", e, fmt.Sprint("w", i))
+				p.Compute(last, 5*ms)
+			}
+			p.Do(p.main, model.Join, last)
+		}
+	})
+	if kinds(a) != "few-workers" || !strings.HasPrefix(a.Obstacles[0].Title, "pool-0") {
+		t.Errorf("%q: %+v", kinds(a), a.Obstacles)
+	}
+}
+
 // TestFigures: the parts are of the response time, and the shares add up to all of it; bodies of threads count where they are named.
 func TestFigures(t *testing.T) {
 	a := accountOf(t, func(p *program) {

@@ -17,22 +17,47 @@ type maker struct {
 	units       uint32
 }
 
-// readFamilies finds the executors that one line of the program makes.
+// life is from the first unit of an executor to its last one.
+type life struct {
+	executor uint32
+	from, to units.Ns
+}
+
+// readFamilies finds the executors that one line of the program makes and that are in use at the same time: one after the other, they do not share
+// what there is to do.
 func (s *Session) readFamilies() {
 	s.readWork()
-	first := map[maker]uint32{}
+	lives := make([]life, len(s.graph.Executors))
+	for i := range s.graph.Graph.Units {
+		start := s.graph.Recorded.Start[i].At
+		if x := &lives[s.graph.Graph.Units[i].Executor]; start != graph.Never {
+			if end := s.graph.Graph.Finish(s.graph.Recorded, i); x.to == 0 {
+				x.from, x.to = start, end
+			} else {
+				x.from, x.to = min(x.from, start), max(x.to, end)
+			}
+		}
+	}
+	for n := range lives {
+		lives[n].executor = uint32(n)
+	}
+	slices.SortStableFunc(lives, func(x, y life) int { return cmp.Compare(x.from, y.from) })
+	latest := map[maker]*life{} // the first executor of the latest family, and until when one of it is in use
 	s.families, s.members = map[uint32]uint32{}, map[uint32][]uint32{}
-	for n := range s.graph.Executors {
-		e := s.graph.Given[uint32(n)]
+	for _, x := range lives {
+		e := s.graph.Given[x.executor]
 		if e == nil || e.Line == 0 {
 			continue
 		}
-		m := maker{e.Class, e.File, e.Line, s.mostRun[uint32(n)]}
-		if _, known := first[m]; !known {
-			first[m] = uint32(n)
+		m := maker{e.Class, e.File, e.Line, s.mostRun[x.executor]}
+		of := latest[m]
+		if of == nil || x.from >= of.to {
+			of = &life{x.executor, x.from, x.to}
+			latest[m] = of
 		}
-		s.families[uint32(n)] = first[m]
-		s.members[first[m]] = append(s.members[first[m]], uint32(n))
+		of.to = max(of.to, x.to)
+		s.families[x.executor] = of.executor
+		s.members[of.executor] = append(s.members[of.executor], x.executor)
 	}
 }
 
