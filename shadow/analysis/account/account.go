@@ -28,6 +28,7 @@ type Session struct {
 	graph   *sessiongraph.Session
 	account *account.Account
 	works   map[uint32]*work  // by class; nil: not read yet
+	bodies  map[uint32]bool   // classes of units that are bodies of threads
 	placeOf map[string]uint32 // by name: the first place of this name
 	serves  map[uint32]bool   // classes of which all units are threads that serve others
 	mostRun map[uint32]uint32 // by executor: the class of which it runs most units
@@ -84,6 +85,7 @@ func Of(g *sessiongraph.Session) *Session {
 			bodies[u.Class] = true
 		}
 	}
+	s.bodies = bodies
 	for i := range s.account.Classes {
 		s.Classes = append(s.Classes, s.class(&s.account.Classes[i], bodies))
 	}

@@ -262,8 +262,11 @@ const (
 	longWait  = 10
 )
 
-// isSmall reports whether a class does little work and its units take much longer than that.
+// isSmall reports whether a class does little work and its units take much longer than that. The body of a thread does not take long: it is there.
 func (s *Session) isSmall(c *account.Class) bool {
+	if s.bodies[c.Class] {
+		return false
+	}
 	s.readWork()
 	all := units.Ns(0)
 	for _, w := range s.works {
