@@ -1,4 +1,4 @@
-/* Which tasks allocate how much: of about one object in ALLOCATION_INTERVAL bytes the JVM tells where it is allocated (JEP 331). */
+/* Which tasks allocate how much: the JVM takes about one object in ALLOCATION_INTERVAL bytes as a sample, and calls the agent where it is allocated (JEP 331). */
 #include <math.h>
 
 #include "class.h"

@@ -76,7 +76,7 @@ func TestRunMarker(t *testing.T) {
 	}
 }
 
-// TestNoMarker: what is no expression, or begins iterations that nothing ends, is wrong usage.
+// TestNoMarker: a text that is not an expression, or one that begins iterations that nothing ends, is wrong usage.
 func TestNoMarker(t *testing.T) {
 	for _, args := range [][]string{{"--marker", "("}, {"--marker-begin", "x"}, {"--marker", "x", "--marker-begin", "["}} {
 		code, _, errs := shadow(t, nil, append(append([]string{"run"}, args...), "--", "true")...)

@@ -120,7 +120,7 @@ func printedForms() map[string][]form {
 func schemaOf(verb string, forms []form) (*jsonschema.Schema, []string, error) {
 	among := advice.Evidences
 	if verb != "stats" {
-		among = nil // what others print of findings has none
+		among = nil // findings that others print do not have it
 	}
 	g := &schemagen.Generator{Source: sources, Unions: []schemagen.Union{{Of: reflect.TypeFor[advice.Evidence](), Among: among}}}
 	top := &jsonschema.Schema{Schema: schemagen.Draft, Title: "shadow " + verb + " --format json"}

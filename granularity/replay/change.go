@@ -21,7 +21,7 @@ type Change struct {
 	FIFO   map[uint32]bool // an executor gives its workers the oldest unit first
 	Pauses map[uint32]bool // collections for a reason: nobody waits for them
 	Unpin  bool            // units never keep their workers while they wait
-	Told   bool            // who polls for the end of a unit continues when it ends
+	Prompt bool            // who polls for the end of a unit continues when it ends
 	CPUs   int             // 0: as they were
 }
 
@@ -41,7 +41,7 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 	for i := range out.Steps {
 		s := &out.Steps[i]
 		s.Pinned = s.Pinned && !c.Unpin
-		if c.Told && s.Kind == graph.Join && s.Wait != 0 && g.Waits[s.Wait].Kind == "sleep" {
+		if c.Prompt && s.Kind == graph.Join && s.Wait != 0 && g.Waits[s.Wait].Kind == "sleep" {
 			s.Len = 0
 		}
 		if s.Kind == graph.Outside && s.Cause == graph.Collector && c.Pauses[s.On] {

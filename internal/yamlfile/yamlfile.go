@@ -18,7 +18,7 @@ import (
 // ErrEmpty is a file without a document.
 var ErrEmpty = errors.New("it is empty")
 
-// Document is the one document of a file of at most so many bytes.
+// Document is the one document of a file of at most that many bytes.
 func Document(data []byte, most int) (*yaml.Node, error) {
 	if len(data) > most {
 		return nil, fmt.Errorf("larger than %d bytes", most)
@@ -56,7 +56,7 @@ func Fields(n *yaml.Node, what string, setters map[string]Setter) error {
 		switch {
 		case key.Kind != yaml.ScalarNode || set == nil:
 			name := text.Cut(text.OneLine(key.Value), 40)
-			return At(key, "%q is no key of a %s%s", name, what, text.DidYouMean(name, slices.Sorted(maps.Keys(setters))))
+			return At(key, "%q is not a key of a %s%s", name, what, text.DidYouMean(name, slices.Sorted(maps.Keys(setters))))
 		case seen[key.Value]:
 			return At(key, "%s: is there twice", key.Value)
 		}
@@ -68,7 +68,7 @@ func Fields(n *yaml.Node, what string, setters map[string]Setter) error {
 	return nil
 }
 
-// Scalar is the text of a value of at most so many bytes, without characters that act on a terminal.
+// Scalar is the text of a value, whose length is bounded, without characters that act on a terminal.
 func Scalar(n *yaml.Node, most int) (string, error) {
 	switch {
 	case n.Kind == yaml.AliasNode:

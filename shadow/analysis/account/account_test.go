@@ -369,7 +369,7 @@ func TestBoundByAnother(t *testing.T) {
 	}
 }
 
-// TestOneLine: executors that one line makes for units of different classes are no family: units of one are not meant for the other.
+// TestOneLine: executors that one line makes for units of different classes are not a family: units of one are not meant for the other.
 func TestOneLine(t *testing.T) {
 	for class, want := range map[string]string{"Scan": "one-of-many", "Request": "few-workers"} {
 		a := accountOf(t, func(p *program) {

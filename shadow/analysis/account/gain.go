@@ -168,7 +168,7 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		}
 		return replay.Change{Free: free}, "if nobody waits for it", nil
 	case Polling:
-		return replay.Change{Told: true}, "if it continues when they end", nil
+		return replay.Change{Prompt: true}, "if it continues when they end", nil
 	case DoesNotSplit:
 		return replay.Change{}, "", errParts
 	case Collection:

@@ -38,7 +38,7 @@ func (s *Session) size(executor uint32) (happened, remedy string) {
 	return fmt.Sprintf("It was given %d.", e.Maximum), remedy
 }
 
-// stopsAtCore says why an executor that may have more workers than its core size does not start them; "": it has none to start.
+// stopsAtCore says why an executor that may have more workers than its core size does not start them; "": it has started all that it may.
 func (s *Session) stopsAtCore(executor uint32) string {
 	e := s.graph.Given[executor]
 	if e == nil || e.Core >= e.Maximum || e.Bound == 0 || strings.HasSuffix(e.Queue, "$DelayedWorkQueue") || s.count(executor) >= int(e.Maximum) {

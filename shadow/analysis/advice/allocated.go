@@ -30,7 +30,7 @@ type AllocatedClass struct {
 	OneTaskEach bool   `json:"one_task_a_thread,omitempty"` // each of its threads is started for one task
 }
 
-// leastSamples is from how many samples an estimate is said: of so many it is 20 % off at most, in two of three cases.
+// leastSamples is from how many samples an estimate is said: with 30 it is at most 20 % off in two of three cases.
 const leastSamples = 30
 
 func allocated(s *search) *Finding {

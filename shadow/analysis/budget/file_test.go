@@ -42,7 +42,7 @@ func TestMistakesInFiles(t *testing.T) {
 		"no YAML":    {"budgets: [\n", "yaml: line"},
 		"two":        {"budgets: []\n---\na: b", "more than one document"},
 		"list":       {"- a", "line 1: a file of budgets has keys"},
-		"key":        {"budgets:\n  - exp: a", `line 2: "exp" is no key of a budget (did you mean expr?)`},
+		"key":        {"budgets:\n  - exp: a", `line 2: "exp" is not a key of a budget (did you mean expr?)`},
 		"twice":      {"budgets:\n  - expr: a > 1\n    expr: a > 2", "line 3: expr: is there twice"},
 		"expression": {"budgets:\n  - name: x\n    expr: cpu_ns.max < 1", "line 3: expr: column 12: cpu_ns.max is a time"},
 		"nothing":    {"budgets:\n  - name: x", "line 2: a budget without expr:"},

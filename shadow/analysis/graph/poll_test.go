@@ -305,7 +305,7 @@ func TestSleepPolls(t *testing.T) {
 		if late != c.late || c.late >= 0 && polls != 23 || c.late < 0 && polls != 0 {
 			t.Errorf("%s: %v late after %d polls, want %v", c.name, late, polls, c.late)
 		}
-		if p, err := g.Predict(replay.Change{Told: true}); c.late >= 0 && (err != nil || p.Why != nil || p.Recorded-p.Expected() < 13*ms || p.Recorded-p.Expected() > 16*ms) {
+		if p, err := g.Predict(replay.Change{Prompt: true}); c.late >= 0 && (err != nil || p.Why != nil || p.Recorded-p.Expected() < 13*ms || p.Recorded-p.Expected() > 16*ms) {
 			t.Errorf("%s: predicted %+v (%v), by hand 14 ms less", c.name, p, err)
 		}
 	}

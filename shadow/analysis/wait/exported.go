@@ -32,7 +32,7 @@ func (n *Namer) Of(r *store.Wait) What {
 	return n.t.whats[what]
 }
 
-// Awaited is the class of what a wait was for. Of a condition of what holds elements, as in ArrayBlockingQueue.take, it is that.
+// Awaited is the class of what a wait was for. For a condition of a queue, as in ArrayBlockingQueue.take, it is the queue.
 func (n *Namer) Awaited(r *store.Wait) string {
 	class := n.t.blockers[r.Blocker].Class
 	if IsCondition(class) {

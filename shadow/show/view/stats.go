@@ -166,7 +166,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 	return facts
 }
 
-// executionsText counts the executions. Of an imported session they may be unknown, as the other figures here.
+// executionsText counts the executions. In an imported session they may be unknown, as the other figures here.
 func executionsText(s *summary.Summary) string {
 	t := s.Tasks
 	if s.NotAvailable[store.NoExecutions] != "" {

@@ -30,7 +30,7 @@ func (i *Iterations) AddIterationsOf(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&i.IterationsOf, "iterations-of", "", "`CLASS` whose executions are the iterations (glob; default: the output markers of shadow run --marker, or else the methods named with --task)")
 }
 
-// CheckIteration refuses what is no choice of iterations.
+// CheckIteration refuses a text that does not choose iterations.
 func (i *Iterations) CheckIteration() error {
 	if _, err := path.Match(i.IterationsOf, ""); err != nil {
 		return console.Usagef("--iterations-of %s: %w", i.IterationsOf, err)

@@ -84,7 +84,7 @@ func nonePass(f summary.Filter, all string) string {
 	return fmt.Sprintf("%s %s out all that was in this trace: %s", strings.Join(by, " and "), leave, all)
 }
 
-// CheckTrace refuses the id of a trace that is none, and units of a trace.
+// CheckTrace refuses a malformed id of a trace, and units of a trace.
 func CheckTrace(f summary.Filter, inUnits bool) error {
 	if f.Trace != "" && inUnits {
 		return console.Usagef("--trace and --units exclude each other: %v", summary.ErrTraceUnits)

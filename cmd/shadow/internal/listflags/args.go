@@ -20,7 +20,7 @@ func OneSession(_ *cobra.Command, args []string) error {
 	return console.Usagef("want one session folder, got %d arguments", len(args))
 }
 
-// KnownVerb refuses what is no verb, and names those that may have been meant.
+// KnownVerb refuses an unknown verb, and names those that may have been meant.
 func KnownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

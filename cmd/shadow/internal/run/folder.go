@@ -62,7 +62,7 @@ func checkSpace(dir string) error {
 	return nil
 }
 
-// ExperimentFolder is the folder of an experiment of a verb, which may be one to go on with; dir: the one that was asked for.
+// ExperimentFolder is the folder of an experiment of a verb, which may be one to continue; dir: the one that was asked for.
 func ExperimentFolder(env console.Env, dir, verb string) (string, error) {
 	if dir == "" {
 		dir = "shadow-" + verb + "-" + env.Now().Format(folderTime)

@@ -146,7 +146,7 @@ func kindsOf(r *graph.Row) string {
 	return strings.Join(list, ", ")
 }
 
-// PartColumns are those of the single parts; the graph begins so long after the session.
+// PartColumns are those of the single parts; since is how long after the start of the session the graph begins.
 func PartColumns(since units.Ns) []listing.Column[*graph.Part] {
 	at := func(of func(*graph.Part) units.Ns) (func(*graph.Part) listing.Value, func(*graph.Part) string) {
 		return func(p *graph.Part) listing.Value { return listing.IntOf(int64(since + of(p))) },

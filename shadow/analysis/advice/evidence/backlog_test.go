@@ -28,7 +28,7 @@ func TestBacklogSum(t *testing.T) {
 	}
 }
 
-// TestBacklogBusy: a gap of a turn on the CPU is no idle time, a longer one is.
+// TestBacklogBusy: a gap of a turn on the CPU is not idle time, a longer one is.
 func TestBacklogBusy(t *testing.T) {
 	const ms = 1_000_000
 	b := &backlog{begun: []units.MonoNs{0, 4 * ms, 90 * ms}, ended: []units.MonoNs{1 * ms, 40 * ms, 100 * ms}}
