@@ -107,7 +107,7 @@ func TestReadRefuses(t *testing.T) {
 		{"jdk", program("jdk: new"), `line 4: jdk "new": use 17, 21- or 17-23`},
 		{"jdk the wrong way round", program("jdk: 23-17"), "line 4: jdk 23-17: no version"},
 		{"alias", "programs:\n  - name: &a b\n    command: *a\n", "line 3: aliases are not allowed"},
-		{"merged keys", "programs:\n  - &a {name: b, command: c}\n  - <<: *a\n", `line 3: "<<" is no key`},
+		{"merged keys", "programs:\n  - &a {name: b, command: c}\n  - <<: *a\n", `line 3: "<<" is not a key of a program`},
 		{"map for text", program("size: {a: b}"), "line 4: needs a text"},
 		{"null for text", program("size:"), "line 4: needs a text"},
 		{"hidden characters", program(`what: "a\u202eb"`), "line 4: a text with line ends or hidden characters"},
