@@ -62,10 +62,14 @@ func (b *Builder) Unit(class string, executor uint32) uint32 {
 	return uint32(len(b.units) - 1)
 }
 
-// Grow makes room for n further units.
-func (b *Builder) Grow(n int) {
-	b.units, b.steps = slices.Grow(b.units, n), slices.Grow(b.steps, n)
+// Put adds a unit whose steps are among those that Fill gets: First and N say which.
+func (b *Builder) Put(u Unit) uint32 {
+	b.units = append(b.units, u)
+	return uint32(len(b.units) - 1)
 }
+
+// Grow makes room for n further units.
+func (b *Builder) Grow(n int) { b.units = slices.Grow(b.units, n) }
 
 // At is the unit of that number, to be changed.
 func (b *Builder) At(unit uint32) *Unit { return &b.units[unit] }
@@ -84,16 +88,8 @@ func (b *Builder) Compute(unit uint32, n units.Ns) { b.Add(unit, Step{Kind: Comp
 // Do appends a step of kind on a unit or resource.
 func (b *Builder) Do(unit uint32, kind Kind, on uint32) { b.Add(unit, Step{Kind: kind, On: on}) }
 
-// Fill sets the steps of all units at once: those of each follow those of the unit before, n of them. They are not
-// copied, and none may have been added.
-func (b *Builder) Fill(steps []Step, n []uint32) {
-	b.whole = steps
-	at := uint32(0)
-	for i := range b.units {
-		b.units[i].First, b.units[i].N = at, n[i]
-		at += n[i]
-	}
-}
+// Fill sets the steps of all units at once. They are not copied.
+func (b *Builder) Fill(steps []Step) { b.whole = steps }
 
 // Graph is what was built, for so many CPUs, checked.
 func (b *Builder) Graph(cpus int) (*Graph, error) {

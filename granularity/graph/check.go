@@ -108,6 +108,14 @@ type Names struct {
 	number map[string]uint32
 }
 
+// Name is the name of that number.
+func (n *Names) Name(number uint32) string {
+	if number == 0 {
+		return ""
+	}
+	return n.List[number]
+}
+
 // Number is the index of name in List.
 func (n *Names) Number(name string) uint32 {
 	if n.number == nil {

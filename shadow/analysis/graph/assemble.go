@@ -16,7 +16,6 @@ type Session struct {
 	*graph.Graph
 	Recorded      *graph.Schedule
 	activity.Span                              // that the graph covers
-	Units         []uint64                     // by unit: its task; 0: the body of a thread
 	NotKnown      map[string]string            // what the graph lacks -> why
 	Bulk          map[string]bool              // classes of units that the JDK makes by splitting one operation, such as a parallel stream
 	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it
@@ -42,8 +41,12 @@ const afterEnd = 500_000
 // event is what happens on a thread at a time.
 type event struct {
 	at   units.MonoNs
+	unit uint32 // index in recording.units, or the wait
 	kind eventKind
-	unit int // index in recording.units, or the wait
+}
+
+func compareEvents(x, y event) int {
+	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind))
 }
 
 type eventKind uint8
@@ -63,25 +66,53 @@ type waitOf struct {
 	waiter uint32
 	signal stepRef // that ended it
 	event  uint32
-	unit   int // whose end ended it, + 1
+	unit   uint32 // whose end ended it, + 1
 }
 
 type assembly struct {
-	rec   *recording
-	b     graph.Builder
-	steps [][]stepOf // by unit of the graph
-	free  []stepOf   // room for the first steps of further units
-	n     int        // steps so far
-	most  int        // of them
-	also  [][]uint32 // see stepOf
-	of    []int      // by unit of the graph: index in rec.units
-	waits []waitOf
-	pools map[uint32]uint32            // executors of the graph
-	given map[uint32]*session.Executor // by executor of the graph
-	ran   map[uint32]map[uint32]int    // by executor: the threads that ran its units, and how many
+	rec     *recording
+	b       graph.Builder
+	classes []uint32       // by name of the recording: the class in the graph
+	sites   []uint32       // and the site; 0: not there yet
+	waitOf  []uint32       // by index in rec.waits: the wait in the graph; 0: not there yet
+	steps   []graph.Step   // those of each unit in a row, in the order in which they end
+	ends    []graph.Moment // when each step ends, and after which other one
+	n       int            // steps so far, those of units that have not ended included
+	most    int            // of them
+	also    []also
+	of      []uint32 // by unit of the graph: index in rec.units
+	waits   []waitOf
+	pools   map[uint32]uint32            // executors of the graph
+	given   map[uint32]*session.Executor // by executor of the graph
+	ran     map[uint32]map[uint32]int    // by executor: the threads that ran its units, and how many
 
 	left     []left // in order, after resolve
 	carriers uint32 // the executor of virtual threads; 0: they are not limited
+}
+
+// also are units that a join is taken to join, too.
+type also struct {
+	unit, step uint32 // the join
+	joined     []uint32
+}
+
+// class is the number of a class in the graph.
+func (a *assembly) class(name uint32) uint32 {
+	return number(&a.b.Classes, a.classes, a.rec.names, name)
+}
+
+// site is the number of a site in the graph.
+func (a *assembly) site(name uint32) uint32 { return number(&a.b.Sites, a.sites, a.rec.names, name) }
+
+// number is the number in a list of what has a number in another one.
+func number(in *graph.Names, numbers []uint32, from *graph.Names, n uint32) uint32 {
+	if n == 0 {
+		return in.Number("")
+	}
+	if numbers[n] == 0 {
+		numbers[n] = in.Number(from.Name(n))
+	}
+	return numbers[n]
 }
 
 // assemble makes a graph and its schedule of a recording.
@@ -101,14 +132,16 @@ func (a *assembly) run() (*Session, error) {
 		a.addBodies(rec.threads[id])
 	}
 	order = a.addBeside(order)
+	a.classes, a.sites = make([]uint32, len(rec.names.List)), make([]uint32, len(rec.names.List))
+	a.waitOf = make([]uint32, len(rec.waits))
 	a.addPools()
 	a.addUnits(order)
 	a.findWakes(order)
+	a.steps, a.ends = make([]graph.Step, 0, a.expected()), make([]graph.Moment, 0, a.expected())
 	for _, id := range order {
 		t := rec.threads[id]
-		slices.SortStableFunc(t.events, func(x, y event) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind)) })
 		a.sweep(t)
-		if a.n > a.most {
+		if t.events = nil; a.n > a.most {
 			return nil, a.tooLarge()
 		}
 	}
@@ -116,9 +149,19 @@ func (a *assembly) run() (*Session, error) {
 	return a.finish()
 }
 
+// expected is about how many steps there will be: what a unit does at once, what is before each submission and that itself, and each piece of a thread's time. Room that
+// is not needed is not touched.
+func (a *assembly) expected() int {
+	n := len(a.rec.units)
+	for _, t := range a.rec.threads {
+		n += 2*len(t.events) + len(t.pieces)
+	}
+	return min(n, a.most)
+}
+
 // addBodies makes the body of a thread that is no worker a unit, and sorts the units of the thread.
 func (a *assembly) addBodies(t *threadOf) {
-	slices.SortFunc(t.units, func(i, j int) int {
+	slices.SortFunc(t.units, func(i, j uint32) int {
 		x, y := &a.rec.units[i], &a.rec.units[j]
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end), cmp.Compare(i, j))
 	})
@@ -127,13 +170,13 @@ func (a *assembly) addBodies(t *threadOf) {
 		return
 	}
 	first, last := t.pieces[0].From, t.pieces[len(t.pieces)-1].To
-	a.rec.units = append(a.rec.units, unitOf{class: t.name, thread: t.id, start: first, end: last, body: true,
+	a.rec.units = append(a.rec.units, unitOf{class: a.rec.names.Number(t.name), thread: t.id, start: first, end: last, body: true,
 		submitted: t.start.at, submitter: t.start.by, site: t.start.site})
 	for _, i := range t.units { // what the body calls; what a thread of the JVM submitted is the start of this thread
 		u := &a.rec.units[i]
 		u.inline = u.inline || u.submitted == 0 && u.submitter == 0 || u.submitter != 0 && a.rec.threads[u.submitter] == nil
 	}
-	t.units = slices.Insert(t.units, 0, len(a.rec.units)-1)
+	t.units = slices.Insert(t.units, 0, uint32(len(a.rec.units)-1))
 }
 
 // startedFor reports whether a thread was started for one unit, which is its body. If others come after it, it is the first in a
@@ -220,20 +263,22 @@ func (a *assembly) executorOf(u *unitOf) uint32 {
 // addUnits adds the units of the graph and notes when they begin, end and are submitted.
 func (a *assembly) addUnits(order []uint32) {
 	a.b.Grow(len(a.rec.units))
-	a.steps, a.of = slices.Grow(a.steps, len(a.rec.units)), slices.Grow(a.of, len(a.rec.units))
+	a.of = slices.Grow(a.of, len(a.rec.units))
+	a.countSubmissions()
 	for _, id := range order {
 		t := a.rec.threads[id]
-		t.events = slices.Grow(t.events, 2*len(t.units))
+		thread := uint32(0)
 		for _, i := range t.units {
 			u := &a.rec.units[i]
-			t.events = append(t.events, event{u.start, unitStarts, i}, event{u.end, unitEnds, i})
 			if u.inline {
 				continue
 			}
-			u.at = a.b.Unit(u.class, a.executorOf(u)) + 1
+			if thread == 0 {
+				thread = a.b.Threads.Number(t.name)
+			}
+			u.at = a.b.Put(graph.Unit{ID: u.id, Class: a.class(u.class), Executor: a.executorOf(u), Thread: thread, Beside: u.beside}) + 1
 			g := a.b.At(u.at - 1)
-			g.ID, g.Thread, g.Beside = u.id, a.b.Threads.Number(t.name), u.beside
-			a.steps, a.of = append(a.steps, nil), append(a.of, i)
+			a.of = append(a.of, i)
 			if left := a.rec.left[u.thread]; u.end == a.rec.To && left.at >= u.start {
 				g.Left = a.pools[left.executor]
 				if g.Left != 0 {
@@ -245,9 +290,26 @@ func (a *assembly) addUnits(order []uint32) {
 				if n := len(by.pieces); n > 0 && by.pieces[n-1].To == u.submitted {
 					kind = lastSubmits
 				}
-				by.events = append(by.events, event{u.submitted, kind, i})
+				by.events = append(by.events, event{u.submitted, i, kind})
 			}
 		}
+	}
+}
+
+// countSubmissions makes room for those of each thread.
+func (a *assembly) countSubmissions() {
+	n := map[uint32]int{}
+	last, counted := uint32(0), 0
+	for i := range a.rec.units {
+		if by := a.rec.units[i].submitter; by != last {
+			n[last] += counted
+			last, counted = by, 0
+		}
+		counted++
+	}
+	n[last] += counted
+	for id, t := range a.rec.threads {
+		t.events = make([]event, 0, n[id])
 	}
 }
 
@@ -266,7 +328,7 @@ func (a *assembly) findWakes(order []uint32) {
 	for i := range a.waits {
 		id, at := a.behalf(&a.waits[i])
 		by := a.rec.threads[id]
-		by.events = append(by.events, event{at, wakes, i})
+		by.events = append(by.events, event{at, uint32(i), wakes})
 	}
 }
 

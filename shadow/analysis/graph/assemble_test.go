@@ -17,13 +17,32 @@ import (
 
 const ms = 1_000_000
 
+// names are those of all recordings of the tests.
+var names graph.Names
+
+func named(name string) uint32 { return names.Number(name) }
+
+// naming gives a recording the names of all.
+func naming(r *recording) *recording {
+	r.names = &names
+	return r
+}
+
+func assembled(r *recording) (*Session, error) { return assemble(naming(r)) }
+
+// note is the number of what was recorded of a wait.
+func (r *recording) note(w waitInfo) uint32 {
+	r.waits = append(r.waits, w)
+	return uint32(len(r.waits))
+}
+
 func run(from, to units.MonoNs) piece {
 	s := activity.Span{From: from * ms, To: to * ms}
 	return piece{Span: s, state: activity.Running, run: s.Len()}
 }
 
 func awaits(from, to units.MonoNs, state activity.ThreadState, by uint32, class string) piece {
-	return piece{Span: activity.Span{From: from * ms, To: to * ms}, state: state, by: by, class: class}
+	return piece{Span: activity.Span{From: from * ms, To: to * ms}, state: state, by: by, class: named(class)}
 }
 
 // A main thread submits two jobs to a worker, at 10 and 11 ms, and waits for the second: it runs 0-12, waits until the
@@ -32,19 +51,19 @@ func awaits(from, to units.MonoNs, state activity.ThreadState, by uint32, class 
 func recorded() *recording {
 	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
 	r.units = []unitOf{
-		{id: 1, class: "First", thread: 2, start: 13 * ms, end: 40 * ms, submitted: 10 * ms, submitter: 1, executor: 5},
-		{id: 2, class: "Second", thread: 2, start: 41 * ms, end: 72 * ms, submitted: 11 * ms, submitter: 1, executor: 5, site: "Main.main:7"},
+		{id: 1, class: named("First"), thread: 2, start: 13 * ms, end: 40 * ms, submitted: 10 * ms, submitter: 1, executor: 5},
+		{id: 2, class: named("Second"), thread: 2, start: 41 * ms, end: 72 * ms, submitted: 11 * ms, submitter: 1, executor: 5, site: named("Main.main:7")},
 	}
 	r.threads = map[uint32]*threadOf{
 		1: {id: 1, name: "main", pieces: []piece{run(0, 12), awaits(12, 72, activity.Futex, 2, "Latch"), run(72, 80)}},
-		2: {id: 2, name: "worker", worker: true, units: []int{0, 1}, pieces: []piece{
+		2: {id: 2, name: "worker", worker: true, units: []uint32{0, 1}, pieces: []piece{
 			awaits(5, 13, activity.Futex, 1, ""), awaits(13, 30, activity.Sleeping, 0, ""), run(30, 40), run(40, 72)}},
 	}
 	return r
 }
 
 func TestTheGraphOfARecording(t *testing.T) {
-	g, err := assemble(recorded())
+	g, err := assembled(recorded())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +98,7 @@ func TestTheGraphOfARecording(t *testing.T) {
 }
 
 func TestTheReplayOfARecording(t *testing.T) {
-	g, err := assemble(recorded())
+	g, err := assembled(recorded())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +113,7 @@ func TestTheReplayOfARecording(t *testing.T) {
 		// ends at 40. 43 + 8
 		{"two workers", replay.Change{Pool: map[uint32]int{pool: 2}}, 51},
 		// 13 + (17 + 10)/2 = 26.5, + 1 + 31 + 8
-		{"first twice as fast", replay.Change{Faster: map[uint32]float64{number(g, "First"): 2}}, 66},
+		{"first twice as fast", replay.Change{Faster: map[uint32]float64{classOf(g, "First"): 2}}, 66},
 	} {
 		p, err := replay.Predict(g.Graph, 80*ms, c.change)
 		if err != nil || p.Predicted/ms != c.want {
@@ -103,8 +122,8 @@ func TestTheReplayOfARecording(t *testing.T) {
 	}
 }
 
-// number is the number of a class.
-func number(s *Session, class string) uint32 {
+// classOf is the number of a class.
+func classOf(s *Session, class string) uint32 {
 	for i, c := range s.Classes {
 		if c == class {
 			return uint32(i)
@@ -118,14 +137,14 @@ func TestAnEvent(t *testing.T) {
 	r := recorded()
 	r.units = r.units[:1]
 	r.units[0].end = 72 * ms
-	r.threads[2].units = []int{0}
+	r.threads[2].units = []uint32{0}
 	r.threads[1].pieces = []piece{run(0, 12), awaits(12, 35, activity.Futex, 2, "Lock"), run(35, 80)}
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// 12 + 45: main does not wait for the lock, and ends at 57; the job ends at 72.
-	p, err := replay.Predict(g.Graph, 80*ms, replay.Change{Free: map[uint32]bool{number(g, "Lock"): true}})
+	p, err := replay.Predict(g.Graph, 80*ms, replay.Change{Free: map[uint32]bool{classOf(g, "Lock"): true}})
 	if err != nil || p.Replayed != 80*ms || p.Predicted != 72*ms {
 		t.Errorf("%+v (%v), by hand 80 ms and 72 ms without the lock", p, err)
 	}
@@ -133,11 +152,11 @@ func TestAnEvent(t *testing.T) {
 
 // TestTooManySteps: a thread that submits a thousand units is given up soon after the limit of steps.
 func TestTooManySteps(t *testing.T) {
-	a := newAssembly(manyUnits(), 100)
+	a := newAssembly(naming(manyUnits()), 100)
 	if _, err := a.run(); !errors.Is(err, graph.ErrTooLarge) || a.n > 105 {
 		t.Errorf("%d steps, at most 100: %v", a.n, err)
 	}
-	a = newAssembly(manyUnits(), 10_000)
+	a = newAssembly(naming(manyUnits()), 10_000)
 	if g, err := a.run(); err != nil || len(g.Steps) > 10_000 {
 		t.Errorf("at most 10,000 steps: %v", err)
 	}
@@ -148,8 +167,8 @@ func manyUnits() *recording {
 	r.units, r.threads[2].units = nil, nil
 	for i := range 1000 {
 		at := units.MonoNs(13*ms + i)
-		r.units = append(r.units, unitOf{class: "Job", thread: 2, start: at, end: at + 1, submitted: units.MonoNs(ms + i), submitter: 1, executor: 5})
-		r.threads[2].units = append(r.threads[2].units, i)
+		r.units = append(r.units, unitOf{class: named("Job"), thread: 2, start: at, end: at + 1, submitted: units.MonoNs(ms + i), submitter: 1, executor: 5})
+		r.threads[2].units = append(r.threads[2].units, uint32(i))
 	}
 	return r
 }
@@ -174,15 +193,15 @@ func TestAnyRecording(t *testing.T) {
 			r.threads[id] = th
 		}
 		for range rng.IntN(12) {
-			u := unitOf{class: string('a' + rune(rng.IntN(3))), thread: rng.Uint32N(4), start: units.MonoNs(rng.Int64N(90)) * ms, executor: rng.Uint32N(3), inline: rng.IntN(5) == 0,
+			u := unitOf{class: named(string('a' + rune(rng.IntN(3)))), thread: rng.Uint32N(4), start: units.MonoNs(rng.Int64N(90)) * ms, executor: rng.Uint32N(3), inline: rng.IntN(5) == 0,
 				submitter: rng.Uint32N(5), body: rng.IntN(6) == 0, busy: rng.Float64()}
 			u.end = u.start + units.MonoNs(1+rng.Int64N(40*ms))
 			u.submitted = units.MonoNs(rng.Int64N(100)) * ms
 			u.due = units.MonoNs(rng.Int64N(2)) * 50 * ms
-			r.threads[u.thread].units = append(r.threads[u.thread].units, len(r.units))
+			r.threads[u.thread].units = append(r.threads[u.thread].units, uint32(len(r.units)))
 			r.units = append(r.units, u)
 		}
-		g, err := assemble(r)
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -207,7 +226,7 @@ func TestUnexplained(t *testing.T) {
 	for i := range r.units {
 		r.units[i].submitted, r.units[i].submitter = 0, 0
 	}
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,10 +244,10 @@ func TestUnexplained(t *testing.T) {
 // and sleeps in between.
 func TestCalled(t *testing.T) {
 	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{},
-		units: []unitOf{{id: 1, class: "Command", thread: 1, start: 10 * ms, end: 70 * ms}},
-		threads: map[uint32]*threadOf{1: {id: 1, name: "main", units: []int{0}, pieces: []piece{
+		units: []unitOf{{id: 1, class: named("Command"), thread: 1, start: 10 * ms, end: 70 * ms}},
+		threads: map[uint32]*threadOf{1: {id: 1, name: "main", units: []uint32{0}, pieces: []piece{
 			run(0, 20), awaits(20, 60, activity.Sleeping, 0, ""), run(60, 80)}}}}
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,11 +265,11 @@ func TestCalled(t *testing.T) {
 // 2 ms until the thread runs, the job 12-40 ms, the rest of main. The time before is no longer not known.
 func TestStarted(t *testing.T) {
 	r := &recording{Span: activity.Span{From: 0, To: 50 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "per task"}},
-		units: []unitOf{{id: 1, class: "Job", thread: 2, start: 12 * ms, end: 40 * ms, submitted: 9 * ms, submitter: 1, executor: 5}},
+		units: []unitOf{{id: 1, class: named("Job"), thread: 2, start: 12 * ms, end: 40 * ms, submitted: 9 * ms, submitter: 1, executor: 5}},
 		threads: map[uint32]*threadOf{
 			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 40, activity.Futex, 2, "Future"), run(40, 50)}},
-			2: {id: 2, name: "thread", start: started{at: 10 * ms, by: 1, site: "Main.main:3"}, units: []int{0}, pieces: []piece{run(12, 41)}}}}
-	g, err := assemble(r)
+			2: {id: 2, name: "thread", start: started{at: 10 * ms, by: 1, site: named("Main.main:3")}, units: []uint32{0}, pieces: []piece{run(12, 41)}}}}
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,15 +285,15 @@ func TestStarted(t *testing.T) {
 // TestWoken: a worker that was idle took 3 ms to wake up for the first job. The second job came from the first one, 1 ms after its
 // end, and did not wake anybody up.
 func TestWoken(t *testing.T) {
-	g, err := assemble(recorded())
+	g, err := assembled(recorded())
 	if err != nil {
 		t.Fatal(err)
 	}
 	type late struct{ wake, latency units.Ns }
 	got := map[uint64]late{}
 	for n, id := range g.Units {
-		if u := &g.Graph.Units[n]; id != 0 {
-			got[id] = late{u.Wake / ms, u.Latency / ms}
+		if u := &g.Graph.Units[n]; id.ID != 0 {
+			got[id.ID] = late{u.Wake / ms, u.Latency / ms}
 		}
 	}
 	if want := map[uint64]late{1: {3, 0}, 2: {0, 1}}; !maps.Equal(got, want) {
@@ -288,25 +307,25 @@ func TestOnBehalf(t *testing.T) {
 	for name, threads := range map[string]map[uint32]*threadOf{
 		"an idle worker": {
 			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 66, activity.Futex, 3, "condition"), run(66, 80)}},
-			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 61)}},
+			2: {id: 2, name: "worker", worker: true, units: []uint32{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 61)}},
 			3: {id: 3, name: "idle", worker: true, pieces: []piece{awaits(5, 60, activity.Futex, 2, ""), {Span: activity.Span{From: 60 * ms, To: 66 * ms}, state: activity.Running, run: ms / 4}}},
 		},
 		"a preempted worker": {
 			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 65, activity.Futex, 2, "condition"), run(65, 80)}},
-			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 60),
+			2: {id: 2, name: "worker", worker: true, units: []uint32{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 60),
 				{Span: activity.Span{From: 60 * ms, To: 65 * ms}, state: activity.Running, run: ms / 4}}},
 		},
 	} {
 		r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}, threads: threads,
-			units: []unitOf{{id: 1, class: "Job", thread: 2, start: 10 * ms, end: 60 * ms, submitted: 9 * ms, submitter: 1, executor: 5}}}
-		g, err := assemble(r)
+			units: []unitOf{{id: 1, class: named("Job"), thread: 2, start: 10 * ms, end: 60 * ms, submitted: 9 * ms, submitter: 1, executor: 5}}}
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := g.Unexplained(); got != 0 {
 			t.Errorf("%s: %.3f of the path is not known: %+v", name, got, g.Path(-1, 0))
 		}
-		half, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{number(g, "Job"): 2}})
+		half, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{classOf(g, "Job"): 2}})
 		if err != nil || half.Replayed != 80*ms || half.Predicted != 55*ms {
 			t.Errorf("%s: %+v (%v), by hand 80 ms, and 55 ms if the job takes half as long", name, half, err)
 		}
@@ -319,10 +338,10 @@ func TestSlowEnd(t *testing.T) {
 	for by, want := range map[uint32]units.Ns{0: 50, 3: 0} {
 		r := &recording{Span: activity.Span{From: 0, To: 80 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}, threads: map[uint32]*threadOf{
 			1: {id: 1, name: "main", pieces: []piece{run(0, 10), awaits(10, 63, activity.Futex, 2, "condition"), run(63, 80)}},
-			2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 61), awaits(61, 62, activity.Futex, by, ""), run(62, 64)}},
+			2: {id: 2, name: "worker", worker: true, units: []uint32{0}, pieces: []piece{awaits(5, 10, activity.Futex, 1, ""), run(10, 61), awaits(61, 62, activity.Futex, by, ""), run(62, 64)}},
 			3: {id: 3, name: "other", worker: true, pieces: []piece{run(0, 80)}}},
-			units: []unitOf{{id: 1, class: "Job", thread: 2, start: 10 * ms, end: 60 * ms, submitted: 9 * ms, submitter: 1, executor: 5}}}
-		g, err := assemble(r)
+			units: []unitOf{{id: 1, class: named("Job"), thread: 2, start: 10 * ms, end: 60 * ms, submitted: 9 * ms, submitter: 1, executor: 5}}}
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,8 +360,8 @@ func TestSlowEnd(t *testing.T) {
 // TestReady: a worker is ready for a CPU for 20 ms before it takes a job, and for 10 ms in it: only these are the job's.
 func TestReady(t *testing.T) {
 	r := &recording{Span: activity.Span{From: 0, To: 60 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
-	r.units = []unitOf{{id: 1, class: "Job", thread: 2, start: 25 * ms, end: 50 * ms, executor: 5}}
-	worker := &threadOf{id: 2, name: "worker", worker: true, units: []int{0}}
+	r.units = []unitOf{{id: 1, class: named("Job"), thread: 2, start: 25 * ms, end: 50 * ms, executor: 5}}
+	worker := &threadOf{id: 2, name: "worker", worker: true, units: []uint32{0}}
 	for _, s := range []struct {
 		from, to units.MonoNs
 		state    activity.ThreadState
@@ -354,7 +373,7 @@ func TestReady(t *testing.T) {
 		worker.add(p)
 	}
 	r.threads = map[uint32]*threadOf{2: worker}
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,11 +396,11 @@ func TestLate(t *testing.T) {
 		r := recorded()
 		u := &r.units[1]
 		u.submitted, u.submitter, u.late, u.again = 40*ms-1, 2, true, again
-		g, err := assemble(r)
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{number(g, "First"): 2}})
+		p, err := replay.Predict(g.Graph, 80*ms, replay.Change{Faster: map[uint32]float64{classOf(g, "First"): 2}})
 		if err != nil || p.Predicted/ms != want {
 			t.Errorf("submitted by itself: %v: %+v (%v), by hand %d ms", again, p, err, want)
 		}
@@ -392,9 +411,9 @@ func TestLate(t *testing.T) {
 // are late, and queued again only as the one before ends. Each is due when the rate says.
 func TestFixedRate(t *testing.T) {
 	r := &recording{Span: activity.Span{From: 0, To: 80 * ms}}
-	reader := reader{rec: r, byTask: map[uint64][]int{1: {0, 1, 2, 3, 4}}}
+	reader := reader{rec: r, byTask: &byTask{lists: [][]uint32{{0, 1, 2, 3, 4}}}}
 	add := func(start, submitted, due units.MonoNs) {
-		u := unitOf{id: 1, class: "Tick", start: start * ms, end: (start + 1) * ms, submitted: submitted * ms, due: due * ms, late: due == submitted, again: len(r.units) > 0}
+		u := unitOf{id: 1, class: named("Tick"), start: start * ms, end: (start + 1) * ms, submitted: submitted * ms, due: due * ms, late: due == submitted, again: len(r.units) > 0}
 		r.units = append(r.units, u)
 	}
 	add(10, 0, 10)
@@ -447,14 +466,14 @@ func TestNobodyKnowsWhyItStartedThen(t *testing.T) {
 		"no record":        {nil, 0},
 	} {
 		r := recorded()
-		r.units, r.threads[2].units, r.threads[2].pieces = r.units[:1], []int{0}, c.pieces
+		r.units, r.threads[2].units, r.threads[2].pieces = r.units[:1], []uint32{0}, c.pieces
 		r.units[0].submitter = 0
-		g, err := assemble(r)
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n, id := range g.Units {
-			if u := &g.Graph.Units[n]; id == 1 && (u.Wake != c.wake*ms || u.Delay+u.Wake != 13*ms) {
+		for n := range g.Units {
+			if u := &g.Units[n]; u.ID == 1 && (u.Wake != c.wake*ms || u.Delay+u.Wake != 13*ms) {
 				t.Errorf("%s: due at %d, %d ns to wake up; by hand %d ms", name, u.Delay, u.Wake, c.wake)
 			}
 		}
@@ -465,8 +484,8 @@ func TestNobodyKnowsWhyItStartedThen(t *testing.T) {
 func TestStartOfALoop(t *testing.T) {
 	r := recorded()
 	r.units[0].submitted, r.units[0].submitter = 0, 0
-	r.threads[2].start = started{at: 5 * ms, by: 1, site: "Main.main:3"}
-	g, err := assemble(r)
+	r.threads[2].start = started{at: 5 * ms, by: 1, site: named("Main.main:3")}
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,7 +505,7 @@ func TestQueueAgain(t *testing.T) {
 		{thread: 1, start: 41 * ms, end: 42 * ms, submitted: 40*ms - 1, due: 40*ms - 1},
 		{thread: 4, start: 50 * ms, end: 51 * ms, submitted: 45 * ms, due: 46 * ms}, // on another thread: no period of the Timer
 	}
-	reader := reader{rec: r, byTask: map[uint64][]int{1: {0, 1, 2, 3}}}
+	reader := reader{rec: r, byTask: &byTask{lists: [][]uint32{{0, 1, 2, 3}}}}
 	if err := reader.queueAgain(); err != nil {
 		t.Fatal(err)
 	}
@@ -511,9 +530,9 @@ func TestElement(t *testing.T) {
 		p.To -= 300_000
 		r.threads[1].pieces[2].From -= 300_000
 		if class != "" {
-			p.wait = &waitInfo{class: class, kind: "park"}
+			p.wait = r.note(waitInfo{class: class, kind: "park"})
 		}
-		g, err := assemble(r)
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}

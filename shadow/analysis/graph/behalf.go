@@ -37,7 +37,7 @@ func (a *assembly) behalf(w *waitOf) (uint32, units.MonoNs) {
 
 // atUnit reports whether a thread was in a unit, or had just ended one.
 func (a *assembly) atUnit(t *threadOf, at units.MonoNs) bool {
-	n, _ := slices.BinarySearchFunc(t.units, at, func(i int, at units.MonoNs) int {
+	n, _ := slices.BinarySearchFunc(t.units, at, func(i uint32, at units.MonoNs) int {
 		if a.rec.units[i].start <= at {
 			return -1
 		}
@@ -48,6 +48,7 @@ func (a *assembly) atUnit(t *threadOf, at units.MonoNs) bool {
 	}
 	if t.ends == nil {
 		last := units.MonoNs(0)
+		t.ends = make([]units.MonoNs, 0, len(t.units))
 		for _, i := range t.units {
 			last = max(last, a.rec.units[i].end)
 			t.ends = append(t.ends, last)

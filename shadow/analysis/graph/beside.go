@@ -84,7 +84,7 @@ func (a *assembly) causes(order []uint32, window units.Ns) []moment {
 
 // inUnit is the first time in a span at which a thread is in a unit.
 func (a *assembly) inUnit(t *threadOf, s activity.Span) (units.MonoNs, bool) {
-	i, _ := slices.BinarySearchFunc(t.units, s.From, func(i int, at units.MonoNs) int { return cmp.Compare(a.rec.units[i].start, at) })
+	i, _ := slices.BinarySearchFunc(t.units, s.From, func(i uint32, at units.MonoNs) int { return cmp.Compare(a.rec.units[i].start, at) })
 	for _, i := range t.units[max(0, i-1):] {
 		u := &a.rec.units[i]
 		if at := max(s.From, u.start+1); at < min(u.end, s.To) {
@@ -139,11 +139,11 @@ func (a *assembly) besideUnits(t *threadOf, causes []moment, window units.Ns) (p
 	a.rec.executors[executor] = executorOf{}
 	for i := range pieces {
 		p := &pieces[i]
-		u := unitOf{class: t.name, thread: t.id, start: p.From, end: p.To, executor: executor, beside: true}
+		u := unitOf{class: a.rec.names.Number(t.name), thread: t.id, start: p.From, end: p.To, executor: executor, beside: true}
 		if cause := causes[units.Ns(p.From-a.rec.From)/window]; cause.thread != 0 {
 			u.submitted, u.submitter = cause.at, cause.thread
 		}
-		t.units, a.rec.units = append(t.units, len(a.rec.units)), append(a.rec.units, u)
+		t.units, a.rec.units = append(t.units, uint32(len(a.rec.units))), append(a.rec.units, u)
 	}
 	return pieces
 }

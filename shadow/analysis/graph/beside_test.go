@@ -16,8 +16,8 @@ func besideJIT(until units.MonoNs) *recording {
 	r := &recording{Span: activity.Span{From: 0, To: 101 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
 	worker := &threadOf{id: 2, name: "worker", worker: true, pieces: []piece{awaits(0, 1, activity.Futex, 1, "")}}
 	for i := range units.MonoNs(10) {
-		r.units = append(r.units, unitOf{id: uint64(i + 1), class: "Job", thread: 2, start: (1 + 10*i) * ms, end: (11 + 10*i) * ms, submitted: 1 * ms, submitter: 1, executor: 5})
-		worker.units, worker.pieces = append(worker.units, int(i)), append(worker.pieces, run(1+10*i, 11+10*i))
+		r.units = append(r.units, unitOf{id: uint64(i + 1), class: named("Job"), thread: 2, start: (1 + 10*i) * ms, end: (11 + 10*i) * ms, submitted: 1 * ms, submitter: 1, executor: 5})
+		worker.units, worker.pieces = append(worker.units, uint32(i)), append(worker.pieces, run(1+10*i, 11+10*i))
 	}
 	r.threads = map[uint32]*threadOf{1: {id: 1, name: "main", pieces: []piece{run(0, 1), awaits(1, 101, activity.Futex, 2, "Latch")}}, 2: worker}
 	r.beside = []*threadOf{{name: "C2 CompilerThread", worker: true, pieces: []piece{run(1, until)}}}
@@ -33,7 +33,7 @@ func TestBeside(t *testing.T) {
 		{7, 51, 57}, // 6 ms more on two processors: 54 ms
 		{101, 0, 0}, // three threads share two processors until the jobs are done at 76 ms, or the compiler's work holds them up until 101 ms
 	} {
-		g, err := assemble(besideJIT(c.until))
+		g, err := assembled(besideJIT(c.until))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestBesideIdle(t *testing.T) {
 	for from := units.MonoNs(0); from < 100*ms; from += 3 * ms {
 		jvm.pieces = append(jvm.pieces, piece{Span: activity.Span{From: from, To: from + ms/10}, state: activity.Running, run: ms / 10})
 	}
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestBesideIdle(t *testing.T) {
 func TestNobodyJoinsThem(t *testing.T) {
 	r := besideJIT(7)
 	r.beside[0].pieces = []piece{run(0, 7)}
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}

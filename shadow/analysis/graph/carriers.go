@@ -15,8 +15,8 @@ type left struct {
 
 // leaves notes that a unit leaves its carrier, if it has one: it ends, or begins to wait.
 func (a *assembly) leaves(u *unitOf, at units.MonoNs, pinned bool) {
-	if !pinned && u.last.known && a.carriers != 0 && a.b.At(u.at-1).Executor == a.carriers {
-		a.left = append(a.left, left{at, u.last})
+	if !pinned && u.steps > 0 && a.carriers != 0 && a.b.At(u.at-1).Executor == a.carriers {
+		a.left = append(a.left, left{at, u.last()})
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 func TestCarrierFor(t *testing.T) {
 	r := &recording{Span: span(0, 60), cpus: 2, carriers: 1, executors: map[uint32]executorOf{5: {name: "per task"}},
 		units: []unitOf{
-			{id: 1, class: "First", thread: 2, start: 12 * ms, end: 40 * ms, submitted: 10 * ms, submitter: 1, executor: 5, virtual: true, busy: 1},
-			{id: 2, class: "Second", thread: 3, start: 42 * ms, end: 60 * ms, submitted: 11 * ms, submitter: 1, executor: 5, virtual: true, busy: 1}},
+			{id: 1, class: named("First"), thread: 2, start: 12 * ms, end: 40 * ms, submitted: 10 * ms, submitter: 1, executor: 5, virtual: true, busy: 1},
+			{id: 2, class: named("Second"), thread: 3, start: 42 * ms, end: 60 * ms, submitted: 11 * ms, submitter: 1, executor: 5, virtual: true, busy: 1}},
 		threads: map[uint32]*threadOf{
 			1: {id: 1, name: "main", pieces: []piece{run(0, 12)}},
-			2: {id: 2, virtual: true, units: []int{0}}, 3: {id: 3, virtual: true, units: []int{1}}}}
-	g, err := assemble(r)
+			2: {id: 2, virtual: true, units: []uint32{0}}, 3: {id: 3, virtual: true, units: []uint32{1}}}}
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}

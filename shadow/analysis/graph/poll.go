@@ -46,7 +46,8 @@ func (rec *recording) startAtEnd(main uint32, end units.MonoNs) {
 // unit then had no effect on others before it waited again for something that came. What it waited for then is in the graph. The same holds
 // of all waits at the end of a thread that nobody waits for.
 func (a *assembly) poll(n int) {
-	steps, from := a.steps[n], 0
+	steps, _ := a.stepsOf(n)
+	from := 0
 	for i := range steps {
 		switch x := &steps[i]; {
 		case a.effect(x):
@@ -69,7 +70,7 @@ func (a *assembly) poll(n int) {
 }
 
 // polls marks the waits that reached their time limit, but for the last one.
-func polls(steps []stepOf) {
+func polls(steps []graph.Step) {
 	last := -1
 	for i := range steps {
 		if x := &steps[i]; x.Kind == graph.Outside && x.Cause == graph.Limit {
@@ -82,12 +83,12 @@ func polls(steps []stepOf) {
 }
 
 // effect reports whether a step makes something possible for other units of the program.
-func (a *assembly) effect(x *stepOf) bool {
+func (a *assembly) effect(x *graph.Step) bool {
 	return x.Kind == graph.Signal || x.Kind == graph.Release || x.Kind == graph.Submit && !a.rec.units[a.of[x.On]].beside
 }
 
 // skip makes steps that wait for a cause take no time.
-func skip(steps []stepOf, causes ...graph.Cause) {
+func skip(steps []graph.Step, causes ...graph.Cause) {
 	for i := range steps {
 		if x := &steps[i]; x.Kind == graph.Outside && slices.Contains(causes, x.Cause) {
 			x.Len = 0
@@ -112,17 +113,18 @@ type row struct {
 // sleepPolls makes the last of some sleeps in a row a join, and the others polls: those of a unit that, in between, does nothing for others and hardly
 // computes, and that always continues after the first sleep in which the end of a unit falls that it submitted before. children are those that it submitted, by
 // their ends.
-func (a *assembly) sleepPolls(n int, children []int) {
+func (a *assembly) sleepPolls(n int, children []uint32) {
 	if len(children) == 0 {
 		return
 	}
 	rows, chance := map[uint32][]row{}, map[uint32]float64{} // by place
-	for from := 0; from < len(a.steps[n]); from++ {
-		if !a.sleeps(&a.steps[n][from]) {
+	steps, _ := a.stepsOf(n)
+	for from := 0; from < len(steps); from++ {
+		if !a.sleeps(&steps[from]) {
 			continue
 		}
 		x, open := a.row(n, from, children)
-		place := a.steps[n][from].Wait
+		place := steps[from].Wait
 		switch _, known := chance[place]; {
 		case x.child == nil && open: // it did not wait for it
 			chance[place] = 2
@@ -146,22 +148,25 @@ func (a *assembly) sleepPolls(n int, children []int) {
 
 // polled makes a row of sleeps wait for a unit's end.
 func (a *assembly) polled(n int, of row) {
-	steps, child := a.steps[n], of.child
+	steps, ends := a.stepsOf(n)
+	child := of.child
 	for k := of.from; k < of.last; k++ {
 		if x := &steps[k]; a.sleeps(x) {
 			x.Cause, x.Len, x.On = graph.Poll, 0, child.at
 		}
 	}
 	x := &steps[of.last]
-	x.Kind, x.Cause, x.On, x.by, x.Len = graph.Join, 0, child.at-1, child.last, units.Ns(x.end-child.end)
+	x.Kind, x.Cause, x.On, x.Len = graph.Join, 0, child.at-1, ends[of.last].At-a.since(child.end)
+	ends[of.last].By = a.after(child.last())
 }
 
 // row are the sleeps in a row from a step on; open: a unit that was submitted before had not ended when it began, and did so not in the last sleep.
-func (a *assembly) row(n, from int, children []int) (x row, open bool) {
-	steps := a.steps[n]
+func (a *assembly) row(n, from int, children []uint32) (x row, open bool) {
+	steps, ends := a.stepsOf(n)
+	end := func(k int) units.MonoNs { return a.rec.From + units.MonoNs(ends[k].At) }
 	first := a.rec.units[a.of[n]].start
 	if from > 0 {
-		first = steps[from-1].end
+		first = end(from - 1)
 	}
 	x.from, x.last = from, from
 	at, since, slept := first, first, units.Ns(0) // since: the last sleep
@@ -169,29 +174,29 @@ func (a *assembly) row(n, from int, children []int) (x row, open bool) {
 	for k := from; k < len(steps); k++ {
 		switch s := &steps[k]; {
 		case a.sleeps(s) && s.Wait == steps[from].Wait:
-			x.last, x.sleeps, since, slept, before = k, x.sleeps+1, at, slept+units.Ns(s.end-at), computed
+			x.last, x.sleeps, since, slept, before = k, x.sleeps+1, at, slept+units.Ns(end(k)-at), computed
 		case s.Kind == graph.Compute:
 			computed += s.Len
 		case s.Kind == graph.Outside && (s.Cause == graph.Machine || s.Cause == graph.Collector):
 		default:
 			k = len(steps) - 1
 		}
-		at = steps[k].end
+		at = end(k)
 	}
-	child, open := a.polledFor(children, first, since, steps[x.last].end)
+	child, open := a.polledFor(children, first, since, end(x.last))
 	if float64(before) <= mostComputed*float64(slept) {
 		x.child = child
 	}
 	return x, open
 }
 
-func (a *assembly) sleeps(x *stepOf) bool {
+func (a *assembly) sleeps(x *graph.Step) bool {
 	return x.Kind == graph.Outside && x.Cause == graph.Time && x.Wait != 0 && a.b.WaitOf(x.Wait).Kind == "sleep"
 }
 
 // polledFor is the unit for whose end somebody slept again and again: it was submitted before, ended within the last sleep, and of the others none ended since the
 // first sleep, or all had ended. nil: there is none. open: one had not ended when the first sleep began.
-func (a *assembly) polledFor(children []int, first, since, end units.MonoNs) (child *unitOf, open bool) {
+func (a *assembly) polledFor(children []uint32, first, since, end units.MonoNs) (child *unitOf, open bool) {
 	others, later := false, false
 	for _, i := range children {
 		u := &a.rec.units[i]
@@ -208,7 +213,7 @@ func (a *assembly) polledFor(children []int, first, since, end units.MonoNs) (ch
 		}
 		open = true
 	}
-	if child == nil || child.at == 0 || !child.last.known || later && others {
+	if child == nil || child.at == 0 || child.steps == 0 || later && others {
 		return nil, open
 	}
 	return child, open

@@ -45,11 +45,11 @@ func TestExpired(t *testing.T) {
 		{"does something", func(r *recording) {
 			for at := units.MonoNs(10); at < 91; at += 10 {
 				id := uint64(100 + at)
-				r.units = append(r.units, unitOf{id: id, class: "Timed", thread: 4, start: (at + 1) * ms, end: (at + 2) * ms, submitted: at * ms, submitter: 3, executor: 6})
+				r.units = append(r.units, unitOf{id: id, class: named("Timed"), thread: 4, start: (at + 1) * ms, end: (at + 2) * ms, submitted: at * ms, submitter: 3, executor: 6})
 				if r.threads[4] == nil {
 					r.executors[6], r.threads[4] = executorOf{name: "timed"}, &threadOf{id: 4, name: "timed", worker: true}
 				}
-				r.threads[4].units, r.threads[4].pieces = append(r.threads[4].units, len(r.units)-1), append(r.threads[4].pieces, run(at+1, at+2))
+				r.threads[4].units, r.threads[4].pieces = append(r.threads[4].units, uint32(len(r.units)-1)), append(r.threads[4].pieces, run(at+1, at+2))
 			}
 		}, 90, 103},
 		// It has not ended when the program does: nobody waits for it.
@@ -67,7 +67,7 @@ func TestExpired(t *testing.T) {
 	} {
 		r := polling()
 		c.make(r)
-		g, err := assemble(r)
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,10 +88,10 @@ func TestExpired(t *testing.T) {
 func TestHooks(t *testing.T) {
 	r := besideJIT(1)
 	r.To = 111 * ms
-	r.threads[7] = &threadOf{id: 7, name: "hook", pieces: []piece{run(101, 111)}, units: []int{len(r.units)}, start: started{at: 101 * ms, by: 99}}
-	r.units = append(r.units, unitOf{id: 99, class: "Hook", thread: 7, start: 101*ms + ms/2, end: 111 * ms, submitted: 101 * ms, submitter: 99}) // by a thread of the JVM
+	r.threads[7] = &threadOf{id: 7, name: "hook", pieces: []piece{run(101, 111)}, units: []uint32{uint32(len(r.units))}, start: started{at: 101 * ms, by: 99}}
+	r.units = append(r.units, unitOf{id: 99, class: named("Hook"), thread: 7, start: 101*ms + ms/2, end: 111 * ms, submitted: 101 * ms, submitter: 99}) // by a thread of the JVM
 	r.startAtEnd(1, 101*ms)
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestUnknownWithTheChange(t *testing.T) {
 	r := polling()
 	r.threads[3].pieces = []piece{awaits(1, 96, activity.Futex, 0, ""), run(96, 97)}
 	r.threads[1].pieces[len(r.threads[1].pieces)-1] = awaits(102, 103, activity.Sleeping, 0, "")
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestUnknownWithTheChange(t *testing.T) {
 // predictTwo is what a recording of besideJIT takes with two workers.
 func predictTwo(t *testing.T, r *recording) *replay.Prediction {
 	t.Helper()
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +156,8 @@ func TestCutWait(t *testing.T) {
 	r, main := besideJIT(1), &threadOf{id: 1, name: "main"}
 	r.To = 102 * ms
 	r.executors[6] = executorOf{name: "report"}
-	r.units = append(r.units, unitOf{id: 50, class: "Report", thread: 3, start: 101 * ms, end: 102 * ms, submitted: 101*ms - 1, submitter: 2, executor: 6})
-	r.threads[3] = &threadOf{id: 3, name: "reporter", worker: true, units: []int{len(r.units) - 1}, pieces: []piece{run(101, 102)}}
+	r.units = append(r.units, unitOf{id: 50, class: named("Report"), thread: 3, start: 101 * ms, end: 102 * ms, submitted: 101*ms - 1, submitter: 2, executor: 6})
+	r.threads[3] = &threadOf{id: 3, name: "reporter", worker: true, units: []uint32{uint32(len(r.units) - 1)}, pieces: []piece{run(101, 102)}}
 	main.add(run(0, 1))
 	for _, part := range [][2]units.MonoNs{{1, 36}, {36, 66}, {66, 102}} {
 		main.add(awaits(part[0], part[1], activity.Futex, 3, ""))
@@ -174,8 +174,8 @@ func heartbeat(at units.MonoNs) *recording {
 	r := besideJIT(1)
 	r.To = 103 * ms
 	r.executors[6] = executorOf{name: "timer"}
-	r.units = append(r.units, unitOf{id: 50, class: "Beat", thread: 3, start: at * ms, end: (at + 1) * ms, submitted: 1 * ms, submitter: 1, due: at * ms, executor: 6})
-	r.threads[3] = &threadOf{id: 3, name: "beats", worker: true, units: []int{len(r.units) - 1}, pieces: []piece{awaits(1, at, activity.Sleeping, 0, ""), run(at, at+1)}}
+	r.units = append(r.units, unitOf{id: 50, class: named("Beat"), thread: 3, start: at * ms, end: (at + 1) * ms, submitted: 1 * ms, submitter: 1, due: at * ms, executor: 6})
+	r.threads[3] = &threadOf{id: 3, name: "beats", worker: true, units: []uint32{uint32(len(r.units) - 1)}, pieces: []piece{awaits(1, at, activity.Sleeping, 0, ""), run(at, at+1)}}
 	r.threads[4] = &threadOf{id: 4, name: "loop", start: started{at: 1, by: 1}, pieces: []piece{
 		awaits(1, at+1, activity.Futex, 3, "Queue.take"), run(at+1, at+2), awaits(at+2, 101, activity.Futex, 2, "Queue.take"), run(101, 102)}}
 	r.threads[1].pieces[1] = awaits(1, 102, activity.Futex, 4, "Thread")
@@ -217,7 +217,7 @@ func TestJoinsOfTimedTasks(t *testing.T) {
 	r := heartbeat(60)
 	r.threads[1].pieces[1].by, r.threads[1].pieces[1].To = 2, 101*ms
 	r.threads[1].pieces[2] = run(101, 103)
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,8 +241,8 @@ func TestPolls(t *testing.T) {
 	r := polling()
 	d := r.threads[3]
 	d.pieces = append(d.pieces[:len(d.pieces)-2], run(91, 92), awaits(92, 101, activity.Futex, 1, "ReferenceQueue.remove"), run(101, 103))
-	r.executors[6], r.threads[4] = executorOf{name: "cleaning"}, &threadOf{id: 4, name: "cleaning", worker: true, units: []int{len(r.units)}, pieces: []piece{run(92, 93)}}
-	r.units = append(r.units, unitOf{id: 60, class: "Clean", thread: 4, start: 92 * ms, end: 93 * ms, submitted: 92*ms - 1, submitter: 3, executor: 6})
+	r.executors[6], r.threads[4] = executorOf{name: "cleaning"}, &threadOf{id: 4, name: "cleaning", worker: true, units: []uint32{uint32(len(r.units))}, pieces: []piece{run(92, 93)}}
+	r.units = append(r.units, unitOf{id: 60, class: named("Clean"), thread: 4, start: 92 * ms, end: 93 * ms, submitted: 92*ms - 1, submitter: 3, executor: 6})
 	if p := predictTwo(t, r); p.Why == nil || !strings.Contains(p.Why.Error(), "time limits") {
 		t.Errorf("predicted %v (%v); want cannot tell: 55 ms, or 93", p.Expected(), p.Why)
 	}
@@ -251,15 +251,15 @@ func TestPolls(t *testing.T) {
 // sleeper submits a job at 1 ms, which a worker computes from 1 ms to jobEnds, and sleeps for 20 ms at a time, with 1 ms between, 24 times, from 1 ms to 504 ms.
 func sleeper(jobEnds units.MonoNs) *recording {
 	r := &recording{Span: activity.Span{From: 0, To: 510 * ms}, cpus: 2, executors: map[uint32]executorOf{5: {name: "pool"}}}
-	r.units = []unitOf{{id: 1, class: "Job", thread: 2, start: 1 * ms, end: jobEnds * ms, submitted: 1 * ms, submitter: 1, executor: 5}}
+	r.units = []unitOf{{id: 1, class: named("Job"), thread: 2, start: 1 * ms, end: jobEnds * ms, submitted: 1 * ms, submitter: 1, executor: 5}}
 	main := &threadOf{id: 1, name: "main", pieces: []piece{run(0, 1)}}
 	for at := units.MonoNs(1); at < 504; at += 21 {
 		p := awaits(at, at+20, activity.Sleeping, 0, "")
-		p.wait = &waitInfo{site: "Main.main:5", kind: "sleep"}
+		p.wait = r.note(waitInfo{site: "Main.main:5", kind: "sleep"})
 		main.pieces = append(main.pieces, p, run(at+20, at+21))
 	}
 	main.pieces = append(main.pieces, run(505, 510))
-	r.threads = map[uint32]*threadOf{1: main, 2: {id: 2, name: "worker", worker: true, units: []int{0}, pieces: []piece{awaits(0, 1, activity.Futex, 1, ""), run(1, jobEnds)}}}
+	r.threads = map[uint32]*threadOf{1: main, 2: {id: 2, name: "worker", worker: true, units: []uint32{0}, pieces: []piece{awaits(0, 1, activity.Futex, 1, ""), run(1, jobEnds)}}}
 	return r
 }
 
@@ -275,7 +275,9 @@ func TestSleepPolls(t *testing.T) {
 		{"the end is before", 50, nil, -1},
 		{"the end is after all", 506, nil, -1},
 		{"the job is none of its own", 490, func(r *recording) { r.units[0].submitter = 7 }, -1},
-		{"it sleeps at two places", 490, func(r *recording) { r.threads[1].pieces[25].wait.site = "Main.main:6" }, -1},
+		{"it sleeps at two places", 490, func(r *recording) {
+			r.threads[1].pieces[25].wait = r.note(waitInfo{site: "Main.main:6", kind: "sleep"})
+		}, -1},
 		{"it computes in between", 490, func(r *recording) {
 			for i := 1; i < 48; i += 4 {
 				p := &r.threads[1].pieces[i]
@@ -287,7 +289,7 @@ func TestSleepPolls(t *testing.T) {
 		if c.change != nil {
 			c.change(r)
 		}
-		g, err := assemble(r)
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}

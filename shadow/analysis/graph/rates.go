@@ -2,7 +2,6 @@ package graph
 
 import (
 	"cmp"
-	"slices"
 
 	"stackagent/internal/units"
 )
@@ -17,16 +16,15 @@ const (
 // fixRates finds when the periods of tasks at a fixed rate were due. Agents of earlier versions record when a period is due only
 // if that lies in the future as the one before ends; where it is over already, it follows from the others, which are as far apart as each other.
 func (r *reader) fixRates() error {
-	for _, of := range r.byTask {
+	for _, of := range r.byTask.lists {
 		if len(of) >= fewestDue {
-			slices.SortFunc(of, func(i, j int) int { return cmp.Compare(r.rec.units[i].start, r.rec.units[j].start) })
 			r.fixRate(of)
 		}
 	}
 	return nil
 }
 
-func (r *reader) fixRate(of []int) {
+func (r *reader) fixRate(of []uint32) {
 	first, last, late := -1, -1, false
 	dues := make([]units.MonoNs, len(of)) // 0: not known
 	for k, n := range of {
@@ -76,7 +74,7 @@ func (r *reader) fixRate(of []int) {
 // queueAgain finds who queued the later periods of a java.util.Timer's tasks: nothing is submitted then, its thread queues a task again as it
 // begins to run it.
 func (r *reader) queueAgain() error {
-	for _, of := range r.byTask {
+	for _, of := range r.byTask.lists {
 		for k := 1; k < len(of); k++ {
 			before, u := &r.rec.units[of[k-1]], &r.rec.units[of[k]]
 			if u.submitter != 0 || u.due == 0 || u.thread != before.thread {

@@ -36,17 +36,19 @@ type reader struct {
 	s        *session.Session
 	rec      *recording
 	index    *callsite.Index
-	names    *callsite.Names    // nil: no task has a name but its class's
-	byTask   map[uint64][]int   // units by a task whose submission is theirs
-	threads  map[uint64]uint32  // by the task that a thread is
-	starts   map[uint32]started // by thread
-	bulk     map[string]bool    // names of classes
+	names    *callsite.Names      // nil: no task has a name but its class's
+	byTask   *byTask              // a unit's is the task whose submission is the unit's
+	named    map[[2]uint32]uint32 // by class, and its number in names: the name in the recording
+	sites    map[uint32]uint32    // by site: its name in the recording
+	threads  map[uint64]uint32    // by the task that a thread is
+	starts   map[uint32]started   // by thread
+	bulk     map[string]bool      // names of classes
 	missing  map[string]string
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
 
-	waited     map[waitInfo]*waitInfo
-	summarised map[string]uint64 // see Session
+	waited     map[waitInfo]uint32 // 1 + index in recording.waits
+	summarised map[string]uint64   // see Session
 }
 
 // Of is the graph of the units of a session that lie between from and to; 0: all.
@@ -55,7 +57,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, byTask: map[uint64][]int{}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]*waitInfo{}, summarised: map[string]uint64{}, rec: &recording{
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
 		left: map[uint32]leftTask{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -83,6 +85,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 		}
 	}
 	r.finish()
+	r.byTask, r.virtual = nil, nil // to make room
 	out, err := assemble(r.rec)
 	if err != nil {
 		return nil, err
@@ -116,10 +119,16 @@ func (r *reader) readUnits() error {
 	if n := r.s.Manifest.Summarised.Executions; n > 0 {
 		r.missing[Summarised] = text.PluralExact(n, "execution was", "executions were") + " not recorded one by one: their time is that of what is around them; --detail all records them"
 	}
+	most := uint64(0)
 	if n := unit.Recorded(&r.s.Manifest); r.rec.From <= r.s.Manifest.StartNs { // there are not more units, and few bodies and windows of the JVM's threads; memory that is not needed is not touched
-		r.rec.units = make([]unitOf, 0, min(n+n/16, maxUnits))
+		most = min(n+n/16, maxUnits)
 	}
-	return reader.Each(r.addUnit)
+	r.rec.units, r.byTask = make([]unitOf, 0, most), newByTask(int(most))
+	if err := reader.Each(r.addUnit); err != nil {
+		return err
+	}
+	r.byTask.sort(r.rec.units)
+	return nil
 }
 
 // clamped is the delay that the agent gives to tasks that were due before their submission.
@@ -127,15 +136,12 @@ const clamped = 1
 
 func (r *reader) addUnit(x *unit.Unit) error {
 	t := r.thread(x.Thread)
-	u := unitOf{id: x.Root, class: r.className(x), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
+	u := unitOf{id: x.Root, class: r.class(x), thread: x.Thread, start: x.Start, end: x.End, inline: x.Inside && !x.Submitted}
 	if u.end == 0 || u.end > r.rec.To {
 		u.end = r.rec.To
 	}
 	if t == nil || u.start < r.rec.From || u.end <= u.start {
 		return nil
-	}
-	if c := r.s.ClassByID(x.Class); c != nil && unit.IsBulk(c) {
-		r.bulk[u.class] = true
 	}
 	if len(r.rec.units) >= maxUnits {
 		return fmt.Errorf("%w: more than %d units; choose a shorter time with --from and --to", graph.ErrTooLarge, maxUnits)
@@ -162,18 +168,30 @@ func (r *reader) addUnit(x *unit.Unit) error {
 		}
 	}
 	u.executor = r.index.ExecutorOf(x.Thread)
-	t.units = append(t.units, len(r.rec.units))
-	r.byTask[task] = append(r.byTask[task], len(r.rec.units))
+	t.units = append(t.units, uint32(len(r.rec.units)))
+	r.byTask.add(task, uint32(len(r.rec.units)))
 	r.rec.units = append(r.rec.units, u)
 	return nil
 }
 
-// className is the name of a unit's class, as all listings have it.
-func (r *reader) className(x *unit.Unit) string {
-	if r.names == nil {
-		return unit.ClassName(r.s, x.Class)
+// class is the name of a unit's class, as all listings have it.
+func (r *reader) class(x *unit.Unit) uint32 {
+	id := x.Class
+	if r.names != nil {
+		id = r.names.OfUnit(x)
 	}
-	return callsite.Describe(r.s, r.names, r.names.OfUnit(x)).Name
+	key := [2]uint32{x.Class, id}
+	number, known := r.named[key]
+	if known {
+		return number
+	}
+	name := callsite.Describe(r.s, r.names, id).Name
+	if c := r.s.ClassByID(x.Class); c != nil && unit.IsBulk(c) {
+		r.bulk[name] = true
+	}
+	number = r.rec.names.Number(name)
+	r.named[key] = number
+	return number
 }
 
 // readThreads finds the task that each thread is: its outermost execution, of a class of threads. Who submitted that started the thread.
@@ -197,23 +215,21 @@ func (r *reader) readThreads() error {
 
 // readSubmissions finds who submitted each unit, which is the latest submission before its start, and who started each thread.
 func (r *reader) readSubmissions() error {
-	for _, of := range r.byTask {
-		slices.SortFunc(of, func(i, j int) int { return cmp.Compare(r.rec.units[i].start, r.rec.units[j].start) })
-	}
-	latest := map[int]units.MonoNs{}
+	latest := make([]units.MonoNs, len(r.rec.units)) // by unit
 	return r.s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, task := range c.TaskID {
 			if wire.SubmissionFlags(c.Flags[i])&(wire.Rejected|wire.NoSubmission) != 0 {
 				continue
 			}
 			at := c.AtNs[i]
-			if len(r.byTask[task]) == 0 && c.Executor[i] != 0 && c.OuterTaskID[i] != 0 {
+			of := r.byTask.units(task)
+			if len(of) == 0 && c.Executor[i] != 0 && c.OuterTaskID[i] != 0 {
 				r.rec.left[c.Thread[i]] = leftTask{at, c.Executor[i]}
 			}
 			if thread := r.threads[task]; thread != 0 {
-				r.starts[thread] = started{at: at, by: c.Thread[i], site: r.siteLabel(c.Site[i])}
+				r.starts[thread] = started{at: at, by: c.Thread[i], site: r.site(c.Site[i])}
 			}
-			for k, n := range r.byTask[task] {
+			for k, n := range of {
 				u := &r.rec.units[n]
 				if u.start < at {
 					continue
@@ -221,7 +237,7 @@ func (r *reader) readSubmissions() error {
 				if at >= latest[n] {
 					latest[n] = at
 					r.submitted(u, at, c.Thread[i], c.Executor[i], c.Site[i])
-					u.again = k > 0 && at <= r.rec.units[r.byTask[task][k-1]].end
+					u.again = k > 0 && at <= r.rec.units[of[k-1]].end
 				}
 				break // a later unit of the task has a later submission, or none
 			}
@@ -238,14 +254,17 @@ func (r *reader) submitted(u *unitOf, at units.MonoNs, thread, executor, site ui
 	if executor != 0 {
 		u.executor = executor
 	}
-	u.site = cmp.Or(r.siteLabel(site), u.site)
+	u.site = cmp.Or(r.site(site), u.site)
 }
 
-func (r *reader) siteLabel(site uint32) string {
-	if site == 0 {
-		return ""
+// site is the name of a site.
+func (r *reader) site(id uint32) uint32 {
+	number, known := r.sites[id]
+	if !known {
+		number = r.rec.names.Number(r.index.SiteLabel(id))
+		r.sites[id] = number
 	}
-	return r.index.SiteLabel(site)
+	return number
 }
 
 // readActivity reads what the threads did with their time.

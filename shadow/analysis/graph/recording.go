@@ -23,33 +23,41 @@ import (
 	"stackagent/shadow/session"
 )
 
-// unitOf is a recorded unit of work, or the body of a thread.
+// unitOf is a recorded unit of work, or the body of a thread. There may be millions of them.
 type unitOf struct {
 	id         uint64
-	class      string
-	site       string
-	thread     uint32
 	start, end units.MonoNs
 	submitted  units.MonoNs // 0: not known
 	due        units.MonoNs // if it was to run later
-	late       bool         // it was to run before its submission
-	lateBy     units.Ns     // how long before it; 0: not known
-	fixed      bool         // it is a later period at a fixed rate: due is right even if it is late
-	again      bool         // an earlier unit of the same task submitted it
-	submitter  uint32       // thread; 0: not known
-	executor   uint32       // in the session; 0: none
-	inline     bool         // runs inside another unit, and was not submitted: only a class
-	beside     bool         // what a thread of the JVM computed: the program does not wait for it
-	virtual    bool         // on a virtual thread
+	lateBy     units.Ns     // how long before its submission it was to run; 0: not known
 	cpu        units.Ns     // of its own; 0: not measured
 	busy       float64      // share of its own time on a CPU; used where no scheduling record is
+	freedAt    units.MonoNs // when its worker was free
 
-	at          uint32 // in the graph, + 1; 0: not there
-	body        bool
-	last        stepRef // its last step
+	class, site uint32 // names
+	thread      uint32
+	submitter   uint32  // thread; 0: not known
+	executor    uint32  // in the session; 0: none
+	at          uint32  // in the graph, + 1; 0: not there
+	steps       uint32  // that it has so far
 	freed       stepRef // the step after which its worker was free
-	freedAt     units.MonoNs
 	submittedBy stepRef
+
+	late    bool // it was to run before its submission
+	fixed   bool // it is a later period at a fixed rate: due is right even if it is late
+	again   bool // an earlier unit of the same task submitted it
+	inline  bool // runs inside another unit, and was not submitted: only a class
+	beside  bool // what a thread of the JVM computed: the program does not wait for it
+	virtual bool // on a virtual thread
+	body    bool
+}
+
+// last is its last step so far.
+func (u *unitOf) last() stepRef {
+	if u.steps == 0 {
+		return stepRef{}
+	}
+	return stepRef{u.at, u.steps - 1}
 }
 
 // timed reports whether the unit was to run later than it was submitted.
@@ -61,12 +69,12 @@ type piece struct {
 	run     units.Ns // on a CPU; of a wait 0
 	held    units.Ns // ready while threads that are not the program's had the CPUs
 	state   activity.ThreadState
-	by      uint32    // thread that ended the wait; 0: not known
-	class   string    // of what it waited for; "": not known
-	lock    bool      // that is a lock: the wait is no join, even if whoever ended it ends then
-	pin     bool      // a virtual thread kept its carrier
-	wait    *waitInfo // what else the agent recorded of a wait; nil: nothing
-	expired bool      // the wait for something ended at a time limit
+	by      uint32 // thread that ended the wait; 0: not known
+	class   uint32 // name of what it waited for; 0: not known
+	wait    uint32 // 1 + index in recording.waits: what else the agent recorded of a wait; 0: nothing
+	lock    bool   // what it waited for is a lock: the wait is no join, even if whoever ended it ends then
+	pin     bool   // a virtual thread kept its carrier
+	expired bool   // the wait for something ended at a time limit
 }
 
 // waitInfo is what the agent recorded of a wait.
@@ -76,16 +84,18 @@ type waitInfo struct {
 	lock              bool
 }
 
+// forElement reports whether it is a wait for what another thread gives, which need not be near its unit's end by more than chance.
+func (w *waitInfo) forElement() bool { return w != nil && wait.HoldsElements(w.class) }
+
 // waits reports whether the thread could not go on.
 func (p *piece) waits() bool { return p.state != activity.Running && p.state != activity.Runnable }
-
-// forElement reports whether it is a wait for what another thread gives, which need not be near its unit's end by more than chance.
-func (p *piece) forElement() bool { return p.wait != nil && wait.HoldsElements(p.wait.class) }
 
 // recording is what the graph is made of.
 type recording struct {
 	activity.Span
 	cpus      int
+	names     *graph.Names // of classes and sites
+	waits     []waitInfo   // that are different
 	threads   map[uint32]*threadOf
 	units     []unitOf
 	executors map[uint32]executorOf
@@ -119,29 +129,29 @@ type threadOf struct {
 	start     started
 	pieces    []piece         // in order; none: no scheduling record of it
 	stays     []activity.Span // on CPUs, in order; none: it is not known where in its pieces they are
-	units     []int           // indices, by start, the outer one first
+	units     []uint32        // indices, by start, the outer one first
 	ends      []units.MonoNs  // by units: the latest end so far; nil: nobody has asked
-	events    []event
+	events    []event         // but for the starts and ends of its own units
 }
 
 // started is who started a thread, when and where; zero: not known.
 type started struct {
 	at   units.MonoNs
 	by   uint32 // thread
-	site string
+	site uint32 // name
+}
+
+// waitAt is what the agent recorded of a wait; nil: nothing.
+func (r *recording) waitAt(n uint32) *waitInfo {
+	if n == 0 {
+		return nil
+	}
+	return &r.waits[n-1]
 }
 
 // stepRef is a step of a unit of the graph.
 type stepRef struct {
-	unit, step uint32
-	known      bool
+	unit, step uint32 // the unit + 1; 0: not known
 }
 
-// stepOf is a step with its recorded end.
-type stepOf struct {
-	graph.Step
-	end  units.MonoNs
-	by   stepRef
-	wait uint32 // of an Await: index in assembly.waits
-	also uint32 // of a Join: 1 + index in assembly.also of the units that it is taken to join, too; 0: none
-}
+func (r stepRef) known() bool { return r.unit != 0 }

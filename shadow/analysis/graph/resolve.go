@@ -13,71 +13,97 @@ import (
 // resolve turns the waits that other threads ended into joins and events.
 func (a *assembly) resolve() {
 	slices.SortFunc(a.left, func(x, y left) int { return cmp.Compare(x.at, y.at) })
-	submitted := a.submittedBy()
-	for n := range a.steps {
-		at, joins := a.rec.units[a.of[n]].start, submitted[n]
+	first, submitted := a.submittedBy()
+	for n := range a.of {
+		joins := submitted[first[n]:first[n+1]]
 		a.sleepPolls(n, joins)
-		for i := range a.steps[n] {
-			x := &a.steps[n][i]
+		since := a.since(a.rec.units[a.of[n]].start)
+		steps, ends := a.stepsOf(n)
+		for i := range steps {
+			x := &steps[i]
 			if x.Kind == graph.Await {
-				a.resolveWait(x, n, at)
+				a.resolveWait(x, &ends[i], n, since)
 			}
-			at = x.end
+			since = ends[i].At
 			if x.Kind != graph.Join {
 				continue
 			}
-			var also []uint32
-			for len(joins) > 0 && a.rec.units[joins[0]].end <= x.end {
-				also, joins = append(also, a.rec.units[joins[0]].at-1), joins[1:]
+			var joined []uint32
+			for len(joins) > 0 && a.since(a.rec.units[joins[0]].end) <= since {
+				joined, joins = append(joined, a.rec.units[joins[0]].at-1), joins[1:]
 			}
-			if len(also) > 0 {
-				a.also = append(a.also, also)
-				x.also = uint32(len(a.also))
+			if len(joined) > 0 {
+				a.also = append(a.also, also{uint32(n), uint32(i), joined})
 			}
 		}
 		a.poll(n)
 	}
 }
 
-// submittedBy lists the units that each unit of the graph submitted to run at once, by their ends: who asks for one of them may ask for all.
-func (a *assembly) submittedBy() [][]int {
-	list := make([][]int, len(a.steps))
+// stepsOf are the steps of a unit, and when they end.
+func (a *assembly) stepsOf(n int) ([]graph.Step, []graph.Moment) {
+	g := a.b.At(uint32(n))
+	return a.steps[g.First : g.First+g.N], a.ends[g.First : g.First+g.N]
+}
+
+// submittedBy lists the units that each unit n of the graph submitted to run at once, by their ends: who asks for one of them may ask for all. They are list[first[n]:first[n+1]].
+func (a *assembly) submittedBy() (first, list []uint32) {
+	of := func(u *unitOf) int {
+		if u.at == 0 || !u.submittedBy.known() || u.beside || u.timed() {
+			return -1
+		}
+		return int(u.submittedBy.unit - 1)
+	}
+	first = make([]uint32, len(a.of)+2)
 	for i := range a.rec.units {
-		if u := &a.rec.units[i]; u.at != 0 && u.submittedBy.known && !u.beside && !u.timed() {
-			list[u.submittedBy.unit] = append(list[u.submittedBy.unit], i)
+		if n := of(&a.rec.units[i]); n >= 0 {
+			first[n+2]++
 		}
 	}
-	for _, of := range list {
-		slices.SortFunc(of, func(i, j int) int { return cmp.Compare(a.rec.units[i].end, a.rec.units[j].end) })
+	for n := range first[1:] {
+		first[n+1] += first[n]
 	}
-	return list
+	list = make([]uint32, first[len(first)-1])
+	for i := range a.rec.units {
+		if n := of(&a.rec.units[i]); n >= 0 { // first[n+1] is where the next goes, and becomes where the next unit's begin
+			list[first[n+1]] = uint32(i)
+			first[n+1]++
+		}
+	}
+	for n := range a.of {
+		slices.SortFunc(list[first[n]:first[n+1]], func(i, j uint32) int { return cmp.Compare(a.rec.units[i].end, a.rec.units[j].end) })
+	}
+	return first, list
 }
 
 // resolveWait makes a wait, which began then, a join, an event, or a time of which nothing is known.
-func (a *assembly) resolveWait(x *stepOf, n int, since units.MonoNs) {
-	w := &a.waits[x.wait]
+func (a *assembly) resolveWait(x *graph.Step, end *graph.Moment, n int, since units.Ns) {
+	w := &a.waits[x.On]
+	x.On = 0
 	switch {
 	case w.unit != 0 && int(a.rec.units[w.unit-1].at)-1 != n && a.onlyEnds(w):
 		u := &a.rec.units[w.unit-1]
-		x.Kind, x.On, x.by, x.Len = graph.Join, u.at-1, u.last, units.Ns(max(0, x.end-u.end))
-	case w.signal.known && int(w.signal.unit) != n:
-		x.On, x.by = w.event, w.signal
+		x.Kind, x.On, end.By, x.Len = graph.Join, u.at-1, a.after(u.last()), max(0, end.At-a.since(u.end))
+	case w.signal.known() && int(w.signal.unit)-1 != n:
+		x.On, end.By = w.event, a.after(w.signal)
 	default:
-		x.Kind, x.Len = graph.Outside, units.Ns(x.end-since)
+		x.Kind, x.Len = graph.Outside, end.At-since
 	}
 }
 
 // onlyEnds reports whether the unit that ended a wait did not wait for anything else before its end.
 func (a *assembly) onlyEnds(w *waitOf) bool {
 	u := &a.rec.units[w.unit-1]
-	if u.at == 0 || !u.last.known {
+	if u.at == 0 || u.steps == 0 {
 		return false
 	}
-	after := uint32(len(a.steps[u.at-1]))
-	if w.signal.known {
-		after = w.signal.step
+	steps, _ := a.stepsOf(int(u.at) - 1)
+	if w.signal.known() {
+		steps = steps[min(int(w.signal.step), len(steps)):]
+	} else {
+		steps = nil
 	}
-	for _, x := range a.steps[u.at-1][after:] {
+	for _, x := range steps {
 		if x.Kind.Waits() {
 			return false
 		}
@@ -85,39 +111,31 @@ func (a *assembly) onlyEnds(w *waitOf) bool {
 	return true
 }
 
+// place is where a step is that is known, in the order in which units end.
+func (a *assembly) place(r stepRef) uint32 { return a.b.At(r.unit-1).First + r.step }
+
+// after is 1 + the place of a step; 0: it is not known.
+func (a *assembly) after(r stepRef) uint32 {
+	if !r.known() {
+		return 0
+	}
+	return a.place(r) + 1
+}
+
 // finish lays the steps out and makes the recorded schedule.
 func (a *assembly) finish() (*Session, error) {
-	place, total, err := a.place()
-	if err != nil {
+	recorded := &graph.Schedule{Start: make([]graph.Moment, len(a.of))}
+	for n, i := range a.of {
+		recorded.Start[n] = a.startOf(&a.rec.units[i])
+	}
+	if err := a.inOrder(recorded.Start); err != nil {
 		return nil, err
 	}
-	by := func(r stepRef) uint32 {
-		if !r.known {
-			return 0
-		}
-		return place[r.unit][r.step] + 1
-	}
-	out := &Session{Span: a.rec.Span, Given: a.given, Recorded: &graph.Schedule{End: make([]graph.Moment, 0, total)}}
-	all, counts := make([]graph.Step, 0, total), make([]uint32, len(a.steps))
-	for n, steps := range a.steps {
-		u, first := &a.rec.units[a.of[n]], len(all)
-		out.Units = append(out.Units, u.id)
-		out.Recorded.Start = append(out.Recorded.Start, a.startOf(u, by))
-		for i := range steps {
-			x := &steps[i]
-			all = append(all, x.Step)
-			for _, unit := range a.joined(x) {
-				all = append(all, graph.Step{Kind: graph.Join, On: unit, Class: x.Class, Site: x.Site})
-			}
-			for len(out.Recorded.End) < len(all) {
-				out.Recorded.End = append(out.Recorded.End, graph.Moment{At: a.since(x.end), By: by(x.by)})
-			}
-		}
-		counts[n], a.steps[n] = uint32(len(all)-first), nil
-	}
-	a.b.Fill(all, counts)
+	recorded.End = a.ends
+	out := &Session{Span: a.rec.Span, Given: a.given, Recorded: recorded}
 	out.paused, out.collected, out.locked, out.pins = a.paused(), a.collected(), a.locked(), a.rec.pins
 	out.pins.carriers = a.carriers != 0
+	a.b.Fill(a.steps)
 	g, err := a.b.Graph(a.rec.cpus)
 	if err != nil {
 		return nil, fmt.Errorf("the graph of the session: %w", err)
@@ -130,28 +148,57 @@ func (a *assembly) tooLarge() error {
 	return fmt.Errorf("%w: more than %d; choose a shorter time with --from and --to", graph.ErrTooLarge, a.most)
 }
 
-// place is where each step is in the graph, by unit, and how many there are.
-func (a *assembly) place() (at [][]uint32, total int, err error) {
-	all, at := make([]uint32, 0, a.n), make([][]uint32, len(a.steps))
-	for n, steps := range a.steps {
-		first := len(all)
-		for i := range steps {
-			all = append(all, uint32(total))
-			total += 1 + len(a.joined(&steps[i]))
-		}
-		if at[n] = all[first:]; total > a.most {
-			return nil, 0, a.tooLarge()
-		}
+// inOrder brings the steps into the order of the units, and adds those of what is joined, too.
+func (a *assembly) inOrder(starts []graph.Moment) error {
+	total := len(a.steps)
+	for i := range a.also {
+		total += len(a.also[i].joined)
 	}
-	return at, total, nil
-}
-
-// joined are the units that a join is taken to join, too.
-func (a *assembly) joined(x *stepOf) []uint32 {
-	if x.also == 0 {
+	if total > a.most {
+		return a.tooLarge()
+	}
+	if total == len(a.steps) && a.areInOrder() {
 		return nil
 	}
-	return a.also[x.also-1]
+	steps, ends := make([]graph.Step, 0, total), make([]graph.Moment, 0, total)
+	moved, more := make([]uint32, len(a.steps)), a.also // moved: where each step is now
+	for n := range a.of {
+		g, first := a.b.At(uint32(n)), uint32(len(steps))
+		for at := g.First; at < g.First+g.N; at++ {
+			moved[at] = uint32(len(steps))
+			steps, ends = append(steps, a.steps[at]), append(ends, a.ends[at])
+			if len(more) == 0 || more[0].unit != uint32(n) || more[0].step != at-g.First {
+				continue
+			}
+			for _, unit := range more[0].joined {
+				steps, ends = append(steps, graph.Step{Kind: graph.Join, On: unit, Class: a.steps[at].Class, Site: a.steps[at].Site}), append(ends, a.ends[at])
+			}
+			more = more[1:]
+		}
+		g.First, g.N = first, uint32(len(steps))-first
+	}
+	for _, list := range [][]graph.Moment{starts, ends} {
+		for i := range list {
+			if by := &list[i].By; *by != 0 {
+				*by = moved[*by-1] + 1
+			}
+		}
+	}
+	a.steps, a.ends = steps, ends
+	return nil
+}
+
+// areInOrder reports whether the steps of each unit follow those of the unit before.
+func (a *assembly) areInOrder() bool {
+	next := uint32(0)
+	for n := range a.of {
+		g := a.b.At(uint32(n))
+		if g.First != next {
+			return false
+		}
+		next += g.N
+	}
+	return true
 }
 
 // paused is how long the program was stopped for each reason.
@@ -168,8 +215,9 @@ func (a *assembly) paused() (sums []units.Ns) {
 func (a *assembly) locked() map[string]units.Ns {
 	waits := map[string][]activity.Span{}
 	for i := range a.waits {
-		if w := &a.waits[i]; w.lock && w.class != "" {
-			waits[w.class] = append(waits[w.class], w.Span)
+		if w := &a.waits[i]; w.lock && w.class != 0 {
+			class := a.rec.names.Name(w.class)
+			waits[class] = append(waits[class], w.Span)
 		}
 	}
 	out := map[string]units.Ns{}
@@ -203,7 +251,7 @@ func (a *assembly) since(t units.MonoNs) units.Ns { return units.Ns(max(0, t-a.r
 // idle reports whether the thread of a unit is known to have had nothing to do at a time: its unit before had ended, it
 // waited, or it had not begun.
 func (a *assembly) idle(u *unitOf, at units.MonoNs) bool {
-	if u.freed.known {
+	if u.freed.known() {
 		return u.freedAt <= at
 	}
 	t := a.rec.threads[u.thread]
@@ -213,7 +261,7 @@ func (a *assembly) idle(u *unitOf, at units.MonoNs) bool {
 
 // startOf is when a unit started and what made it possible: its submission, or its worker, whichever was later.
 // A worker that was idle had to wake up first: it need not if it comes from another unit.
-func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
+func (a *assembly) startOf(u *unitOf) graph.Moment {
 	g, m := a.b.At(u.at-1), graph.Moment{At: a.since(u.start)}
 	due := max(u.submitted, u.due) // from when its worker could run it
 	if due == 0 || due > u.start {
@@ -221,17 +269,17 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 	}
 	switch {
 	case u.beside: // it is due some time after its submission, not at the end of a wait
-		m.By = by(u.submittedBy)
+		m.By = a.after(u.submittedBy)
 	case a.carriers != 0 && g.Executor == a.carriers: // how long it waits for a carrier is up to the replay
-		if from := a.carrierFor(due, u.start); from.known {
-			m.By = by(from)
-		} else if u.submittedBy.known {
-			m.By = by(u.submittedBy)
+		if from := a.carrierFor(due, u.start); from.known() {
+			m.By = a.after(from)
+		} else if u.submittedBy.known() {
+			m.By = a.after(u.submittedBy)
 		}
-	case u.freed.known && u.freedAt > due:
-		m.By, g.Latency = by(u.freed), units.Ns(u.start-u.freedAt)
-	case u.submittedBy.known:
-		m.By, g.Wake = by(u.submittedBy), units.Ns(u.start-due)
+	case u.freed.known() && u.freedAt > due:
+		m.By, g.Latency = a.after(u.freed), units.Ns(u.start-u.freedAt)
+	case u.submittedBy.known():
+		m.By, g.Wake = a.after(u.submittedBy), units.Ns(u.start-due)
 	case a.idle(u, due):
 		g.Wake = units.Ns(u.start - due)
 	default: // its worker may have done anything until then
@@ -242,7 +290,7 @@ func (a *assembly) startOf(u *unitOf, by func(stepRef) uint32) graph.Moment {
 		g.Fixed, g.Due = true, a.since(u.due)
 		return m
 	}
-	if u.submittedBy.known {
+	if u.submittedBy.known() {
 		g.Delay = units.Ns(max(0, due-u.submitted))
 	} else {
 		g.Delay = a.since(due)

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
@@ -12,15 +14,30 @@ type sweeper struct {
 	*assembly
 	t     *threadOf
 	at    units.MonoNs
-	piece int   // the next that is not wholly past
-	open  []int // units that the thread is in, the innermost last
-	last  int   // the unit that ended last, + 1
+	piece int    // the next that is not wholly past
+	open  []open // units that the thread is in, the innermost last
+	last  uint32 // the unit that ended last, + 1
+	rooms []open // of units that have ended
+}
+
+// open is a unit that a thread is in, with its steps so far.
+type open struct {
+	unit  uint32
+	steps []graph.Step
+	ends  []graph.Moment
 }
 
 // sweep makes the steps of the units that a thread ran.
 func (a *assembly) sweep(t *threadOf) {
 	s := &sweeper{assembly: a, t: t}
-	for _, e := range t.events {
+	events := make([]event, 0, len(t.events)+2*len(t.units))
+	for _, i := range t.units {
+		u := &a.rec.units[i]
+		events = append(events, event{u.start, i, unitStarts}, event{u.end, i, unitEnds})
+	}
+	events = append(events, t.events...)
+	slices.SortStableFunc(events, compareEvents)
+	for _, e := range events {
 		if a.n > a.most {
 			return
 		}
@@ -42,77 +59,74 @@ func (a *assembly) sweep(t *threadOf) {
 }
 
 // in is the unit of the graph that the thread is in, and the innermost unit's class; nil: none.
-func (s *sweeper) in() (unit *unitOf, class string, busy float64) {
+func (s *sweeper) in() (in *open, class uint32, busy float64) {
 	for i := len(s.open) - 1; i >= 0; i-- {
-		u := &s.rec.units[s.open[i]]
-		if class == "" {
+		u := &s.rec.units[s.open[i].unit]
+		if class == 0 {
 			class, busy = u.class, u.busy
 		}
 		if u.at != 0 {
-			return u, class, busy
+			return &s.open[i], class, busy
 		}
 	}
-	return nil, "", 0
+	return nil, 0, 0
 }
 
 // step adds a step that takes no time.
 func (s *sweeper) step(x graph.Step) stepRef {
-	u, _, _ := s.in()
-	if u == nil {
+	in, _, _ := s.in()
+	if in == nil {
 		return stepRef{}
 	}
-	return s.add(u, stepOf{Step: x, end: s.at})
+	s.add(in, x, s.at)
+	return s.rec.units[in.unit].last()
 }
 
-func (s *sweeper) add(u *unitOf, x stepOf) stepRef {
-	s.n++
-	n := u.at - 1
-	x.Site = s.b.Sites.Number(u.site)
+// add adds a step with its end to a unit.
+func (s *sweeper) add(in *open, x graph.Step, end units.MonoNs) {
+	s.addAfter(in, x, end, 0)
+}
+
+// addAfter adds a step that another one made possible: by is 1 + its place, 0: none.
+func (s *sweeper) addAfter(in *open, x graph.Step, end units.MonoNs, by uint32) {
+	u := &s.rec.units[in.unit]
+	x.Site = s.site(u.site)
 	if x.Class == 0 {
-		x.Class = s.b.Classes.Number(u.class)
+		x.Class = s.class(u.class)
 	}
-	if s.steps[n] == nil {
-		s.steps[n] = s.room(mostSteps)
-	}
-	s.steps[n] = append(s.steps[n], x)
-	u.last = stepRef{n, uint32(len(s.steps[n]) - 1), true}
-	return u.last
-}
-
-// Most units have no more steps than mostSteps. Their room is a part of one that is made for many.
-const mostSteps, roomFor = 4, 4096
-
-// room is room for n steps.
-func (a *assembly) room(n int) []stepOf {
-	if len(a.free) < n {
-		a.free = make([]stepOf, n*roomFor)
-	}
-	room := a.free[:0:n]
-	a.free = a.free[n:]
-	return room
+	in.steps, in.ends = append(in.steps, x), append(in.ends, graph.Moment{At: s.since(end), By: by})
+	u.steps++
+	s.n++
 }
 
 // start begins a unit: the one around it waits for it.
-func (s *sweeper) start(i int) {
+func (s *sweeper) start(i uint32) {
 	u := &s.rec.units[i]
 	if u.at != 0 {
 		switch outer, _, _ := s.in(); {
 		case outer != nil:
-			if !outer.last.known {
-				s.add(outer, stepOf{end: s.at})
+			around := &s.rec.units[outer.unit]
+			if around.steps == 0 {
+				s.add(outer, graph.Step{}, s.at)
 			}
-			u.freed, u.freedAt = outer.last, s.at
+			u.freed, u.freedAt = around.last(), s.at
 		case s.last != 0:
 			before := &s.rec.units[s.last-1]
-			u.freed, u.freedAt = before.last, before.end
+			u.freed, u.freedAt = before.last(), before.end
 		}
 	}
-	s.open = append(s.open, i)
+	in := open{unit: i}
+	if n := len(s.rooms); n > 0 {
+		in.steps, in.ends, s.rooms = s.rooms[n-1].steps[:0], s.rooms[n-1].ends[:0], s.rooms[:n-1]
+	}
+	s.open = append(s.open, in)
 }
 
-func (s *sweeper) end(i int) {
+func (s *sweeper) end(i uint32) {
+	in := open{unit: i}
 	for n := len(s.open) - 1; n >= 0; n-- {
-		if s.open[n] == i {
+		if s.open[n].unit == i {
+			in = s.open[n]
 			s.open = append(s.open[:n], s.open[n+1:]...)
 			break
 		}
@@ -121,30 +135,40 @@ func (s *sweeper) end(i int) {
 	if u.at == 0 {
 		return
 	}
-	if !u.last.known {
-		s.add(u, stepOf{end: s.at})
+	if u.steps == 0 {
+		s.add(&in, graph.Step{}, s.at)
 	}
+	s.keep(&in)
 	s.leaves(u, u.end, false)
 	if outer, _, _ := s.in(); outer != nil {
-		if u.submittedBy.known || u.submitter != 0 {
-			s.add(outer, stepOf{Step: graph.Step{Kind: graph.Join, On: u.at - 1}, end: s.at, by: u.last})
+		if u.submittedBy.known() || u.submitter != 0 {
+			s.addAfter(outer, graph.Step{Kind: graph.Join, On: u.at - 1}, s.at, s.after(u.last()))
 		}
 		return
 	}
 	s.last = i + 1
 }
 
+// keep keeps the steps of a unit that has ended.
+func (s *sweeper) keep(in *open) {
+	g := s.b.At(s.rec.units[in.unit].at - 1)
+	g.First, g.N = uint32(len(s.steps)), uint32(len(in.steps))
+	s.steps, s.ends = append(s.steps, in.steps...), append(s.ends, in.ends...)
+	s.rooms = append(s.rooms, *in)
+}
+
 // wakes ends a wait of another thread: as an event, or by the end of a unit.
-func (s *sweeper) wakes(wait int) {
+func (s *sweeper) wakes(wait uint32) {
 	w := &s.waits[wait]
-	u, _, _ := s.in()
+	in, _, _ := s.in()
 	switch {
-	case u == nil && s.last != 0 && s.t.justEnded(s.rec.units[s.last-1].end, s.at):
+	case in == nil && s.last != 0 && s.t.justEnded(s.rec.units[s.last-1].end, s.at):
 		w.unit = s.last
-	case u != nil:
-		w.event = s.b.Resource(graph.Event, w.class, 1)
+	case in != nil:
+		u := &s.rec.units[in.unit]
+		w.event = s.b.Resource(graph.Event, s.rec.names.Name(w.class), 1)
 		w.signal = s.step(graph.Step{Kind: graph.Signal, On: w.event})
-		if !w.lock && !w.forElement() && u.end-s.at <= afterEnd && u.submitter != 0 {
+		if !w.lock && !s.rec.waitAt(w.wait).forElement() && u.end-s.at <= afterEnd && u.submitter != 0 {
 			w.unit = s.of[u.at-1] + 1
 		}
 	}
@@ -152,44 +176,44 @@ func (s *sweeper) wakes(wait int) {
 
 // to adds what the thread did until then to the unit that it is in.
 func (s *sweeper) to(until units.MonoNs) {
-	u, class, busy := s.in()
-	if u == nil {
+	in, class, busy := s.in()
+	if in == nil {
 		s.at = max(s.at, until)
 		return
 	}
-	number := s.b.Classes.Number(class)
+	number := s.class(class)
 	for s.at < until {
 		for s.piece < len(s.t.pieces) && s.t.pieces[s.piece].To <= s.at {
 			s.piece++
 		}
 		if s.piece == len(s.t.pieces) || s.t.pieces[s.piece].From >= until {
-			s.unrecorded(u, number, busy, until)
+			s.unrecorded(in, number, busy, until)
 			return
 		}
 		p := &s.t.pieces[s.piece]
-		s.unrecorded(u, number, busy, p.From)
+		s.unrecorded(in, number, busy, p.From)
 		end := min(p.To, until)
-		s.recorded(u, number, p, end)
+		s.recorded(in, number, p, end)
 		s.at = end
 	}
 }
 
 // unrecorded is time of which there is no scheduling record.
-func (s *sweeper) unrecorded(u *unitOf, class uint32, busy float64, until units.MonoNs) {
+func (s *sweeper) unrecorded(in *open, class uint32, busy float64, until units.MonoNs) {
 	if until <= s.at {
 		return
 	}
 	s.rec.divide(activity.Span{From: s.at, To: until}, func(part activity.Span, paused bool) {
 		if paused {
-			s.add(u, stepOf{Step: s.collected(part, class), end: part.To})
+			s.add(in, s.collected(part, class), part.To)
 			return
 		}
 		run := min(units.Ns(float64(part.Len())*busy), part.Len())
 		if run > 0 {
-			s.add(u, stepOf{Step: graph.Step{Kind: graph.Compute, Class: class, Len: run}, end: part.From + units.MonoNs(run)})
+			s.add(in, graph.Step{Kind: graph.Compute, Class: class, Len: run}, part.From+units.MonoNs(run))
 		}
 		if rest := part.Len() - run; rest > 0 {
-			s.add(u, stepOf{Step: graph.Step{Kind: graph.Outside, Class: class, Len: rest}, end: part.To})
+			s.add(in, graph.Step{Kind: graph.Outside, Class: class, Len: rest}, part.To)
 		}
 	})
 	s.at = until
@@ -201,23 +225,22 @@ func (s *sweeper) collected(part activity.Span, class uint32) graph.Step {
 }
 
 // recorded is a part of a piece of the thread's time, from s.at on.
-func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) {
-	length := units.Ns(end - s.at)
-	x := stepOf{Step: graph.Step{Class: class, Len: length}, end: end}
+func (s *sweeper) recorded(in *open, class uint32, p *piece, end units.MonoNs) {
+	x := graph.Step{Class: class, Len: units.Ns(end - s.at)}
 	if p.waits() {
-		s.leaves(u, s.at, p.pin)
+		s.leaves(&s.rec.units[in.unit], s.at, p.pin)
 	}
 	switch {
 	case !p.waits():
 		run, held := s.t.ran(p, activity.Span{From: s.at, To: end})
 		if held > 0 {
-			s.add(u, stepOf{Step: graph.Step{Kind: graph.Outside, Cause: graph.Machine, Class: class, Len: held}, end: s.at + units.MonoNs(held)})
+			s.add(in, graph.Step{Kind: graph.Outside, Cause: graph.Machine, Class: class, Len: held}, s.at+units.MonoNs(held))
 		}
 		x.Len = run
 	case end == p.To && s.find(s.t.id, p.From) >= 0:
-		x.Kind, x.Len, x.wait = graph.Await, 0, uint32(s.find(s.t.id, p.From))
+		x.Kind, x.Len, x.On = graph.Await, 0, uint32(s.find(s.t.id, p.From)) // until it is resolved
 	case p.state == activity.Stalled:
-		x.Step = s.collected(activity.Span{From: s.at, To: end}, class)
+		x = s.collected(activity.Span{From: s.at, To: end}, class)
 	default:
 		x.Kind, x.Cause = graph.Outside, causes[p.state]
 		if p.expired {
@@ -225,10 +248,20 @@ func (s *sweeper) recorded(u *unitOf, class uint32, p *piece, end units.MonoNs) 
 		}
 	}
 	x.Pinned = p.pin
-	if w := p.wait; w != nil && p.waits() {
-		x.Wait = s.b.Wait(graph.Wait{Class: s.b.Classes.Number(w.class), Site: s.b.Sites.Number(w.site), Kind: w.kind, Object: w.object, Lock: w.lock, Shared: w.kind == "park" && !w.lock && (wait.HoldsElements(w.class) || wait.IsCondition(w.class))})
+	if p.wait != 0 && p.waits() {
+		x.Wait = s.wait(p.wait)
 	}
-	s.add(u, x)
+	s.add(in, x, end)
+}
+
+// wait is the number in the graph of what the agent recorded of a wait.
+func (a *assembly) wait(n uint32) uint32 {
+	if known := a.waitOf[n-1]; known != 0 {
+		return known
+	}
+	w := a.rec.waitAt(n)
+	a.waitOf[n-1] = a.b.Wait(graph.Wait{Class: a.b.Classes.Number(w.class), Site: a.b.Sites.Number(w.site), Kind: w.kind, Object: w.object, Lock: w.lock, Shared: w.kind == "park" && !w.lock && (wait.HoldsElements(w.class) || wait.IsCondition(w.class))})
+	return a.waitOf[n-1]
 }
 
 var causes = [activity.NStates]graph.Cause{activity.IO: graph.IO, activity.Sleeping: graph.Time, activity.Stalled: graph.Collector, activity.Safepoint: graph.Collector}

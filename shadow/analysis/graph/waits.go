@@ -30,7 +30,7 @@ func (r *reader) readWaits() error {
 	}
 	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
-		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: lockOf(blockers[w.Blocker]),
+		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(lockOf(blockers[w.Blocker])),
 			lock: w.Kind == "monitor" || isLock(blockers[w.Blocker]), pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
@@ -81,8 +81,8 @@ func (r *reader) readWaits() error {
 	return err
 }
 
-// waitInfo is what the agent recorded of a wait, once for all that are alike.
-func (r *reader) waitInfo(w *store.Wait, class string, lock bool) *waitInfo {
+// waitInfo is the number of what the agent recorded of a wait, one for all that are alike.
+func (r *reader) waitInfo(w *store.Wait, class string, lock bool) uint32 {
 	x := waitInfo{class: class, kind: w.Kind, lock: lock}
 	if site := r.s.SiteByID(w.Site); site != nil {
 		x.site = site.Label()
@@ -91,8 +91,9 @@ func (r *reader) waitInfo(w *store.Wait, class string, lock bool) *waitInfo {
 		x.object = w.Object
 	}
 	known := r.waited[x]
-	if known == nil {
-		known = &x
+	if known == 0 {
+		r.rec.waits = append(r.rec.waits, x)
+		known = uint32(len(r.rec.waits))
 		r.waited[x] = known
 	}
 	return known

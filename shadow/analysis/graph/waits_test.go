@@ -19,7 +19,7 @@ func TestTheVirtualThreadThatEndedAWait(t *testing.T) {
 
 func TestBetweenWaitsAThreadComputes(t *testing.T) {
 	r := &reader{rec: &recording{units: []unitOf{{start: 10 * ms, end: 50 * ms}}}}
-	got := r.between(&threadOf{units: []int{0}}, []piece{awaits(5, 8, 0, 0, ""), awaits(20, 30, 0, 3, ""), awaits(45, 60, 0, 0, "")})
+	got := r.between(&threadOf{units: []uint32{0}}, []piece{awaits(5, 8, 0, 0, ""), awaits(20, 30, 0, 3, ""), awaits(45, 60, 0, 0, "")})
 	want := []piece{run(10, 20), awaits(20, 30, 0, 3, ""), run(30, 50)}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%+v, want %+v", got, want)
@@ -32,7 +32,7 @@ func TestUnseen(t *testing.T) {
 	r := &reader{rec: &recording{units: []unitOf{{start: 10 * ms, end: 82 * ms, cpu: 4 * ms}}}, carriers: map[uint32]*threadOf{
 		9: {id: 9, pieces: []piece{awaits(0, 25, activity.Futex, 0, ""), {Span: span(25, 35), state: activity.Running, run: ms, held: 2 * ms}, run(35, 90)}}}}
 	waits := []piece{awaits(11, 21, activity.Sleeping, 0, ""), awaits(51, 61, activity.Sleeping, 0, ""), awaits(62, 62, activity.Sleeping, 0, "")}
-	got := r.between(&threadOf{virtual: true, units: []int{0}}, waits)
+	got := r.between(&threadOf{virtual: true, units: []uint32{0}}, waits)
 	const half = ms / 2
 	piecesOf := func(from, ready, to units.MonoNs, held units.Ns) []piece {
 		return []piece{{Span: activity.Span{From: from * ms, To: (from+ready)*ms + half}, state: activity.Running, run: half, held: held},
@@ -43,7 +43,7 @@ func TestUnseen(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := r.between(&threadOf{units: []int{0}}, waits); len(got) != 7 {
+	if got := r.between(&threadOf{units: []uint32{0}}, waits); len(got) != 7 {
 		t.Errorf("of a thread that is not virtual: %+v", got)
 	}
 }
@@ -51,7 +51,7 @@ func TestUnseen(t *testing.T) {
 // TestSeen: a virtual thread that computed for 29.5 of 30 ms by its clock did not wait.
 func TestSeen(t *testing.T) {
 	r := &reader{rec: &recording{units: []unitOf{{start: 10 * ms, end: 40 * ms, cpu: 29*ms + ms/2}}}}
-	if got := r.between(&threadOf{virtual: true, units: []int{0}}, nil); !slices.Equal(got, []piece{run(10, 40)}) {
+	if got := r.between(&threadOf{virtual: true, units: []uint32{0}}, nil); !slices.Equal(got, []piece{run(10, 40)}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -27,7 +27,7 @@ func stopped() *recording {
 
 func TestPausesGone(t *testing.T) {
 	for reason, want := range map[string]units.Ns{"System.gc()": 70, "Allocation Failure": -1, AllPauses: 65} {
-		g, err := assemble(stopped())
+		g, err := assembled(stopped())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestPausesGone(t *testing.T) {
 	// A collector that computes 12 ms beside the program does not do so without its collections.
 	r := stopped()
 	r.beside = []*threadOf{{name: "ZWorker#0", worker: true, collector: true, pieces: []piece{run(80, 92)}}}
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +67,9 @@ func TestPausesGone(t *testing.T) {
 func TestPausesWithoutASchedulingRecord(t *testing.T) {
 	r := stopped()
 	r.pauses = r.pauses[:1]
-	r.units = []unitOf{{id: 1, class: "Job", thread: 1, start: 0, end: 100 * ms, busy: 1, body: true}}
-	r.threads[1].pieces, r.threads[1].units = nil, []int{0}
-	g, err := assemble(r)
+	r.units = []unitOf{{id: 1, class: named("Job"), thread: 1, start: 0, end: 100 * ms, busy: 1, body: true}}
+	r.threads[1].pieces, r.threads[1].units = nil, []uint32{0}
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +92,14 @@ func carried() *recording {
 		from := units.MonoNs(20 * i)
 		p := awaits(from, from+20, activity.Sleeping, 0, "")
 		p.pin = true
-		r.threads[2+i] = &threadOf{id: 2 + i, name: "virtual", virtual: true, units: []int{int(i)}, pieces: []piece{p}}
-		r.units = append(r.units, unitOf{id: uint64(i + 1), class: "Job", thread: 2 + i, start: from * ms, end: (from + 20) * ms, submitted: 1, submitter: 1, executor: 5, virtual: true})
+		r.threads[2+i] = &threadOf{id: 2 + i, name: "virtual", virtual: true, units: []uint32{i}, pieces: []piece{p}}
+		r.units = append(r.units, unitOf{id: uint64(i + 1), class: named("Job"), thread: 2 + i, start: from * ms, end: (from + 20) * ms, submitted: 1, submitter: 1, executor: 5, virtual: true})
 	}
 	return r
 }
 
 func TestUnpinned(t *testing.T) {
-	g, err := assemble(carried())
+	g, err := assembled(carried())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestUnpinned(t *testing.T) {
 	}
 	r := carried()
 	r.pins.recorded = 60 * ms
-	if g, err = assemble(r); err != nil {
+	if g, err = assembled(r); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := g.Predict(replay.Change{Unpin: true}); err != nil || p.Why == nil || p.Predicted != graph.Never {
@@ -124,8 +124,8 @@ func TestWorkersThatAreVirtual(t *testing.T) {
 	for i := range r.units {
 		r.units[i].thread, r.threads[uint32(2+i)].units = 2, nil
 	}
-	r.threads[2].units = []int{0, 1, 2, 3}
-	g, err := assemble(r)
+	r.threads[2].units = []uint32{0, 1, 2, 3}
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +141,11 @@ func TestOthersHadTheCPUs(t *testing.T) {
 	r := &recording{Span: activity.Span{From: 0, To: 100 * ms}, cpus: 2, executors: map[uint32]executorOf{},
 		threads: map[uint32]*threadOf{1: {id: 1, name: "main", pieces: []piece{run(0, 100)}}}}
 	r.threads[1].pieces[0].run, r.threads[1].pieces[0].held = 70*ms, 30*ms
-	g, err := assemble(r)
+	g, err := assembled(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := g.Predict(replay.Change{Faster: map[uint32]float64{number(g, "main"): 2}})
+	p, err := g.Predict(replay.Change{Faster: map[uint32]float64{classOf(g, "main"): 2}})
 	if err != nil || p.Why == nil || !strings.Contains(p.Why.Error(), "30 %") {
 		t.Errorf("%+v (%v)", p, err)
 	}
@@ -165,11 +165,11 @@ func TestTwoLocks(t *testing.T) {
 			1: {id: 1, name: "main", pieces: []piece{run(0, 40), a, run(60, 100)}},
 			2: {id: 2, name: "other", pieces: []piece{run(0, c.from), b, run(c.to, 100)}},
 			3: {id: 3, name: "owner", pieces: []piece{run(0, 100)}}}
-		g, err := assemble(r)
+		g, err := assembled(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := g.Predict(replay.Change{Free: map[uint32]bool{number(g, "A"): true}})
+		p, err := g.Predict(replay.Change{Free: map[uint32]bool{classOf(g, "A"): true}})
 		if err != nil || (p.Why == nil) != (c.why == "") || p.Why != nil && !strings.Contains(p.Why.Error(), c.why) {
 			t.Errorf("waits for the other lock from %d to %d: %+v (%v), want %q", c.from, c.to, p, err, c.why)
 		}
