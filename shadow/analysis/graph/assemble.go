@@ -43,6 +43,7 @@ type event struct {
 	at   units.MonoNs
 	unit uint32 // index in recording.units, or the wait
 	kind eventKind
+	leaf bool // of a start: no unit of the graph begins on the thread before the unit ends
 }
 
 func compareEvents(x, y event) int {
@@ -149,12 +150,12 @@ func (a *assembly) run() (*Session, error) {
 	return a.finish()
 }
 
-// expected is about how many steps there will be: what a unit does at once, what is before each submission and that itself, and each piece of a thread's time. Room that
+// expected is about how many steps there will be: what a unit does at once, what is before each submission, that itself and the join, and each piece of a thread's time. Room that
 // is not needed is not touched.
 func (a *assembly) expected() int {
 	n := len(a.rec.units)
 	for _, t := range a.rec.threads {
-		n += 2*len(t.events) + len(t.pieces)
+		n += 3*len(t.events) + len(t.pieces)
 	}
 	return min(n, a.most)
 }
@@ -290,7 +291,7 @@ func (a *assembly) addUnits(order []uint32) {
 				if n := len(by.pieces); n > 0 && by.pieces[n-1].To == u.submitted {
 					kind = lastSubmits
 				}
-				by.events = append(by.events, event{u.submitted, i, kind})
+				by.events = append(by.events, event{at: u.submitted, unit: i, kind: kind})
 			}
 		}
 	}
@@ -328,7 +329,7 @@ func (a *assembly) findWakes(order []uint32) {
 	for i := range a.waits {
 		id, at := a.behalf(&a.waits[i])
 		by := a.rec.threads[id]
-		by.events = append(by.events, event{at, uint32(i), wakes})
+		by.events = append(by.events, event{at: at, unit: uint32(i), kind: wakes})
 	}
 }
 

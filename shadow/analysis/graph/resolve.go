@@ -128,6 +128,7 @@ func (a *assembly) finish() (*Session, error) {
 	for n, i := range a.of {
 		recorded.Start[n] = a.startOf(&a.rec.units[i])
 	}
+	a.rec.units = nil // to make room
 	if err := a.inOrder(recorded.Start); err != nil {
 		return nil, err
 	}
@@ -150,32 +151,41 @@ func (a *assembly) tooLarge() error {
 
 // inOrder brings the steps into the order of the units, and adds those of what is joined, too.
 func (a *assembly) inOrder(starts []graph.Moment) error {
-	total := len(a.steps)
+	more := 0
 	for i := range a.also {
-		total += len(a.also[i].joined)
+		more += len(a.also[i].joined)
 	}
-	if total > a.most {
+	if len(a.steps)+more > a.most {
 		return a.tooLarge()
 	}
-	if total == len(a.steps) && a.areInOrder() {
+	sorted := a.areInOrder()
+	if sorted && more == 0 {
 		return nil
 	}
-	steps, ends := make([]graph.Step, 0, total), make([]graph.Moment, 0, total)
-	moved, more := make([]uint32, len(a.steps)), a.also // moved: where each step is now
-	for n := range a.of {
-		g, first := a.b.At(uint32(n)), uint32(len(steps))
-		for at := g.First; at < g.First+g.N; at++ {
-			moved[at] = uint32(len(steps))
-			steps, ends = append(steps, a.steps[at]), append(ends, a.ends[at])
-			if len(more) == 0 || more[0].unit != uint32(n) || more[0].step != at-g.First {
-				continue
+	moved := make([]uint32, len(a.steps)) // where each step is then
+	steps, ends := a.steps, a.ends
+	if !sorted {
+		steps, ends = make([]graph.Step, 0, len(a.steps)+more), make([]graph.Moment, 0, len(a.steps)+more)
+	}
+	steps, ends = slices.Grow(steps, more)[:len(a.steps)+more], slices.Grow(ends, more)[:len(a.steps)+more]
+	at, also := uint32(len(steps)), a.also // from the last to the first: where units are in order no step is overwritten before it is moved
+	for n := len(a.of) - 1; n >= 0; n-- {
+		g := a.b.At(uint32(n))
+		end := at
+		for k := g.N; k > 0; k-- {
+			from := g.First + k - 1
+			x, m := a.steps[from], a.ends[from]
+			if last := len(also) - 1; last >= 0 && also[last].unit == uint32(n) && also[last].step == k-1 {
+				for _, unit := range slices.Backward(also[last].joined) {
+					at--
+					steps[at], ends[at] = graph.Step{Kind: graph.Join, On: unit, Class: x.Class, Site: x.Site}, m
+				}
+				also = also[:last]
 			}
-			for _, unit := range more[0].joined {
-				steps, ends = append(steps, graph.Step{Kind: graph.Join, On: unit, Class: a.steps[at].Class, Site: a.steps[at].Site}), append(ends, a.ends[at])
-			}
-			more = more[1:]
+			at--
+			steps[at], ends[at], moved[from] = x, m, at
 		}
-		g.First, g.N = first, uint32(len(steps))-first
+		g.First, g.N = at, end-at
 	}
 	for _, list := range [][]graph.Moment{starts, ends} {
 		for i := range list {

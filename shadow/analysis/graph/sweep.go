@@ -20,9 +20,10 @@ type sweeper struct {
 	rooms []open // of units that have ended
 }
 
-// open is a unit that a thread is in, with its steps so far.
+// open is a unit that a thread is in, with its steps so far. Those of a unit in which no other one of the graph begins are kept as they come.
 type open struct {
 	unit  uint32
+	leaf  bool
 	steps []graph.Step
 	ends  []graph.Moment
 }
@@ -33,10 +34,11 @@ func (a *assembly) sweep(t *threadOf) {
 	events := make([]event, 0, len(t.events)+2*len(t.units))
 	for _, i := range t.units {
 		u := &a.rec.units[i]
-		events = append(events, event{u.start, i, unitStarts}, event{u.end, i, unitEnds})
+		events = append(events, event{at: u.start, unit: i, kind: unitStarts}, event{at: u.end, unit: i, kind: unitEnds})
 	}
 	events = append(events, t.events...)
 	slices.SortStableFunc(events, compareEvents)
+	a.findLeaves(events)
 	for _, e := range events {
 		if a.n > a.most {
 			return
@@ -44,7 +46,7 @@ func (a *assembly) sweep(t *threadOf) {
 		s.to(e.at)
 		switch e.kind {
 		case unitStarts:
-			s.start(e.unit)
+			s.start(e.unit, e.leaf)
 		case unitEnds:
 			s.end(e.unit)
 		case submits, lastSubmits:
@@ -54,6 +56,20 @@ func (a *assembly) sweep(t *threadOf) {
 			}
 		case wakes:
 			s.wakes(e.unit)
+		}
+	}
+}
+
+// findLeaves finds the starts of units before whose end no other unit of the graph starts.
+func (a *assembly) findLeaves(events []event) {
+	next := a.rec.To + 1
+	for i := range slices.Backward(events) {
+		e := &events[i]
+		if e.kind != unitStarts {
+			continue
+		}
+		if u := &a.rec.units[e.unit]; u.at != 0 {
+			e.leaf, next = next >= u.end, e.at
 		}
 	}
 }
@@ -94,14 +110,19 @@ func (s *sweeper) addAfter(in *open, x graph.Step, end units.MonoNs, by uint32) 
 	if x.Class == 0 {
 		x.Class = s.class(u.class)
 	}
-	in.steps, in.ends = append(in.steps, x), append(in.ends, graph.Moment{At: s.since(end), By: by})
+	at := graph.Moment{At: s.since(end), By: by}
+	if in.leaf {
+		s.steps, s.ends = append(s.steps, x), append(s.ends, at)
+	} else {
+		in.steps, in.ends = append(in.steps, x), append(in.ends, at)
+	}
 	u.steps++
 	s.n++
 }
 
 // start begins a unit: the one around it waits for it.
-func (s *sweeper) start(i uint32) {
-	u := &s.rec.units[i]
+func (s *sweeper) start(i uint32, leaf bool) {
+	u, in := &s.rec.units[i], open{unit: i}
 	if u.at != 0 {
 		switch outer, _, _ := s.in(); {
 		case outer != nil:
@@ -114,10 +135,11 @@ func (s *sweeper) start(i uint32) {
 			before := &s.rec.units[s.last-1]
 			u.freed, u.freedAt = before.last(), before.end
 		}
-	}
-	in := open{unit: i}
-	if n := len(s.rooms); n > 0 {
-		in.steps, in.ends, s.rooms = s.rooms[n-1].steps[:0], s.rooms[n-1].ends[:0], s.rooms[:n-1]
+		if around, _, _ := s.in(); leaf && around == nil {
+			in.leaf, s.b.At(u.at-1).First = true, uint32(len(s.steps))
+		} else if n := len(s.rooms); n > 0 {
+			in.steps, in.ends, s.rooms = s.rooms[n-1].steps[:0], s.rooms[n-1].ends[:0], s.rooms[:n-1]
+		}
 	}
 	s.open = append(s.open, in)
 }
@@ -151,8 +173,12 @@ func (s *sweeper) end(i uint32) {
 
 // keep keeps the steps of a unit that has ended.
 func (s *sweeper) keep(in *open) {
-	g := s.b.At(s.rec.units[in.unit].at - 1)
-	g.First, g.N = uint32(len(s.steps)), uint32(len(in.steps))
+	u := &s.rec.units[in.unit]
+	g := s.b.At(u.at - 1)
+	if g.N = u.steps; in.leaf {
+		return
+	}
+	g.First = uint32(len(s.steps))
 	s.steps, s.ends = append(s.steps, in.steps...), append(s.ends, in.ends...)
 	s.rooms = append(s.rooms, *in)
 }
