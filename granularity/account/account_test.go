@@ -288,7 +288,10 @@ func randomProgram(b *graph.Builder, r *rand.Rand) {
 }
 
 func TestEdges(t *testing.T) {
-	e := edgesOf([]span{{0, 0, 10}, {1, 5, 15}})
+	var e edges
+	e.add(5, 15)
+	e.add(0, 10)
+	e.sort()
 	for at, want := range map[units.Ns]int{-1: 0, 0: 1, 5: 2, 9: 2, 10: 1, 15: 0, 99: 0} {
 		if got := e.openAt(at); got != want {
 			t.Errorf("open at %d: %d, want %d", at, got, want)

@@ -25,21 +25,28 @@ type book struct {
 	length         units.Ns   // of the schedule
 	submitted, due []units.Ns // by unit
 	submitter      []int32    // by unit; -1: not known
-	threads        [][]span   // by thread: its outermost units, by start
+	threads        [][]uint32 // by thread: its outermost units, by start
 	workers        [][]worker // by executor
 	holds          map[object][]hold
 	places         []Place
 	place          map[Place]uint32
 	givers         map[uint32]map[uint32]bool // by place: classes whose units ended such waits
 	byClass        map[uint32][]uint32        // threads that ran units of a class
-	children       map[uint32][]uint32        // by unit: those that it submitted, in the order of time
-	computes       []span                     // steps that compute, by start
+	firstChild     []uint32                   // by unit: where its children begin, and end where those of the next begin
+	children       []uint32                   // what units submitted, in the order of time
+	computes       []computing                // steps that compute, by start
 	long           []long                     // of them
 	keeps          []span                     // steps in which a unit waits and keeps its carrier, by start
 	wants          edges                      // of steps that compute, or are ready to
 	visited        []uint32
 	frameOf        []int // by visited: its frame
 	frames         []Frame
+}
+
+// computing is a step that computes.
+type computing struct {
+	from       units.Ns
+	unit, step uint32
 }
 
 // worker is a thread that runs units of an executor, from its first to its last one.
@@ -55,16 +62,12 @@ type object struct {
 }
 
 func newBook(g *graph.Graph, s *graph.Schedule) *book {
-	b := &book{g: g, s: s, threads: make([][]span, len(g.Threads)),
-		workers: make([][]worker, len(g.Executors)), holds: map[object][]hold{}, place: map[Place]uint32{}, givers: map[uint32]map[uint32]bool{}, byClass: map[uint32][]uint32{}, children: map[uint32][]uint32{}}
+	b := &book{g: g, s: s, threads: make([][]uint32, len(g.Threads)),
+		workers: make([][]worker, len(g.Executors)), holds: map[object][]hold{}, place: map[Place]uint32{}, givers: map[uint32]map[uint32]bool{}, byClass: map[uint32][]uint32{}}
 	b.length, _ = g.Length(s)
 	d := duesOf(g, s)
 	b.submitted, b.submitter, b.due = d.submitted, d.submitter, d.at
-	for i := range g.Units {
-		if by := b.submitter[i]; by >= 0 && !g.Units[i].Beside {
-			b.children[uint32(by)] = append(b.children[uint32(by)], uint32(i))
-		}
-	}
+	b.readChildren()
 	b.readThreads()
 	b.readHolds()
 	b.readComputes()
@@ -106,10 +109,34 @@ func duesOf(g *graph.Graph, s *graph.Schedule) dues {
 
 func (b *book) finish(i uint32) units.Ns { return b.g.Finish(b.s, int(i)) }
 
+func (b *book) readChildren() {
+	b.firstChild = make([]uint32, len(b.g.Units)+2)
+	each := func(use func(parent, child uint32)) {
+		for i := range b.g.Units {
+			if by := b.submitter[i]; by >= 0 && !b.g.Units[i].Beside {
+				use(uint32(by), uint32(i))
+			}
+		}
+	}
+	each(func(parent, _ uint32) { b.firstChild[parent+2]++ })
+	for i := range b.firstChild[1:] {
+		b.firstChild[i+1] += b.firstChild[i]
+	}
+	b.children = make([]uint32, b.firstChild[len(b.firstChild)-1])
+	each(func(parent, child uint32) { // firstChild[parent+1] is where the next one goes, and in the end where the next parent's begin
+		b.children[b.firstChild[parent+1]] = child
+		b.firstChild[parent+1]++
+	})
+}
+
+// childrenOf are the units that a unit submitted, in the order of time.
+func (b *book) childrenOf(u uint32) []uint32 { return b.children[b.firstChild[u]:b.firstChild[u+1]] }
+
 func (b *book) readThreads() {
-	order := make([]uint32, len(b.g.Units))
+	order, runs := make([]uint32, len(b.g.Units)), make([]int, len(b.g.Threads))
 	for i := range order {
 		order[i] = uint32(i)
+		runs[b.g.Units[i].Thread]++
 	}
 	slices.SortFunc(order, func(i, j uint32) int {
 		return cmp.Or(cmp.Compare(b.s.Start[i].At, b.s.Start[j].At), cmp.Compare(b.finish(j), b.finish(i)))
@@ -121,9 +148,12 @@ func (b *book) readThreads() {
 		if b.s.Start[i].At == graph.Never || u.Thread == 0 {
 			continue
 		}
-		x := span{i, b.s.Start[i].At, b.finish(i)}
-		if of := b.threads[u.Thread]; len(of) == 0 || of[len(of)-1].to <= x.from {
-			b.threads[u.Thread] = append(of, x)
+		x, of := span{i, b.s.Start[i].At, b.finish(i)}, b.threads[u.Thread]
+		if of == nil {
+			of = make([]uint32, 0, runs[u.Thread])
+		}
+		if len(of) == 0 || b.finish(of[len(of)-1]) <= x.from {
+			b.threads[u.Thread] = append(of, i)
 		}
 		if k := [2]uint32{u.Class, u.Thread}; !ran[k] {
 			ran[k] = true
@@ -146,9 +176,9 @@ func (b *book) readThreads() {
 // unitAt is the outermost unit that a thread is in; -1: none.
 func (b *book) unitAt(thread uint32, t units.Ns) int {
 	of := b.threads[thread]
-	i := sort.Search(len(of), func(i int) bool { return of[i].to > t })
-	if i < len(of) && of[i].from <= t {
-		return int(of[i].unit)
+	i := sort.Search(len(of), func(i int) bool { return b.finish(of[i]) > t })
+	if i < len(of) && b.s.Start[of[i]].At <= t {
+		return int(of[i])
 	}
 	return -1
 }
@@ -256,17 +286,20 @@ func (b *book) owner(step uint32) uint32 {
 func (b *book) computing(t units.Ns) (list []uint32) {
 	last := sort.Search(len(b.computes), func(i int) bool { return b.computes[i].from > t })
 	for i := last - 1; i >= 0 && i >= last-maxComputing; i-- {
-		if x := &b.computes[i]; t < x.to && b.computesAt(x.unit, t) {
+		if x := &b.computes[i]; t < b.until(x) && b.computesAt(x.unit, t) {
 			list = append(list, x.unit)
 		}
 	}
 	for _, x := range b.long {
-		if x.from <= t && t < x.to && x.before <= last-maxComputing && b.computesAt(x.unit, t) {
+		if x.from <= t && t < b.until(&x.computing) && x.before <= last-maxComputing && b.computesAt(x.unit, t) {
 			list = append(list, x.unit)
 		}
 	}
 	return list
 }
+
+// until is the end of a step that computes.
+func (b *book) until(x *computing) units.Ns { return b.s.End[x.step].At }
 
 // stepAt is the step, counted in its unit, in which a unit is at a moment between its start and end.
 func (b *book) stepAt(u uint32, t units.Ns) int {
@@ -299,45 +332,28 @@ const maxComputing = 512
 
 // long is a step that computes while more than maxComputing others begin.
 type long struct {
-	span
+	computing
 	before int // index in computes
 }
 
-// edges are how many of some spans are open, by time.
+// edges are when some spans begin and end, both in the order of time.
 type edges struct {
-	at   []units.Ns
-	open []int32
+	from, to []units.Ns
 }
 
-func edgesOf(spans []span) (e edges) {
-	type edge struct {
-		at units.Ns
-		by int32
-	}
-	list := make([]edge, 0, 2*len(spans))
-	for _, x := range spans {
-		list = append(list, edge{x.from, 1}, edge{x.to, -1})
-	}
-	slices.SortFunc(list, func(x, y edge) int { return cmp.Compare(x.at, y.at) })
-	e.at, e.open = make([]units.Ns, 0, len(list)), make([]int32, 0, len(list))
-	open := int32(0)
-	for _, x := range list {
-		open += x.by
-		if n := len(e.at); n > 0 && e.at[n-1] == x.at {
-			e.open[n-1] = open
-			continue
-		}
-		e.at, e.open = append(e.at, x.at), append(e.open, open)
-	}
-	return e
+func (e *edges) add(from, to units.Ns) { e.from, e.to = append(e.from, from), append(e.to, to) }
+
+func (e *edges) sort() {
+	slices.Sort(e.from)
+	slices.Sort(e.to)
 }
 
 // openAt is how many are open at a moment.
-func (e *edges) openAt(t units.Ns) int {
-	if i := sort.Search(len(e.at), func(i int) bool { return e.at[i] > t }); i > 0 {
-		return int(e.open[i-1])
-	}
-	return 0
+func (e *edges) openAt(t units.Ns) int { return upTo(e.from, t) - upTo(e.to, t) }
+
+// upTo is how many times of a list are not after t.
+func upTo(list []units.Ns, t units.Ns) int {
+	return sort.Search(len(list), func(i int) bool { return list[i] > t })
 }
 
 // readComputes finds when threads compute, or want to.
@@ -351,29 +367,31 @@ func (b *book) readComputes() {
 			wanted++
 		}
 	}
-	wants := make([]span, 0, wanted)
-	b.computes = make([]span, 0, computed)
+	b.wants = edges{make([]units.Ns, 0, wanted), make([]units.Ns, 0, wanted)}
+	b.computes = make([]computing, 0, computed)
 	for i := range b.g.Units {
-		at := b.s.Start[i].At
-		for k, x := range b.g.StepsOf(i) {
-			to := b.s.End[int(b.g.Units[i].First)+k].At
-			if at < to && at != graph.Never && (x.Kind == graph.Compute || x.Kind == graph.Outside && x.Cause == graph.Machine) {
-				wants = append(wants, span{uint32(i), at, to})
+		u, at := &b.g.Units[i], b.s.Start[i].At
+		for k := u.First; k < u.First+u.N; k++ {
+			x, to := &b.g.Steps[k], b.s.End[k].At
+			if at < to && at != graph.Never {
 				if x.Kind == graph.Compute {
-					b.computes = append(b.computes, wants[len(wants)-1])
+					b.computes = append(b.computes, computing{at, uint32(i), k})
 				}
-			}
-			if u := &b.g.Units[i]; at < to && at != graph.Never && b.g.Executors[u.Executor].Leaves && (x.Pinned || b.stateOf(uint32(i), u.First+uint32(k)).State == NotKnown) {
-				b.keeps = append(b.keeps, span{uint32(i), at, to})
+				if x.Kind == graph.Compute || x.Kind == graph.Outside && x.Cause == graph.Machine {
+					b.wants.add(at, to)
+				}
+				if b.g.Executors[u.Executor].Leaves && (x.Pinned || b.stateOf(uint32(i), k).State == NotKnown) {
+					b.keeps = append(b.keeps, span{uint32(i), at, to})
+				}
 			}
 			at = to
 		}
 	}
-	b.wants = edgesOf(wants)
+	b.wants.sort()
 	slices.SortFunc(b.keeps, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
-	slices.SortFunc(b.computes, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
+	slices.SortFunc(b.computes, func(x, y computing) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
 	for i := range b.computes {
-		if n := i + maxComputing; n < len(b.computes) && b.computes[n].from < b.computes[i].to {
+		if n := i + maxComputing; n < len(b.computes) && b.computes[n].from < b.until(&b.computes[i]) {
 			b.long = append(b.long, long{b.computes[i], i})
 		}
 	}

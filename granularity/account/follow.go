@@ -346,7 +346,7 @@ func (b *book) oneOf(u uint32, list []uint32) int64 {
 // progress whose classes are known to have ended such waits.
 func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
 	var open []uint32
-	children := b.children[u]
+	children := b.childrenOf(u)
 	last := sort.Search(len(children), func(i int) bool { return b.submitted[children[i]] > t })
 	for i := last - 1; i >= max(0, last-maxLooked); i-- {
 		if t < b.finish(children[i]) {

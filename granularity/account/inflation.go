@@ -31,27 +31,20 @@ const (
 
 // inflations are the classes whose units take notably more CPU time when others compute at the same time, by class. Units of different sizes have the same chance of either kind unless the program orders them.
 func (b *book) inflations() (list []Inflation) {
-	cpu, meanwhile := make([]units.Ns, len(b.g.Units)), make([]units.Ns, len(b.g.Units))
-	steps := b.cpuSteps()
-	computing := computingOf(steps)
-	for _, x := range steps {
-		n := x.cpu()
-		cpu[x.unit] += n
-		meanwhile[x.unit] += units.Ns(x.part * (computing.until(x.to) - computing.until(x.from) - float64(n)))
-	}
-	alone, beside := map[uint32][]span{}, map[uint32][]span{} // by class: spans as long as the CPU time of a unit
+	cpu, meanwhile := b.beside()
+	alone, beside := map[uint32][]uint32{}, map[uint32][]uint32{} // units, by class
 	for i := range b.g.Units {
-		x, class := span{uint32(i), b.s.Start[i].At, b.s.Start[i].At + cpu[i]}, b.g.Units[i].Class
+		class := b.g.Units[i].Class
 		switch others := float64(meanwhile[i]) / float64(max(1, cpu[i])); {
 		case cpu[i] == 0:
 		case others < mostAlone:
-			alone[class] = append(alone[class], x)
+			alone[class] = append(alone[class], uint32(i))
 		case others >= leastBeside:
-			beside[class] = append(beside[class], x)
+			beside[class] = append(beside[class], uint32(i))
 		}
 	}
 	for class, of := range beside {
-		if x, ok := compare(alone[class], of); ok {
+		if x, ok := b.compare(alone[class], of, cpu); ok {
 			x.Class = class
 			list = append(list, x)
 		}
@@ -62,99 +55,83 @@ func (b *book) inflations() (list []Inflation) {
 
 // compare compares units alone with those beside others. Code gets faster as it warms up: of those alone only the later half counts, and of
 // those beside others, too, unless they mostly ran after those.
-func compare(alone, beside []span) (x Inflation, ok bool) {
+func (b *book) compare(alone, beside []uint32, cpu []units.Ns) (x Inflation, ok bool) {
 	if len(alone) < leastCompared || len(beside) < leastCompared {
 		return x, false
 	}
 	x.Of = [2]int{len(alone), len(beside)}
-	sortByStart(alone)
-	sortByStart(beside)
+	b.sortByStart(alone)
+	b.sortByStart(beside)
 	later := beside
-	if beside[len(beside)/2].from < alone[len(alone)/2].from {
+	if b.s.Start[beside[len(beside)/2]].At < b.s.Start[alone[len(alone)/2]].At {
 		later = beside[len(beside)/2:]
 	}
 	alone = alone[len(alone)/2:]
-	x.Alone, x.Beside = mean(alone), mean(later)
+	x.Alone, x.Beside = mean(alone, cpu), mean(later, cpu)
 	if x.Alone < leastLength || float64(x.Beside) < inflated*float64(x.Alone) {
 		return x, false
 	}
 	lengths := make([]units.Ns, len(alone))
 	for i, u := range alone {
-		lengths[i] = u.to - u.from
+		lengths[i] = cpu[u]
 	}
 	slices.Sort(lengths)
 	above := 0 // pairs in which the one alone is shorter
 	for _, u := range later {
-		above += sort.Search(len(lengths), func(i int) bool { return lengths[i] >= u.to-u.from })
+		above += sort.Search(len(lengths), func(i int) bool { return lengths[i] >= cpu[u] })
 	}
 	for _, u := range beside {
-		x.Extra += u.to - u.from - x.Alone
+		x.Extra += cpu[u] - x.Alone
 	}
 	return x, x.Extra > 0 && float64(above) >= surely*float64(len(lengths)*len(later))
 }
 
-func sortByStart(list []span) {
-	slices.SortFunc(list, func(x, y span) int { return cmp.Compare(x.from, y.from) })
+func (b *book) sortByStart(list []uint32) {
+	slices.SortFunc(list, func(x, y uint32) int { return cmp.Compare(b.s.Start[x].At, b.s.Start[y].At) })
 }
 
-func mean(list []span) (sum units.Ns) {
-	for _, x := range list {
-		sum += x.to - x.from
+func mean(list []uint32, cpu []units.Ns) (sum units.Ns) {
+	for _, u := range list {
+		sum += cpu[u]
 	}
 	return sum / units.Ns(max(1, len(list)))
 }
 
-// cpuStep is a step that computes, and the part of its time for which it had a CPU.
-type cpuStep struct {
-	span
-	part float64
-}
-
-func (x cpuStep) cpu() units.Ns { return units.Ns(x.part * float64(x.to-x.from)) }
-
-// cpuSteps are the steps of the program's own units that compute. A step may be ready for a CPU for a part of its time: others had it.
-func (b *book) cpuSteps() (list []cpuStep) {
-	for _, x := range b.computes {
-		if u := &b.g.Units[x.unit]; !u.Beside {
-			k := u.First + uint32(b.stepAt(x.unit, x.from))
-			list = append(list, cpuStep{x, min(1, float64(b.g.Steps[k].Len)/float64(x.to-x.from))})
+// beside is the CPU time of each of the program's own units, and how much other units computed meanwhile. A step may be ready for a CPU for a part of its
+// time: others had it.
+func (b *book) beside() (cpu, meanwhile []units.Ns) {
+	cpu, meanwhile = make([]units.Ns, len(b.g.Units)), make([]units.Ns, len(b.g.Units))
+	begin, end := make([]uint32, 0, len(b.computes)), make([]uint32, 0, len(b.computes)) // indices in computes, by start and end
+	for i := range b.computes {
+		if !b.g.Units[b.computes[i].unit].Beside {
+			begin, end = append(begin, uint32(i)), append(end, uint32(i))
 		}
 	}
-	return list
-}
-
-// computing is how many steps compute, by time.
-type computing struct {
-	at       []units.Ns
-	sum, now []float64 // the integral until then, and how many compute from then on
-}
-
-func computingOf(steps []cpuStep) (c computing) {
-	type edge struct {
-		at units.Ns
-		by float64
+	slices.SortFunc(end, func(i, j uint32) int { return cmp.Compare(b.until(&b.computes[i]), b.until(&b.computes[j])) })
+	before := make([]float64, len(b.computes)) // what all had computed as a step began
+	all, now, at := 0.0, 0.0, units.Ns(0)      // what all computed so far, on how many CPUs, and when that was
+	to := func(t units.Ns) {
+		all += now * float64(t-at)
+		at = t
 	}
-	list := make([]edge, 0, 2*len(steps))
-	for _, x := range steps {
-		list = append(list, edge{x.from, x.part}, edge{x.to, -x.part})
-	}
-	slices.SortFunc(list, func(x, y edge) int { return cmp.Compare(x.at, y.at) })
-	sum, now := 0.0, 0.0
-	for i, x := range list {
-		if i > 0 {
-			sum += now * float64(x.at-list[i-1].at)
+	for _, i := range end {
+		x := &b.computes[i]
+		for len(begin) > 0 && b.computes[begin[0]].from < b.until(x) {
+			begins := begin[0]
+			to(b.computes[begins].from)
+			before[begins], now, begin = all, now+b.share(&b.computes[begins]), begin[1:]
 		}
-		now += x.by
-		c.at, c.sum, c.now = append(c.at, x.at), append(c.sum, sum), append(c.now, now)
+		to(b.until(x))
+		part := b.share(x)
+		now -= part
+		n := units.Ns(part * float64(b.until(x)-x.from))
+		cpu[x.unit] += n
+		meanwhile[x.unit] += units.Ns(part * (all - before[i] - float64(n)))
 	}
-	return c
+	return cpu, meanwhile
 }
 
-// until is the integral until a moment.
-func (c *computing) until(t units.Ns) float64 {
-	i := sort.Search(len(c.at), func(i int) bool { return c.at[i] > t }) - 1
-	if i < 0 {
-		return 0
-	}
-	return c.sum[i] + c.now[i]*float64(t-c.at[i])
+// share is the part of its time for which a step that computes had a CPU.
+func (b *book) share(x *computing) float64 {
+	return min(1, float64(b.g.Steps[x.step].Len)/float64(b.until(x)-x.from))
 }

@@ -257,7 +257,7 @@ func (s *Session) holders(f account.Frame) bool {
 		return p.Lock
 	}
 	givers, w := s.account.Givers[f.On], s.work(f.Class)
-	return givers[f.Class] || len(givers) == 0 && len(w.by[0]) < len(w.all)
+	return givers[f.Class] || len(givers) == 0 && len(w.by[0]) < w.units
 }
 
 // largest orders obstacles.

@@ -242,7 +242,7 @@ func (s *Session) isCrowded(frames []account.Frame) bool {
 	if last == 0 || root.State != account.Compute || root.Class == frames[0].Class || s.work(root.Class).cpuNs == 0 {
 		return false
 	}
-	at := s.work(root.Class).most()
+	at := s.work(root.Class).mostly()
 	for _, f := range frames[:last] {
 		switch {
 		case f.State == account.Queued && f.On == at && !s.graph.Executors[at].Leaves: // each has its turn
@@ -327,7 +327,7 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		if !s.isSmall(c) {
 			return
 		}
-		why.executor = s.work(why.holder).most()
+		why.executor = s.work(why.holder).mostly()
 	}
 	part := float64(w.n) / float64(c.Draws)
 	o := found[why]
@@ -455,7 +455,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held}
 		case f.State == account.Queued || f.State == account.Overtaken:
-			if !(computes && full) && frames[k+1].State == account.Runs && s.work(frames[k+1].Class).most() != f.On {
+			if !(computes && full) && frames[k+1].State == account.Runs && s.work(frames[k+1].Class).mostly() != f.On {
 				return cause{kind: Batched, executor: s.family(f.On), holder: frames[k+1].On, worker: frames[k+1].Class}
 			}
 			return s.queued(f, root, frames[k+1].Class, computes, full)

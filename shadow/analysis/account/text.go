@@ -2,7 +2,6 @@ package account
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"stackagent/granularity/account"
@@ -110,7 +109,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case DoesNotSplit:
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
-		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(len(w.all)), "part", "parts"), units.FormatNs(slices.Max(w.all)), of)
+		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(w.units), "part", "parts"), units.FormatNs(w.most), of)
 		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
 	case Order:
 		pool := s.pool(why.executor)
@@ -127,7 +126,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case Crowded:
 		w := s.work(o.why.victim)
 		o.Title = fmt.Sprintf("%s waits for a CPU while %s computes on %s", o.Victim, holder, allCPUs(s.CPUs))
-		o.Happened = fmt.Sprintf("A unit computes for %s itself. %s", units.FormatNs(w.cpuNs/units.Ns(max(1, len(w.all)))), of)
+		o.Happened = fmt.Sprintf("A unit computes for %s itself. %s", units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
 		switch n := s.count(why.executor); {
 		case s.graph.Executors[why.executor].Leaves:
 			o.Remedy = fmt.Sprintf("A virtual thread keeps its carrier while it computes. Run %s on a pool of platform threads, which the system lets take turns, or cut it into shorter units.", holder)

@@ -10,7 +10,8 @@ import (
 
 // work is what each unit of a class computes.
 type work struct {
-	all   []units.Ns            // by unit
+	units int
+	most  units.Ns              // of one unit
 	by    map[uint32][]units.Ns // by executor, in order of time
 	cpuNs units.Ns              // summed
 	timed int                   // units that were to run later than they were submitted
@@ -47,15 +48,16 @@ func (s *Session) readWork() {
 		if u.Timed {
 			w.timed++
 		}
-		w.all, w.by[u.Executor], w.cpuNs = append(w.all, n), append(w.by[u.Executor], n), w.cpuNs+n
+		w.by[u.Executor] = append(w.by[u.Executor], n)
+		w.units, w.most, w.cpuNs = w.units+1, max(w.most, n), w.cpuNs+n
 		if most, seen := s.mostRun[u.Executor]; !seen || len(w.by[u.Executor]) > len(s.works[most].by[u.Executor]) {
 			s.mostRun[u.Executor] = u.Class
 		}
 	}
 }
 
-// most is the executor that runs most of the units.
-func (w *work) most() (executor uint32) {
+// mostly is the executor that runs most of the units.
+func (w *work) mostly() (executor uint32) {
 	for _, e := range slices.Sorted(maps.Keys(w.by)) {
 		if len(w.by[e]) > len(w.by[executor]) {
 			executor = e
@@ -66,14 +68,11 @@ func (w *work) most() (executor uint32) {
 
 // largest is the share of the class's work in one unit.
 func (w *work) largest() float64 {
-	if len(w.all) == 0 {
-		return 0
-	}
-	return share(slices.Max(w.all), w.cpuNs)
+	return share(w.most, w.cpuNs)
 }
 
 // isTimed reports whether most units of a class were to run later than they were submitted, as periods.
 func (s *Session) isTimed(class uint32) bool {
 	w := s.work(class)
-	return 2*w.timed > len(w.all)
+	return 2*w.timed > w.units
 }
