@@ -100,26 +100,27 @@ func (c Cause) String() string {
 type Unit struct {
 	ID       uint64 // in the session; 0: none
 	Class    uint32 // index in Classes
-	Beside   bool   // of a thread that is none of the program's: the program's end does not wait for it
 	Thread   uint32 // index in Threads, where it was recorded; 0: none
 	Executor uint32 // index in Executors
-	// Delay is how long after its submission it is due; of a unit that nobody submits,
-	// after the start of the graph.
-	Delay units.Ns
-	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
-	Late bool
-	// Fixed: it is due at Due, counted from the start of the graph, whenever it is submitted, as a later period at a fixed rate is. Delay does not count.
-	Fixed bool
-	Due   units.Ns
-	// Timed: when it is due was asked for, as for a periodic task.
-	Timed bool
-	// Latency is how long after a worker is free for it the unit starts.
-	Latency units.Ns
-	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.
-	Wake units.Ns
 	// Left is 1 + the executor in whose queue a unit stays that this one submitted and that never began; 0: none.
 	Left     uint32
 	First, N uint32 // its steps are Steps[First : First+N]
+	// Delay is how long after its submission it is due; of a unit that nobody submits,
+	// after the start of the graph.
+	Delay units.Ns
+	// Due is when it is due, counted from the start of the graph, if it is Fixed.
+	Due units.Ns
+	// Latency is how long after a worker is free for it the unit starts.
+	Latency units.Ns
+	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.
+	Wake   units.Ns
+	Beside bool // of a thread that is none of the program's: the program's end does not wait for it
+	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
+	Late bool
+	// Fixed: it is due at Due whenever it is submitted, as a later period at a fixed rate is. Delay does not count.
+	Fixed bool
+	// Timed: when it is due was asked for, as for a periodic task.
+	Timed bool
 }
 
 // Order is the order in which the workers of an executor take units.

@@ -152,17 +152,17 @@ func TestAnEvent(t *testing.T) {
 
 // TestTooManySteps: a thread that submits a thousand units is given up soon after the limit of steps.
 func TestTooManySteps(t *testing.T) {
-	a := newAssembly(naming(manyUnits()), 100)
+	a := newAssembly(naming(aThousandUnits()), 100)
 	if _, err := a.run(); !errors.Is(err, graph.ErrTooLarge) || a.n > 105 {
 		t.Errorf("%d steps, at most 100: %v", a.n, err)
 	}
-	a = newAssembly(naming(manyUnits()), 10_000)
+	a = newAssembly(naming(aThousandUnits()), 10_000)
 	if g, err := a.run(); err != nil || len(g.Steps) > 10_000 {
 		t.Errorf("at most 10,000 steps: %v", err)
 	}
 }
 
-func manyUnits() *recording {
+func aThousandUnits() *recording {
 	r := recorded()
 	r.units, r.threads[2].units = nil, nil
 	for i := range 1000 {

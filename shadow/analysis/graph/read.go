@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,9 @@ const (
 // maxUnits bounds what is read before the steps are counted: a unit has its submission, its end and what it does in between,
 // and cuts the submitter's time into two.
 const maxUnits = graph.MaxSteps / 4
+
+// manyUnits is from when on memory that is no longer needed is given back between the steps, each of which needs as much again.
+const manyUnits = 100_000
 
 // reader collects a recording.
 type reader struct {
@@ -85,12 +89,18 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 		}
 	}
 	r.finish()
-	r.byTask, r.virtual = nil, nil // to make room
+	many := len(r.rec.units) >= manyUnits
+	if r.byTask, r.virtual = nil, nil; many {
+		runtime.GC()
+	}
 	out, err := assemble(r.rec)
 	if err != nil {
 		return nil, err
 	}
 	out.NotKnown, out.Bulk, out.summarised = r.missing, r.bulk, r.summarised
+	if r = nil; many {
+		runtime.GC()
+	}
 	return out, nil
 }
 
