@@ -42,13 +42,15 @@ const (
 	Starting               // its thread was being started
 	Waking                 // what it waited for had ended: it was being woken
 	Idle                   // of a queue: the worker had nothing to do
+	Taking                 // of a queue: the worker had ended a unit of executor On and took this one
+	Starts                 // waits until a thread that it starts is there
 	NoWorker               // of a queue: no worker was there
 	Cycle                  // waits for itself: a unit earlier in the chain
 	NotKnown               // nothing says what for
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "taking", "starts_thread", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {

@@ -67,6 +67,8 @@ func (b *book) stateOf(u, step uint32) Frame {
 			f.State, f.On = Collector, x.On
 		case graph.Machine:
 			f.State = Ready
+		case graph.Thread:
+			f.State = Starts
 		case graph.Poll:
 			if f.State, f.On = b.waitState(x); x.On != 0 {
 				f.State, f.On = Join, b.g.Units[x.On-1].Class
@@ -259,13 +261,33 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 	unit := b.unitAt(w.thread, t)
 	if unit < 0 {
 		b.add(f)
-		return b.root(Idle, g.Class, g.Executor)
+		return b.atNext(w.thread, g, t)
 	}
 	if x := &b.g.Units[unit]; x.Executor == g.Executor && x.Class != g.Class && b.submitter[unit] >= 0 && b.due[unit] > b.due[u] {
 		f.State = Overtaken
 	}
 	b.add(f)
 	return int64(unit)
+}
+
+// atNext is what a worker does that is in no unit, while a unit is queued: it takes the next one, or has nothing to do.
+func (b *book) atNext(thread uint32, queued *graph.Unit, t units.Ns) int64 {
+	of := b.threads[thread]
+	i := sort.Search(len(of), func(i int) bool { return b.s.Start[of[i]].At > t })
+	if i == len(of) {
+		return b.root(Idle, queued.Class, queued.Executor)
+	}
+	next := &b.g.Units[of[i]]
+	if next.Executor != queued.Executor || t < b.s.Start[of[i]].At-next.Latency {
+		return b.root(Idle, queued.Class, queued.Executor)
+	}
+	switch n := uint16(b.random.IntN(1000)); {
+	case n < next.Took:
+		return b.root(Taking, next.Class, next.Executor)
+	case n < next.Took+next.Waited:
+		return b.atCPU(next, t)
+	}
+	return b.root(Idle, queued.Class, queued.Executor)
 }
 
 // keepingAt are the units that wait at a moment and keep their carriers.

@@ -9,7 +9,7 @@ import (
 )
 
 // MaxSteps bounds the size of a graph: 32 bytes a step, and 16 a step for a schedule.
-const MaxSteps = 10_000_000
+const MaxSteps = 50_000_000
 
 // maxLen bounds a length and the sum of lengths, so that times do not overflow: 31 years.
 const maxLen = units.Ns(1e18)

@@ -83,11 +83,12 @@ const (
 	Collector // the garbage collector, or another operation of the VM
 	Limit     // something that did not happen within a time limit
 	Machine   // a CPU, which threads that are not in the graph had
+	Thread    // a thread that it starts to be there
 	Poll      // a sleep or Limit, and the unit then did nothing for others but wait with a limit again: what it waited for in the end may be sooner
 	NCauses
 )
 
-var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "sleep", "cpu", "sleep"}
+var causeNames = [NCauses]string{"not_known", "sleep", "io", "gc", "sleep", "cpu", "starting_a_thread", "sleep"}
 
 func (c Cause) String() string {
 	if c >= NCauses {
@@ -113,8 +114,10 @@ type Unit struct {
 	// Latency is how long after a worker is free for it the unit starts.
 	Latency units.Ns
 	// Wake is how much later it starts if its worker was idle: not if it comes from another unit.
-	Wake   units.Ns
-	Beside bool // of a thread that is none of the program's: the program's end does not wait for it
+	Wake units.Ns
+	// Took and Waited are the thousandths of Latency in which the worker computed, as it took the unit, and in which it was ready for a CPU.
+	Took, Waited uint16
+	Beside       bool // of a thread that is none of the program's: the program's end does not wait for it
 	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
 	Late bool
 	// Fixed: it is due at Due whenever it is submitted, as a later period at a fixed rate is. Delay does not count.

@@ -183,6 +183,10 @@ func (s *Session) state(f account.Frame) string {
 		return "is being woken"
 	case account.Idle:
 		return "finds an idle worker in " + s.executor(f.On)
+	case account.Taking:
+		return "is taken by a worker of " + s.executor(f.On) + " that ended another unit"
+	case account.Starts:
+		return "starts a thread, and waits until it is there"
 	case account.NoWorker:
 		return "finds no worker yet in " + s.executor(f.On)
 	case account.Cycle:

@@ -41,7 +41,10 @@ const (
 	own        Kind = "own"
 	notKnown   Kind = "not-known"
 	otherLoads Kind = "other-programs"
-	sized      Kind = "sized" // a pool made for units that wait is full of them, and has as many workers as it may
+	taking     Kind = "taking"   // the workers of a pool are between two units; a rule about fine units says more
+	starting   Kind = "starting" // a thread is being started
+	idle       Kind = "idle"     // a worker of a pool has nothing to do although units wait
+	sized      Kind = "sized"    // a pool made for units that wait is full of them, and has as many workers as it may
 )
 
 // Obstacle is something that a class's time depends on and that could be otherwise.
@@ -239,7 +242,7 @@ func (s *Session) served(class uint32) (n int) {
 func (s *Session) isCrowded(frames []account.Frame) bool {
 	last := len(frames) - 1
 	root := frames[last]
-	if last == 0 || root.State != account.Compute || root.Class == frames[0].Class || s.work(root.Class).cpuNs == 0 {
+	if last == 0 || root.State != account.Compute || root.Class == frames[0].Class || s.work(root.Class).cpuNs == 0 || s.work(root.Class).units < s.CPUs {
 		return false
 	}
 	at := s.work(root.Class).mostly()
@@ -312,7 +315,7 @@ func isIdle(s account.State) bool {
 
 func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
 	switch why.kind {
-	case cpuBound, own, notKnown, otherLoads, sized:
+	case cpuBound, own, notKnown, otherLoads, sized, taking, starting, idle:
 		return
 	case serial:
 		if !s.graph.Bulk[s.graph.Classes[why.holder]] || s.work(why.holder).largest() < mostInOne {
@@ -432,6 +435,10 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return s.cycle(frames)
 	case account.Collector:
 		return cause{kind: Collection, root: account.Frame{State: account.Collector, On: root.On}}
+	case account.Taking:
+		return cause{kind: taking, executor: root.On, holder: root.Class}
+	case account.Starts, account.Starting:
+		return cause{kind: starting}
 	case account.Late:
 		return cause{kind: Polling, holder: root.Class, place: s.samePlace(root.On) + 1}
 	}
@@ -467,7 +474,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		}
 	}
 	switch {
-	case root.State == account.NotKnown || root.State == account.Waking || root.State == account.Starting:
+	case root.State == account.NotKnown || root.State == account.Waking:
 		return cause{kind: notKnown}
 	case frames[len(frames)-1].State == account.Ready:
 		return cause{kind: otherLoads}
@@ -499,6 +506,8 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 		return cause{kind: Occupied, executor: f.On, holder: root.Class, worker: worker} // what keeps carriers is one obstacle, whatever it waits for
 	case s.graph.Executors[f.On].Leaves:
 		return cause{kind: own, holder: root.Class, root: root}
+	case root.State == account.Ready && s.CPUs > 0 && s.count(f.On) >= s.CPUs: // and nobody in the program has the CPU
+		return cause{kind: otherLoads}
 	case computes && s.CPUs > 0 && s.count(f.On) >= s.CPUs: // others of its workers wait, and so hold up more
 		return cause{kind: serial, holder: root.Class}
 	case computes && len(s.ofFamily(f.On)) > 1 && s.workersOf(f.On) >= s.CPUs:
@@ -509,6 +518,10 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 		return cause{kind: sized, executor: f.On, holder: root.Class, root: root}
 	case root.State == account.Sleep || root.State == account.IO:
 		return cause{kind: Occupied, executor: s.family(f.On), holder: root.Class, worker: worker, root: plain(root)}
+	case root.State == account.Idle:
+		return cause{kind: idle, executor: s.family(f.On)}
+	case root.State == account.NoWorker:
+		return cause{kind: starting}
 	}
 	return cause{kind: notKnown}
 }

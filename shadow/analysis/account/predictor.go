@@ -20,7 +20,7 @@ type Predictor struct {
 
 // mostPredicted bounds of how many executions a Predictor makes a graph: more take longer than all the rest of a summary. The account
 // of more is that of the middle of the session.
-const mostPredicted = 500_000
+const mostPredicted = 1_000_000
 
 // NewPredictor is a predictor for a session.
 func NewPredictor(s *session.Session) *Predictor {

@@ -240,6 +240,12 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return fmt.Sprintf("%s %s", class, s.state(why.root))
 	case sized:
 		return fmt.Sprintf("all %d workers of %s are in %s, which %s", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
+	case taking:
+		return s.takingText(why)
+	case starting:
+		return "threads are being started"
+	case idle:
+		return fmt.Sprintf("units wait in %s although one of its workers has nothing to do: it is woken late, or they wait for another one", s.executor(why.executor))
 	case otherLoads:
 		return "other programs, or threads of the JVM, have the CPUs"
 	case notKnown:
@@ -256,4 +262,17 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return "the collector stops the program"
 	}
 	return ""
+}
+
+// takingText says how the workers of a pool go from one unit to the next.
+func (s *Session) takingText(why cause) string {
+	took, n := units.Ns(0), units.Ns(0)
+	for i := range s.graph.Graph.Units {
+		if u := &s.graph.Graph.Units[i]; u.Class == why.holder && u.Executor == why.executor && u.Latency > 0 {
+			took, n = took+u.Latency*units.Ns(u.Took)/1000, n+1
+		}
+	}
+	w := s.work(why.holder)
+	return fmt.Sprintf("the workers of %s take the next unit, which is %s of CPU time from one to the next, the profiler's own included, for %s in a unit of %s",
+		s.executor(why.executor), units.FormatNs(took/max(1, n)), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), s.graph.Classes[why.holder])
 }

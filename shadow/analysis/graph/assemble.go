@@ -68,6 +68,7 @@ type waitOf struct {
 	signal stepRef // that ended it
 	event  uint32
 	unit   uint32 // whose end ended it, + 1
+	begins bool   // whoever ended it was being started
 }
 
 type assembly struct {

@@ -118,6 +118,21 @@ func (t *threadOf) ready(s activity.Span) (ready, held units.Ns) {
 	return ready, held
 }
 
+// took is in which thousandths of a span between two units the thread was on a CPU, and in which it was ready for one.
+func (t *threadOf) took(s activity.Span) (run, waited uint16) {
+	n, _ := slices.BinarySearchFunc(t.pieces, s.From, func(p piece, from units.MonoNs) int { return cmp.Compare(p.To, from+1) })
+	ran, ready := units.Ns(0), units.Ns(0)
+	for ; n < len(t.pieces) && t.pieces[n].From < s.To; n++ {
+		if p := &t.pieces[n]; !p.waits() {
+			part := p.Cut(s)
+			run, _ := t.ran(p, part)
+			ran, ready = ran+run, ready+part.Len()-run
+		}
+	}
+	length := max(1, s.Len())
+	return uint16(1000 * ran / length), uint16(1000 * ready / length)
+}
+
 // ran is how long the thread was on a CPU in a part of a piece that is no wait, and how long it was ready while threads that are not the program's had
 // the CPUs. Where that is not known, each part has it in the measure of the whole.
 func (t *threadOf) ran(p *piece, part activity.Span) (run, held units.Ns) {

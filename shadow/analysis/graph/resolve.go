@@ -86,6 +86,8 @@ func (a *assembly) resolveWait(x *graph.Step, end *graph.Moment, n int, since un
 		x.Kind, x.On, end.By, x.Len = graph.Join, u.at-1, a.after(u.last()), max(0, end.At-a.since(u.end))
 	case w.signal.known() && int(w.signal.unit)-1 != n:
 		x.On, end.By = w.event, a.after(w.signal)
+	case w.begins:
+		x.Kind, x.Cause, x.Len = graph.Outside, graph.Thread, end.At-since
 	default:
 		x.Kind, x.Len = graph.Outside, end.At-since
 	}
@@ -288,6 +290,7 @@ func (a *assembly) startOf(u *unitOf) graph.Moment {
 		}
 	case u.freed.known() && u.freedAt > due:
 		m.By, g.Latency = a.after(u.freed), units.Ns(u.start-u.freedAt)
+		g.Took, g.Waited = a.rec.threads[u.thread].took(activity.Span{From: u.freedAt, To: u.start})
 	case u.submittedBy.known():
 		m.By, g.Wake = a.after(u.submittedBy), units.Ns(u.start-due)
 	case a.idle(u, due):

@@ -188,6 +188,8 @@ func (s *sweeper) wakes(wait uint32) {
 	w := &s.waits[wait]
 	in, _, _ := s.in()
 	switch {
+	case in == nil && s.last == 0 && s.t.start.by == w.waiter && w.wait == 0:
+		w.begins = true
 	case in == nil && s.last != 0 && s.t.justEnded(s.rec.units[s.last-1].end, s.at):
 		w.unit = s.last
 	case in != nil:
