@@ -100,6 +100,28 @@ func TestQueuedBehindAnotherClass(t *testing.T) {
 	near(t, "main", shareOf(g, main, []State{Join, Queued, Sleep}, []string{"main", "Quick", "Slow"}), 0.9)
 }
 
+// Five units compute for 2 ms each, and the worker takes 8 ms from one to the next: it computes for 4 of them, is ready for a CPU for 2, and waits for 2.
+func TestTakingTheNext(t *testing.T) {
+	g, a := replayed(t, 2, func(b *graph.Builder) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 1})
+		main := unit(b, "main", 0, "main")
+		for range 5 {
+			job := unit(b, "Job", pool, "w")
+			submit(b, main, job)
+			b.Compute(job, 2*ms)
+			u := b.At(job)
+			u.Latency, u.Took, u.Waited = 8*ms, 500, 250
+		}
+	})
+	// Of the k-th one's 10k ms the first 8 are before the worker's first unit. Of the others 8 (k-1) are the worker's between two units: 80 of 150 ms in all.
+	c := classOf(t, g, a, "Job")
+	near(t, "no worker", shareOf(g, c, []State{Queued, NoWorker}, []string{"Job", "Job"}), 40.0/150)
+	near(t, "takes the next", shareOf(g, c, []State{Queued, Taking}, []string{"Job", "Job"}), 40.0/150)
+	near(t, "ready for a CPU", shareOf(g, c, []State{Queued, Ready}, []string{"Job", "Job"}), 20.0/150)
+	near(t, "has nothing to do", shareOf(g, c, []State{Queued, Idle}, []string{"Job", "Job"}), 20.0/150)
+	near(t, "behind another one", shareOf(g, c, []State{Queued, Compute}, []string{"Job", "Job"}), 20.0/150)
+}
+
 // Both workers of a pool wait for a part that is queued in the same pool, until a time limit.
 func TestPoolThatWaitsForItself(t *testing.T) {
 	g, a := replayed(t, 2, func(b *graph.Builder) {

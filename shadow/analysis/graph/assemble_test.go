@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -477,6 +478,67 @@ func TestNobodyKnowsWhyItStartedThen(t *testing.T) {
 				t.Errorf("%s: due at %d, %d ns to wake up; by hand %d ms", name, u.Delay, u.Wake, c.wake)
 			}
 		}
+	}
+}
+
+// TestTook: the worker ended the first job at 40 ms and took the second at 41. It was on a CPU for half of the time that the record has it running or ready.
+func TestTook(t *testing.T) {
+	for run, want := range map[units.Ns][2]uint16{31 * ms: {968, 31}, 16 * ms: {500, 500}} {
+		r := recorded()
+		r.threads[2].pieces[3].run = run
+		g, err := assembled(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range g.Units {
+			if u := &g.Units[i]; u.ID == 2 && (u.Latency != ms || u.Took != want[0] || u.Waited != want[1]) {
+				t.Errorf("%d ns on a CPU of 32 ms: latency %d, took %d, waited %d; by hand %v thousandths", run, u.Latency, u.Took, u.Waited, want)
+			}
+		}
+	}
+}
+
+// TestStartingAThread: main starts a thread at 10 ms and waits from 12 to 14 ms until that ends its wait, before it runs anything.
+func TestStartingAThread(t *testing.T) {
+	for by, want := range map[uint32]bool{1: true, 3: false} {
+		r := recorded()
+		main, worker := r.threads[1], r.threads[2]
+		main.pieces = []piece{run(0, 12), awaits(12, 14, activity.Futex, 2, ""), run(14, 80)}
+		worker.start = started{at: 10 * ms, by: by}
+		worker.pieces = append([]piece{run(12, 15)}, worker.pieces[1:]...)
+		r.units[0].start = 15 * ms
+		g, err := assembled(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(g.Steps, func(s graph.Step) bool { return s.Kind == graph.Outside && s.Cause == graph.Thread && s.Len == 2*ms })
+		if found != want {
+			t.Errorf("started by thread %d: main waits for its start: %v, want %v", by, found, want)
+		}
+	}
+}
+
+// TestMemory: a graph of many short units is made with less than 900 bytes for each, of all that is allocated on the way.
+func TestMemory(t *testing.T) {
+	const n = 100_000
+	r := naming(recorded())
+	r.units, r.threads[2].units = make([]unitOf, 0, n), nil
+	for i := range units.MonoNs(n) {
+		at := 13*ms + 500*i
+		r.units = append(r.units, unitOf{class: named("Job"), thread: 2, start: at, end: at + 300, submitted: ms + 100*i, submitter: 1, executor: 5})
+		r.threads[2].units = append(r.threads[2].units, uint32(i))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	g, err := assemble(r)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(g.Units) != n+1 {
+		t.Fatalf("%d units (%v)", len(g.Units), err)
+	}
+	if each := (after.TotalAlloc - before.TotalAlloc) / n; each > 900 {
+		t.Errorf("%d bytes for each unit, of %d steps", each, len(g.Steps))
+	} else {
+		t.Logf("%d bytes for each unit, of %d steps", each, len(g.Steps))
 	}
 }
 
