@@ -24,33 +24,35 @@ type State uint8
 
 // The states. Up to Left they lead to another unit.
 const (
-	Queued    State = iota // in the queue of executor On
-	Overtaken              // the same, and the worker runs a unit of another class that was handed over later
-	Join                   // waits for the end of a unit of class On
-	Runs                   // runs a unit of class On inside itself, on its own thread
-	Lock                   // waits for a lock or permit, Waits On
-	Handed                 // waits for what another unit gives or signals, Waits On
-	Inside                 // waits inside the JVM, as for the initialiser of a class, and another unit ended that
-	Left                   // waits, and what it submitted to executor On never began
-	NotMade                // not submitted yet, and another unit waits for it: the submitter comes next
-	Compute                // on a CPU
-	Ready                  // waits for a CPU: the next link has it; without one a thread that is not in the graph
-	Sleep                  // a time
-	IO                     // Waits On
-	Collector              // a pause or stall of the collector, Pauses On
-	Late                   // sleeps on at a place, Waits On, although what it polls for has ended
-	Starting               // its thread was being started
-	Waking                 // what it waited for had ended: it was being woken
-	Idle                   // of a queue: the worker had nothing to do
-	Taking                 // of a queue: the worker had ended a unit of executor On and took this one
-	Starts                 // waits until a thread that it starts is there
-	NoWorker               // of a queue: no worker was there
-	Cycle                  // waits for itself: a unit earlier in the chain
-	NotKnown               // nothing says what for
+	Queued     State = iota // in the queue of executor On
+	Overtaken               // the same, and the worker runs a unit of another class that was handed over later
+	Join                    // waits for the end of a unit of class On
+	Last                    // the same, and that is the last and longest of several that it submitted
+	Runs                    // runs a unit of class On inside itself, on its own thread
+	Lock                    // waits for a lock or permit, Waits On
+	Handed                  // waits for what another unit gives or signals, Waits On
+	Inside                  // waits inside the JVM, as for the initialiser of a class, and another unit ended that
+	Left                    // waits, and what it submitted to executor On never began
+	NotMade                 // not submitted yet, and another unit waits for it: the submitter comes next
+	Compute                 // on a CPU
+	Ready                   // waits for a CPU: the next link has it; without one a thread that is not in the graph
+	Sleep                   // a time
+	IO                      // Waits On
+	Collector               // a pause or stall of the collector, Pauses On
+	Late                    // sleeps on at a place, Waits On, although what it polls for has ended
+	Starting                // its thread was being started
+	Waking                  // what it waited for had ended: it was being woken
+	Idle                    // of a queue: the worker had nothing to do
+	Taking                  // of a queue: the worker had ended a unit of executor On and took this one
+	Starts                  // waits until a thread that it starts is there
+	Unanswered              // waited until the time limit, Waits On, and nothing was in progress that could have ended it
+	NoWorker                // of a queue: no worker was there
+	Cycle                   // waits for itself: a unit earlier in the chain
+	NotKnown                // nothing says what for
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "taking", "starts_thread", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "last", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "taking", "starts_thread", "unanswered", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {

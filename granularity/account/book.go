@@ -127,6 +127,11 @@ func (b *book) readChildren() {
 		b.children[b.firstChild[parent+1]] = child
 		b.firstChild[parent+1]++
 	})
+	for i := range b.g.Units {
+		if list := b.childrenOf(uint32(i)); len(list) > 1 {
+			slices.SortStableFunc(list, func(x, y uint32) int { return cmp.Compare(b.submitted[x], b.submitted[y]) })
+		}
+	}
 }
 
 // childrenOf are the units that a unit submitted, in the order of time.

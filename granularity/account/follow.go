@@ -214,19 +214,32 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		if b.isPolled(x) && t >= b.finish(on) {
 			return b.root(Late, g.Class, b.placeOf(x.Wait))
 		}
+		if f.State == Join && b.isLast(u, on, t) {
+			f.State = Last
+		}
 		b.add(f)
 		return int64(on)
 	case Lock:
 		b.add(f)
 		return b.atHolder(u, x, t)
 	case Handed, Inside:
-		b.add(f)
 		if by != 0 {
 			if giver := b.owner(by - 1); !b.g.Units[giver].Beside {
+				if f.State == Handed && b.isLast(u, giver, t) {
+					f.State, f.On = Last, b.g.Units[giver].Class
+				}
+				b.add(f)
 				return int64(giver)
 			}
 		}
-		return b.atGiver(u, f.On, t)
+		b.add(f)
+		if next := b.atGiver(u, f.On, t); next >= 0 {
+			return next
+		}
+		if b.asksOne(x) {
+			return b.root(Unanswered, g.Class, f.On)
+		}
+		return b.root(NotKnown, g.Class, 0)
 	}
 	return b.root(f.State, f.Class, f.On)
 }
@@ -353,19 +366,22 @@ func (b *book) atHolder(u uint32, x *graph.Step, t units.Ns) int64 {
 	if sure >= 0 {
 		return sure
 	}
-	return b.oneOf(u, perhaps)
-}
-
-// oneOf is one of a list.
-func (b *book) oneOf(u uint32, list []uint32) int64 {
-	if len(list) > 0 {
-		return int64(list[b.random.IntN(len(list))])
+	if one := b.oneOf(perhaps); one >= 0 {
+		return one
 	}
 	return b.root(NotKnown, b.g.Units[u].Class, 0)
 }
 
+// oneOf is one of a list; -1: it is empty.
+func (b *book) oneOf(list []uint32) int64 {
+	if len(list) == 0 {
+		return -1
+	}
+	return int64(list[b.random.IntN(len(list))])
+}
+
 // atGiver is what a unit waits for that nobody is known to have ended: one of the units that it submitted and that have not ended, else one of those in
-// progress whose classes are known to have ended such waits.
+// progress whose classes are known to have ended such waits; -1: there is none.
 func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
 	var open []uint32
 	children := b.childrenOf(u)
@@ -375,10 +391,39 @@ func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
 			open = append(open, children[i])
 		}
 	}
-	if len(open) > 0 {
-		return b.oneOf(u, open)
+	if len(open) == 0 {
+		open = b.inProgress(u, place, t)
 	}
-	return b.oneOf(u, b.inProgress(u, place, t))
+	return b.oneOf(open)
+}
+
+// muchLonger is how many times as long as others on average a unit is that keeps whoever waits for all.
+const muchLonger = 2
+
+// isLast reports whether a unit that runs is the only one in progress of those that another one submitted, and much longer than those that were in progress with it.
+func (b *book) isLast(u, last uint32, t units.Ns) bool {
+	if b.submitter[last] != int32(u) || t < b.s.Start[last].At || t >= b.finish(last) {
+		return false
+	}
+	children := b.childrenOf(u)
+	n, others, all := sort.Search(len(children), func(i int) bool { return b.submitted[children[i]] > t }), 0, units.Ns(0)
+	for _, c := range children[max(0, n-maxLooked):n] {
+		switch end := b.finish(c); {
+		case c == last || end <= b.submitted[last]:
+		case end > t:
+			return false
+		default:
+			others, all = others+1, all+end-b.s.Start[c].At
+		}
+	}
+	return others > 0 && b.finish(last)-b.s.Start[last].At >= muchLonger*all/units.Ns(others)
+}
+
+// asksOne reports whether a step is a wait up to a time limit for what others do once, such as the end of a task or the last count of a latch: who looks for
+// an element of a queue, or for a change of a state, may find none for as long as there is none.
+func (b *book) asksOne(x *graph.Step) bool {
+	w := b.waitOf(x)
+	return x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) && w != nil && w.Kind == "park" && w.Class != 0 && !w.Lock && !w.Shared
 }
 
 // inProgress are units of the classes that are known to have ended waits at a place.

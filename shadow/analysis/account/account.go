@@ -155,6 +155,8 @@ func (s *Session) state(f account.Frame) string {
 		return "queued in " + s.executor(f.On) + " behind newer units"
 	case account.Join:
 		return "waits for the end of " + s.graph.Classes[f.On]
+	case account.Last:
+		return "waits for the last and longest of several " + s.graph.Classes[f.On]
 	case account.Runs:
 		return "runs " + s.graph.Classes[f.On] + " inside itself"
 	case account.Lock, account.Handed:
@@ -187,6 +189,8 @@ func (s *Session) state(f account.Frame) string {
 		return "is taken by a worker of " + s.executor(f.On) + " that ended another unit"
 	case account.Starts:
 		return "starts a thread, and waits until it is there"
+	case account.Unanswered:
+		return "waits for " + s.place(f.On) + " until its time limit, and nothing in progress could end that"
 	case account.NoWorker:
 		return "finds no worker yet in " + s.executor(f.On)
 	case account.Cycle:

@@ -97,6 +97,38 @@ func (p *program) empty(unit uint32) {
 	p.Add(unit, model.Step{Kind: model.Outside, Len: 90 * ms, Wait: p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue")})})
 }
 
+// rounds submits eight parts at a time to two workers, of which the last computes for so long, and waits for all of them.
+func (p *program) rounds(last units.Ns) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: 2})
+	for range 5 {
+		var parts []uint32
+		for i := range 8 {
+			u := p.unit("Part", pool, fmt.Sprint("w", i%2))
+			if parts = append(parts, u); i < 7 {
+				p.Compute(u, 5*ms)
+			} else {
+				p.Compute(u, last)
+			}
+		}
+		for _, u := range parts {
+			p.Do(p.main, model.Join, u)
+		}
+	}
+}
+
+// latch waits for a latch up to a time limit of 100 ms, five times, each time for a part that computes for 1 ms and then sleeps.
+func (p *program) latch(sleep units.Ns) {
+	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.CountDownLatch$Sync")})
+	for i := range 5 {
+		u := p.unit("Part", 0, fmt.Sprint("t", i))
+		p.Compute(u, ms)
+		if sleep > 0 {
+			p.sleep(u, sleep)
+		}
+		p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Limit, Len: 100 * ms, Wait: wait})
+	}
+}
+
 // jobs submits units that compute.
 func (p *program) jobs(class string, executor uint32, thread string, n int, length units.Ns) {
 	for range n {
@@ -133,6 +165,10 @@ func TestObstacles(t *testing.T) {
 				p.jobs("Job", e, fmt.Sprint("w", i), 5, 5*ms)
 			}
 		}, "", ""},
+		{"the last part is the longest", func(p *program) { p.rounds(60 * ms) }, "uneven-parts", "main waits for the last and longest of several Part, which computes while CPUs are idle"},
+		{"even parts", func(p *program) { p.rounds(5 * ms) }, "", ""},
+		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
+		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},
 		{"many executors of which each is occupied", func(p *program) {
 			for i := range 16 {
 				e := p.Executor(model.Executor{Name: fmt.Sprint("shard-", i), Workers: 1})

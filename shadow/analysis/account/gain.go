@@ -33,6 +33,7 @@ var (
 	errLeft   = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
 	errGaveUp = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
 	errOthers = errors.New("which of them each unit would go to is not known")
+	errNobody = errors.New("when it would have been ended is not known")
 	errOrder  = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
@@ -167,9 +168,11 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 			return replay.Change{}, "", errHanded
 		}
 		return replay.Change{Free: free}, "if nobody waits for it", nil
+	case Unanswered:
+		return replay.Change{}, "", errNobody
 	case Polling:
 		return replay.Change{Prompt: true}, "if it continues when they end", nil
-	case DoesNotSplit:
+	case DoesNotSplit, Uneven:
 		return replay.Change{}, "", errParts
 	case Collection:
 		return replay.Change{Pauses: map[uint32]bool{o.why.root.On: true}}, "without these pauses", nil

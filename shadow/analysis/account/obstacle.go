@@ -23,16 +23,18 @@ const (
 	Batched        Kind = "batched"          // units of an executor run one after another inside a unit of another one, and CPUs are idle
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
+	Uneven         Kind = "uneven-parts"     // a unit waits for the last and longest of several that it submitted, which computes while CPUs are idle
 	Order          Kind = "order"            // what was handed over later runs first
 	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
 	Polling        Kind = "polling"          // a unit sleeps on although what it polls for has ended
+	Unanswered     Kind = "unanswered"       // a unit waits until a time limit for what nothing in progress can end
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Order, BlockedServer, Polling, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, Order, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -285,14 +287,17 @@ func (s *Session) inflates(class uint32) bool {
 }
 
 // dropWider drops the obstacles that more workers would remove if these would wait as well: for what a unit of the same class has, for
-// each other, or for units of another pool that has too few workers itself.
+// each other, or for units of another pool that has too few workers itself; and parts that are long because they are batches.
 func (s *Session) dropWider() {
 	waits := map[uint32]bool{}     // classes that more workers would only make wait
 	occupiers := map[uint32]bool{} // classes that occupy a pool themselves
+	batches := map[uint32]bool{}   // classes that run others inside themselves
 	for i := range s.Obstacles {
 		switch o := &s.Obstacles[i]; o.Kind {
 		case Held, HoldAndWait:
 			waits[o.why.victim] = true
+		case Batched:
+			batches[o.why.worker] = true
 		case Occupied:
 			if o.why.worker == o.why.holder {
 				occupiers[o.why.worker] = true
@@ -300,7 +305,7 @@ func (s *Session) dropWider() {
 		}
 	}
 	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool {
-		return o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && waits[o.why.victim]
+		return o.Kind == Uneven && batches[o.why.holder] || o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && waits[o.why.victim]
 	})
 }
 
@@ -435,6 +440,8 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return s.cycle(frames)
 	case account.Collector:
 		return cause{kind: Collection, root: account.Frame{State: account.Collector, On: root.On}}
+	case account.Unanswered:
+		return cause{kind: Unanswered, holder: root.Class, place: s.samePlace(root.On) + 1}
 	case account.Taking:
 		return cause{kind: taking, executor: root.On, holder: root.Class}
 	case account.Starts, account.Starting:
@@ -459,6 +466,8 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		switch {
 		case f.State == account.Overtaken:
 			return cause{kind: Order, executor: s.family(f.On), holder: frames[k+1].Class}
+		case f.State == account.Last && computes && !full && !s.graph.Bulk[s.graph.Classes[f.On]]:
+			return cause{kind: Uneven, holder: f.On}
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held}
 		case f.State == account.Queued || f.State == account.Overtaken:

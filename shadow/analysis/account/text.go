@@ -111,6 +111,11 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
 		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(w.units), "part", "parts"), units.FormatNs(w.most), of)
 		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
+	case Uneven:
+		w := s.work(why.holder)
+		o.Title = fmt.Sprintf("%s waits for the last and longest of several %s, which computes while CPUs are idle", o.Victim, holder)
+		o.Happened = fmt.Sprintf("The longest of %s computes for %s, one on average for %s. %s", text.PluralExact(int64(w.units), "unit", "units"), units.FormatNs(w.most), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
+		o.Remedy = "Cut the long ones into parts, or submit them first: what begins last has no other work beside it."
 	case Order:
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
@@ -123,6 +128,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s polls for the end of units that it submitted, and sleeps%s in between", holder, s.at(why.place-1))
 		o.Happened = "It continues when a sleep ends, some time after they have. " + of
 		o.Remedy = "Wait for the end itself: Future.get(), Thread.join(), a CountDownLatch, or a stage of a CompletableFuture. A shorter sleep costs CPU time instead."
+	case Unanswered:
+		o.Title = fmt.Sprintf("%s waits for %s until its time limit: nobody is there to end that", holder, s.place(why.place-1))
+		o.Happened = "All that it had submitted had ended, and nothing else that ends such waits was in progress. " + of
+		o.Remedy = "Look for who should have ended it: a task that failed before it counted down or completed, that was refused, cancelled or never submitted. Count down, or complete, in a finally block; exceptions and refused tasks are in shadow stats."
 	case Crowded:
 		w := s.work(o.why.victim)
 		o.Title = fmt.Sprintf("%s waits for a CPU while %s computes on %s", o.Victim, holder, allCPUs(s.CPUs))
@@ -252,7 +261,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return "what is waited for is not known"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Order, Held, HoldAndWait: // no change of it gains anything
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, Order, Held, HoldAndWait, Unanswered: // no change of it gains anything
 		o := Obstacle{Victim: victim}
 		s.describe(&o, why)
 		return o.Title
