@@ -229,6 +229,9 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 					f.State, f.On = Last, b.g.Units[giver].Class
 				}
 				b.add(f)
+				if f.State == Handed && t < b.s.Start[giver].At && b.givers[f.On][g.Class] { // it got what others have then
+					return b.atKeeper(u, f.On, t)
+				}
 				return int64(giver)
 			}
 		}
@@ -395,6 +398,18 @@ func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
 		open = b.inProgress(u, place, t)
 	}
 	return b.oneOf(open)
+}
+
+// atKeeper is one of the units in progress that may have what units of their classes give back at a place, as a connection to a pool: those that do not wait for one, too.
+func (b *book) atKeeper(u, place uint32, t units.Ns) int64 {
+	keepers := slices.DeleteFunc(b.inProgress(u, place, t), func(k uint32) bool {
+		f := b.stateOf(k, b.g.Units[k].First+uint32(b.stepAt(k, t)))
+		return f.State == Handed && f.On == place
+	})
+	if one := b.oneOf(keepers); one >= 0 {
+		return one
+	}
+	return b.root(NotKnown, b.g.Units[u].Class, 0)
 }
 
 // muchLonger is how many times as long as others on average a unit is that keeps whoever waits for all.

@@ -116,6 +116,20 @@ func (p *program) rounds(last units.Ns) {
 	}
 }
 
+// periods submits a task at a fixed rate to one worker. Each run submits the next one at its end.
+func (p *program) periods(period, sleep units.Ns) {
+	pool, before := p.Executor(model.Executor{Name: "timer", Workers: 1}), p.main
+	for i := range units.Ns(20) {
+		u := p.Unit("Tick", pool)
+		g := p.At(u)
+		g.Thread, g.Timed, g.Fixed, g.Due = p.Threads.Number("timer"), true, true, i*period
+		p.sleep(u, sleep)
+		p.Do(before, model.Submit, u)
+		before = u
+	}
+	p.Do(p.main, model.Join, before)
+}
+
 // latch waits for a latch up to a time limit of 100 ms, five times, each time for a part that computes for 1 ms and then sleeps.
 func (p *program) latch(sleep units.Ns) {
 	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.CountDownLatch$Sync")})
@@ -166,6 +180,8 @@ func TestObstacles(t *testing.T) {
 			}
 		}, "", ""},
 		{"the last part is the longest", func(p *program) { p.rounds(60 * ms) }, "uneven-parts", "main waits for the last and longest of several Part, which computes while CPUs are idle"},
+		{"a period that is too short", func(p *program) { p.periods(10*ms, 30*ms) }, "overrun", "Tick takes longer than its period"},
+		{"a period that is long enough", func(p *program) { p.periods(40*ms, 30*ms) }, "", ""},
 		{"even parts", func(p *program) { p.rounds(5 * ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},

@@ -34,6 +34,7 @@ var (
 	errGaveUp = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
 	errOthers = errors.New("which of them each unit would go to is not known")
 	errNobody = errors.New("when it would have been ended is not known")
+	errPeriod = errors.New("what its period should be is not known")
 	errOrder  = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
@@ -185,6 +186,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 			all[e] = true
 		}
 		return replay.Change{FIFO: all}, "first in, first out", nil
+	case Overrun:
+		return replay.Change{}, "", errPeriod
 	case BlockedServer:
 		return replay.Change{}, "", errServed
 	case Crowded:

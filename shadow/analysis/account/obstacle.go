@@ -25,6 +25,7 @@ const (
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Uneven         Kind = "uneven-parts"     // a unit waits for the last and longest of several that it submitted, which computes while CPUs are idle
 	Order          Kind = "order"            // what was handed over later runs first
+	Overrun        Kind = "overrun"          // a periodic task takes longer than its period
 	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
 	Polling        Kind = "polling"          // a unit sleeps on although what it polls for has ended
 	Unanswered     Kind = "unanswered"       // a unit waits until a time limit for what nothing in progress can end
@@ -34,7 +35,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, Order, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -471,6 +472,9 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held}
 		case f.State == account.Queued || f.State == account.Overtaken:
+			if s.graph.Bulk[s.graph.Classes[f.Class]] && frames[k+1].State == account.Runs { // whoever asked for the result is a worker, too
+				return s.queued(f, root, frames[k+1].On, computes, full)
+			}
 			if !(computes && full) && frames[k+1].State == account.Runs && s.work(frames[k+1].Class).mostly() != f.On {
 				return cause{kind: Batched, executor: s.family(f.On), holder: frames[k+1].On, worker: frames[k+1].Class}
 			}
@@ -483,6 +487,8 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		}
 	}
 	switch {
+	case last == 1 && frames[0].State == account.NotMade && root.Class == frames[0].Class && s.isTimed(root.Class):
+		return cause{kind: Overrun, holder: root.Class}
 	case root.State == account.NotKnown || root.State == account.Waking:
 		return cause{kind: notKnown}
 	case frames[len(frames)-1].State == account.Ready:
@@ -523,7 +529,7 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 		return cause{kind: OneOfMany, executor: s.family(f.On)}
 	case computes:
 		return cause{kind: FewWorkers, executor: s.family(f.On)}
-	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs && s.stopsAtCore(f.On) == "":
+	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs && s.stopsAtCore(f.On) == "" && !s.graph.Bulk[s.graph.Classes[f.Class]]:
 		return cause{kind: sized, executor: f.On, holder: root.Class, root: root}
 	case root.State == account.Sleep || root.State == account.IO:
 		return cause{kind: Occupied, executor: s.family(f.On), holder: root.Class, worker: worker, root: plain(root)}

@@ -58,6 +58,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)
 			}
 		}
+		if s.graph.Bulk[o.Victim] {
+			o.Remedy = "Run what waits on a pool of its own: a parallel stream is for what computes, with one worker fewer than there are CPUs, and whoever asks for its result."
+		}
 		if happened, remedy := s.uneven(why.executor); happened != "" {
 			o.Happened, o.Remedy = happened+" "+o.Happened, remedy
 		}
@@ -121,6 +124,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
 		happened, remedy := s.order(why.executor)
 		o.Happened, o.Remedy = happened+" "+of, remedy
+	case Overrun:
+		o.Title = fmt.Sprintf("%s takes longer than its period", holder)
+		o.Happened = "A run begins only when the one before it has ended: each is later than the one before. " + of
+		o.Remedy = "A longer period or a shorter run; or let the periodic task only hand the work to a pool, if runs may overlap."
 	case BlockedServer:
 		o.Title = fmt.Sprintf("%s handles on one thread what others give it, and %s there", o.Victim, s.state(why.root))
 		o.Remedy = "Run what waits on a pool: of a CompletableFuture, the stages after it by their Async forms with an executor (thenApplyAsync); of an event loop, what a handler waits for."
@@ -261,7 +268,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return "what is waited for is not known"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, Order, Held, HoldAndWait, Unanswered: // no change of it gains anything
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, Order, Overrun, Held, HoldAndWait, Unanswered: // no change of it gains anything
 		o := Obstacle{Victim: victim}
 		s.describe(&o, why)
 		return o.Title
