@@ -13,7 +13,18 @@ import (
 	"testing"
 
 	"stackagent/internal/testjvm"
+	"stackagent/internal/testobjects"
 )
+
+// Tests of object stores run beside others, so the environment of their clients is the same for all.
+func TestMain(m *testing.M) {
+	for name, value := range testobjects.Environment {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 func full() bool { return os.Getenv("STACKAGENT_E2E") == "full" }
 
