@@ -152,7 +152,7 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, leaveOut bool
 	if !o.Slow { // millions of rows are not read as text
 		tasks = p.Tasks(t)
 		if stats.Lost.Events == 0 {
-			checkAgreement(t, p)
+			checkAgreement(t, p, tasks)
 		}
 	}
 	if slices.Contains(ofUnits, o.Name) {
