@@ -16,13 +16,8 @@ import (
 	"stackagent/internal/testobjects"
 )
 
-// Tests of object stores run beside others, so the environment of their clients is the same for all.
 func TestMain(m *testing.M) {
-	for name, value := range testobjects.Environment {
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
+	testobjects.SetEnvironment()
 	os.Exit(m.Run())
 }
 

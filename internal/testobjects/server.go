@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -28,16 +29,25 @@ type Server struct {
 	backend  *s3mem.Backend
 }
 
-// Environment is what the clients of a server need in theirs: credentials and nothing else.
-var Environment = map[string]string{
+// environment is what the clients of a server need in theirs: credentials and nothing else.
+var environment = map[string]string{
 	"AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "", "AWS_SESSION_TOKEN": "",
 	"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "not-a-secret", "AWS_CONFIG_FILE": "/nonexistent",
+}
+
+// SetEnvironment sets it for all tests of a package, which then call Serve and can run beside each other.
+func SetEnvironment() {
+	for name, value := range environment {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // Start runs a server with an empty bucket, and sets the environment for the test, which therefore cannot run beside others.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	for name, value := range Environment {
+	for name, value := range environment {
 		t.Setenv(name, value)
 	}
 	return Serve(t)
