@@ -225,14 +225,16 @@ timings:
 	@echo 'The slowest tests:'
 	@cat $(TIMES)/*.json 2>/dev/null | $(GO) run $(GOTESTSUM) tool slowest --num 20
 
-# With the default of GOGC, build/lint spends two fifths of its processor time on collecting garbage.
+# With its default, these spend two fifths (build/lint, cmd/shadow) or one (other tests) of their processor time on collecting garbage.
+lint unit: export GOGC := 400
+
 lint: $(HELPER) $(NPM)
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
 	[ -z "$$bad" ] || { echo "not formatted by gofmt: $$bad" >&2; exit 1; }
 	@grep -q 'github.com/elastic/go-perf $(GO_PERF)$$' go.mod || \
 	{ echo 'go.mod: github.com/elastic/go-perf is not $(GO_PERF); run the tests of hpc with the new version, then change GO_PERF in the Makefile' >&2; exit 1; }
 	$(GO) build -C scripts/lint -o ../../build/lint .
-	GOGC=400 build/lint ./...
+	build/lint ./...
 	$(GO) vet $(CGO)
 	cd $(FRONT) && npm run --silent check
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const fakeVariable = "SHADOW_TEST_FAKE_JVM"
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // each command leaves a session behind: collecting them was two fifths of the tests' processor time
 	if mode := os.Getenv(fakeVariable); mode != "" {
 		if err := fakeJVM(mode, os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, "fake JVM:", err)
