@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"math"
 	"slices"
@@ -13,15 +12,12 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// row is a row of `shadow tasks --format csv`, with or without --units.
-type row map[string]string
-
-// number is a cell; false: it is empty.
-func (r row) number(t *testing.T, column string) (int64, bool) {
-	if r[column] == "" {
+// cellOf is a cell of a row of `shadow tasks --format csv`; false: it is empty.
+func cellOf(t *testing.T, row map[string]string, column string) (int64, bool) {
+	if row[column] == "" {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(r[column], 10, 64)
+	n, err := strconv.ParseInt(row[column], 10, 64)
 	if err != nil {
 		t.Fatalf("%s: %v", column, err)
 	}
@@ -77,10 +73,13 @@ type listed struct {
 
 // checkAgreement recomputes from the rows of tasks, all of which were recorded one by one, what stats and hotspots
 // show: counts, sums and quantiles. Each listing has all executions and all self work.
-func checkAgreement(t *testing.T, p testjvm.Profile) {
+func checkAgreement(t *testing.T, p testjvm.Profile, tasks []map[string]string) {
 	t.Helper()
 	for _, of := range [][]string{nil, {"--units"}} {
-		rows := rowsOfTasks(t, p, of...)
+		rows := tasks
+		if of != nil {
+			rows = p.CSV(t, append([]string{"tasks", p.Dir}, of...)...)
+		}
 		var stats struct {
 			Tasks   listed
 			Metrics map[string]figures
@@ -92,8 +91,10 @@ func checkAgreement(t *testing.T, p testjvm.Profile) {
 			var parts []listed
 			ask(t, p, &parts, append([]string{"hotspots", p.Dir, "--by", by, "--format", "json"}, of...)...)
 			sameSums(t, strings.Join(append(of, "by "+by), " "), parts, stats.Tasks)
+			if by == "class" {
+				compareClasses(t, rows, parts, of == nil)
+			}
 		}
-		checkClasses(t, p, rows, of)
 		if of == nil {
 			checkAdditive(t, p, rows)
 		}
@@ -107,24 +108,8 @@ func ask(t *testing.T, p testjvm.Profile, into any, args ...string) {
 	}
 }
 
-func rowsOfTasks(t *testing.T, p testjvm.Profile, of ...string) (rows []row) {
-	t.Helper()
-	cells, err := csv.NewReader(strings.NewReader(string(p.Shadow(t, append([]string{"tasks", p.Dir, "--format", "csv"}, of...)...)))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range cells[1:] {
-		r := row{}
-		for i, cell := range line {
-			r[cells[0][i]] = cell
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
 // compareListed holds one line of a listing against its rows.
-func compareListed(t *testing.T, what string, rows []row, got listed) {
+func compareListed(t *testing.T, what string, rows []map[string]string, got listed) {
 	t.Helper()
 	want := listed{Class: got.Class, Metrics: map[string]figures{}}
 	values := map[string][]int64{}
@@ -138,7 +123,7 @@ func compareListed(t *testing.T, what string, rows []row, got listed) {
 			want.Threw++
 		}
 		for metric := range got.Metrics {
-			if v, ok := r.number(t, metric); ok {
+			if v, ok := cellOf(t, r, metric); ok {
 				values[metric] = append(values[metric], v)
 			}
 		}
@@ -173,19 +158,17 @@ func sameSums(t *testing.T, what string, parts []listed, whole listed) {
 	}
 }
 
-// checkClasses holds each line of hotspots by class against the rows of the class: both listings call a unit the same.
-func checkClasses(t *testing.T, p testjvm.Profile, rows []row, how []string) {
+// compareClasses holds each line of hotspots by class against the rows of the class: both listings call a unit the same.
+func compareClasses(t *testing.T, rows []map[string]string, classes []listed, never bool) {
 	t.Helper()
-	byClass := map[string][]row{}
+	byClass := map[string][]map[string]string{}
 	for _, r := range rows {
 		byClass[r["class"]] = append(byClass[r["class"]], r)
 	}
-	var classes []listed
-	ask(t, p, &classes, append([]string{"hotspots", p.Dir, "--format", "json"}, how...)...)
 	for _, c := range classes {
 		if of := byClass[c.Class]; len(of) > 0 {
 			compareListed(t, "hotspots", of, c)
-		} else if c.Executions > 0 || c.NeverExecuted > 0 && how == nil {
+		} else if c.Executions > 0 || c.NeverExecuted > 0 && never {
 			t.Errorf("hotspots has %d executions of %s, tasks has none", c.Executions, c.Class)
 		}
 	}
@@ -193,7 +176,7 @@ func checkClasses(t *testing.T, p testjvm.Profile, rows []row, how []string) {
 
 // checkAdditive: on each thread the self work of all executions is the work of the outermost ones. Carriers are left out:
 // what virtual threads do inside their executions is listed under those threads.
-func checkAdditive(t *testing.T, p testjvm.Profile, rows []row) {
+func checkAdditive(t *testing.T, p testjvm.Profile, rows []map[string]string) {
 	t.Helper()
 	carriers := carriersOf(t, p)
 	type sums struct{ self, outermost int64 }
@@ -203,9 +186,9 @@ func checkAdditive(t *testing.T, p testjvm.Profile, rows []row) {
 		byThread[r["thread"]] = s
 		running := r["start_ns"] != "" && r["end_ns"] == ""
 		partly[r["thread"]] = partly[r["thread"]] || running || carriers[r["thread"]]
-		self, _ := r.number(t, "self_cpu_ns")
+		self, _ := cellOf(t, r, "self_cpu_ns")
 		s.self += self
-		if cpu, _ := r.number(t, "cpu_ns"); r["outer_task_id"] == "" {
+		if cpu, _ := cellOf(t, r, "cpu_ns"); r["outer_task_id"] == "" {
 			s.outermost += cpu
 		}
 	}

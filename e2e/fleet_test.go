@@ -36,14 +36,16 @@ func keysIn(t *testing.T, address string) (keys []string) {
 // Shadows that store in an object store are killed while the program runs and while they upload. In the end the session is
 // there once and whole, and read from there it has what the program did.
 func TestFleetKilled(t *testing.T) {
-	testjvm.Alone(t, "the address of the object store is in the environment")
-	bucket := testobjects.Start(t)
+	testjvm.Shared(t)
+	bucket := testobjects.Serve(t)
 	address := bucket.Address("traces", "")
 	o := testjvm.Example(t, "million")
 	o.Args = []string{"3000000"}
 	addr, work := freeAddr(t), filepath.Join(t.TempDir(), "work")
 	again := func() *server {
-		return serveWith(t, addr, address, []string{"--listen", addr, "--work", work})
+		s := serveWith(t, addr, address, []string{"--listen", addr, "--work", work})
+		s.says(t, "page http") // from then on it takes its time to end
+		return s
 	}
 	s := again()
 	cmd := o.Command(t, testjvm.JDKs(t)[0], agentFlag(t, "bus=nats://"+addr, "tokenfile="+filepath.Join(work, "token"), "session=killed"))
@@ -97,8 +99,8 @@ func TestFleetKilled(t *testing.T) {
 // Whoever stored what, the roll-ups have each execution that the agents counted once, before and after a compaction, and
 // also second pieces know the names of classes.
 func TestFleetTeam(t *testing.T) {
-	testjvm.Alone(t, "the address of the object store is in the environment")
-	bucket := testobjects.Start(t)
+	testjvm.Shared(t)
+	bucket := testobjects.Serve(t)
 	address := bucket.Address("traces", "")
 	const n, tasks = 3, 200_000
 	nodes := 1

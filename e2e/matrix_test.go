@@ -13,7 +13,13 @@ import (
 	"testing"
 
 	"stackagent/internal/testjvm"
+	"stackagent/internal/testobjects"
 )
+
+func TestMain(m *testing.M) {
+	testobjects.SetEnvironment()
+	os.Exit(m.Run())
+}
 
 func full() bool { return os.Getenv("STACKAGENT_E2E") == "full" }
 
@@ -141,7 +147,7 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, leaveOut bool
 	if !o.Slow { // millions of rows are not read as text
 		tasks = p.Tasks(t)
 		if stats.Lost.Events == 0 {
-			checkAgreement(t, p)
+			checkAgreement(t, p, tasks)
 		}
 	}
 	if slices.Contains(ofUnits, o.Name) {

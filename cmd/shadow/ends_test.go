@@ -182,11 +182,11 @@ func endOfVerb(t *testing.T, verb string, line []string, host, dir, lib string, 
 	return took, nil
 }
 
-// waits waits until a process does nothing any more.
+// waits waits until a process does nothing any more: none of its threads wants a CPU, and only timers had one.
 func waits(pid int, done chan error) error {
-	const calm = 10
-	last, same := "", 0
-	for end := time.Now().Add(time.Minute); same < calm; time.Sleep(20 * time.Millisecond) {
+	const calm, pause, little = 10, 20 * time.Millisecond, time.Millisecond
+	before, same := time.Duration(0), 0
+	for end := time.Now().Add(time.Minute); same < calm; time.Sleep(pause) {
 		select {
 		case err := <-done:
 			return fmt.Errorf("it has ended before the signal: %v", err)
@@ -195,17 +195,26 @@ func waits(pid int, done chan error) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("it does not come to rest")
 		}
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
+		var used unix.Timespec
+		if err := unix.ClockGettime(^int32(pid)<<3|2, &used); err != nil { // the clock of its processor time, see clock_getcpuclockid(3)
 			return err
 		}
-		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-		used := strings.Join(fields[11:13], " ") // of CPU time
-		if same++; used != last || used == "0 0" {
-			last, same = used, 0
+		now := time.Duration(used.Nano())
+		if same++; now-before > little || running(pid) {
+			same = 0
 		}
+		before = now
 	}
 	return nil
+}
+
+// running reports whether a thread of a process has a CPU, or waits for one.
+func running(pid int) bool {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
+	return slices.ContainsFunc(files, func(file string) bool {
+		b, _ := os.ReadFile(file) // not there: it has ended
+		return bytes.Contains(b, []byte(") R "))
+	})
 }
 
 // silentListener takes connections and says nothing.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/internal/testjvm"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/collect/ingest"
 	"stackagent/shadow/show/live"
@@ -204,6 +205,7 @@ func TestStored(t *testing.T) {
 
 // TestLiveFindings: findings appear and go, a screen reader hears of them, and nothing else moves.
 func TestLiveFindings(t *testing.T) {
+	testjvm.Shared(t)
 	s := startShadow(t)
 	b := open(t, s.page("/jvm/orders"), laptop)
 	b.connected("live")

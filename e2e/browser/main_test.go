@@ -15,12 +15,14 @@ import (
 
 	"stackagent/internal/testbrowser"
 	"stackagent/internal/testjvm"
+	"stackagent/internal/testobjects"
 )
 
 // One browser for all tests: each has a tab of its own.
 var chromium = sync.OnceValues(func() (*testbrowser.Browser, error) { return testbrowser.Start(context.Background()) })
 
 func TestMain(m *testing.M) {
+	testobjects.SetEnvironment()
 	code := m.Run()
 	if b, err := chromium(); err == nil {
 		b.Close()

@@ -23,7 +23,7 @@ func servesFleet(t *testing.T, f fleettest.Fleet) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := testobjects.Start(t).Address("traces", "")
+	address := testobjects.Serve(t).Address("traces", "")
 	add := []string{"fleet", "add", "--raw", address}
 	for _, x := range list {
 		add = append(add, x.Dir)
@@ -53,7 +53,7 @@ func servesStore(t *testing.T, address, work string) string {
 // A reader goes from the first page to the services, sorts, changes the grouping and the service, and ends at the report of a
 // session, which the shadow reads in the bucket.
 func TestServices(t *testing.T) {
-	testjvm.Alone(t, "the address of the object store is in the environment")
+	testjvm.Shared(t)
 	page := servesFleet(t, fleettest.Fleet{Sessions: 36, Services: 3, Instances: 3, Days: 8, Executions: 3000, From: time.Now().Add(-9 * 24 * time.Hour), Seed: 7})
 	b := open(t, page+"/", laptop)
 	b.until(`!document.querySelector("#services-link").hidden`)
@@ -113,7 +113,7 @@ func TestServices(t *testing.T) {
 
 // The page says that the object store fails, and no longer when it works again.
 func TestStoreFails(t *testing.T) {
-	testjvm.Alone(t, "the address of the object store is in the environment")
+	testjvm.Shared(t)
 	work := t.TempDir()
 	f := fleettest.Fleet{Sessions: 2, Services: 1, Days: 1, Executions: 300, From: time.Now().AddDate(0, 0, -3), Seed: 7}
 	list, err := f.Generate(work)
@@ -126,7 +126,7 @@ func TestStoreFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bucket := testobjects.Start(t)
+	bucket := testobjects.Serve(t)
 	bucket.Fail(testobjects.Always(testobjects.Answer(http.StatusForbidden, "AccessDenied")))
 	b := open(t, servesStore(t, bucket.Address("traces", "&attempts=1"), work)+"/", laptop)
 	const faults = `document.querySelector("#faults").innerText`

@@ -265,13 +265,14 @@ public class Main {
         int pieces = Integer.parseInt(args[2]);
         int spins = spinsIn(Integer.parseInt(args[3]));
         ExecutorService carriers = Executors.newFixedThreadPool(args.length > 5 ? Integer.parseInt(args[5]) : 2);
-        execute(true, "yield", 2000, 20, 100, new Scheduler[2000], carriers);
-        execute(true, between, 50, 40, 100, new Scheduler[50], carriers);
+        boolean times = args.length > 4; // are looked at: then all is compiled first
+        execute(true, "yield", 2000, times ? 20 : 2, 100, new Scheduler[2000], carriers);
+        execute(true, between, 50, times ? 40 : 4, 100, new Scheduler[50], carriers);
         Scheduler[] schedulers = new Scheduler[threads];
         Busy[] tasks = execute(false, between, threads, pieces, spins, schedulers, carriers);
         carriers.shutdown(); // the CPU time of a stay is known when it is over
         carriers.awaitTermination(1, TimeUnit.MINUTES);
-        if (args.length > 4) {
+        if (times) {
             try (PrintWriter out = new PrintWriter(args[4])) {
                 for (int t = 0; t < threads; t++) {
                     out.println(t + " " + tasks[t].piecesNs + " " + schedulers[t].mountedNs + " " + schedulers[t].seen.size());

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -29,8 +29,32 @@ type Server struct {
 	backend  *s3mem.Backend
 }
 
-// Start runs a server with an empty bucket, and sets credentials and nothing else in the environment.
+// environment is what the clients of a server need in theirs: credentials and nothing else.
+var environment = map[string]string{
+	"AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "", "AWS_SESSION_TOKEN": "",
+	"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "not-a-secret", "AWS_CONFIG_FILE": "/nonexistent",
+}
+
+// SetEnvironment sets it for all tests of a package, which then call Serve and can run beside each other.
+func SetEnvironment() {
+	for name, value := range environment {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Start runs a server with an empty bucket, and sets the environment for the test, which therefore cannot run beside others.
 func Start(t testing.TB) *Server {
+	t.Helper()
+	for name, value := range environment {
+		t.Setenv(name, value)
+	}
+	return Serve(t)
+}
+
+// Serve runs a server with an empty bucket.
+func Serve(t testing.TB) *Server {
 	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket(Bucket); err != nil {
@@ -40,12 +64,6 @@ func Start(t testing.TB) *Server {
 	listen := httptest.NewServer(s)
 	t.Cleanup(listen.Close)
 	s.URL = listen.URL
-	for _, name := range []string{"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_SESSION_TOKEN"} {
-		t.Setenv(name, "")
-	}
-	t.Setenv("AWS_ACCESS_KEY_ID", "test")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "not-a-secret")
-	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
 	return s
 }
 
