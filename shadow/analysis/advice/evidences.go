@@ -21,6 +21,7 @@ var Evidences = []any{
 	&Kept{},
 	&ThreadLocals{},
 	&EndedPeriodic{},
+	&Spinning{},
 	&Backlog{},
 	&Finalizers{},
 	&CostlyPauses{},

@@ -43,6 +43,7 @@ var rules = []rule{
 	{name: "load-imbalance", kind: Advice, pool: judged(imbalance)},
 	{name: "deep-nesting", kind: Advice, find: one(deepNesting)},
 	{name: "ended-periodic", kind: Advice, find: endedPeriodic},
+	{name: "spinning", kind: Advice, find: spinning},
 	{name: "swallowed-exceptions", kind: Advice, find: swallowed},
 	{name: "backlog", kind: Advice, find: backlogged},
 	{name: "finalizers", kind: Advice, find: one(finalizers)},

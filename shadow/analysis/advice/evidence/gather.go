@@ -97,6 +97,9 @@ func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsit
 	}
 	f := a.facts(t)
 	f.Backlogs, f.Ended, f.Finalizer = backlogs, a.endedPeriodic(), a.finalizer()
+	if err := a.samples(f); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 
