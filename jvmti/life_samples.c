@@ -90,9 +90,10 @@ static bool known_place(JNIEnv *env, const jvmtiFrameInfo *f, bool calls_out) {
 
 /* ---- samples ---- */
 
-/* The kind of context that the stack is kept as; -1: none. */
-static int kind_of(JNIEnv *env, const jvmtiFrameInfo *raw, jint n) {
+/* The kind of context that the stack is kept as; -1: none. *ends: it is the Finalizer's. */
+static int kind_of(JNIEnv *env, const jvmtiFrameInfo *raw, jint n, bool *ends) {
     bool program = false, calls_out = false, keep = false;
+    *ends = false;
     for (jint i = 0; i < n; i++) {
         uint8_t is = known_method(env, raw[i].method);
         if (is & METHOD_OURS) continue;
@@ -100,13 +101,30 @@ static int kind_of(JNIEnv *env, const jvmtiFrameInfo *raw, jint n) {
             if (known_place(env, &raw[i], calls_out)) return SA_CONTEXT_POLLING;
         }
         program |= (is & METHOD_PROGRAM) != 0;
-        keep |= (is & (METHOD_INITIALISER | METHOD_ENDS_OBJECTS)) != 0 || (program && (is & METHOD_COMPLETES) != 0);
+        *ends |= (is & METHOD_ENDS_OBJECTS) != 0;
+        keep |= *ends || (is & METHOD_INITIALISER) != 0 || (program && (is & METHOD_COMPLETES) != 0);
         calls_out = true;
     }
     return keep ? SA_CONTEXT_COMPUTING : -1;
 }
 
 static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.ns_per_tick); }
+
+/* How many more objects wait for the Finalizer than at any sample before; 0 where the JDK does not count them in this field. */
+static uint64_t more_pending(JNIEnv *env) {
+    static uint32_t of;
+    static jint most; /* in session `of` */
+    jclass c = (*env)->FindClass(env, "jdk/internal/misc/VM");
+    jfieldID count = c == NULL ? NULL : (*env)->GetStaticFieldID(env, c, "finalRefCount", "I");
+    jint n = count == NULL ? 0 : (*env)->GetStaticIntField(env, c, count);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    if (c != NULL) (*env)->DeleteLocalRef(env, c);
+    if (of != session) of = session, most = 0;
+    if (n <= most) return 0;
+    jint before = most;
+    most = n;
+    return (uint64_t)(n - before);
+}
 
 /* cpu_ns, wall_ns: what the sample stands for. */
 static void sample(JNIEnv *env, jthread thread, sa_thread *c, uint64_t cpu_ns, uint64_t wall_ns) {
@@ -120,8 +138,10 @@ static void sample(JNIEnv *env, jthread thread, sa_thread *c, uint64_t cpu_ns, u
     uint32_t class_id = sa_open_class(c);
     if (took >= LATE_NS && (*sa.jvmti)->GetThreadCpuTime(sa.jvmti, thread, &after) == JVMTI_ERROR_NONE && (uint64_t)(after - before) * BUSY_PART >= took)
         sa_context_running(env, SA_CONTEXT_LATE, c->thread_id, class_id, raw, n, ticks_of(took), (uint64_t)(after - before));
-    int kind = kind_of(env, raw, n);
-    if (kind >= 0) sa_context_running(env, kind, c->thread_id, class_id, raw, n, ticks_of(wall_ns), cpu_ns);
+    bool ends;
+    int kind = kind_of(env, raw, n, &ends);
+    uint32_t context = kind < 0 ? 0 : sa_context_running(env, kind, c->thread_id, class_id, raw, n, ticks_of(wall_ns), cpu_ns);
+    if (context != 0 && ends) sa_context_pending(context, more_pending(env));
 }
 
 /* CPU time that the thread used since the look before; 0: unknown. */

@@ -387,20 +387,23 @@ void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t c
 
 /* ---- busy threads ---- */
 
-void sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,
-                        uint64_t cpu_ns) {
+uint32_t sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,
+                            uint64_t cpu_ns) {
     enum { MOST_RUNNING = 4096 };
     static uint32_t of, made; /* only one thread samples; made: contexts in session `of` */
     stack s = {.class_id = class_id, .thread_id = thread_id, .kind = kind};
-    if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed)) return;
+    if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed)) return 0;
     if (of != this_generation()) of = this_generation(), made = 0;
     if (n > RAW) n = RAW;
     memcpy(s.raw, frames, (size_t)n * sizeof *frames);
     uint32_t before = atomic_load(&t.context_n), id = made < MOST_RUNNING ? context_number(env, &s, n) : 0;
-    if (id == 0) return;
+    if (id == 0) return 0;
     if (id > before) made++;
     sa_context_ran(id, wall_ticks, (int64_t)cpu_ns);
+    return id;
 }
+
+void sa_context_pending(uint32_t context, uint64_t more) { atomic_fetch_add(&t.contexts[context].bytes, more); }
 
 /* ---- the drain's side ---- */
 

@@ -33,7 +33,7 @@ typedef struct {
     bool cut; /* the stack is deeper */
     _Atomic uint64_t count, wall_ticks; /* executions: their own wall time, without that of nested ones */
     _Atomic uint64_t measured, cpu_ns;  /* how many have a CPU time, and its sum */
-    _Atomic uint64_t bytes;             /* of allocations: what the sampled ones stand for */
+    _Atomic uint64_t bytes;             /* of allocations: what the sampled ones stand for; of the Finalizer: sa_context_pending */
     uint64_t reported[SA_CONTEXT_SUMS]; /* the drain's: what of the sums is reported */
 } sa_context;
 
@@ -62,9 +62,11 @@ sa_wait_here sa_wait_stack_here(sa_os *os, const sa_thread *c, uint32_t class_id
 /* An object that stands for so many bytes was allocated here, in an execution of the class, 0: in none. */
 void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t class_id, uint64_t bytes);
 
-/* A thread that computes was seen with this stack, in an execution of the class, 0: in none. The sample stands for so much time. */
-void sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,
-                        uint64_t cpu_ns);
+/* A thread that computes was seen with this stack, in an execution of the class, 0: in none. The sample stands for so much time. Returns
+ * the context; 0: there is none. */
+uint32_t sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,
+                            uint64_t cpu_ns);
+void sa_context_pending(uint32_t context, uint64_t more); /* so many more objects wait for the Finalizer than at any sample before */
 
 const sa_call *sa_wait_site(uint32_t site); /* NULL: none */
 

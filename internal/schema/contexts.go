@@ -34,6 +34,6 @@ var contextSum = Record{
 		{Name: "Wall", Type: "units.Ticks", Doc: "self wall time of executions; of busy threads, what the samples stand for; of late ones, how long it took", Row: Row{Name: "SelfWallNs", Type: "units.Ns", Column: "self_wall_ns", Tag: "-", From: Span}},
 		{Name: "Measured", Type: "uint64", Doc: "executions whose CPU time is known", Row: Row{Column: "cpu_measured", Tag: "-"}},
 		{Name: "CPU", Type: "units.Ns", Doc: "self CPU time of these", Row: Row{Name: "SelfCPUNs", Column: "self_cpu_ns", Tag: "-"}},
-		{Name: "Bytes", Type: "uint64", Doc: "of allocations: bytes that the sampled objects stand for", Wire: Column{Later: true}, Row: Row{Column: "allocated_bytes", Tag: "-"}},
+		{Name: "Bytes", Type: "uint64", Doc: "of allocations: bytes that the sampled objects stand for; of the Finalizer: how many more objects waited for it than at any sample before, so that the sum over its contexts is the most", Wire: Column{Later: true}, Row: Row{Column: "allocated_bytes", Tag: "-"}},
 	},
 }

@@ -299,7 +299,7 @@ type ContextSum struct {
 	Wall     units.Ticks // self wall time of executions; of busy threads, what the samples stand for; of late ones, how long it took
 	Measured uint64      // executions whose CPU time is known
 	CPU      units.Ns    // self CPU time of these
-	Bytes    uint64      // of allocations: bytes that the sampled objects stand for
+	Bytes    uint64      // of allocations: bytes that the sampled objects stand for; of the Finalizer: how many more objects waited for it than at any sample before, so that the sum over its contexts is the most
 }
 
 // Class describes a task class the first time it is used.

@@ -16,6 +16,7 @@ type Sample struct {
 	Class     uint32  // ClassByID of the program's outermost execution; 0: none
 	Frames    []*Site // innermost first; nil: not known
 	Samples   int64
+	Pending   int64    // of the Finalizer: adds up to the most objects that waited for it
 	StandsFor units.Ns // the time; of store.ContextLate how long it took to show the stack, in all
 	Used      units.Ns // CPU time of the thread, in that time
 }
@@ -23,12 +24,15 @@ type Sample struct {
 // Near is the program's nearest frame; nil: none.
 func (x *Sample) Near() *Site {
 	for _, f := range x.Frames {
-		if f != nil && !isOfJDK(f.Class) {
+		if f != nil && IsProgram(f) {
 			return f
 		}
 	}
 	return nil
 }
+
+// IsProgram reports whether a frame is the program's, and not the JDK's.
+func IsProgram(f *Site) bool { return !isOfJDK(f.Class) }
 
 // Samples are what busy threads were seen to do, most CPU time first. Sessions of older agents, and those with samples=false, have none.
 func (s *Session) Samples() ([]Sample, error) {
@@ -50,7 +54,7 @@ func (s *Session) Samples() ([]Sample, error) {
 		}
 		if sum != nil {
 			delete(sums, r.ID) // the last row of an id counts, and all are the same
-			list = append(list, Sample{Kind: r.Kind, Thread: r.Thread, Class: r.Class, Frames: framesOf(frames, r), Samples: scaled(sum.count, 1), StandsFor: sum.wall, Used: sum.cpu})
+			list = append(list, Sample{Kind: r.Kind, Thread: r.Thread, Class: r.Class, Frames: framesOf(frames, r), Samples: scaled(sum.count, 1), StandsFor: sum.wall, Used: sum.cpu, Pending: scaled(sum.bytes, 1)})
 		}
 	})
 	s.warnAll(bad)

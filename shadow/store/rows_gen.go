@@ -205,7 +205,7 @@ type ContextSum struct {
 	SelfWallNs units.Ns `parquet:"self_wall_ns"`    // self wall time of executions; of busy threads, what the samples stand for; of late ones, how long it took
 	Measured   uint64   `parquet:"cpu_measured"`    // executions whose CPU time is known
 	SelfCPUNs  units.Ns `parquet:"self_cpu_ns"`     // self CPU time of these
-	Bytes      uint64   `parquet:"allocated_bytes"` // of allocations: bytes that the sampled objects stand for
+	Bytes      uint64   `parquet:"allocated_bytes"` // of allocations: bytes that the sampled objects stand for; of the Finalizer: how many more objects waited for it than at any sample before, so that the sum over its contexts is the most
 }
 
 // SiteSum is a row of the table site_sums. Rows add up; sessions of older agents have none.

@@ -22,6 +22,7 @@ var Evidences = []any{
 	&ThreadLocals{},
 	&EndedPeriodic{},
 	&Spinning{},
+	&InlineStages{},
 	&Backlog{},
 	&Finalizers{},
 	&CostlyPauses{},

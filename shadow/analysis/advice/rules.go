@@ -44,6 +44,7 @@ var rules = []rule{
 	{name: "deep-nesting", kind: Advice, find: one(deepNesting)},
 	{name: "ended-periodic", kind: Advice, find: endedPeriodic},
 	{name: "spinning", kind: Advice, find: spinning},
+	{name: "inline-stages", kind: Advice, find: inlineStages},
 	{name: "swallowed-exceptions", kind: Advice, find: swallowed},
 	{name: "backlog", kind: Advice, find: backlogged},
 	{name: "finalizers", kind: Advice, find: one(finalizers)},

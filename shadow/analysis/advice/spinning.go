@@ -16,6 +16,7 @@ type Seen struct {
 	CPU     units.Ns `json:"cpu_ns"` // that the samples stand for
 	Wall    units.Ns `json:"wall_ns"`
 	Samples int64    `json:"samples"`
+	Pending int64    `json:"pending,omitempty"` // of the Finalizer: adds up to the most objects that waited for it
 }
 
 // leastSeen is from how many samples something is said.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
@@ -18,6 +19,10 @@ func (a *advisor) samples(f *advice.UnitFacts) error {
 		return err
 	}
 	f.Polling = a.polling(list)
+	if f.Stages, err = a.stages(list); err != nil {
+		return err
+	}
+	f.Finalized = a.seenAt(list, store.ContextComputing, ended)
 	return nil
 }
 
@@ -53,6 +58,7 @@ func (a *advisor) seenAt(list []session.Sample, kind string, frame func(*session
 			s.Thread = t.Pool()
 		}
 		s.CPU, s.Samples, s.Wall = s.CPU+x.Used, s.Samples+x.Samples, s.Wall+x.StandsFor
+		s.Pending += x.Pending
 		s.lines[at.Label()] += x.Used
 		s.classes[x.Class] += x.Used
 	}
@@ -81,4 +87,56 @@ func heaviest[K cmp.Ordered](of map[K]units.Ns) (best K) {
 
 func (a *advisor) polling(list []session.Sample) []advice.Seen {
 	return a.seenAt(list, store.ContextPolling, (*session.Sample).Near)
+}
+
+// completers are methods of the JDK and of libraries that run on the thread which completes a future what others asked to be run then, by class. The
+// agent has the same list (jvmti/life_samples.c).
+var completers = map[string]string{
+	"java.util.concurrent.CompletableFuture":           "postComplete",
+	"com.google.common.util.concurrent.AbstractFuture": "complete",
+	"io.netty.util.concurrent.DefaultPromise":          "notifyListener0",
+}
+
+// stage is the function that runs because the thread has completed a future: the program's outermost frame inside; nil: none.
+func stage(x *session.Sample) (function *session.Site) {
+	for _, f := range x.Frames {
+		switch {
+		case f == nil:
+		case function != nil && completers[f.Class] == f.Method:
+			return function
+		case session.IsProgram(f) && !strings.Contains(f.Class, "$$Lambda"):
+			function = f
+		}
+	}
+	return nil
+}
+
+// stages are the functions of stages that threads of their own run which serve others: those of pools have nothing else to do, and one that waits
+// for its tasks in a queue of the program's own is a worker, too.
+func (a *advisor) stages(list []session.Sample) ([]advice.Seen, error) {
+	if !slices.ContainsFunc(list, func(x session.Sample) bool { return x.Kind == store.ContextComputing && stage(&x) != nil }) {
+		return nil, nil
+	}
+	parked := map[uint32]bool{}
+	err := a.s.Waits(func(w *store.Wait) {
+		if w.Kind == "park" || w.Kind == "notify" {
+			parked[w.Thread] = true
+		}
+	})
+	list = slices.DeleteFunc(slices.Clone(list), func(x session.Sample) bool {
+		t := a.s.ThreadByID(x.Thread)
+		serves := t != nil && t.Kind != session.KindMain && (t.Class == timerThread || a.origins.ExecutorOf(x.Thread) == 0 && !parked[x.Thread])
+		return !serves
+	})
+	return a.seenAt(list, store.ContextComputing, stage), err
+}
+
+// ended is the finalize() that the Finalizer runs; nil: none.
+func ended(x *session.Sample) *session.Site {
+	for _, f := range x.Frames {
+		if f != nil && f.Method == "finalize" && session.IsProgram(f) {
+			return f
+		}
+	}
+	return nil
 }
