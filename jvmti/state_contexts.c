@@ -385,6 +385,40 @@ void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t c
     atomic_fetch_add_explicit(&t.contexts[id].count, 1, memory_order_release);
 }
 
+/* ---- exceptions ---- */
+
+/* A method that stands for the class: its first constructor; NULL: it has none. */
+static jmethodID constructor_of(jclass c) {
+    jint n = 0;
+    jmethodID *methods = NULL, found = NULL;
+    if ((*sa.jvmti)->GetClassMethods(sa.jvmti, c, &n, &methods) != JVMTI_ERROR_NONE) return NULL;
+    for (jint i = 0; i < n && found == NULL; i++) {
+        char *name = NULL;
+        if ((*sa.jvmti)->GetMethodName(sa.jvmti, methods[i], &name, NULL, NULL) != JVMTI_ERROR_NONE) continue;
+        if (strcmp(name, "<init>") == 0) found = methods[i];
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)name);
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)methods);
+    return found;
+}
+
+void sa_context_thrown(JNIEnv *env, uint32_t class_id, jobject thrown) {
+    enum { CLASSES = 4096, MOST_THROWN = 50 };
+    static _Atomic uint32_t seen[CLASSES]; /* above the number: the session */
+    if (thrown == NULL || t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed)) return;
+    _Atomic uint32_t *at = &seen[class_id % CLASSES];
+    uint32_t session = this_generation() << 8, before = atomic_load_explicit(at, memory_order_relaxed);
+    if ((before & ~UINT32_C(0xff)) != session) before = session;
+    if ((before & 0xff) >= MOST_THROWN) return;
+    atomic_store_explicit(at, before + 1, memory_order_relaxed);
+    jclass c = (*env)->GetObjectClass(env, thrown);
+    stack s = {.class_id = class_id, .kind = SA_CONTEXT_THROWN};
+    s.raw[0].method = constructor_of(c);
+    uint32_t id = s.raw[0].method == NULL ? 0 : context_number(env, &s, 1);
+    if (id != 0) atomic_fetch_add_explicit(&t.contexts[id].count, 1, memory_order_release);
+    (*env)->DeleteLocalRef(env, c);
+}
+
 /* ---- busy threads ---- */
 
 uint32_t sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,

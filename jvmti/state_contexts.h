@@ -68,6 +68,9 @@ uint32_t sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t 
                             uint64_t cpu_ns);
 void sa_context_pending(uint32_t context, uint64_t more); /* so many more objects wait for the Finalizer than at any sample before */
 
+/* An execution of the class ends by this exception. Of each class only so many are looked at; NULL: none. */
+void sa_context_thrown(JNIEnv *env, uint32_t class_id, jobject thrown);
+
 const sa_call *sa_wait_site(uint32_t site); /* NULL: none */
 
 /* state_context_frames.c: the names of a frame, within a bound for all. False: it is a frame of the probes. */

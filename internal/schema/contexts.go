@@ -15,7 +15,7 @@ var context = Record{
 	Table: Table{Name: "contexts", Doc: "calling contexts, where recorded", Order: 14, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("context", "id within the session, never reused; 0 is none"),
-		{Name: "Kind", Type: "ContextKind", Doc: "`creation`, `submission`, `execution`, `wait`: of long waits, `allocation`: of sampled objects; of sampled busy threads `polling`: without a pause, `computing`: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, `late`: to show its stack, as to safepoints", Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
+		{Name: "Kind", Type: "ContextKind", Doc: "`creation`, `submission`, `execution`, `wait`: of long waits, `allocation`: of sampled objects, `thrown`: an execution ended by an exception, whose class is that of the only frame (the first 50 of a class of tasks); of sampled busy threads `polling`: without a pause, `computing`: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, `late`: to show its stack, as to safepoints", Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
 		{Name: "Class", Type: "uint32", Doc: "`classes.class` of the task; of a wait or allocation, the class of the innermost execution around it, or 0; of a busy thread, of the program's outermost", Row: Row{Column: "class", Tag: "-"}},
 		{Name: "Cut", Type: "bool", Doc: "the stack goes on", Row: Row{Column: "cut"}},
 		{Name: "Frames", Type: "[]uint32", Doc: "`frames.frame`, innermost first, 0: not known; at most 64", Row: Row{Column: "frames", Tag: "list"}},
