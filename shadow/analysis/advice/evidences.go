@@ -21,6 +21,7 @@ var Evidences = []any{
 	&Kept{},
 	&ThreadLocals{},
 	&EndedPeriodic{},
+	&OnePart{},
 	&Spinning{},
 	&InlineStages{},
 	&Backlog{},

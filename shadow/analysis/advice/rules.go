@@ -43,6 +43,7 @@ var rules = []rule{
 	{name: "load-imbalance", kind: Advice, pool: judged(imbalance)},
 	{name: "deep-nesting", kind: Advice, find: one(deepNesting)},
 	{name: "ended-periodic", kind: Advice, find: endedPeriodic},
+	{name: "one-part", kind: Advice, find: oneParts},
 	{name: "spinning", kind: Advice, find: spinning},
 	{name: "inline-stages", kind: Advice, find: inlineStages},
 	{name: "swallowed-exceptions", kind: Advice, find: swallowed},
