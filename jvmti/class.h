@@ -161,6 +161,9 @@ void sa_retransform_asked(JNIEnv *env, jclass c);         /* the JVM retransform
 /* Is the place in a loop that polls without a pause? calls_out: a method called from there runs. */
 bool sa_polls(JNIEnv *env, jmethodID method, int32_t bci, bool calls_out);
 
+/* The method that the place calls, if its class is loaded and has it itself; NULL: not known. Makes local references of all classes. */
+jmethodID sa_called(JNIEnv *env, jmethodID method, int32_t bci);
+
 /* ---- class_retransform.c ---- */
 
 void sa_retransform_early(JNIEnv *env);  /* classes loaded before the agent was ready */

@@ -149,18 +149,29 @@ static uint32_t half(const sa_pool *p, uint32_t index, int which) {
     return (uint32_t)t[0] << 8 | t[1];
 }
 
-/* What the call at pc means; of the profiler's own: NEITHER, *ours. */
-static meaning called(const body *b, int32_t pc, bool *ours) {
-    char owner[256] = "", name[256] = "", type[1024] = "";
+typedef struct {
+    char owner[256], name[256], type[1024];
+} reference;
+
+/* The method that is called at pc; "" of what is longer. */
+static bool read_reference(const body *b, int32_t pc, reference *r) {
     const sa_pool *p = b->pool;
     uint32_t index = (uint32_t)s2(b, pc + 1) & 0xffff, of, named;
-    *ours = false;
-    if (b->at[pc] == INVOKEDYNAMIC || index == 0 || index >= p->count || (p->tags[index] != METHOD && p->tags[index] != INTERFACE_METHOD)) return NEITHER;
-    if ((of = half(p, index, 0)) < p->count && p->tags[of] == CLASS) text_of(p, half(p, of, 0), owner, sizeof owner);
+    *r->owner = *r->name = *r->type = 0;
+    if (b->at[pc] < INVOKEVIRTUAL || b->at[pc] > INVOKEINTERFACE || index == 0 || index >= p->count) return false;
+    if (p->tags[index] != METHOD && p->tags[index] != INTERFACE_METHOD) return false;
+    if ((of = half(p, index, 0)) < p->count && p->tags[of] == CLASS) text_of(p, half(p, of, 0), r->owner, sizeof r->owner);
     if ((named = half(p, index, 1)) < p->count && p->tags[named] == NAME_AND_TYPE)
-        text_of(p, half(p, named, 0), name, sizeof name), text_of(p, half(p, named, 1), type, sizeof type);
-    *ours = strncmp(owner, "java/lang/Stackagent", 20) == 0;
-    return *ours ? NEITHER : meaning_of(owner, name, type);
+        text_of(p, half(p, named, 0), r->name, sizeof r->name), text_of(p, half(p, named, 1), r->type, sizeof r->type);
+    return true;
+}
+
+/* What the call at pc means; of the profiler's own: NEITHER, *ours. */
+static meaning called(const body *b, int32_t pc, bool *ours) {
+    reference r;
+    bool known = read_reference(b, pc, &r);
+    *ours = known && strncmp(r.owner, "java/lang/Stackagent", 20) == 0;
+    return *ours || !known ? NEITHER : meaning_of(r.owner, r.name, r.type);
 }
 
 /* Does it change something? */
@@ -187,23 +198,82 @@ static bool polls_at(body *b, int32_t pc, bool calls_out) {
     return asks || reads; /* a loop that only reads waits for what another thread changes */
 }
 
+/* What a place in a loaded method is about. */
+typedef struct {
+    jclass class;
+    unsigned char *code, *constants;
+    sa_pool pool;
+    body body;
+} place;
+
+static bool open_place(place *p, jmethodID method) {
+    jint len = 0, count = 0, pool_len = 0;
+    memset(p, 0, sizeof *p);
+    if ((*sa.jvmti)->GetMethodDeclaringClass(sa.jvmti, method, &p->class) != JVMTI_ERROR_NONE ||
+        (*sa.jvmti)->GetBytecodes(sa.jvmti, method, &len, &p->code) != JVMTI_ERROR_NONE ||
+        (*sa.jvmti)->GetConstantPool(sa.jvmti, p->class, &count, &pool_len, &p->constants) != JVMTI_ERROR_NONE)
+        return false;
+    p->body = (body){.at = p->code, .len = len, .pool = &p->pool};
+    return sa_pool_open(&p->pool, p->constants, (uint32_t)pool_len, (uint32_t)count);
+}
+
+static void close_place(JNIEnv *env, place *p) {
+    sa_pool_close(&p->pool);
+    (*sa.jvmti)->Deallocate(sa.jvmti, p->code);
+    (*sa.jvmti)->Deallocate(sa.jvmti, p->constants);
+    if (p->class != NULL) (*env)->DeleteLocalRef(env, p->class);
+}
+
 bool sa_polls(JNIEnv *env, jmethodID method, int32_t bci, bool calls_out) {
-    jclass c = NULL;
-    jint code_len = 0, count = 0, pool_len = 0;
-    unsigned char *code = NULL, *constants = NULL;
-    bool polls = false;
-    if ((*sa.jvmti)->GetMethodDeclaringClass(sa.jvmti, method, &c) != JVMTI_ERROR_NONE) return false;
-    if ((*sa.jvmti)->GetBytecodes(sa.jvmti, method, &code_len, &code) == JVMTI_ERROR_NONE &&
-        (*sa.jvmti)->GetConstantPool(sa.jvmti, c, &count, &pool_len, &constants) == JVMTI_ERROR_NONE) {
-        sa_pool pool;
-        if (sa_pool_open(&pool, constants, (uint32_t)pool_len, (uint32_t)count)) {
-            body b = {.at = code, .len = code_len, .pool = &pool};
-            polls = polls_at(&b, bci, calls_out);
-        }
-        sa_pool_close(&pool);
-    }
-    (*sa.jvmti)->Deallocate(sa.jvmti, code);
-    (*sa.jvmti)->Deallocate(sa.jvmti, constants);
-    (*env)->DeleteLocalRef(env, c);
+    place p;
+    bool polls = open_place(&p, method) && polls_at(&p.body, bci, calls_out);
+    close_place(env, &p);
     return polls;
+}
+
+/* Has the class this internal name? */
+static bool is_called(jclass c, const char *name) {
+    char *signature = NULL;
+    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    size_t n = strlen(name);
+    bool same = signature[0] == 'L' && strncmp(signature + 1, name, n) == 0 && strcmp(signature + 1 + n, ";") == 0;
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+    return same;
+}
+
+static jmethodID method_of(jclass c, const reference *r) {
+    jint n = 0;
+    jmethodID *methods = NULL, found = NULL;
+    if ((*sa.jvmti)->GetClassMethods(sa.jvmti, c, &n, &methods) != JVMTI_ERROR_NONE) return NULL;
+    for (jint i = 0; i < n && found == NULL; i++) {
+        char *name = NULL, *type = NULL;
+        if ((*sa.jvmti)->GetMethodName(sa.jvmti, methods[i], &name, &type, NULL) != JVMTI_ERROR_NONE) continue;
+        if (strcmp(name, r->name) == 0 && strcmp(type, r->type) == 0) found = methods[i];
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)name);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)type);
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)methods);
+    return found;
+}
+
+static jclass loaded(const char *name) {
+    jint n = 0;
+    jclass *classes = NULL, found = NULL;
+    if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) != JVMTI_ERROR_NONE) return NULL;
+    for (jint i = 0; i < n && found == NULL; i++)
+        if (is_called(classes[i], name)) found = classes[i];
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
+    return found;
+}
+
+jmethodID sa_called(JNIEnv *env, jmethodID method, int32_t bci) {
+    place p;
+    reference r;
+    jmethodID found = NULL;
+    if (open_place(&p, method) && bci >= 0 && bci + 2 < p.body.len && read_reference(&p.body, bci, &r)) {
+        jclass c = is_called(p.class, r.owner) ? p.class : loaded(r.owner);
+        if (c != NULL) found = method_of(c, &r);
+    }
+    close_place(env, &p);
+    return found;
 }

@@ -41,6 +41,7 @@ void sa_allocations_event(jvmtiEventMode mode);
 /* life_samples.c: what busy threads do */
 void sa_samples_prepare(void);
 void sa_samples_begin(JNIEnv *env); /* before the session */
+void sa_samples_end(void); /* nothing is recorded any more: waits for a look that is under way */
 
 /* life_monitors.c */
 /* Waits for the next multiple of the interval, a thread's first time also for the session to begin; false: it is over. */

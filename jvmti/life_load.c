@@ -187,6 +187,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     sa_monitors_last(env);
     atomic_store(&sa.phase, SA_PHASE_DEAD);
+    sa_samples_end();
     sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
     sa_check_hidden_way();
     sa_threads_final(env);

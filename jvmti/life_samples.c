@@ -19,7 +19,7 @@ enum { IDLE_PART = 10, BUSY_PART = 2, MOST_SAMPLES = 8, RARER = 100, FRAMES = SA
 static const uint64_t LATE_NS = 5000000;
 
 static bool possible;
-static uint32_t session; /* written before the thread starts */
+static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER; /* held during a look */
 
 /* ---- methods ---- */
 
@@ -113,22 +113,37 @@ static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.
 /* How many more objects wait for the Finalizer than at any sample before; 0 where the JDK does not count them in this field. */
 static uint64_t more_pending(JNIEnv *env) {
     static uint32_t of;
-    static jint most; /* in session `of` */
+    static jint most; /* in the session with this number */
     jclass c = (*env)->FindClass(env, "jdk/internal/misc/VM");
     jfieldID count = c == NULL ? NULL : (*env)->GetStaticFieldID(env, c, "finalRefCount", "I");
     jint n = count == NULL ? 0 : (*env)->GetStaticIntField(env, c, count);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     if (c != NULL) (*env)->DeleteLocalRef(env, c);
-    if (of != session) of = session, most = 0;
+    if (of != this_generation()) of = this_generation(), most = 0;
     if (n <= most) return 0;
     jint before = most;
     most = n;
     return (uint64_t)(n - before);
 }
 
+/* A thread that stops when a method returns is seen in the caller, and that method was late. Puts it on top of the stack; room: for one frame more. */
+static jint with_called(JNIEnv *env, jvmtiFrameInfo *raw, jint n) {
+    static jvmtiFrameInfo last;
+    static jmethodID called; /* at the last place */
+    if (!(known_method(env, raw[0].method) & METHOD_PROGRAM)) return n;
+    if (last.method != raw[0].method || last.location != raw[0].location) {
+        last = raw[0];
+        called = sa_called(env, last.method, (int32_t)last.location);
+    }
+    if (called == NULL) return n;
+    memmove(raw + 1, raw, (size_t)n * sizeof *raw);
+    raw[0] = (jvmtiFrameInfo){.method = called};
+    return n + 1;
+}
+
 /* cpu_ns, wall_ns: what the sample stands for. */
 static void sample(JNIEnv *env, jthread thread, sa_thread *c, uint64_t cpu_ns, uint64_t wall_ns) {
-    jvmtiFrameInfo raw[FRAMES];
+    jvmtiFrameInfo raw[FRAMES + 1];
     jint n = 0;
     jlong before = 0, after = 0;
     (*sa.jvmti)->GetThreadCpuTime(sa.jvmti, thread, &before);
@@ -136,12 +151,13 @@ static void sample(JNIEnv *env, jthread thread, sa_thread *c, uint64_t cpu_ns, u
     if ((*sa.jvmti)->GetStackTrace(sa.jvmti, thread, 0, FRAMES, raw, &n) != JVMTI_ERROR_NONE || n == 0) return;
     uint64_t took = sa_mono_ns() - from;
     uint32_t class_id = sa_open_class(c);
-    if (took >= LATE_NS && (*sa.jvmti)->GetThreadCpuTime(sa.jvmti, thread, &after) == JVMTI_ERROR_NONE && (uint64_t)(after - before) * BUSY_PART >= took)
-        sa_context_running(env, SA_CONTEXT_LATE, c->thread_id, class_id, raw, n, ticks_of(took), (uint64_t)(after - before));
-    bool ends;
+    bool ends, late = took >= LATE_NS && (*sa.jvmti)->GetThreadCpuTime(sa.jvmti, thread, &after) == JVMTI_ERROR_NONE && (uint64_t)(after - before) * BUSY_PART >= took;
     int kind = kind_of(env, raw, n, &ends);
     uint32_t context = kind < 0 ? 0 : sa_context_running(env, kind, c->thread_id, class_id, raw, n, ticks_of(wall_ns), cpu_ns);
     if (context != 0 && ends) sa_context_pending(context, more_pending(env));
+    if (!late) return;
+    n = with_called(env, raw, n);
+    sa_context_running(env, SA_CONTEXT_LATE, c->thread_id, class_id, raw, n, ticks_of(took), (uint64_t)(after - before));
 }
 
 /* CPU time that the thread used since the look before; 0: unknown. */
@@ -189,10 +205,14 @@ static void look(JNIEnv *env, jclass carriers, uint32_t round, uint64_t wall_ns)
     (*env)->PopLocalFrame(env, NULL);
 }
 
-static uint64_t process_cpu_ns(void) {
+static uint64_t cpu_of(clockid_t clock) {
     struct timespec t;
-    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
+    return clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
 }
+
+static uint64_t process_cpu_ns(void) { return cpu_of(CLOCK_PROCESS_CPUTIME_ID); }
+
+static uint64_t thread_cpu_ns(void) { return cpu_of(CLOCK_THREAD_CPUTIME_ID); }
 
 static jclass carrier_class(JNIEnv *env) {
     jclass c = (*env)->FindClass(env, "jdk/internal/misc/CarrierThread"); /* since JDK 20 */
@@ -200,8 +220,8 @@ static jclass carrier_class(JNIEnv *env) {
     return c;
 }
 
-static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *env, void *unused) {
-    (void)unused;
+static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *env, void *of_session) {
+    uint32_t session = (uint32_t)(uintptr_t)of_session;
     pthread_setname_np(pthread_self(), "stackagent smp");
     jclass carriers = carrier_class(env);
     uint64_t cpu = process_cpu_ns(), at = sa_mono_ns(), looked = at, pause = LOOK_NS;
@@ -211,9 +231,12 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *env, void *unused) {
         cpu = cpu_now, at = now;
         pause = quiet ? QUIET_NS : LOOK_NS;
         if (quiet) continue;
-        look(env, carriers, ++round, now - looked);
+        uint64_t own = thread_cpu_ns();
+        pthread_mutex_lock(&looking);
+        if (recording() && this_generation() == session) look(env, carriers, ++round, now - looked);
+        pthread_mutex_unlock(&looking);
         looked = now;
-        uint64_t took = sa_mono_ns() - now;
+        uint64_t took = thread_cpu_ns() - own; /* that it waited for a thread to stop costs nothing */
         if (took * RARER > pause) pause = took * RARER < QUIET_NS * 4 ? took * RARER : QUIET_NS * 4;
     }
 }
@@ -239,14 +262,23 @@ static jthread make_thread(JNIEnv *env) {
 void sa_samples_begin(JNIEnv *env) {
     if (!possible && sa.config.samples) sa_samples_prepare(); /* an earlier session did not ask for it */
     if (!possible || !sa.config.samples) return;
-    session = this_generation() + 1;
+    pthread_mutex_lock(&looking); /* the thread of an earlier session may be about to end */
     methods_n = places_n = 0;
     memset(methods, 0, sizeof methods);
     memset(places, 0, sizeof places);
+    pthread_mutex_unlock(&looking);
     jthread t = (*env)->PushLocalFrame(env, 8) == 0 ? make_thread(env) : NULL;
     if (t != NULL) sa_threads_except(env, t);
-    if (t == NULL || (*sa.jvmti)->RunAgentThread(sa.jvmti, t, run, NULL, JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
+    if (t == NULL || (*sa.jvmti)->RunAgentThread(sa.jvmti, t, run, (void *)(uintptr_t)(this_generation() + 1), JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
         sa_refuse("the JVM starts no thread that looks at busy threads", NULL);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     (*env)->PopLocalFrame(env, NULL);
+}
+
+/* A debugger may have suspended the thread: it is awaited only for a while. */
+void sa_samples_end(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (pthread_mutex_timedlock(&looking, &until) == 0) pthread_mutex_unlock(&looking);
 }

@@ -22,6 +22,7 @@ func (a *advisor) samples(f *advice.UnitFacts) error {
 	if f.Stages, err = a.stages(list); err != nil {
 		return err
 	}
+	f.Late = a.seenAt(list, store.ContextLate, (*session.Sample).Near)
 	f.Finalized = a.seenAt(list, store.ContextComputing, ended)
 	return nil
 }
