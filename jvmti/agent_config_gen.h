@@ -24,6 +24,7 @@ typedef struct {
     uint64_t wait_ns; /* record waits of threads that take this long or longer; 0: none */
     uint32_t contexts; /* record the calling context of one in this many events; 0: of none */
     bool allocations; /* sample which tasks allocate how much */
+    bool samples; /* sample what busy threads do */
     uint64_t ring_bytes; /* per OS thread, at most; a power of two */
     uint64_t block_ns; /* longest wait for room in a ring, per thread and second */
 } sa_config;

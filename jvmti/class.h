@@ -156,6 +156,14 @@ extern void (*sa_stopped)(uint64_t from, uint64_t to); /* gets each operation, i
 void sa_retransform(jint batch, jint n, jclass *classes); /* global references; changes their order */
 void sa_retransform_asked(JNIEnv *env, jclass c);         /* the JVM retransforms c, and asks for its bytes */
 
+/* ---- class_polls.c ---- */
+
+/* Is the place in a loop that polls without a pause? calls_out: a method called from there runs. */
+bool sa_polls(JNIEnv *env, jmethodID method, int32_t bci, bool calls_out);
+
+/* The method that the place calls, if its class is loaded and has it itself; NULL: not known. Makes local references of all classes. */
+jmethodID sa_called(JNIEnv *env, jmethodID method, int32_t bci);
+
 /* ---- class_retransform.c ---- */
 
 void sa_retransform_early(JNIEnv *env);  /* classes loaded before the agent was ready */

@@ -65,6 +65,14 @@ static void close_pool(sa_pool *p) {
     free(p->tags);
 }
 
+bool sa_pool_open(sa_pool *p, const unsigned char *b, uint32_t len, uint32_t count) {
+    reader r = {b, len, 0, false};
+    open_pool(&r, p, count);
+    return !r.bad;
+}
+
+void sa_pool_close(sa_pool *p) { close_pool(p); }
+
 /* Copies the name of class entry `index`; false: it is no class, or the name is too long. */
 static bool class_name(const sa_pool *p, uint32_t index, char *out, size_t room) {
     if (index == 0 || index >= p->count || p->tags[index] != CLASS) return false;

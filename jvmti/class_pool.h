@@ -13,6 +13,10 @@ typedef struct {
     uint8_t *tags;
 } sa_pool;
 
+/* class_header.c: the constants of a loaded class, as JVMTI returns them. Close it in every case. */
+bool sa_pool_open(sa_pool *p, const unsigned char *b, uint32_t len, uint32_t count);
+void sa_pool_close(sa_pool *p);
+
 /* class_sites.c: the class that may have sites */
 typedef struct {
     const char *class_name;

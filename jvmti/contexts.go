@@ -25,7 +25,7 @@ type contextNews struct {
 func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if C.sa.config.contexts == 0 && C.sa.config.wait_ns == 0 && !C.sa.config.allocations {
+	if C.sa.config.contexts == 0 && C.sa.config.wait_ns == 0 && !C.sa.config.allocations && !C.sa.config.samples {
 		return news, false
 	}
 	if d.contexts == nil {
@@ -57,7 +57,7 @@ func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 }
 
 func context(x *C.sa_context_news) wire.Context {
-	c := wire.Context{ID: uint32(x.id), Kind: wire.ContextKind(x.kind), Class: uint32(x.class_id), Cut: bool(x.cut)}
+	c := wire.Context{ID: uint32(x.id), Kind: wire.ContextKind(x.kind), Class: uint32(x.class_id), Cut: bool(x.cut), Thread: uint32(x.thread_id)}
 	for _, id := range x.calls[:x.frames] {
 		c.Frames = append(c.Frames, uint32(id))
 	}

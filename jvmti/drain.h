@@ -45,6 +45,8 @@ typedef struct {
     uint32_t thread_id, n; /* of executions, the outermost first */
     sa_open_execution executions[SA_OPEN_DEPTH];
 } sa_open_thread;
+/* The program's outermost class that a thread of the JVM executes now; 0: none. */
+uint32_t sa_open_class(sa_thread *c);
 size_t sa_open_now(sa_open_thread *out, size_t max, uint64_t *more);
 
 /* drain_running.c: what is left when recording has ended */

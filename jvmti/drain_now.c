@@ -26,6 +26,17 @@ static LOOKS uint32_t read_thread(const sa_thread *c, sa_open_thread *t) {
     return t->n = n;
 }
 
+uint32_t sa_open_class(sa_thread *c) {
+    sa_open_thread t;
+    uint32_t class_id = 0;
+    pthread_mutex_lock(&sa_threads.lock);
+    uint32_t n = read_thread(c, &t);
+    pthread_mutex_unlock(&sa_threads.lock);
+    for (uint32_t i = n; i-- > 0;)
+        if (!sa_class_is_jdk(t.executions[i].class_id)) class_id = t.executions[i].class_id;
+    return class_id;
+}
+
 /* A worker that waits for a task executes nothing but its loop. */
 static bool idles(const sa_open_thread *t) { return t->n == 1 && sa_class_is_jdk(t->executions[0].class_id); }
 

@@ -20,6 +20,7 @@ bool sa_helper_late(JNIEnv *env);   /* for a session in a JVM that ran before; e
 sa_thread *sa_context_of(JNIEnv *env, jthread thread); /* its state; NULL: it has none */
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+void sa_threads_except(JNIEnv *env, jthread thread); /* before it starts: it is none of the program's; only one is */
 void sa_threads_existing(JNIEnv *env);
 void sa_threads_final(JNIEnv *env);
 void sa_look_begin(void); /* state of threads that end is kept until the end of the look */
@@ -37,7 +38,14 @@ void sa_allocations_callback(jvmtiEventCallbacks *calls);
 void sa_allocations_prepare(void);
 void sa_allocations_event(jvmtiEventMode mode);
 
+/* life_samples.c: what busy threads do */
+void sa_samples_prepare(void);
+void sa_samples_begin(JNIEnv *env); /* before the session */
+void sa_samples_end(void); /* nothing is recorded any more: waits for a look that is under way */
+
 /* life_monitors.c */
+/* Waits for the next multiple of the interval, a thread's first time also for the session to begin; false: it is over. */
+bool sa_pause_for(uint32_t session, uint64_t interval_ns);
 bool sa_monitors_begin(JNIEnv *env); /* starts the threads that read monitors, if any is asked for */
 void sa_monitors_last(JNIEnv *env);  /* the values at the end of the session */
 

@@ -120,6 +120,7 @@ static void leave(JNIEnv *env) {
     sa_monitors_last(env);
     sa_look_begin(); /* state of threads that end from now on is kept, and freed by restore() */
     atomic_store(&sa.phase, SA_PHASE_DORMANT);
+    sa_samples_end();
     /* The class hook stays: another agent may retransform a class with the agent's
      * fields at any moment. */
     static const jvmtiEvent of_session[] = {

@@ -130,7 +130,7 @@ void sa_set_events(jvmtiEventMode mode) {
 
 /* The parts of this session that are off the usual path. */
 static void special_start(JNIEnv *env) {
-    bool stacks = sa.config.contexts != 0 || sa.config.wait_ns != 0 || sa.config.allocations;
+    bool stacks = sa.config.contexts != 0 || sa.config.wait_ns != 0 || sa.config.allocations || sa.config.samples;
     const char *none = stacks ? sa_contexts_start(env, sa_types.thread, sa.late ? sa_types.virtual : NULL) : NULL;
     if (none != NULL) {
         sa.config.contexts = 0;
@@ -152,6 +152,7 @@ bool sa_begin(JNIEnv *env) {
     if (!sa_helper_define(env)) return false;
     if (sa.late && !sa_helper_late(env)) return false;
     if (!sa_monitors_begin(env)) return false; /* woven code would not find what it calls */
+    sa_samples_begin(env);
     sa_read_properties();
     sa_exceptions_follow(false);
     sa.first_task_id = atomic_load(&sa_next_task_block) * 1024 + 1;
@@ -186,6 +187,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     sa_monitors_last(env);
     atomic_store(&sa.phase, SA_PHASE_DEAD);
+    sa_samples_end();
     sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
     sa_check_hidden_way();
     sa_threads_final(env);
@@ -230,6 +232,7 @@ jvmtiError sa_prepare(bool at_start) {
     jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
     if (e != JVMTI_ERROR_NONE) return e;
     sa_allocations_prepare();
+    sa_samples_prepare();
     await_exit();
     jvmtiEventCallbacks calls;
     memset(&calls, 0, sizeof calls);

@@ -100,8 +100,7 @@ static void sleep_until(uint64_t ns) {
     }
 }
 
-/* Waits for the next multiple of the interval, the first time also for the session to begin; false: it is over. */
-static bool pause_for(uint64_t interval_ns) {
+bool sa_pause_for(uint32_t session, uint64_t interval_ns) {
     static SA_TLS bool was_ready;
     uint64_t from = sa_mono_ns();
     for (;;) {
@@ -112,12 +111,12 @@ static bool pause_for(uint64_t interval_ns) {
 }
 
 JNIEXPORT jboolean JNICALL Java_java_lang_StackagentMonitor_pause0(JNIEnv *env, jclass c, jboolean at_end) {
-    if (!at_end) return pause_for(sa_monitors_interval());
+    if (!at_end) return sa_pause_for(session, sa_monitors_interval());
     sleep_until(sa_mono_ns() + 1000000);
     return JNI_TRUE;
 }
 
-JNIEXPORT jboolean JNICALL Java_stackagent_inside_Reader_pause0(JNIEnv *env, jclass c) { return pause_for(sa_monitors_interval()); }
+JNIEXPORT jboolean JNICALL Java_stackagent_inside_Reader_pause0(JNIEnv *env, jclass c) { return sa_pause_for(session, sa_monitors_interval()); }
 
 /* ---- values ---- */
 

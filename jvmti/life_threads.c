@@ -131,8 +131,16 @@ static bool ended_before(JNIEnv *env, jthread thread, sa_thread *c) {
     return true;
 }
 
+static jthread own; /* the agent's, global; it runs no Java code */
+
+void sa_threads_except(JNIEnv *env, jthread thread) {
+    if (own != NULL) (*env)->DeleteGlobalRef(env, own);
+    own = (*env)->NewGlobalRef(env, thread);
+}
+
 /* Makes a platform thread known. os_id 0: not the calling thread. */
 static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t start_ticks) {
+    if (own != NULL && (*env)->IsSameObject(env, thread, own)) return;
     sa_thread *before = sa_context_of(env, thread);
     if (before != NULL && before->generation == atomic_load(&sa.generation)) return;
     if (before != NULL && before->width == sa_work.width) { /* of an earlier session; the thread renews it itself */

@@ -3,6 +3,7 @@
 #include "probe_common.h"
 #include "probe_submit.h"
 #include "probe_tokens.h"
+#include "state_contexts.h"
 #include "state_exceptions.h"
 
 static void record_exception(sa_os *os, sa_thread *c, const sa_thrown *x, uint32_t flags) {
@@ -27,12 +28,15 @@ static void follow(sa_os *os, sa_thread *c, uint32_t hash) {
 
 /* The innermost execution, with that token, is about to end by an exception. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_failing0(JNIEnv *env, jclass helper, jlong context, jint token,
-                                                                jint hash) {
+                                                                jint hash, jobject thrown) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     if (c == NULL || !asks() || !atomic_load_explicit(&followed, memory_order_relaxed)) return;
     sa_os *os = begin();
     if (os == NULL) return;
-    if (sa_is_innermost(c, (uint32_t)token)) follow(os, c, (uint32_t)hash);
+    if (sa_is_innermost(c, (uint32_t)token)) {
+        follow(os, c, (uint32_t)hash);
+        sa_context_thrown(env, c->frames[c->depth - 1].class_id, thrown);
+    }
     end(os);
 }
 

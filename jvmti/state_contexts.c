@@ -159,7 +159,7 @@ typedef struct {
     bool cut;
     bool near; /* only to the program's nearest frame */
     uint64_t hash;
-    uint32_t class_id;
+    uint32_t class_id, thread_id;
     int kind;
 } stack;
 
@@ -170,14 +170,14 @@ static void trim(stack *s, jint n) {
     bool deep = n - own > SA_CONTEXT_DEPTH;
     s->cut = deep || s->near;
     s->n = (uint32_t)(deep ? SA_CONTEXT_DEPTH : n - own);
-    uint64_t h = mix((uint64_t)s->kind << 32 | s->class_id, s->n << 1 | s->cut);
+    uint64_t h = mix((uint64_t)s->kind << 32 | s->class_id, (uint64_t)s->thread_id << 32 | s->n << 1 | s->cut);
     for (uint32_t i = 0; i < s->n; i++) h = mix(mix(h, (uintptr_t)s->frames[i].method), (uint64_t)s->frames[i].location);
     s->hash = h;
 }
 
 /* Two contexts are the same if their 64-bit hashes, classes and kinds are. */
 static bool same(const sa_context *p, const stack *s) {
-    return p->hash == s->hash && p->class_id == s->class_id && p->kind == s->kind;
+    return p->hash == s->hash && p->class_id == s->class_id && p->thread_id == s->thread_id && p->kind == s->kind;
 }
 
 static uint32_t find(const stack *s, uint32_t *at) {
@@ -197,7 +197,7 @@ static uint32_t add(JNIEnv *env, stack *s, jint raw) {
     id = atomic_load(&t.context_n) + 1;
     if (id > SA_MAX_CONTEXTS || t.step_n + s->n > SA_MAX_STEPS) return 0;
     sa_context *p = &t.contexts[id];
-    p->hash = s->hash, p->class_id = s->class_id, p->kind = (uint8_t)s->kind, p->cut = s->cut;
+    p->hash = s->hash, p->class_id = s->class_id, p->thread_id = s->thread_id, p->kind = (uint8_t)s->kind, p->cut = s->cut;
     p->first = t.step_n, p->frames = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t call = number_of(env, &s->frames[i]);
@@ -385,6 +385,60 @@ void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t c
     atomic_fetch_add_explicit(&t.contexts[id].count, 1, memory_order_release);
 }
 
+/* ---- exceptions ---- */
+
+/* A method that stands for the class: its first constructor; NULL: it has none. */
+static jmethodID constructor_of(jclass c) {
+    jint n = 0;
+    jmethodID *methods = NULL, found = NULL;
+    if ((*sa.jvmti)->GetClassMethods(sa.jvmti, c, &n, &methods) != JVMTI_ERROR_NONE) return NULL;
+    for (jint i = 0; i < n && found == NULL; i++) {
+        char *name = NULL;
+        if ((*sa.jvmti)->GetMethodName(sa.jvmti, methods[i], &name, NULL, NULL) != JVMTI_ERROR_NONE) continue;
+        if (strcmp(name, "<init>") == 0) found = methods[i];
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)name);
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)methods);
+    return found;
+}
+
+void sa_context_thrown(JNIEnv *env, uint32_t class_id, jobject thrown) {
+    enum { CLASSES = 4096, MOST_THROWN = 50 };
+    static _Atomic uint32_t seen[CLASSES]; /* above the number: the session */
+    if (thrown == NULL || t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed)) return;
+    _Atomic uint32_t *at = &seen[class_id % CLASSES];
+    uint32_t session = this_generation() << 8, before = atomic_load_explicit(at, memory_order_relaxed);
+    if ((before & ~UINT32_C(0xff)) != session) before = session;
+    if ((before & 0xff) >= MOST_THROWN) return;
+    atomic_store_explicit(at, before + 1, memory_order_relaxed);
+    jclass c = (*env)->GetObjectClass(env, thrown);
+    stack s = {.class_id = class_id, .kind = SA_CONTEXT_THROWN};
+    s.raw[0].method = constructor_of(c);
+    uint32_t id = s.raw[0].method == NULL ? 0 : context_number(env, &s, 1);
+    if (id != 0) atomic_fetch_add_explicit(&t.contexts[id].count, 1, memory_order_release);
+    (*env)->DeleteLocalRef(env, c);
+}
+
+/* ---- busy threads ---- */
+
+uint32_t sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,
+                            uint64_t cpu_ns) {
+    enum { MOST_RUNNING = 4096 };
+    static uint32_t of, made; /* only one thread samples; made: contexts in session `of` */
+    stack s = {.class_id = class_id, .thread_id = thread_id, .kind = kind};
+    if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed)) return 0;
+    if (of != this_generation()) of = this_generation(), made = 0;
+    if (n > RAW) n = RAW;
+    memcpy(s.raw, frames, (size_t)n * sizeof *frames);
+    uint32_t before = atomic_load(&t.context_n), id = made < MOST_RUNNING ? context_number(env, &s, n) : 0;
+    if (id == 0) return 0;
+    if (id > before) made++;
+    sa_context_ran(id, wall_ticks, (int64_t)cpu_ns);
+    return id;
+}
+
+void sa_context_pending(uint32_t context, uint64_t more) { atomic_fetch_add(&t.contexts[context].bytes, more); }
+
 /* ---- the drain's side ---- */
 
 size_t sa_contexts_calls(sa_call_news *out, size_t max) {
@@ -401,7 +455,7 @@ size_t sa_contexts_new(sa_context_news *out, size_t max) {
     for (uint32_t end = atomic_load_explicit(&t.context_n, memory_order_acquire); n < max && t.contexts_reported < end; n++) {
         uint32_t id = ++t.contexts_reported;
         const sa_context *p = &t.contexts[id];
-        out[n].id = id, out[n].class_id = p->class_id, out[n].kind = p->kind, out[n].cut = p->cut;
+        out[n].id = id, out[n].class_id = p->class_id, out[n].thread_id = p->thread_id, out[n].kind = p->kind, out[n].cut = p->cut;
         out[n].frames = p->frames;
         memcpy(out[n].calls, t.steps + p->first, p->frames * sizeof *t.steps);
     }

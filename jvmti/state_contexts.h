@@ -27,12 +27,13 @@ typedef struct {
 typedef struct {
     uint64_t hash;
     uint32_t class_id; /* of the task */
+    uint32_t thread_id; /* of a busy thread; else 0 */
     uint32_t first;    /* of its frames among the steps, innermost first */
     uint8_t kind, frames;
     bool cut; /* the stack is deeper */
     _Atomic uint64_t count, wall_ticks; /* executions: their own wall time, without that of nested ones */
     _Atomic uint64_t measured, cpu_ns;  /* how many have a CPU time, and its sum */
-    _Atomic uint64_t bytes;             /* of allocations: what the sampled ones stand for */
+    _Atomic uint64_t bytes;             /* of allocations: what the sampled ones stand for; of the Finalizer: sa_context_pending */
     uint64_t reported[SA_CONTEXT_SUMS]; /* the drain's: what of the sums is reported */
 } sa_context;
 
@@ -61,6 +62,15 @@ sa_wait_here sa_wait_stack_here(sa_os *os, const sa_thread *c, uint32_t class_id
 /* An object that stands for so many bytes was allocated here, in an execution of the class, 0: in none. */
 void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t class_id, uint64_t bytes);
 
+/* A thread that computes was seen with this stack, in an execution of the class, 0: in none. The sample stands for so much time. Returns
+ * the context; 0: there is none. */
+uint32_t sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,
+                            uint64_t cpu_ns);
+void sa_context_pending(uint32_t context, uint64_t more); /* so many more objects wait for the Finalizer than at any sample before */
+
+/* An execution of the class ends by this exception. Of each class only so many are looked at; NULL: none. */
+void sa_context_thrown(JNIEnv *env, uint32_t class_id, jobject thrown);
+
 const sa_call *sa_wait_site(uint32_t site); /* NULL: none */
 
 /* state_context_frames.c: the names of a frame, within a bound for all. False: it is a frame of the probes. */
@@ -74,7 +84,7 @@ typedef struct {
     const sa_call *call;
 } sa_call_news;
 typedef struct {
-    uint32_t id, class_id; /* id from 1 */
+    uint32_t id, class_id, thread_id; /* id from 1 */
     uint8_t kind, frames;
     bool cut;
     uint32_t calls[SA_CONTEXT_DEPTH]; /* their numbers, innermost first; 0: not known */

@@ -111,6 +111,8 @@ var all = []Option{
 		Help: "measure the cost of task constructors"},
 	{Key: "allocations", Flag: "allocations", Verbs: Run | Attach, Default: "true", See: "metrics.md", set: boolean(func(o *Options) *bool { return &o.Allocations }),
 		Help: "estimate which tasks allocate how much, by a sample of about one object in 2 MB"},
+	{Key: "samples", Flag: "samples", Verbs: Run | Attach, Default: "true", See: "advice.md", set: boolean(func(o *Options) *bool { return &o.Samples }),
+		Help: "look now and then at busy threads: which poll without a pause, run stages of futures, initialise classes, or are late to safepoints"},
 	{Key: "monitor", Flag: "monitor", Verbs: Run | Attach, Value: "SPEC", Repeat: true, See: "monitors.md", set: setMonitor,
 		Help: "read a monitor inside the JVM: a field CLASS#FIELD, calls:CLASS#METHOD, returns:CLASS#METHOD, jmx:MBEAN/ATTRIBUTE, registries (Micrometer, Dropwizard) or inside (pools, class libraries); repeatable"},
 	{Key: "monitorinterval", Value: "TIME", Default: "10ms", See: "monitors.md", set: setMonitorInterval,

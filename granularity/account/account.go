@@ -96,6 +96,7 @@ type Place struct {
 	Class, Site uint32
 	Kind        string
 	Lock        bool
+	Init        uint32 // the class in whose initialiser it is; 0: none, or not known
 }
 
 // Account is the account of a schedule.

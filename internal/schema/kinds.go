@@ -18,6 +18,10 @@ var KindSets = []KindSet{
 		{"ContextExecution", "SA_CONTEXT_EXECUTION", "execution"},
 		{"ContextWait", "SA_CONTEXT_WAIT", "long wait"},
 		{"ContextAllocation", "SA_CONTEXT_ALLOCATION", "allocation of a sampled object"},
+		{"ContextThrown", "SA_CONTEXT_THROWN", "an execution ends by an exception, whose class is that of the frame"},
+		{"ContextPolling", "SA_CONTEXT_POLLING", "a busy thread polls without a pause"},
+		{"ContextComputing", "SA_CONTEXT_COMPUTING", "a busy thread initialises a class, runs stages of a future that it has completed, or ends objects"},
+		{"ContextLate", "SA_CONTEXT_LATE", "a busy thread took long to show its stack, as it does to reach a safepoint"},
 	}},
 	{Name: "WaitKind", Of: "a thread waits for", Doc: "WaitKind says how a thread waited.", Kinds: []Kind{
 		{"WaitMonitor", "SA_WAIT_FOR_MONITOR", "for a synchronized block or method"},

@@ -46,6 +46,7 @@ type Settings struct {
 	Wait         time.Duration // record waits of threads that take this long or longer; 0: none
 	Contexts     uint32        // record the calling context of one in this many events; 0: of none
 	Allocations  bool          // sample which tasks allocate how much
+	Samples      bool          // sample what busy threads do
 }
 
 // Derived are what the agent makes of other options.

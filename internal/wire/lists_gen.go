@@ -145,21 +145,31 @@ func (r *reader) frame(field string) (x Frame) {
 }
 
 func (w *writer) context(x *Context) {
-	w.arrayLen(5)
+	n, more := 5, x.Thread != 0
+	if more {
+		n = 6
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.uint(uint64(x.Kind))
 	w.uint(uint64(x.Class))
 	w.bool(x.Cut)
 	w.ids(x.Frames)
+	if more {
+		w.uint(uint64(x.Thread))
+	}
 }
 
 func (r *reader) context(field string) (x Context) {
-	end := r.fields(field, 5)
+	n, end := r.fieldsFrom(field, 5, 6)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Kind = ContextKind(r.uintMax(field+".kind", 1<<8-1))
 	x.Class = uint32(r.uintMax(field+".class", 1<<32-1))
 	x.Cut = r.bool(field + ".cut")
 	x.Frames = r.ids(field + ".frames")
+	if n >= 6 {
+		x.Thread = uint32(r.uintMax(field+".thread", 1<<32-1))
+	}
 	end()
 	return x
 }

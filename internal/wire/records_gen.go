@@ -101,6 +101,10 @@ const (
 	ContextExecution                     // execution
 	ContextWait                          // long wait
 	ContextAllocation                    // allocation of a sampled object
+	ContextThrown                        // an execution ends by an exception, whose class is that of the frame
+	ContextPolling                       // a busy thread polls without a pause
+	ContextComputing                     // a busy thread initialises a class, runs stages of a future that it has completed, or ends objects
+	ContextLate                          // a busy thread took long to show its stack, as it does to reach a safepoint
 	NumContextKinds
 )
 
@@ -282,20 +286,21 @@ type Frame struct {
 // Context is a stack on which tasks of a class are created, submitted or executed.
 type Context struct {
 	ID     uint32      // id within the session, never reused; 0 is none
-	Kind   ContextKind // creation, submission, execution, wait: of long waits, allocation: of sampled objects
-	Class  uint32      // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0
+	Kind   ContextKind // creation, submission, execution, wait: of long waits, allocation: of sampled objects, thrown: an execution ended by an exception, whose class is that of the only frame (the first 50 of a class of tasks); of sampled busy threads polling: without a pause, computing: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, late: to show its stack, as to safepoints
+	Class  uint32      // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0; of a busy thread, of the program's outermost
 	Cut    bool        // the stack goes on
 	Frames []uint32    // frames.frame, innermost first, 0: not known; at most 64
+	Thread uint32      // threads.thread of a busy thread, else 0
 }
 
 // ContextSum is what was added to a context since its last sum: of the events looked at, not of all.
 type ContextSum struct {
 	ID       uint32      // contexts.context
-	Count    uint64      // events looked at; executions that have ended
-	Wall     units.Ticks // self wall time of executions
+	Count    uint64      // events looked at; executions that have ended; samples of busy threads
+	Wall     units.Ticks // self wall time of executions; of busy threads, what the samples stand for; of late ones, how long it took
 	Measured uint64      // executions whose CPU time is known
 	CPU      units.Ns    // self CPU time of these
-	Bytes    uint64      // of allocations: bytes that the sampled objects stand for
+	Bytes    uint64      // of allocations: bytes that the sampled objects stand for; of the Finalizer: how many more objects waited for it than at any sample before, so that the sum over its contexts is the most
 }
 
 // Class describes a task class the first time it is used.

@@ -83,6 +83,10 @@ enum {
     SA_CONTEXT_EXECUTION = 2, /* execution */
     SA_CONTEXT_WAIT = 3, /* long wait */
     SA_CONTEXT_ALLOCATION = 4, /* allocation of a sampled object */
+    SA_CONTEXT_THROWN = 5, /* an execution ends by an exception, whose class is that of the frame */
+    SA_CONTEXT_POLLING = 6, /* a busy thread polls without a pause */
+    SA_CONTEXT_COMPUTING = 7, /* a busy thread initialises a class, runs stages of a future that it has completed, or ends objects */
+    SA_CONTEXT_LATE = 8, /* a busy thread took long to show its stack, as it does to reach a safepoint */
 };
 
 /* what a thread waits for; equal to wire.WaitKind */

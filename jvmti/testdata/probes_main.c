@@ -129,7 +129,7 @@ jboolean Java_java_lang_StackagentSubmission_submitBare0(JNIEnv *, jclass, jlong
 void Java_java_lang_StackagentSubmission_refused0(JNIEnv *, jclass, jlong, jint);
 void Java_java_lang_StackagentSubmission_cancelled0(JNIEnv *, jclass, jlong, jlong, jint);
 void Java_java_lang_StackagentSubmission_lost0(JNIEnv *, jclass, jlong);
-void Java_java_lang_StackagentSubmission_failing0(JNIEnv *, jclass, jlong, jint, jint);
+void Java_java_lang_StackagentSubmission_failing0(JNIEnv *, jclass, jlong, jint, jint, jobject);
 void Java_java_lang_StackagentSubmission_asked0(JNIEnv *, jclass, jlong, jint);
 jint Java_java_lang_StackagentConstruction_constructing0(JNIEnv *, jclass, jlong, jlong);
 void Java_java_lang_StackagentConstruction_constructed0(JNIEnv *, jclass, jlong, jint, jlong, jint, jlong);
@@ -515,7 +515,7 @@ static bool starved(void) {
         count(EXECUTIONS);
         jint token = P(enterUnseen0)(env, NULL, context, P(newId0)(env, NULL), 3, 0);
         if (token < 0) continue;
-        H(failing0)(env, NULL, context, token, 5);
+        H(failing0)(env, NULL, context, token, 5, NULL);
         at(context)->depth = 0; /* its record, which may wait, does not matter here */
         H(asked0)(env, NULL, context, 5);
         wants++;

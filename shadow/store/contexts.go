@@ -7,6 +7,10 @@ const (
 	ContextExecution  = "execution"
 	ContextWait       = "wait"
 	ContextAllocation = "allocation"
+	ContextThrown     = "thrown"
+	ContextPolling    = "polling"   // of a busy thread, as the next two
+	ContextComputing  = "computing" // in an initialiser, a stage of a future that it has completed, or for the Finalizer
+	ContextLate       = "late"      // to show its stack
 )
 
 // ContextSampling says how the contexts of a session came about.

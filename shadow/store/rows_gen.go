@@ -190,21 +190,22 @@ type Frame struct {
 // Context is a row of the table contexts. The last row of an id counts.
 type Context struct {
 	ID     uint32   `parquet:"context,delta"` // id within the session, never reused; 0 is none
-	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution, wait: of long waits, allocation: of sampled objects
-	Class  uint32   `parquet:"class"`         // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0
+	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution, wait: of long waits, allocation: of sampled objects, thrown: an execution ended by an exception, whose class is that of the only frame (the first 50 of a class of tasks); of sampled busy threads polling: without a pause, computing: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, late: to show its stack, as to safepoints
+	Class  uint32   `parquet:"class"`         // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0; of a busy thread, of the program's outermost
 	Cut    bool     `parquet:"cut"`           // the stack goes on
 	Frames []uint32 `parquet:"frames,list"`   // frames.frame, innermost first, 0: not known; at most 64
+	Thread uint32   `parquet:"thread"`        // threads.thread of a busy thread, else 0
 }
 
 // ContextSum is a row of the table context_sums. Rows of a context add up. They count the events that were
 // looked at; contexts in the manifest says of how many.
 type ContextSum struct {
 	ID         uint32   `parquet:"context,delta"`   // contexts.context
-	Count      uint64   `parquet:"count"`           // events looked at; executions that have ended
-	SelfWallNs units.Ns `parquet:"self_wall_ns"`    // self wall time of executions
+	Count      uint64   `parquet:"count"`           // events looked at; executions that have ended; samples of busy threads
+	SelfWallNs units.Ns `parquet:"self_wall_ns"`    // self wall time of executions; of busy threads, what the samples stand for; of late ones, how long it took
 	Measured   uint64   `parquet:"cpu_measured"`    // executions whose CPU time is known
 	SelfCPUNs  units.Ns `parquet:"self_cpu_ns"`     // self CPU time of these
-	Bytes      uint64   `parquet:"allocated_bytes"` // of allocations: bytes that the sampled objects stand for
+	Bytes      uint64   `parquet:"allocated_bytes"` // of allocations: bytes that the sampled objects stand for; of the Finalizer: how many more objects waited for it than at any sample before, so that the sum over its contexts is the most
 }
 
 // SiteSum is a row of the table site_sums. Rows add up; sessions of older agents have none.

@@ -76,6 +76,7 @@ type cause struct {
 	holder   uint32 // class
 	worker   uint32 // class that the workers of executor are in
 	left     bool   // what is waited for never began
+	init     string // of a wait inside the JVM: the class that is being initialised; "": not known
 	root     account.Frame
 }
 
@@ -462,6 +463,10 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return cause{kind: otherLoads}
 	}
 	root.Class = frames[last].Class
+	init := s.initialises(root)
+	if init != "" && last > 0 && !(computes && full) && s.waitsInside(frames[:last], !computes) {
+		return cause{kind: Held, init: init}
+	}
 	for k := last - 1; k >= 0; k-- {
 		f := frames[k]
 		switch {
@@ -470,7 +475,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		case f.State == account.Last && computes && !full && !s.graph.Bulk[s.graph.Classes[f.On]]:
 			return cause{kind: Uneven, holder: f.On}
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
-			return cause{kind: Held}
+			return cause{kind: Held, init: init}
 		case f.State == account.Queued || f.State == account.Overtaken:
 			if s.graph.Bulk[s.graph.Classes[f.Class]] && frames[k+1].State == account.Runs { // whoever asked for the result is a worker, too
 				return s.queued(f, root, frames[k+1].On, computes, full)
@@ -499,6 +504,38 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return cause{kind: serial, holder: root.Class}
 	}
 	return cause{kind: own, holder: root.Class, root: root}
+}
+
+// initialises is the class in whose initialiser a root is; "": none, or not known.
+func (s *Session) initialises(root account.Frame) string {
+	switch root.State {
+	case account.Sleep, account.IO:
+		if int(root.On) < len(s.account.Places) {
+			return s.graph.Classes[s.account.Places[root.On].Init]
+		}
+	case account.Compute, account.Ready:
+		return s.graph.Initialising[s.graph.Classes[root.Class]]
+	}
+	return ""
+}
+
+// waitsInside reports whether a chain leads only through waits in queues, and for the end of units, to one that may be inside the JVM: for what
+// has no record. The worker itself may be the one that is waited for (sure), if it is known to be in the initialiser at that moment.
+func (s *Session) waitsInside(frames []account.Frame, sure bool) bool {
+	for _, f := range frames {
+		switch f.State {
+		case account.Inside:
+			sure = true
+		case account.Lock, account.Overtaken, account.Left, account.NotMade:
+			return false
+		case account.Handed:
+			if int(f.On) < len(s.account.Places) && s.account.Places[f.On] != (account.Place{}) {
+				return false
+			}
+			sure = true
+		}
+	}
+	return sure
 }
 
 // plain is a root without where it waits, and in which it does not matter whether who computes is ready for a CPU now and then.

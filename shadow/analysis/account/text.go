@@ -7,6 +7,7 @@ import (
 	"stackagent/granularity/account"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/wait"
 )
 
 // nearlyAll is the share of the response times that a class waits for something from which nearly all of its units in progress do.
@@ -160,6 +161,15 @@ func (s *Session) describe(o *Obstacle, why cause) {
 
 // describeInside writes the sentences about waits inside the JVM.
 func (s *Session) describeInside(o *Obstacle, why cause, of string) {
+	if why.init != "" {
+		o.Title = fmt.Sprintf("%s waits until %s is initialised", o.Victim, wait.Readable(why.init))
+		o.Happened = "The JVM lets one thread run the initialiser of a class, and the others that use the class wait. " + of
+		if why.root != (account.Frame{}) {
+			o.Title += fmt.Sprintf(", by %s, which %s", s.graph.Classes[why.holder], s.state(why.root))
+		}
+		o.Remedy = "Take what waits or computes long out of the static initialiser, or have the class initialised before it is needed. More threads gain nothing."
+		return
+	}
 	o.Title = fmt.Sprintf("%s waits inside the JVM for another thread", o.Victim)
 	if why.root != (account.Frame{}) {
 		o.Title = fmt.Sprintf("%s waits inside the JVM for %s, which %s", o.Victim, s.graph.Classes[why.holder], s.state(why.root))

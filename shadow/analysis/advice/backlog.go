@@ -59,13 +59,20 @@ func (e *Backlog) remedy() string {
 type Finalizers struct {
 	CPU   units.Ns `json:"cpu_ns"`
 	Share float64  `json:"share"` // of the session
+	// Of are the methods that it was seen to run, most CPU time first.
+	Of      []Seen `json:"of,omitempty"`
+	Pending int64  `json:"pending,omitempty"` // objects that waited for it, at most; absent: not known
 }
 
 func finalizers(s *search) *Finding {
 	if s.Units == nil || s.Duration <= 0 || float64(s.Units.Finalizer) < s.t.Finalizers*float64(s.time(s.Duration)) {
 		return nil
 	}
-	return &Finding{Evidence: &Finalizers{s.Units.Finalizer, float64(s.Units.Finalizer) / float64(s.Duration)}}
+	e := &Finalizers{CPU: s.Units.Finalizer, Share: float64(s.Units.Finalizer) / float64(s.Duration), Of: s.Units.Finalized}
+	for _, x := range e.Of {
+		e.Pending += x.Pending
+	}
+	return &Finding{Evidence: e}
 }
 
 func (e *Finalizers) title(*Finding) string {
@@ -75,7 +82,21 @@ func (e *Finalizers) title(*Finding) string {
 func (e *Finalizers) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }
 
 func (e *Finalizers) happened() string {
-	return "It runs one finalize() after another, also where one waits; what is not ended yet keeps its memory and whatever else it has."
+	seen, all := []string{}, units.Ns(0)
+	for _, x := range e.Of {
+		all += x.CPU
+	}
+	for _, x := range e.Of[:min(len(e.Of), maxNamed)] {
+		seen = append(seen, fmt.Sprintf("%s (%s)", x.Site, units.FormatPercent(float64(x.CPU)/float64(max(1, all)))))
+	}
+	text := ""
+	if len(seen) > 0 {
+		text = fmt.Sprintf("Where it was seen it ran %s. ", join(seen))
+	}
+	if e.Pending > 0 {
+		text += fmt.Sprintf("At most %s objects waited for it. ", units.FormatExact(e.Pending))
+	}
+	return text + "It runs one finalize() after another, also where one waits; what is not ended yet keeps its memory and whatever else it has."
 }
 
 func (e *Finalizers) remedy() string {

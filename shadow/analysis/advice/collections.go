@@ -1,6 +1,10 @@
 package advice
 
-import "stackagent/internal/units"
+import (
+	"fmt"
+
+	"stackagent/internal/units"
+)
 
 // CostlyPauses are collections that keep the program from working for too long.
 type CostlyPauses struct {
@@ -20,6 +24,8 @@ type CostlyPauses struct {
 	// Cause is the most frequent one of those that nobody asked for, in HotSpot's words, and OfCause their number; "": not known.
 	Cause   string `json:"cause,omitempty"`
 	OfCause int64  `json:"of_cause,omitempty"` // how many pauses, or collections, had it
+	// Late are threads that were seen to stop late, most CPU time first; wall_ns is how long that took in all samples.
+	Late []Seen `json:"late,omitempty"`
 }
 
 // all is the time stopped, without that lost to waiting for processors, and the time
@@ -33,6 +39,19 @@ func (e *CostlyPauses) all() units.Ns {
 func (e *CostlyPauses) late() bool {
 	waited := orZero(e.Waited)
 	return e.Reached-waited > (e.Stopped-waited)/2
+}
+
+// lateText names the threads that were seen to stop late.
+func (e *CostlyPauses) lateText() string {
+	list := e.Late[:min(len(e.Late), maxNamed)]
+	if len(list) == 0 {
+		return " Which thread is not known: no sample of a busy one shows it."
+	}
+	var seen []string
+	for _, x := range list {
+		seen = append(seen, fmt.Sprintf("%s in %s (%s on average)", x.Thread, x.Site, units.FormatNs(x.Wall/units.Ns(max(1, x.Samples)))))
+	}
+	return " Seen to stop late: " + join(seen) + "."
 }
 
 // saves is the cost without that of collections which someone asked for: no heap and no
@@ -106,6 +125,7 @@ func (s *search) collections() (*CostlyPauses, *Collections) {
 		if u.Collections != nil {
 			c = u.Collections
 			e.Stopped, e.Around, e.Reached = c.Stopped, c.Around, c.Reached
+			e.Late = u.Late
 		}
 		if u.Waits != nil {
 			e.Waited, e.Beside = new(min(u.Waits.Stopped, e.Stopped)), new(u.Waits.Beside)

@@ -88,6 +88,10 @@ type UnitFacts struct {
 	Finalizer units.Ns        // CPU time of the thread that runs finalize(); 0: none, or not known
 	Backlogs  []Backlog       // most first
 	Ended     []EndedPeriodic // most missing first
+	Polling   []Seen          // busy threads that poll, most CPU time first
+	Stages    []Seen          // those that serve others, in stages of the futures that they complete
+	Late      []Seen          // busy threads that took long to stop; Wall is how long in all
+	Finalized []Seen          // the Finalizer, by the finalize() that it runs
 	MaxDepth  int64           // executions on the deepest stack
 	Deepest   string          // the class of the innermost one
 	Lost      bool            // events were lost: no finding may rest on missing events

@@ -39,6 +39,7 @@ type EndedPeriodic struct {
 	Class   string   `json:"class"`
 	Runs    int64    `json:"runs"`
 	After   units.Ns `json:"after_ns"`        // since the start of the session, when the last run began
+	Threw   string   `json:"threw,omitempty"` // the class of the exception; absent: not known
 	Period  units.Ns `json:"period_ns"`       // between the times at which runs were due, on average
 	Missing int64    `json:"missing"`         // runs that would have been due until the end of the session
 	Timer   bool     `json:"timer,omitempty"` // a java.util.Timer ran it, whose thread ended
@@ -58,7 +59,11 @@ func endedPeriodic(s *search) (list []Finding) {
 }
 
 func (e *EndedPeriodic) title(*Finding) string {
-	return fmt.Sprintf("The periodic task %s ended after %s: the last one threw an exception", e.Class, text.PluralExact(e.Runs, "run", "runs"))
+	threw := ""
+	if e.Threw != "" {
+		threw = " (" + e.Threw + ")"
+	}
+	return fmt.Sprintf("The periodic task %s ended after %s: the last one threw an exception%s", e.Class, text.PluralExact(e.Runs, "run", "runs"), threw)
 }
 
 func (e *EndedPeriodic) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }

@@ -316,6 +316,7 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 	s += "."
 	if e.late() {
 		s += fmt.Sprintf(" Most of it is not collecting: for %s a thread had not stopped yet, and the others waited for it.", units.FormatNs(e.Reached))
+		s += e.lateText()
 	}
 	if e.Cause != "" {
 		s += fmt.Sprintf(" Most pauses (%s) were for %s.", units.FormatExact(e.OfCause), e.Cause)

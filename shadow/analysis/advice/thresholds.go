@@ -36,6 +36,8 @@ type Thresholds struct {
 	KeptTasks      int64
 	BacklogTasks   int64
 	Finalizers     float64
+	Spinning       float64
+	Stages         float64
 	Locals         float64
 	NeverShare     float64
 	GCShare        float64
@@ -76,6 +78,8 @@ var thresholds = []threshold{
 	{"kept-tasks", 1000, "cancelled tasks that an executor keeps", func(t *Thresholds) any { return &t.KeptTasks }},
 	{"backlog-tasks", 1000, "tasks of a class that nobody submits and one busy thread runs", func(t *Thresholds) any { return &t.BacklogTasks }},
 	{"finalizers", 0.1, "share of the session for which the Finalizer thread computes", func(t *Thresholds) any { return &t.Finalizers }},
+	{"spinning", 0.1, "share of the session, of one CPU, for which threads poll without a pause", func(t *Thresholds) any { return &t.Spinning }},
+	{"inline-stages", 0.2, "share of the session for which a thread that serves others computes in the stages of futures that it completes", func(t *Thresholds) any { return &t.Stages }},
 	{"thread-locals", 0.25, "share of all that is allocated in values of thread locals of threads that run one task", func(t *Thresholds) any { return &t.Locals }},
 	{"never-share", 0.01, "share of the created tasks that never ran", func(t *Thresholds) any { return &t.NeverShare }},
 	{"gc-share", 0.05, "share of the session stopped for garbage collection", func(t *Thresholds) any { return &t.GCShare }},

@@ -18,6 +18,7 @@ type Session struct {
 	activity.Span                              // that the graph covers
 	NotKnown      map[string]string            // what the graph lacks -> why
 	Bulk          map[string]bool              // classes of units that the JDK makes by splitting one operation, such as a parallel stream
+	Initialising  map[string]string            // classes of units that were seen to compute in an initialiser -> of which class
 	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it
 
 	summarised map[string]uint64 // executions without a record of their own, by class

@@ -51,8 +51,9 @@ type reader struct {
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
 
-	waited     map[waitInfo]uint32 // 1 + index in recording.waits
-	summarised map[string]uint64   // see Session
+	waited       map[waitInfo]uint32 // 1 + index in recording.waits
+	initialising map[string]string   // see Session
+	summarised   map[string]uint64   // see Session
 }
 
 // Of is the graph of the units of a session that lie between from and to; 0: all.
@@ -61,7 +62,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
 		left: map[uint32]leftTask{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -83,7 +84,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if v := s.Manifest.Scheduling; v != nil {
 		r.rec.pins.all = v.PinnedNs
 	}
-	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.queueAgain, r.fixRates, r.readActivity, r.readWaits} {
+	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.queueAgain, r.fixRates, r.readActivity, r.readWaits, r.readInitialisers} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -97,7 +98,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown, out.Bulk, out.summarised = r.missing, r.bulk, r.summarised
+	out.NotKnown, out.Bulk, out.summarised, out.Initialising = r.missing, r.bulk, r.summarised, r.initialising
 	if r = nil; many {
 		runtime.GC()
 	}

@@ -80,6 +80,7 @@ type piece struct {
 // waitInfo is what the agent recorded of a wait.
 type waitInfo struct {
 	class, site, kind string
+	init              string // the class in whose initialiser it was
 	object            uint32 // of a lock
 	lock              bool
 }

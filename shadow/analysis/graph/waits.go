@@ -11,6 +11,8 @@ import (
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/analysis/wait"
+	"stackagent/shadow/session"
+	"stackagent/shadow/session/unit"
 	"stackagent/shadow/store"
 )
 
@@ -28,6 +30,10 @@ func (r *reader) readWaits() error {
 	if err != nil {
 		return err
 	}
+	stacks, err := r.s.WaitContexts()
+	if err != nil {
+		return err
+	}
 	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
 		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(lockOf(blockers[w.Blocker])),
@@ -35,7 +41,7 @@ func (r *reader) readWaits() error {
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
 		}
-		p.wait = r.waitInfo(w, namer.Awaited(w), p.lock)
+		p.wait = r.waitInfo(w, namer.Awaited(w), p.lock, initialised(stacks[w.Context].Frames))
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
 		}
@@ -82,8 +88,8 @@ func (r *reader) readWaits() error {
 }
 
 // waitInfo is the number of what the agent recorded of a wait, one for all that are alike.
-func (r *reader) waitInfo(w *store.Wait, class string, lock bool) uint32 {
-	x := waitInfo{class: class, kind: w.Kind, lock: lock}
+func (r *reader) waitInfo(w *store.Wait, class string, lock bool, init string) uint32 {
+	x := waitInfo{class: class, kind: w.Kind, lock: lock, init: init}
 	if site := r.s.SiteByID(w.Site); site != nil {
 		x.site = site.Label()
 	}
@@ -97,6 +103,29 @@ func (r *reader) waitInfo(w *store.Wait, class string, lock bool) uint32 {
 		r.waited[x] = known
 	}
 	return known
+}
+
+// initialised is the class of the program whose initialiser runs on a stack, the innermost one; "": none.
+func initialised(frames []*session.Site) string {
+	for _, f := range frames {
+		if f != nil && f.Method == "<clinit>" && session.IsProgram(f) {
+			return f.Class
+		}
+	}
+	return ""
+}
+
+// readInitialisers finds the classes of units that computed in the initialiser of a class, by samples.
+func (r *reader) readInitialisers() error {
+	list, err := r.s.Samples()
+	for i := range list {
+		if x := &list[i]; x.Kind == store.ContextComputing && x.Class != 0 {
+			if init, name := initialised(x.Frames), unit.ClassName(r.s, x.Class); init != "" && r.initialising[name] == "" {
+				r.initialising[name] = init
+			}
+		}
+	}
+	return err
 }
 
 // virtualEnd is when a unit on a virtual thread ended.

@@ -254,6 +254,7 @@ func rowContext(r *store.Context, x *wire.Context, c *clock, rate nsPerTick) {
 	r.Class = x.Class
 	r.Cut = x.Cut
 	r.Frames = x.Frames
+	r.Thread = x.Thread
 	deriveContext(r, x, c, rate)
 }
 

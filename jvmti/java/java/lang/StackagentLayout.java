@@ -34,7 +34,7 @@ final class StackagentLayout {
     static final int NESTED = 192;
     static final int THREAD_EXECUTIONS = 128;
     static final int THREAD_CREATIONS = 136;
-    static final int FIRST_SUBMISSION = 960;
+    static final int FIRST_SUBMISSION = 1024;
 
     /** An open submission (sa_open_submission). */
     static final int SUBMISSION_TASK = 0;

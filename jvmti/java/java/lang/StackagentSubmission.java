@@ -520,7 +520,7 @@ public final class StackagentSubmission {
     @Hidden
     public static void failing(Throwable thrown, int token) {
         if (token >= 0) {
-            failing0(Stackagent.slot(Thread.currentThread()).context, token, System.identityHashCode(thrown));
+            failing0(Stackagent.slot(Thread.currentThread()).context, token, System.identityHashCode(thrown), thrown);
         }
     }
 
@@ -815,7 +815,7 @@ public final class StackagentSubmission {
         submitBare0(0, 0, 0, 0, 0);
         refusedBare0(0, 0);
         cancelledBare0(0, 0, 0);
-        failing0(0, 0, 0);
+        failing0(0, 0, 0, null);
         asked0(0, 0);
         lost0(0);
         describeExecutors0(null);
@@ -837,7 +837,7 @@ public final class StackagentSubmission {
 
     private static native void cancelledBare0(long context, int hash, int classId);
 
-    private static native void failing0(long context, int token, int hash);
+    private static native void failing0(long context, int token, int hash, Throwable thrown);
 
     private static native void asked0(long context, int hash);
 

@@ -96,7 +96,13 @@ func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsit
 		return nil, fmt.Errorf("reading the backlogs of session %s: %w", s.Manifest.Session, err)
 	}
 	f := a.facts(t)
-	f.Backlogs, f.Ended, f.Finalizer = backlogs, a.endedPeriodic(), a.finalizer()
+	f.Backlogs, f.Finalizer = backlogs, a.finalizer()
+	if f.Ended, err = a.endedPeriodic(); err != nil {
+		return nil, err
+	}
+	if err := a.samples(f); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 

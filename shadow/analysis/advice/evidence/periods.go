@@ -56,7 +56,11 @@ func (p *periods) missing(end units.Ns) int64 {
 }
 
 // endedPeriodic lists the tasks with a period whose latest run ended with an exception: their executor runs them no more.
-func (a *advisor) endedPeriodic() (list []advice.EndedPeriodic) {
+func (a *advisor) endedPeriodic() (list []advice.EndedPeriodic, err error) {
+	thrown, err := a.s.Thrown()
+	if err != nil {
+		return nil, err
+	}
 	m := &a.s.Manifest
 	end := units.Ns(m.StartNs) + m.DurationNs
 	for _, p := range a.periods {
@@ -64,12 +68,12 @@ func (a *advisor) endedPeriodic() (list []advice.EndedPeriodic) {
 			continue
 		}
 		list = append(list, advice.EndedPeriodic{Class: a.className(p.class), Runs: p.runs, After: units.Ns(p.started - m.StartNs), Period: p.every(), Missing: p.missing(end),
-			Timer: p.timer != 0, With: a.sameTimer(p, end)})
+			Threw: most(thrown[p.class]), Timer: p.timer != 0, With: a.sameTimer(p, end)})
 	}
 	slices.SortFunc(list, func(x, y advice.EndedPeriodic) int {
 		return cmp.Or(cmp.Compare(y.Missing, x.Missing), cmp.Compare(x.Class, y.Class))
 	})
-	return list
+	return list, nil
 }
 
 // sameTimer are the other tasks with a period that the same Timer ran, and whose runs are missing as its thread ended.

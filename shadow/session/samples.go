@@ -1,0 +1,66 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
+)
+
+// Sample is what a busy thread was seen to do, at about 20 moments a second.
+type Sample struct {
+	Kind      string  // store.ContextPolling, store.ContextComputing, store.ContextLate
+	Thread    uint32  // ThreadByID
+	Class     uint32  // ClassByID of the program's outermost execution; 0: none
+	Frames    []*Site // innermost first; nil: not known
+	Samples   int64
+	Pending   int64    // of the Finalizer: adds up to the most objects that waited for it
+	StandsFor units.Ns // the time; of store.ContextLate how long it took to show the stack, in all
+	Used      units.Ns // CPU time of the thread, in that time
+}
+
+// Near is the program's nearest frame; nil: none.
+func (x *Sample) Near() *Site {
+	for _, f := range x.Frames {
+		if f != nil && IsProgram(f) {
+			return f
+		}
+	}
+	return nil
+}
+
+// IsProgram reports whether a frame is the program's, and not the JDK's.
+func IsProgram(f *Site) bool { return !isOfJDK(f.Class) }
+
+// Samples are what busy threads were seen to do, most CPU time first. Sessions of older agents, and those with samples=false, have none.
+func (s *Session) Samples() ([]Sample, error) {
+	frames, err := s.frames()
+	if err != nil {
+		return nil, err
+	}
+	sums, err := s.contextSums()
+	if err != nil {
+		return nil, err
+	}
+	var list []Sample
+	bad, err := s.folder.ReadContexts(func(r *store.Context) {
+		sum := sums[r.ID]
+		switch r.Kind {
+		case store.ContextPolling, store.ContextComputing, store.ContextLate:
+		default:
+			return
+		}
+		if sum != nil {
+			delete(sums, r.ID) // the last row of an id counts, and all are the same
+			list = append(list, Sample{Kind: r.Kind, Thread: r.Thread, Class: r.Class, Frames: framesOf(frames, r), Samples: scaled(sum.count, 1), StandsFor: sum.wall, Used: sum.cpu, Pending: scaled(sum.bytes, 1)})
+		}
+	})
+	s.warnAll(bad)
+	if err != nil {
+		return nil, fmt.Errorf("reading the samples of session %s: %w", s.Manifest.Session, err)
+	}
+	slices.SortStableFunc(list, func(x, y Sample) int { return cmp.Compare(y.Used, x.Used) })
+	return list, nil
+}
