@@ -29,6 +29,7 @@ func TestLeftToOthers(t *testing.T) {
 			"ended-periodic", "The periodic task app.Refresh ended after 15 runs: the last one threw an exception. It began 1.00 s after the start of the session."},
 		{"a period that ended its Timer", Facts{Units: &UnitFacts{Ended: []EndedPeriodic{{Class: "app.Scan", Runs: 12, After: s, Period: s / 10, Missing: 18, Timer: true, With: []string{"app.Beat"}}}}},
 			"ended-periodic", "The periodic task app.Scan ended after 12 runs: the last one threw an exception. It began 1.00 s after the start of the session. That ended the thread of its Timer, and with it the other tasks of this Timer: app.Beat. At its period of 100 ms, about 18 runs are missing to the end."},
+		{"a period that the end of the program interrupted", Facts{Units: &UnitFacts{Ended: []EndedPeriodic{{Class: "app.Refresh", Runs: 15, Missing: 1}}}}, "", ""},
 		{"a period that ended at the end", Facts{Units: &UnitFacts{Ended: []EndedPeriodic{{Class: "app.Refresh", Runs: 15, Missing: 0}}}}, "", ""},
 		{"a buffer for each virtual thread", Facts{Units: &UnitFacts{}, Allocated: locals(90, 100, true)}, "thread-locals",
 			"Each app.Encode makes its own values of thread locals: ~1.76 GiB, 90 % of all that was allocated. A thread local has a value for each thread, and each of these threads runs one task: nothing is used a second time. That is ~18.4 KiB a task, made at app.Encode.buffer:12."},

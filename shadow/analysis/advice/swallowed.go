@@ -46,12 +46,15 @@ type EndedPeriodic struct {
 	With    []string `json:"with,omitempty"`  // the other tasks with a period of the same Timer, which end with it
 }
 
+// leastMissing is how many runs of a periodic task must be missing: as a program ends, shutdownNow interrupts the last one.
+const leastMissing = 2
+
 func endedPeriodic(s *search) (list []Finding) {
 	if s.Units == nil {
 		return nil
 	}
 	for i := range s.Units.Ended {
-		if e := s.Units.Ended[i]; e.Missing >= 1 && len(list) < maxNamed {
+		if e := s.Units.Ended[i]; e.Missing >= leastMissing && len(list) < maxNamed {
 			list = append(list, Finding{Class: e.Class, Evidence: &e})
 		}
 	}
