@@ -145,6 +145,7 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
     if (before != NULL && before->generation == atomic_load(&sa.generation)) return;
     if (before != NULL && before->width == sa_work.width) { /* of an earlier session; the thread renews it itself */
         atomic_store(&sa_platform_of(before)->final, false);
+        if (os_id != 0) sa_platform_of(before)->os_id = os_id;
         describe_new(env, thread, before, os_id, 0);
         return;
     }
@@ -152,6 +153,7 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
     sa_platform *p = sa_platform_new(atomic_fetch_add(&sa_threads.next_id, 1) + 1);
     if (p == NULL) return;
     sa_thread *c = &p->head;
+    p->os_id = os_id;
     if (start_ticks != 0) p->cpu_before_ns = sa_thread_cpu_ns();
     if (!give_context(env, thread, before, c)) {
         sa_thread_free(env, c);

@@ -128,8 +128,9 @@ typedef struct sa_platform {
     struct sa_platform *prev, *next, *retired;
     _Atomic bool final; /* it has its last description of this session */
     _Atomic uint32_t executor; /* whose worker it is; 0: nobody's; SA_SEVERAL_EXECUTORS */
+    int32_t os_id;             /* 0: not known, as of threads that were there before the agent */
     uint32_t looked;           /* of the thread that samples, as the next: its latest look at this one */
-    int64_t looked_cpu_ns;     /* CPU time then */
+    uint64_t looked_cpu_ns;    /* CPU time then */
     _Alignas(64) sa_more more; /* last: sa_more.extra goes on behind it */
 } sa_platform;
 _Static_assert(offsetof(sa_platform, more) + (sizeof(sa_more) + 63) / 64 * 64 == sizeof(sa_platform), "only padding is where sa_more.extra is");

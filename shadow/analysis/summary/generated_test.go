@@ -2,6 +2,7 @@ package summary_test
 
 import (
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -150,6 +151,7 @@ func TestFilteredThreads(t *testing.T) {
 
 // TestMemoryIsBounded: ten times the executions need hardly more memory.
 func TestMemoryIsBounded(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // whatever the tests run with
 	peak := func(n int) uint64 {
 		s, _ := generate(t, n, true)
 		var highest atomic.Uint64
