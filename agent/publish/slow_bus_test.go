@@ -3,6 +3,7 @@ package publish
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,10 +25,14 @@ func TestSpoolSlowBus(t *testing.T) {
 		copy(msg, seqText(i+1))
 		if p.Offer(uint64(base+i+1), msg, false) == nil {
 			i++
-			until(t, "the batch has left the head, or others wait for the file", func() bool {
+			until(t, "the batch has left the head, others wait for the file, or no more are sent", func() bool {
 				p.mu.Lock()
 				defer p.mu.Unlock()
-				return len(p.head) == 0 || len(p.inFile)+len(p.tail) > 0
+				waiting := 0
+				for _, m := range slices.Concat(p.head, p.tail) {
+					waiting += m.bytes()
+				}
+				return len(p.head) == 0 || len(p.inFile)+len(p.tail) > 0 || p.bytes-waiting > p.flying
 			})
 			return false
 		}
