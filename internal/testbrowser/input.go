@@ -29,23 +29,27 @@ func (t *Tab) Box(selector string) (Box, error) {
 	})(document.querySelector(`+strconv.Quote(selector)+`))`)
 }
 
-// Click clicks an element: its middle, or if something else is there, near its left edge.
+// clickAt is where an element can be clicked: in its middle, or if something else is there, near its left edge; null: nowhere.
+const clickAt = `(e => {
+		const r = e.getBoundingClientRect(), y = r.y + r.height / 2;
+		const x = [r.x + r.width / 2, r.x + Math.min(8, r.width / 4)].find(x => e.contains(document.elementFromPoint(x, y)));
+		return x === undefined ? null : {x, y};
+	})`
+
+// Click clicks an element as soon as it can be clicked: it may be about to be shown.
 func (t *Tab) Click(selector string) error {
 	if _, err := t.Box(selector); err != nil {
 		return err
 	}
-	at, err := Eval[*Box](t, `(e => {
-		const r = e.getBoundingClientRect(), y = r.y + r.height / 2;
-		const x = [r.x + r.width / 2, r.x + Math.min(8, r.width / 4)].find(x => e.contains(document.elementFromPoint(x, y)));
-		return x === undefined ? null : {x, y};
-	})(document.querySelector(`+strconv.Quote(selector)+`))`)
+	at := clickAt + "(document.querySelector(" + strconv.Quote(selector) + "))"
+	if err := t.Until(at); err != nil {
+		return fmt.Errorf("%s: nobody can click it, as something lies over it: %w", selector, err)
+	}
+	where, err := Eval[Box](t, at)
 	if err != nil {
 		return err
 	}
-	if at == nil {
-		return fmt.Errorf("%s: nobody can click it, as something lies over it", selector)
-	}
-	return t.do(chromedp.MouseClickXY(at.X, at.Y))
+	return t.do(chromedp.MouseClickXY(where.X, where.Y))
 }
 
 // Hover moves the mouse to a place in an element, in shares of its size.
