@@ -261,7 +261,7 @@ e2e-full: all | $(TIMES)
 
 # The page in a real Chromium; what it looked like is in build/screenshots.
 browser: all $(NPM) | $(TIMES)
-	$(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -vet=off -count=1 -timeout 30m -parallel 4
+	$(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -vet=off -count=1 -timeout 30m
 
 browser-full: all $(NPM) | $(TIMES)
 	STACKAGENT_E2E=full $(call TESTS,browser) --format standard-verbose --packages ./e2e/browser -- -count=1 -timeout 90m
