@@ -106,7 +106,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if crowd {
 			o.Happened = "Who has it is not known: nearly all units in progress wait for one, as they do where each has one and waits for another. " + of
 		}
-		o.Remedy = "Hold it for less: take what waits or computes out of it, have more of them, or divide what it protects. More threads gain nothing."
+		o.Remedy = "Hold it for less: take what waits or computes out of it, or divide what it protects. More threads gain nothing."
+		if s.areMany(why.place - 1) {
+			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
+		}
 		if crowd {
 			o.Remedy += " If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
 		}
@@ -114,6 +117,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
 		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(w.units), "part", "parts"), units.FormatNs(w.most), of)
+		if w.units == 1 {
+			o.Happened = fmt.Sprintf("It is one part, which computes for %s while CPUs are idle. %s", units.FormatNs(w.most), of)
+		}
 		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
 	case Uneven:
 		w := s.work(why.holder)
@@ -157,6 +163,12 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
 	}
+}
+
+// areMany reports whether there may be several of what is waited for at a place: permits, or elements of a pool.
+func (s *Session) areMany(place uint32) bool {
+	class := s.graph.Classes[s.account.Places[place].Class]
+	return strings.HasPrefix(wait.Readable(class), "Semaphore") || wait.HoldsElements(class)
 }
 
 // describeInside writes the sentences about waits inside the JVM.

@@ -34,7 +34,7 @@ func backlogged(s *search) (list []Finding) {
 func (e *Backlog) isCleaner() bool { return strings.HasPrefix(e.Thread, "Cleaner-") }
 
 func (e *Backlog) title(*Finding) string {
-	return fmt.Sprintf("Tasks of %s pile up: %s were made and not run, while %s alone runs them", e.Class, units.FormatExact(e.Most), e.Thread)
+	return fmt.Sprintf("Tasks of %s pile up: up to %s waited at once, while %s alone runs them", e.Class, units.FormatExact(e.Most), e.Thread)
 }
 
 func (e *Backlog) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }

@@ -18,7 +18,7 @@ func TestLeftToOthers(t *testing.T) {
 		says  string
 	}{
 		{"a backlog of a cleaner", Facts{Units: &UnitFacts{Backlogs: []Backlog{{Class: "app.Free", Thread: "Cleaner-0", Made: 5000, Run: 3000, Most: t0.BacklogTasks, Busy: 0.95}}}},
-			"backlog", "Tasks of app.Free pile up: 1,000 were made and not run, while Cleaner-0 alone runs them. 3,000 of 5,000 made were run"},
+			"backlog", "Tasks of app.Free pile up: up to 1,000 waited at once, while Cleaner-0 alone runs them. 3,000 of 5,000 made were run"},
 		{"a backlog of a thread", Facts{Units: &UnitFacts{Backlogs: []Backlog{{Class: "app.Job", Thread: "loop", Made: 5000, Run: 3000, Most: 2000, Busy: 0.95}}}},
 			"backlog", "Let more threads run them"},
 		{"a small backlog", Facts{Units: &UnitFacts{Backlogs: []Backlog{{Class: "app.Free", Thread: "Cleaner-0", Most: t0.BacklogTasks - 1}}}}, "", ""},
