@@ -199,7 +199,7 @@ func TestNoWaits(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKsInTurn(t) {
 		c := waitsCommand(t, jdk, "Main", "1", "1", "platform")
-		c.Agent = []string{"--wait", "off", "--samples=false"}
+		c.Agent = []string{"--wait", "off", "--samples=false", "--allocations=false"}
 		p := c.Session(t)
 		s, err := session.Open(p.Dir)
 		if err != nil {

@@ -114,11 +114,13 @@ static uint64_t cpu_of(clockid_t clock) {
 }
 
 /* CPU time of a thread; 0: unknown. By the kernel's clock of the thread's number: the JVM's own function for it crashes if a native thread has
- * ended without detaching. */
-static uint64_t cpu_ns_of(sa_platform *p) {
+ * ended without detaching. Threads that were there when the JVM began, with the agent, are none of these; their numbers are not known. */
+static uint64_t cpu_ns_of(jthread thread, sa_platform *p) {
     sa_os *os = __atomic_load_n(&p->os, __ATOMIC_RELAXED);
     enum { CLOCK_OF_THREAD = 6 }; /* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel */
     int32_t id = os != NULL ? os->os_id : p->os_id;
+    jlong cpu = 0;
+    if (id == 0 && !sa.late) return (*sa.jvmti)->GetThreadCpuTime(sa.jvmti, thread, &cpu) == JVMTI_ERROR_NONE ? (uint64_t)cpu : 0;
     if (id <= 0 || (os != NULL && atomic_load_explicit(&os->ended, memory_order_acquire))) return 0;
     return cpu_of((clockid_t)(~(uint32_t)id << 3 | CLOCK_OF_THREAD));
 }
@@ -160,9 +162,9 @@ static jint with_called(JNIEnv *env, jvmtiFrameInfo *raw, jint n) {
 static void sample(JNIEnv *env, jthread thread, sa_thread *c, uint64_t cpu_ns, uint64_t wall_ns) {
     jvmtiFrameInfo raw[FRAMES + 1];
     jint n = 0;
-    uint64_t before = cpu_ns_of(sa_platform_of(c)), from = sa_mono_ns();
+    uint64_t before = cpu_ns_of(thread, sa_platform_of(c)), from = sa_mono_ns();
     if ((*sa.jvmti)->GetStackTrace(sa.jvmti, thread, 0, FRAMES, raw, &n) != JVMTI_ERROR_NONE || n == 0) return;
-    uint64_t took = sa_mono_ns() - from, after = cpu_ns_of(sa_platform_of(c));
+    uint64_t took = sa_mono_ns() - from, after = cpu_ns_of(thread, sa_platform_of(c));
     uint32_t class_id = sa_open_class(c);
     bool ends, late = took >= LATE_NS && before != 0 && after > before && (after - before) * BUSY_PART >= took;
     int kind = kind_of(env, raw, n, &ends);
@@ -174,8 +176,8 @@ static void sample(JNIEnv *env, jthread thread, sa_thread *c, uint64_t cpu_ns, u
 }
 
 /* CPU time that the thread used since the look before; 0: unknown. */
-static uint64_t used(sa_platform *p, uint32_t round) {
-    uint64_t cpu = cpu_ns_of(p), before = p->looked_cpu_ns;
+static uint64_t used(jthread thread, sa_platform *p, uint32_t round) {
+    uint64_t cpu = cpu_ns_of(thread, p), before = p->looked_cpu_ns;
     bool again = p->looked == round - 1 && before != 0;
     p->looked_cpu_ns = cpu, p->looked = round;
     return again && cpu > before ? cpu - before : 0;
@@ -201,7 +203,7 @@ static void look(JNIEnv *env, jclass carriers, uint32_t round, uint64_t wall_ns)
     if ((*sa.jvmti)->GetAllThreads(sa.jvmti, &n, &threads) == JVMTI_ERROR_NONE) {
         for (jint i = 0; i < n; i++) {
             sa_thread *c = sa_context_of(env, threads[i]);
-            uint64_t cpu_ns = c == NULL || c->is_virtual ? 0 : used(sa_platform_of(c), round);
+            uint64_t cpu_ns = c == NULL || c->is_virtual ? 0 : used(threads[i], sa_platform_of(c), round);
             if (cpu_ns * BUSY_PART < wall_ns || cpu_ns == 0) continue;
             if (carriers != NULL && (*env)->IsInstanceOf(env, threads[i], carriers)) continue; /* what it carries has a stack of its own */
             uint32_t at = found < MOST_SAMPLES ? found : (found + round) % MOST_SAMPLES; /* of many each has its turn */
@@ -248,7 +250,7 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *env, void *of_session) {
 }
 
 void sa_samples_prepare(void) {
-    jvmtiCapabilities c = {.can_get_bytecodes = 1, .can_get_constant_pool = 1};
+    jvmtiCapabilities c = {.can_get_thread_cpu_time = 1, .can_get_bytecodes = 1, .can_get_constant_pool = 1};
     possible = sa.config.samples && (*sa.jvmti)->AddCapabilities(sa.jvmti, &c) == JVMTI_ERROR_NONE;
 }
 
