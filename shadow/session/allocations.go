@@ -21,28 +21,15 @@ type Allocation struct {
 // Allocations are estimates of what was allocated where, by a sample of about one object in 2 MB (JEP 331): n samples have a relative
 // standard error of 1/sqrt(n). Sessions of older agents, and those with allocations=false, do not have them.
 func (s *Session) Allocations() ([]Allocation, error) {
-	frames, err := s.frames()
-	if err != nil {
-		return nil, err
-	}
-	sums, err := s.contextSums()
-	if err != nil {
-		return nil, err
-	}
 	type place struct {
 		class  uint32
 		site   Site
 		locals bool
 	}
 	found := map[place]*Allocation{}
-	bad, err := s.folder.ReadContexts(func(r *store.Context) {
-		sum := sums[r.ID]
-		if r.Kind != store.ContextAllocation || sum == nil {
-			return
-		}
-		delete(sums, r.ID) // the last row of an id counts, and all are the same
+	err := s.eachSum("allocations", func(r *store.Context, frames []*Site, sum *contextSum) {
 		x := Allocation{Class: r.Class}
-		for _, f := range framesOf(frames, r) {
+		for _, f := range frames {
 			switch {
 			case f == nil:
 			case x.Site == nil && !isOfJDK(f.Class):
@@ -60,10 +47,9 @@ func (s *Session) Allocations() ([]Allocation, error) {
 		}
 		found[k].Samples = int64(plus(uint64(found[k].Samples), sum.count))
 		found[k].Bytes = int64(plus(uint64(found[k].Bytes), sum.bytes))
-	})
-	s.warnAll(bad)
+	}, store.ContextAllocation)
 	if err != nil {
-		return nil, fmt.Errorf("reading the allocations of session %s: %w", s.Manifest.Session, err)
+		return nil, err
 	}
 	list := make([]Allocation, 0, len(found))
 	for _, x := range found {

@@ -50,6 +50,31 @@ type contextSum struct {
 	bytes           uint64
 }
 
+// eachSum calls use with each context of some kinds that has sums, once, its frames and what its rows add up to. what they are is for the error.
+func (s *Session) eachSum(what string, use func(r *store.Context, frames []*Site, sum *contextSum), kinds ...string) error {
+	frames, err := s.frames()
+	if err != nil {
+		return err
+	}
+	sums, err := s.contextSums()
+	if err != nil {
+		return err
+	}
+	bad, err := s.folder.ReadContexts(func(r *store.Context) {
+		sum := sums[r.ID]
+		if sum == nil || !slices.Contains(kinds, r.Kind) {
+			return
+		}
+		delete(sums, r.ID) // the last row of an id counts, and all are the same
+		use(r, framesOf(frames, r), sum)
+	})
+	s.warnAll(bad)
+	if err != nil {
+		return fmt.Errorf("reading the %s of session %s: %w", what, s.Manifest.Session, err)
+	}
+	return nil
+}
+
 // Contexts reads the calling contexts in the order of their ids.
 func (s *Session) Contexts() ([]Context, error) {
 	if !s.HasContexts() {

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"fmt"
-
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
@@ -45,29 +43,15 @@ func (s *Session) Asks() (*Asks, error) {
 
 // Thrown are the classes of the exceptions by which executions of a class of tasks ended, and how many of these were looked at: at most 50 of a class.
 func (s *Session) Thrown() (map[uint32]map[string]int64, error) {
-	frames, err := s.frames()
-	if err != nil {
-		return nil, err
-	}
-	sums, err := s.contextSums()
-	if err != nil {
-		return nil, err
-	}
 	all := map[uint32]map[string]int64{}
-	bad, err := s.folder.ReadContexts(func(r *store.Context) {
-		sum, list := sums[r.ID], framesOf(frames, r)
-		if r.Kind != store.ContextThrown || sum == nil || len(list) == 0 || list[0] == nil {
+	err := s.eachSum("exceptions", func(r *store.Context, frames []*Site, sum *contextSum) {
+		if len(frames) == 0 || frames[0] == nil {
 			return
 		}
-		delete(sums, r.ID) // the last row of an id counts, and all are the same
 		if all[r.Class] == nil {
 			all[r.Class] = map[string]int64{}
 		}
-		all[r.Class][list[0].Class] += scaled(sum.count, 1)
-	})
-	s.warnAll(bad)
-	if err != nil {
-		return nil, fmt.Errorf("reading the exceptions of session %s: %w", s.Manifest.Session, err)
-	}
-	return all, nil
+		all[r.Class][frames[0].Class] += scaled(sum.count, 1)
+	}, store.ContextThrown)
+	return all, err
 }

@@ -17,6 +17,9 @@ const (
 	KindOther       = activity.KindOther
 )
 
+// TimerThread is the class of the threads that run the tasks of a java.util.Timer, and that end if one throws.
+const TimerThread = "java.util.TimerThread"
+
 // servicePrefixes name the JVM's own threads as the kernel knows them, cut to
 // 15 characters (HotSpot's names, JDK 11 to 25).
 var servicePrefixes = []struct{ kind, prefixes string }{

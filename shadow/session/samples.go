@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"stackagent/internal/units"
@@ -36,30 +35,12 @@ func IsProgram(f *Site) bool { return !isOfJDK(f.Class) }
 
 // Samples are what busy threads were seen to do, most CPU time first. Sessions of older agents, and those with samples=false, have none.
 func (s *Session) Samples() ([]Sample, error) {
-	frames, err := s.frames()
-	if err != nil {
-		return nil, err
-	}
-	sums, err := s.contextSums()
-	if err != nil {
-		return nil, err
-	}
 	var list []Sample
-	bad, err := s.folder.ReadContexts(func(r *store.Context) {
-		sum := sums[r.ID]
-		switch r.Kind {
-		case store.ContextPolling, store.ContextComputing, store.ContextLate:
-		default:
-			return
-		}
-		if sum != nil {
-			delete(sums, r.ID) // the last row of an id counts, and all are the same
-			list = append(list, Sample{Kind: r.Kind, Thread: r.Thread, Class: r.Class, Frames: framesOf(frames, r), Samples: scaled(sum.count, 1), StandsFor: sum.wall, Used: sum.cpu, Pending: scaled(sum.bytes, 1)})
-		}
-	})
-	s.warnAll(bad)
+	err := s.eachSum("samples", func(r *store.Context, frames []*Site, sum *contextSum) {
+		list = append(list, Sample{Kind: r.Kind, Thread: r.Thread, Class: r.Class, Frames: frames, Samples: scaled(sum.count, 1), StandsFor: sum.wall, Used: sum.cpu, Pending: scaled(sum.bytes, 1)})
+	}, store.ContextPolling, store.ContextComputing, store.ContextLate)
 	if err != nil {
-		return nil, fmt.Errorf("reading the samples of session %s: %w", s.Manifest.Session, err)
+		return nil, err
 	}
 	slices.SortStableFunc(list, func(x, y Sample) int { return cmp.Compare(y.Used, x.Used) })
 	return list, nil

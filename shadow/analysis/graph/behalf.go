@@ -102,33 +102,26 @@ func (t *threadOf) unready(from, to units.MonoNs) units.Ns {
 
 // ready is how long the thread was ready for a CPU in a span and had none, and the part of it while threads that are not the program's had the CPUs.
 func (t *threadOf) ready(s activity.Span) (ready, held units.Ns) {
-	n, _ := slices.BinarySearchFunc(t.pieces, s.From, func(p piece, from units.MonoNs) int {
-		if p.To <= from {
-			return -1
-		}
-		return 1
-	})
+	_, ready, held = t.used(s)
+	return ready, held
+}
+
+// used is how long the thread was on a CPU in a span, and what ready says.
+func (t *threadOf) used(s activity.Span) (ran, ready, held units.Ns) {
+	n, _ := slices.BinarySearchFunc(t.pieces, s.From, func(p piece, from units.MonoNs) int { return cmp.Compare(p.To, from+1) })
 	for ; n < len(t.pieces) && t.pieces[n].From < s.To; n++ {
 		if p := &t.pieces[n]; !p.waits() {
 			part := p.Cut(s)
-			ran, others := t.ran(p, part)
-			ready, held = ready+part.Len()-ran, held+others
+			run, others := t.ran(p, part)
+			ran, ready, held = ran+run, ready+part.Len()-run, held+others
 		}
 	}
-	return ready, held
+	return ran, ready, held
 }
 
 // took is in which thousandths of a span between two units the thread was on a CPU, and in which it was ready for one.
 func (t *threadOf) took(s activity.Span) (run, waited uint16) {
-	n, _ := slices.BinarySearchFunc(t.pieces, s.From, func(p piece, from units.MonoNs) int { return cmp.Compare(p.To, from+1) })
-	ran, ready := units.Ns(0), units.Ns(0)
-	for ; n < len(t.pieces) && t.pieces[n].From < s.To; n++ {
-		if p := &t.pieces[n]; !p.waits() {
-			part := p.Cut(s)
-			run, _ := t.ran(p, part)
-			ran, ready = ran+run, ready+part.Len()-run
-		}
-	}
+	ran, ready, _ := t.used(s)
 	length := max(1, s.Len())
 	return uint16(1000 * ran / length), uint16(1000 * ready / length)
 }

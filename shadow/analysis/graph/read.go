@@ -114,13 +114,10 @@ func (r *reader) thread(id uint32) *threadOf {
 	if of == nil || of.Kind != session.KindApplication && of.Kind != session.KindMain {
 		return nil
 	}
-	t := &threadOf{id: id, name: of.Label(), worker: r.index.ExecutorOf(id) != 0 || of.Class == timerThread || of.Role() != "" && !of.Virtual, virtual: of.Virtual}
+	t := &threadOf{id: id, name: of.Label(), worker: r.index.ExecutorOf(id) != 0 || of.Class == session.TimerThread || of.Role() != "" && !of.Virtual, virtual: of.Virtual}
 	r.rec.threads[id] = t
 	return t
 }
-
-// timerThread is the class of the threads that run the tasks of a java.util.Timer.
-const timerThread = "java.util.TimerThread"
 
 func (r *reader) readUnits() error {
 	reader, err := unit.Of(r.s)

@@ -6,6 +6,7 @@ import (
 
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/session"
 	"stackagent/shadow/session/unit"
 )
 
@@ -19,9 +20,6 @@ type periods struct {
 	timer      uint32       // the thread of its Timer; 0: it has none
 }
 
-// timerThread is the class of the threads that run the tasks of a java.util.Timer, and that end if one throws.
-const timerThread = "java.util.TimerThread"
-
 // period counts the runs of a task that runs again and again.
 func (a *advisor) period(x *unit.Unit) {
 	if !x.Delay.Measured() || !x.Queue.Measured() || x.Inside {
@@ -31,7 +29,7 @@ func (a *advisor) period(x *unit.Unit) {
 	due := x.Start - units.MonoNs(x.Queue)
 	if p == nil {
 		p = &periods{class: x.Class, first: due}
-		if t := a.s.ThreadByID(x.Thread); t != nil && t.Class == timerThread {
+		if t := a.s.ThreadByID(x.Thread); t != nil && t.Class == session.TimerThread {
 			p.timer = x.Thread
 		}
 		a.periods[x.Root] = p

@@ -126,7 +126,7 @@ func (a *advisor) stages(list []session.Sample) ([]advice.Seen, error) {
 	})
 	list = slices.DeleteFunc(slices.Clone(list), func(x session.Sample) bool {
 		t := a.s.ThreadByID(x.Thread)
-		serves := t != nil && t.Kind != session.KindMain && (t.Class == timerThread || a.origins.ExecutorOf(x.Thread) == 0 && !parked[x.Thread])
+		serves := t != nil && t.Kind != session.KindMain && (t.Class == session.TimerThread || a.origins.ExecutorOf(x.Thread) == 0 && !parked[x.Thread])
 		return !serves
 	})
 	return a.seenAt(list, store.ContextComputing, stage), err
