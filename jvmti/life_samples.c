@@ -114,7 +114,7 @@ static uint64_t cpu_of(clockid_t clock) {
 }
 
 /* CPU time of a thread; 0: unknown. By the kernel's clock of the thread's number: the JVM's own function for it crashes if a native thread has
- * ended without detaching. Threads that were there when the JVM began, with the agent, are none of these; their numbers are not known. */
+ * ended without detaching. Threads that the JVM had made before the agent saw any have not been attached; their numbers are not known. */
 static uint64_t cpu_ns_of(jthread thread, sa_platform *p) {
     sa_os *os = __atomic_load_n(&p->os, __ATOMIC_RELAXED);
     enum { CLOCK_OF_THREAD = 6 }; /* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel */

@@ -113,7 +113,7 @@ func TestTakingTheNext(t *testing.T) {
 			u.Latency, u.Took, u.Waited = 8*ms, 500, 250
 		}
 	})
-	// Of the k-th one's 10k ms the first 8 are before the worker's first unit. Of the others 8 (k-1) are the worker's between two units: 80 of 150 ms in all.
+	// The k-th one takes 10k ms. In the first 8 there is no worker yet; in 8 (k-1) of the others the worker is between two units: 80 of 150 ms in all.
 	c := classOf(t, g, a, "Job")
 	near(t, "no worker", shareOf(g, c, []State{Queued, NoWorker}, []string{"Job", "Job"}), 40.0/150)
 	near(t, "takes the next", shareOf(g, c, []State{Queued, Taking}, []string{"Job", "Job"}), 40.0/150)

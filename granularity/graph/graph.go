@@ -118,7 +118,7 @@ type Unit struct {
 	Wake units.Ns
 	// Took and Waited are the thousandths of Latency in which the worker computed, as it took the unit, and in which it was ready for a CPU.
 	Took, Waited uint16
-	Beside       bool // of a thread that is none of the program's: the program's end does not wait for it
+	Beside       bool // of a thread of the JVM: the program's end does not wait for it
 	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
 	Late bool
 	// Fixed: it is due at Due whenever it is submitted, as a later period at a fixed rate is. Delay does not count.

@@ -97,7 +97,7 @@ func (p *program) empty(unit uint32) {
 	p.Add(unit, model.Step{Kind: model.Outside, Len: 90 * ms, Wait: p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue")})})
 }
 
-// rounds submits eight parts at a time to two workers, of which the last computes for so long, and waits for all of them.
+// rounds submits eight parts at a time to two workers and waits for all of them. last is how long the last one computes.
 func (p *program) rounds(last units.Ns) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: 2})
 	for range 5 {

@@ -271,7 +271,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
 	case cpuBound, Crowded:
-		return fmt.Sprintf("%s %s, mostly in %s", allCPUs(s.CPUs), verb(s.CPUs, "computes", "compute"), class)
+		return fmt.Sprintf("%s computes while %s %s in use", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"))
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used", class, wanted, s.CPUs)
 	case own:

@@ -72,7 +72,7 @@ type piece struct {
 	by      uint32 // thread that ended the wait; 0: not known
 	class   uint32 // name of what it waited for; 0: not known
 	wait    uint32 // 1 + index in recording.waits: what else the agent recorded of a wait; 0: nothing
-	lock    bool   // what it waited for is a lock: the wait is no join, even if whoever ended it ends then
+	lock    bool   // what it waited for is a lock: the wait is not a join, even if whoever ended it ends then
 	pin     bool   // a virtual thread kept its carrier
 	expired bool   // the wait for something ended at a time limit
 }

@@ -20,7 +20,7 @@ type sweeper struct {
 	rooms []open // of units that have ended
 }
 
-// open is a unit that a thread is in, with its steps so far. Those of a unit in which no other one of the graph begins are kept as they come.
+// open is a unit that a thread is in, with its steps so far. Those of a leaf, in which no other unit of the graph begins, are kept at once.
 type open struct {
 	unit  uint32
 	leaf  bool
