@@ -94,9 +94,9 @@ func (e *Finalizers) happened() string {
 		text = fmt.Sprintf("Where it was seen it ran %s. ", join(seen))
 	}
 	if e.Pending > 0 {
-		text += fmt.Sprintf("At most %s objects waited for it. ", units.FormatExact(e.Pending))
+		text += fmt.Sprintf("When it was sampled, up to %s objects waited for it. ", units.FormatExact(e.Pending))
 	}
-	return text + "It runs one finalize() after another, also where one waits; what is not ended yet keeps its memory and whatever else it has."
+	return text + "It runs one finalize() after another, even if one of them waits; what is not ended yet keeps its memory and whatever else it has."
 }
 
 func (e *Finalizers) remedy() string {

@@ -60,5 +60,5 @@ func (e *OnePart) happened() string {
 }
 
 func (e *OnePart) remedy() string {
-	return "Make what there is much of the outer stream: flatMap runs each inner stream sequentially, also one that is parallel, and a single element cannot be split. Collect a source of unknown size, such as an iterator, into a list or an array before: it is split badly."
+	return "Stream in parallel over what has many elements: flatMap runs each inner stream sequentially, also one that is parallel, and a single element cannot be split. Collect a source of unknown size, such as an iterator, into a list or an array before: it is split badly."
 }

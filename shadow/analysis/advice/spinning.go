@@ -22,7 +22,7 @@ type Seen struct {
 // leastSeen is from how many samples something is said.
 const leastSeen = 4
 
-// Spinning is that threads compute only to look again and again whether something is there.
+// Spinning is that threads compute only to check again and again whether something is there.
 type Spinning struct {
 	Seen
 	Share float64 `json:"share"` // of the session, of one CPU
