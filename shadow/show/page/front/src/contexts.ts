@@ -46,7 +46,7 @@ function depthOf(n: Node): number { return 1 + Math.max(0, ...n.children.map(dep
 /** Flame is a flame graph with its choices. */
 export class Flame {
   readonly el: HTMLElement;
-  private readonly holder = h("div", { class: "flame" });
+  private readonly holder = h("div", { class: "flame", tabindex: 0, role: "group", "aria-label": "Flame graph" }); // it scrolls where it is narrow
   private readonly choices = h("div", { class: "panel-head" });
   private readonly about = note();
   private readonly list = h("details", null, h("summary", null, "As a list"));
