@@ -28,6 +28,7 @@ const (
 	Overtaken               // the same, and the worker runs a unit of another class that was handed over later
 	Join                    // waits for the end of a unit of class On
 	Last                    // the same, and that is the last and longest of several that it submitted
+	Alone                   // the same, and it submits the next one only when that has ended
 	Runs                    // runs a unit of class On inside itself, on its own thread
 	Lock                    // waits for a lock or permit, Waits On
 	Handed                  // waits for what another unit gives or signals, Waits On
@@ -52,7 +53,7 @@ const (
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "last", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "taking", "starts_thread", "unanswered", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "last", "one_by_one", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "taking", "starts_thread", "unanswered", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {
@@ -95,15 +96,17 @@ type Class struct {
 type Place struct {
 	Class, Site uint32
 	Kind        string
-	Lock        bool
+	Lock, Room  bool   // as in graph.Wait
 	Init        uint32 // the class in whose initialiser it is; 0: none, or not known
 }
 
 // Account is the account of a schedule.
 type Account struct {
-	Classes []Class                    // by response, longest first
-	Places  []Place                    // that On of Lock, Handed and IO counts
-	Givers  map[uint32]map[uint32]bool // by place: the classes whose units ended waits there
+	Classes []Class         // by response, longest first
+	Places  []Place         // that On of Lock, Handed and IO counts
+	Back    map[uint32]bool // places where units wait for what others of them give back, as connections to a pool
+	Alone   map[uint32]bool // units that submit others one by one
+	Given   map[uint32]bool // places where somebody is known to have ended a wait
 	Dearer  []Inflation
 }
 
@@ -139,7 +142,10 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 		b.random = rand.New(rand.NewPCG(uint64(c.Class), 0)) // of its own: what is drawn of other classes changes nothing
 		b.draw(c, byClass[c.Class])
 	}
-	out.Places, out.Givers, out.Dearer = b.places, b.givers, b.inflations()
+	out.Places, out.Back, out.Alone, out.Given, out.Dearer = b.places, b.givesBack, b.alone, map[uint32]bool{}, b.inflations()
+	for place := range b.givers {
+		out.Given[place] = true
+	}
 	return out
 }
 

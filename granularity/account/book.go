@@ -31,9 +31,12 @@ type book struct {
 	places         []Place
 	place          map[Place]uint32
 	givers         map[uint32]map[uint32]bool // by place: classes whose units ended such waits
+	givesBack      map[uint32]bool            // places
+	peers          map[uint32]uint32          // by place where units wait for input: the class that sends it
 	byClass        map[uint32][]uint32        // threads that ran units of a class
 	firstChild     []uint32                   // by unit: where its children begin, and end where those of the next begin
 	children       []uint32                   // what units submitted, in the order of time
+	alone          map[uint32]bool            // units that submit others one by one
 	computes       []computing                // steps that compute, by start
 	long           []long                     // of them
 	keeps          []span                     // steps in which a unit waits and keeps its carrier, by start
@@ -68,6 +71,7 @@ func newBook(g *graph.Graph, s *graph.Schedule) *book {
 	d := duesOf(g, s)
 	b.submitted, b.submitter, b.due = d.submitted, d.submitter, d.at
 	b.readChildren()
+	b.readAlone()
 	b.readThreads()
 	b.readHolds()
 	b.readComputes()
@@ -137,6 +141,40 @@ func (b *book) readChildren() {
 // childrenOf are the units that a unit submitted, in the order of time.
 func (b *book) childrenOf(u uint32) []uint32 { return b.children[b.firstChild[u]:b.firstChild[u+1]] }
 
+// A unit submits others one by one if it submits at least leastAlone, of which all but 1 in mostBeside begin when those before have ended.
+const (
+	leastAlone = 5
+	mostBeside = 10
+)
+
+// readAlone finds the units that submit others one by one, each only when the one before it has ended, to workers that could run several. What submits units itself is not one
+// part of the work but all of a round.
+func (b *book) readAlone() {
+	b.alone = map[uint32]bool{}
+	for i := range b.g.Units {
+		if b.firstChild[i+1]-b.firstChild[i] < leastAlone {
+			continue
+		}
+		n, beside, until, slack := 0, 0, units.Ns(0), units.Ns(0) // a future is completed a little before the unit that does it ends
+		for _, c := range b.childrenOf(uint32(i)) {
+			u := &b.g.Units[c]
+			if u.Timed || u.Executor == 0 || b.g.Executors[u.Executor].Workers == 1 || b.s.Start[c].At == graph.Never || u.Thread == b.g.Units[i].Thread || b.firstChild[c] < b.firstChild[c+1] {
+				beside++
+				continue
+			}
+			if n++; b.submitted[c] < until-slack {
+				beside++
+			}
+			if end := b.finish(c); end > until {
+				until, slack = end, (end-b.s.Start[c].At)/4
+			}
+		}
+		if n >= leastAlone && beside*mostBeside <= n {
+			b.alone[uint32(i)] = true
+		}
+	}
+}
+
 func (b *book) readThreads() {
 	order, runs := make([]uint32, len(b.g.Units)), make([]int, len(b.g.Threads))
 	for i := range order {
@@ -196,7 +234,7 @@ func (b *book) placeOf(wait uint32) uint32 {
 	p := Place{}
 	if wait != 0 {
 		w := &b.g.Waits[wait]
-		p = Place{w.Class, w.Site, w.Kind, w.Lock, w.Init}
+		p = Place{w.Class, w.Site, w.Kind, w.Lock, w.Room, w.Init}
 	}
 	n, known := b.place[p]
 	if !known {
@@ -221,7 +259,7 @@ type hold struct {
 
 // readHolds finds who had what is waited for, and when.
 func (b *book) readHolds() {
-	events := map[object][]event{}
+	events, waiters, gifts, inputs := map[object][]event{}, map[object]map[uint32]bool{}, map[gift]int{}, map[uint32]int{}
 	for i := range b.g.Units {
 		for k, x := range b.g.StepsOf(i) {
 			m := b.s.End[int(b.g.Units[i].First)+k]
@@ -233,12 +271,18 @@ func (b *book) readHolds() {
 			if w.Lock && w.Object != 0 {
 				events[o] = append(events[o], event{m.At, uint32(i), true})
 			}
+			note(waiters, o)[b.g.Units[i].Class] = true
+			if w.Kind == "io" {
+				inputs[b.placeOf(x.Wait)]++
+			}
 			if m.By == 0 || x.Kind == graph.Outside {
 				continue
 			}
 			by := b.owner(m.By - 1)
 			if giver := &b.g.Units[by]; !giver.Beside { // the JVM's own threads give nothing that the program waits for
-				b.gives(b.placeOf(x.Wait), giver.Class)
+				place := b.placeOf(x.Wait)
+				note(b.givers, place)[giver.Class] = true
+				gifts[gift{place, o, giver.Class}]++
 			}
 			if w.Lock && w.Object != 0 {
 				events[o] = append(events[o], event{b.s.End[m.By-1].At, by, false})
@@ -248,13 +292,60 @@ func (b *book) readHolds() {
 	for o, list := range events {
 		b.holds[o] = b.holdsOf(list)
 	}
+	b.givesBack, b.peers = returned(waiters, gifts), peersOf(inputs, gifts)
 }
 
-func (b *book) gives(place, class uint32) {
-	if b.givers[place] == nil {
-		b.givers[place] = map[uint32]bool{}
+// note is the inner map of a key, which is made if it is not there.
+func note[K comparable](of map[K]map[uint32]bool, key K) map[uint32]bool {
+	if of[key] == nil {
+		of[key] = map[uint32]bool{}
 	}
-	b.givers[place][class] = true
+	return of[key]
+}
+
+// gift is what ends waits at a place: a unit of a class gives the object, or some of what it has.
+type gift struct {
+	place uint32
+	object
+	class uint32
+}
+
+// A class is the peer of a place where units wait for input if it ended mostByPeer of at least leastInputs waits there. Who sends through the loopback device
+// wakes the receiver itself; other input is an interrupt of whatever runs then.
+const (
+	leastInputs = 10
+	mostByPeer  = 0.8
+)
+
+// peersOf finds the peers of places.
+func peersOf(inputs map[uint32]int, gifts map[gift]int) map[uint32]uint32 {
+	type peer struct{ place, class uint32 }
+	by, out := map[peer]int{}, map[uint32]uint32{}
+	for x, n := range gifts {
+		if all := inputs[x.place]; all >= leastInputs {
+			k := peer{x.place, x.class}
+			if by[k] += n; float64(by[k]) >= mostByPeer*float64(all) {
+				out[x.place] = x.class
+			}
+		}
+	}
+	return out
+}
+
+// returned are the places where most waits were ended by units of classes that wait for the same object themselves: they give back what they got, as
+// connections to a pool. A consumer that was woken by another one when this one let the queue go gave nothing.
+func returned(waiters map[object]map[uint32]bool, gifts map[gift]int) map[uint32]bool {
+	more, out := map[uint32]int{}, map[uint32]bool{}
+	for x, n := range gifts {
+		if !waiters[x.object][x.class] {
+			n = -n
+		}
+		more[x.place] += n
+	}
+	for place, n := range more {
+		out[place] = n > 0
+	}
+	return out
 }
 
 // holdsOf are the times in which units have an object: from the end of a wait for it until the next one could continue. A unit that found it free is

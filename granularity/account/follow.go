@@ -54,9 +54,11 @@ func (b *book) stateOf(u, step uint32) Frame {
 	switch x.Kind {
 	case graph.Join:
 		f.State, f.On = Join, b.g.Units[x.On].Class
-		if t := b.g.Units[x.On].Thread; t != 0 && t == b.g.Units[u].Thread {
+		if w := b.waitOf(x); w != nil && w.Kind == "io" { // who sends what ends the wait need not end
+			f.State, f.On = b.waitState(x)
+		} else if t := b.g.Units[x.On].Thread; t != 0 && t == b.g.Units[u].Thread {
 			f.State = Runs
-		} else if w := b.waitOf(x); w != nil && w.Lock || b.submitter[x.On] != int32(u) && b.needNotEnd(w) { // whoever ended the wait ended soon after
+		} else if w != nil && w.Lock || b.submitter[x.On] != int32(u) && b.needNotEnd(w) { // whoever ended the wait ended soon after
 			f.State, f.On = b.waitState(x)
 		}
 	case graph.Await, graph.Acquire, graph.Take, graph.Put, graph.Arrive:
@@ -214,22 +216,29 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		if b.isPolled(x) && t >= b.finish(on) {
 			return b.root(Late, g.Class, b.placeOf(x.Wait))
 		}
-		if f.State == Join && b.isLast(u, on, t) {
-			f.State = Last
+		if f.State == Join {
+			f.State = b.joinState(u, on, t)
 		}
 		b.add(f)
 		return int64(on)
 	case Lock:
 		b.add(f)
 		return b.atHolder(u, x, t)
+	case IO:
+		if peer, known := b.peers[f.On]; known && by != 0 && x.Wait != 0 {
+			if sender := b.owner(by - 1); b.g.Units[sender].Class == peer && sender != u {
+				b.add(f)
+				return int64(sender)
+			}
+		}
 	case Handed, Inside:
 		if by != 0 {
 			if giver := b.owner(by - 1); !b.g.Units[giver].Beside {
-				if f.State == Handed && b.isLast(u, giver, t) {
-					f.State, f.On = Last, b.g.Units[giver].Class
+				if s := b.joinState(u, giver, t); f.State == Handed && s != Join {
+					f.State, f.On = s, b.g.Units[giver].Class
 				}
 				b.add(f)
-				if f.State == Handed && t < b.s.Start[giver].At && b.givers[f.On][g.Class] { // it got what others have then
+				if f.State == Handed && t < b.s.Start[giver].At && b.givesBack[f.On] { // it got what others have then
 					return b.atKeeper(u, f.On, t)
 				}
 				return int64(giver)
@@ -239,7 +248,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		if next := b.atGiver(u, f.On, t); next >= 0 {
 			return next
 		}
-		if b.asksOne(x) {
+		if b.asksOne(x) || b.findsNone(g, u, x, f.On) {
 			return b.root(Unanswered, g.Class, f.On)
 		}
 		return b.root(NotKnown, g.Class, 0)
@@ -412,6 +421,17 @@ func (b *book) atKeeper(u, place uint32, t units.Ns) int64 {
 	return b.root(NotKnown, b.g.Units[u].Class, 0)
 }
 
+// joinState is what the wait of a unit for the end of another one is.
+func (b *book) joinState(u, on uint32, t units.Ns) State {
+	switch {
+	case b.alone[u] && b.submitter[on] == int32(u) && b.g.Units[on].Executor != 0:
+		return Alone
+	case b.isLast(u, on, t):
+		return Last
+	}
+	return Join
+}
+
 // muchLonger is how many times as long as others on average a unit is that keeps whoever waits for all.
 const muchLonger = 2
 
@@ -439,6 +459,14 @@ func (b *book) isLast(u, last uint32, t units.Ns) bool {
 func (b *book) asksOne(x *graph.Step) bool {
 	w := b.waitOf(x)
 	return x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) && w != nil && w.Kind == "park" && w.Class != 0 && !w.Lock && !w.Shared
+}
+
+// findsNone reports whether a step is a wait up to a time limit for what nobody ever gives, as an element of a queue that stays empty, in a unit that does not
+// live for most of the session, as a consumer does.
+func (b *book) findsNone(g *graph.Unit, u uint32, x *graph.Step, place uint32) bool {
+	w := b.waitOf(x)
+	return x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) && w != nil && w.Shared && !w.Room && len(b.givers[place]) == 0 &&
+		g.Executor != 0 && 2*(b.finish(u)-b.s.Start[u].At) <= b.length
 }
 
 // inProgress are units of the classes that are known to have ended waits at a place.

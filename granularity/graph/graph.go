@@ -70,6 +70,7 @@ type Wait struct {
 	Object uint32 // of a lock: its identity hash; 0: not known
 	Lock   bool   // it has holders: a monitor, a lock or permits
 	Shared bool   // whoever ends it gives something, or changes a state, and need not end: a queue or a condition
+	Room   bool   // it is for room in a queue that is full
 	Init   uint32 // index in Classes: the class in whose initialiser the program waited; 0: none, or not known
 }
 

@@ -22,7 +22,9 @@ type Change struct {
 	Pauses map[uint32]bool // collections for a reason: nobody waits for them
 	Unpin  bool            // units never keep their workers while they wait
 	Prompt bool            // who polls for the end of a unit continues when it ends
-	CPUs   int             // 0: as they were
+	// Together: units that submit others one by one submit all of them, and then wait for what they waited for in between.
+	Together map[uint32]bool
+	CPUs     int // 0: as they were
 }
 
 // MaxParts bounds into how many parts a unit can be split.
@@ -51,6 +53,9 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 			s.Len = units.Ns(math.Round(math.Min(float64(s.Len)/f, 1e18)))
 		}
 	}
+	for u := range c.Together {
+		joinsLast(g, &out.Units[u], out.Steps[out.Units[u].First:][:out.Units[u].N])
+	}
 	for i := range out.Resources {
 		c.resource(&out.Resources[i])
 	}
@@ -70,6 +75,30 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 		return &out, out.Check()
 	}
 	return split(&out, c.Split)
+}
+
+// joinsLast moves the waits for units that a unit submitted behind the last of its submissions.
+func joinsLast(g *graph.Graph, u *graph.Unit, steps []graph.Step) {
+	submitted, last := map[uint32]bool{}, -1
+	for k, s := range steps {
+		if s.Kind == graph.Submit {
+			submitted[s.On], last = true, k
+		}
+	}
+	waits := func(s *graph.Step) bool {
+		return s.Kind == graph.Join && submitted[s.On] && g.Units[s.On].Thread != u.Thread
+	}
+	var joins []graph.Step
+	n := 0
+	for _, s := range steps[:last+1] {
+		if waits(&s) {
+			joins = append(joins, s)
+			continue
+		}
+		steps[n] = s
+		n++
+	}
+	copy(steps[n:], joins)
 }
 
 func (c *Change) resource(r *graph.Resource) {

@@ -22,7 +22,7 @@ type Session struct {
 	Part      *Span             `json:"part,omitempty"` // of the session that was looked at; absent: all of it
 	Obstacles []Obstacle        `json:"obstacles"`      // what stands in the way, most first
 	Bound     Bound             `json:"bound"`          // what most of the time depends on, whether that could be otherwise or not
-	Classes   []Class           `json:"classes"`        // by response, longest first
+	Classes   []Class           `json:"classes"`        // by response, longest first; threads that serve others come last
 	NotKnown  map[string]string `json:"not_known,omitempty"`
 
 	graph   *sessiongraph.Session
@@ -86,38 +86,84 @@ func Of(g *sessiongraph.Session) *Session {
 		}
 	}
 	s.bodies = bodies
+	s.readServers()
+	slices.SortStableFunc(s.account.Classes, func(x, y account.Class) int { return order(s.serves[x.Class]) - order(s.serves[y.Class]) })
 	for i := range s.account.Classes {
 		s.Classes = append(s.Classes, s.class(&s.account.Classes[i], bodies))
 	}
-	s.readServers()
 	s.findObstacles()
 	return s
 }
 
-// toTheEnd is the share of the session after which a thread that still lives serves others.
-const toTheEnd = 0.9
+// order is that of the threads that serve others, after the others.
+func order(serves bool) int {
+	if serves {
+		return 1
+	}
+	return 0
+}
 
-// readServers finds the classes of threads that serve others: they were started, nobody waits for their end, and they live to the end. That they
-// wait for something to do keeps nobody.
+// A thread that still lives after toTheEnd of the session serves others, and so does one that is waitsMostly of its life handed nothing to do.
+const (
+	toTheEnd    = 0.9
+	waitsMostly = 0.5
+)
+
+// readServers finds the classes of threads that serve others: they were started, and mostly wait for what they are given, or live to the end, which
+// nobody waits for; and the loops on workers of pools that mostly wait for what they are given. That they wait for something to do keeps nobody.
 func (s *Session) readServers() {
 	g := s.graph.Graph
-	joined, started := make([]bool, len(g.Units)), make([]bool, len(g.Units))
-	for _, x := range g.Steps {
-		switch x.Kind {
-		case graph.Join:
-			joined[x.On] = true
-		case graph.Submit:
-			started[x.On] = true
+	joined, started, in := make([]bool, len(g.Units)), make([]bool, len(g.Units)), make([]uint32, len(g.Units)) // in: what it runs inside, or itself
+	for i := range g.Units {
+		in[i] = uint32(i)
+	}
+	for i := range g.Units {
+		for _, x := range g.StepsOf(i) {
+			switch {
+			case x.Kind == graph.Join && g.Units[x.On].Thread == g.Units[i].Thread:
+				in[x.On] = uint32(i)
+			case x.Kind == graph.Join:
+				joined[x.On] = true
+			case x.Kind == graph.Submit:
+				started[x.On] = true
+			}
 		}
+	}
+	waits, mayWait := map[uint32]bool{}, map[uint32]bool{} // by class
+	for i := range s.account.Classes {
+		c, n, perhaps := &s.account.Classes[i], units.Ns(0), units.Ns(0)
+		for _, p := range c.Parts {
+			switch {
+			case p.State == account.Handed && s.forWork(p.On) && !s.holders(p.Frame), p.State == account.IO && s.isSelect(p.On):
+				n += p.Ns
+			case p.State == account.NotKnown:
+				perhaps += p.Ns
+			}
+		}
+		waits[c.Class], mayWait[c.Class] = share(n, c.Response) >= waitsMostly, share(n+perhaps, c.Response) >= waitsMostly
 	}
 	s.serves = map[uint32]bool{}
 	for i := range g.Units {
 		u := &g.Units[i]
-		lives := u.Executor == 0 && started[i] && !joined[i] && float64(g.Finish(s.graph.Recorded, i)) >= toTheEnd*float64(s.LengthNs)
+		body := in[i] // of the thread, if that runs nothing but this
+		lives := (u.Executor == 0 || body != uint32(i)) && started[body] && g.Units[body].Executor == 0 && (waits[u.Class] || !joined[body] && (mayWait[u.Class] || float64(g.Finish(s.graph.Recorded, i)) >= toTheEnd*float64(s.LengthNs)))
+		lives = lives || waits[u.Class] && s.loops(u.Class)
 		if before, seen := s.serves[u.Class]; !seen || before {
 			s.serves[u.Class] = lives
 		}
 	}
+}
+
+// isSelect reports whether input or output at a place is an event of a selector, which the kernel knows of and the agent, which records the other waits, does not.
+func (s *Session) isSelect(place uint32) bool {
+	return len(s.graph.Waits) > 1 && s.account.Places[place] == account.Place{}
+}
+
+// forWork reports whether what is waited for at a place may be something to do: an element of a queue, a condition, or an event of a selector, of which there is no record.
+func (s *Session) forWork(place uint32) bool {
+	p := &s.account.Places[place]
+	class := s.graph.Classes[p.Class]
+	return class == "" || p.Kind == "notify" || wait.HoldsElements(class) || wait.IsCondition(class)
 }
 
 func (s *Session) class(c *account.Class, bodies map[uint32]bool) Class {
@@ -157,6 +203,8 @@ func (s *Session) state(f account.Frame) string {
 		return "waits for the end of " + s.graph.Classes[f.On]
 	case account.Last:
 		return "waits for the last and longest of several " + s.graph.Classes[f.On]
+	case account.Alone:
+		return "waits for the end of one " + s.graph.Classes[f.On] + " before it submits the next"
 	case account.Runs:
 		return "runs " + s.graph.Classes[f.On] + " inside itself"
 	case account.Lock, account.Handed:
@@ -174,6 +222,9 @@ func (s *Session) state(f account.Frame) string {
 	case account.Sleep:
 		return "sleeps" + s.at(f.On)
 	case account.IO:
+		if s.account.Places[f.On] == (account.Place{}) { // the kernel says so; where is not recorded
+			return "waits for a socket, pipe or file"
+		}
 		return "waits for " + s.place(f.On)
 	case account.Collector:
 		return strings.TrimSpace("is stopped by the collector " + s.graph.Pauses[f.On])
@@ -236,6 +287,8 @@ func (s *Session) place(n uint32) string {
 		name = "a condition"
 	case p.Lock:
 		name = "the lock " + name
+	case p.Room:
+		name = "room in the full " + name
 	case wait.HoldsElements(class):
 		name = "an element of " + withArticle(name)
 	case p.Kind == "notify":
@@ -255,17 +308,25 @@ func withArticle(name string) string {
 }
 
 // holders reports whether a unit in a frame waits for what others have: a lock, a permit or, as of a pool of connections, an element of a queue
-// that units of its class give back, or that nobody does, if it is not a thread of its own, as a consumer is. The elements of other queues are work.
+// that units of its class give back, or that nobody does. The elements of other queues are work: a unit that loops for ever on a worker, or a thread that is
+// given nothing, is a consumer, even if another one wakes it.
 func (s *Session) holders(f account.Frame) bool {
 	if f.State != account.Lock && f.State != account.Handed || int(f.On) >= len(s.account.Places) {
 		return false
 	}
 	p := &s.account.Places[f.On]
-	if p.Lock || !wait.HoldsElements(s.graph.Classes[p.Class]) {
+	if p.Lock || p.Room || !wait.HoldsElements(s.graph.Classes[p.Class]) {
 		return p.Lock
 	}
-	givers, w := s.account.Givers[f.On], s.work(f.Class)
-	return givers[f.Class] || len(givers) == 0 && len(w.by[0]) < w.units
+	w := s.work(f.Class)
+	return !s.loops(f.Class) && (s.account.Back[f.On] || !s.account.Given[f.On] && len(w.by[0]) < w.units)
+}
+
+// loops reports whether the units of a class may be loops on the workers of a pool: no worker needs to have run two.
+func (s *Session) loops(class uint32) bool {
+	w := s.work(class)
+	at := w.mostly()
+	return at != 0 && w.units <= s.count(at)
 }
 
 // largest orders obstacles.

@@ -3,6 +3,7 @@ package account
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"stackagent/granularity/account"
 	"stackagent/granularity/graph"
@@ -22,20 +23,21 @@ type Gain struct {
 
 // Reasons why there is no prediction.
 var (
-	errServed = errors.New("which requests a thread serves is not recorded")
-	errKept   = errors.New("of some of these waits it is not recorded that they keep the carrier")
-	errTurns  = errors.New("how the system or a pool would let them take turns is not known")
-	errInside = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
-	errHanded = errors.New("how long each unit keeps what others wait for is not recorded")
-	errPart   = errors.New("this was found in a part of the session, and a replay is of a whole run")
-	errParts  = errors.New("into how many parts the work would be cut is not known")
-	errMany   = errors.New("only the largest obstacles are replayed")
-	errLeft   = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
-	errGaveUp = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
-	errOthers = errors.New("which of them each unit would go to is not known")
-	errNobody = errors.New("when it would have been ended is not known")
-	errPeriod = errors.New("what its period should be is not known")
-	errOrder  = errors.New("a replay does not know priorities, and the run does not get shorter")
+	errServed  = errors.New("which requests a thread serves is not recorded")
+	errKept    = errors.New("of some of these waits it is not recorded that they keep the carrier")
+	errTurns   = errors.New("how the system or a pool would let them take turns is not known")
+	errInside  = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
+	errHanded  = errors.New("how long each unit keeps what others wait for is not recorded")
+	errEmptied = errors.New("how fast the queue could be emptied is not known")
+	errPart    = errors.New("this was found in a part of the session, and a replay is of a whole run")
+	errParts   = errors.New("into how many parts the work would be cut is not known")
+	errMany    = errors.New("only the largest obstacles are replayed")
+	errLeft    = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
+	errGaveUp  = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
+	errOthers  = errors.New("which of them each unit would go to is not known")
+	errNobody  = errors.New("when it would have been ended is not known")
+	errPeriod  = errors.New("what its period should be is not known")
+	errOrder   = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
 // A gain below both shares cannot be seen: two runs of the same program differ by a few percent. Of few workers, who has as many as was meant, units
@@ -173,10 +175,19 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		return replay.Change{}, "", errNobody
 	case Polling:
 		return replay.Change{Prompt: true}, "if it continues when they end", nil
+	case FullQueue:
+		return replay.Change{}, "", errEmptied
 	case DoesNotSplit, Uneven:
 		return replay.Change{}, "", errParts
 	case Collection:
 		return replay.Change{Pauses: map[uint32]bool{o.why.root.On: true}}, "without these pauses", nil
+	case OneByOne:
+		all := map[uint32]bool{}
+		for u := range s.account.Alone {
+			all[u] = s.graph.Graph.Units[u].Class == o.why.worker
+		}
+		maps.DeleteFunc(all, func(_ uint32, of bool) bool { return !of })
+		return replay.Change{Together: all}, "if all are submitted first", nil
 	case Order:
 		if s.graph.Graph.Executors[o.why.executor].Order == graph.FIFO { // by priority: a replay knows of none
 			return replay.Change{}, "", errOrder

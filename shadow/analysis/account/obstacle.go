@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stackagent/granularity/account"
+	"stackagent/granularity/graph"
 	"stackagent/internal/units"
 )
 
@@ -24,6 +25,8 @@ const (
 	Held           Kind = "held"             // a lock, a permit, an element of a pool: its holders
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Uneven         Kind = "uneven-parts"     // a unit waits for the last and longest of several that it submitted, which computes while CPUs are idle
+	FullQueue      Kind = "full-queue"       // a unit waits for room in a queue, and what empties it does not keep up
+	OneByOne       Kind = "one-by-one"       // a unit submits others one by one, and waits for each before it submits the next
 	Order          Kind = "order"            // what was handed over later runs first
 	Overrun        Kind = "overrun"          // a periodic task takes longer than its period
 	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
@@ -35,7 +38,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -175,9 +178,10 @@ func (s *Session) addInflations() {
 	}
 }
 
-// A thread that serves others is blocked if it waits for no unit's end, has waited for something to do at least leastServed times, does so for at most mostIdle of its time,
-// and sleeps for leastAsleep of it.
+// A thread that serves others is blocked if it hardly waits for the end of units, has waited for something to do, or continued others, at least leastServed times,
+// waits for something to do for at most mostIdle of its time, and sleeps for leastAsleep of it.
 const (
+	mostJoins   = 0.01
 	leastServed = 3
 	mostIdle    = 0.25
 	leastAsleep = 0.2
@@ -216,7 +220,7 @@ func (s *Session) addServers() {
 		}
 		o := Obstacle{Kind: BlockedServer, Victim: s.graph.Classes[c.Class], Ns: asleep, Share: share(asleep, c.Response), why: reason{cause{kind: BlockedServer, root: at.Frame}, c.Class}}
 		o.Score = o.Share * min(1, share(c.Response, s.LengthNs))
-		if joins == 0 && share(idle, c.Response) <= mostIdle && o.Share >= leastAsleep && o.Score >= leastShare {
+		if share(joins, c.Response) <= mostJoins && share(idle, c.Response) <= mostIdle && o.Share >= leastAsleep && o.Score >= leastShare {
 			s.describe(&o, o.why.cause)
 			o.Happened = fmt.Sprintf("It waits for something to do for only %s of its time, and sleeps for %s of it: what comes meanwhile waits.", units.FormatPercent(share(idle, c.Response)), units.FormatPercent(o.Share))
 			s.Obstacles = append(s.Obstacles, o)
@@ -224,17 +228,16 @@ func (s *Session) addServers() {
 	}
 }
 
-// served is how often the threads of a class waited for an element of a queue or for a condition, as far as that is recorded.
+// served is how often the threads of a class waited for an element of a queue, a condition or an event of a selector, as far as that is recorded, or
+// ended the wait of another unit.
 func (s *Session) served(class uint32) (n int) {
 	for i := range s.graph.Graph.Units {
 		if s.graph.Graph.Units[i].Class != class {
 			continue
 		}
 		for _, x := range s.graph.StepsOf(i) {
-			if x.Wait == 0 {
-				continue // it is not known what for
-			}
-			if w := &s.graph.Waits[x.Wait]; w.Kind == "notify" || w.Shared {
+			w := &s.graph.Waits[x.Wait]
+			if x.Kind == graph.Signal || w.Kind == "notify" || w.Shared || x.Wait == 0 && x.Kind == graph.Outside && x.Cause == graph.IO {
 				n++
 			}
 		}
@@ -370,13 +373,13 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 
 // rooted is a cause with what is at its root.
 func (w *weight) rooted(why cause) cause {
-	if len(w.places) > 0 && why.kind != Held {
+	if len(w.places) > 0 && why.kind != Held && why.kind != FullQueue {
 		why.root.On = most(w.places)
 	}
 	switch why.kind {
 	case FewWorkers, OneOfMany:
 		why.holder = w.root().Class
-	case Held:
+	case Held, FullQueue:
 		if root := w.root(); root.State != account.NotKnown {
 			why.holder = root.Class
 			if why.root = plain(root); root.State == account.Sleep || root.State == account.IO {
@@ -474,6 +477,8 @@ func (s *Session) causeOf(x *account.Chain) cause {
 			return cause{kind: Order, executor: s.family(f.On), holder: frames[k+1].Class}
 		case f.State == account.Last && computes && !full && !s.graph.Bulk[s.graph.Classes[f.On]]:
 			return cause{kind: Uneven, holder: f.On}
+		case f.State == account.Alone && !(computes && full):
+			return cause{kind: OneByOne, holder: f.On, worker: f.Class}
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held, init: init}
 		case f.State == account.Queued || f.State == account.Overtaken:
@@ -484,6 +489,8 @@ func (s *Session) causeOf(x *account.Chain) cause {
 				return cause{kind: Batched, executor: s.family(f.On), holder: frames[k+1].On, worker: frames[k+1].Class}
 			}
 			return s.queued(f, root, frames[k+1].Class, computes, full)
+		case f.State == account.Handed && s.account.Places[f.On].Room && !(computes && full):
+			return cause{kind: FullQueue, place: s.samePlace(f.On) + 1, holder: frames[k+1].Class}
 		case s.holders(f):
 			if computes && full {
 				return cause{kind: cpuBound, holder: root.Class}
@@ -494,7 +501,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 	switch {
 	case last == 1 && frames[0].State == account.NotMade && root.Class == frames[0].Class && s.isTimed(root.Class):
 		return cause{kind: Overrun, holder: root.Class}
-	case root.State == account.NotKnown || root.State == account.Waking:
+	case root.State == account.NotKnown || root.State == account.Waking || root.State == account.NotMade:
 		return cause{kind: notKnown}
 	case frames[len(frames)-1].State == account.Ready:
 		return cause{kind: otherLoads}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stackagent/granularity/account"
+	"stackagent/granularity/graph"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/wait"
@@ -104,14 +105,14 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		}
 		crowd := why.root == (account.Frame{}) && o.Share >= nearlyAll
 		if crowd {
-			o.Happened = "Who has it is not known: nearly all units in progress wait for one, as they do where each has one and waits for another. " + of
+			o.Happened = s.atLimit(why.place-1) + "Who has it is not known: nearly all units in progress wait for one, as they do where it was never given back, or where each has one and waits for another. " + of
 		}
 		o.Remedy = "Hold it for less: take what waits or computes out of it, or divide what it protects. More threads gain nothing."
 		if s.areMany(why.place - 1) {
 			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
 		}
 		if crowd {
-			o.Remedy += " If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
+			o.Remedy = "Give it back in a finally block: an exception on the way keeps it for ever. If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
 		}
 	case DoesNotSplit:
 		w := s.work(why.holder)
@@ -126,6 +127,17 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits for the last and longest of several %s, which computes while CPUs are idle", o.Victim, holder)
 		o.Happened = fmt.Sprintf("The longest of %s computes for %s, one on average for %s. %s", text.PluralExact(int64(w.units), "unit", "units"), units.FormatNs(w.most), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
 		o.Remedy = "Cut the long ones into parts, or submit them first: what begins last has no other work beside it."
+	case FullQueue:
+		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
+		if o.Happened = of; why.root != (account.Frame{}) {
+			o.Title += fmt.Sprintf(": %s, which empties it, %s", holder, s.state(why.root))
+		}
+		o.Remedy = "Let what empties the queue take several elements at once (drainTo), do less for each, or be more threads. A longer queue only helps while elements come in bursts."
+	case OneByOne:
+		submitter, e := s.graph.Classes[why.worker], s.work(why.holder).mostly()
+		o.Title = fmt.Sprintf("%s submits one %s at a time, and waits for its end before it submits the next", submitter, holder)
+		o.Happened = fmt.Sprintf("At most one runs at once: the other workers of %s have nothing to do. %s", s.executor(e), of)
+		o.Remedy = "If they do not need each other's results, submit all of them, and wait afterwards: first collect the futures in a list. A stream that submits and joins is lazy: it joins each element before it submits the next."
 	case Order:
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
@@ -143,6 +155,13 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = "It continues when a sleep ends, some time after they have. " + of
 		o.Remedy = "Wait for the end itself: Future.get(), Thread.join(), a CountDownLatch, or a stage of a CompletableFuture. A shorter sleep costs CPU time instead."
 	case Unanswered:
+		if wait.HoldsElements(s.graph.Classes[s.account.Places[why.place-1].Class]) {
+			o.Title = fmt.Sprintf("%s waits for %s until its time limit, and none comes", holder, s.place(why.place-1))
+			o.Happened = s.atLimit(why.place-1) + "Nobody was seen to put one in. " + of
+			o.Remedy = "Do not ask a queue that stays empty, ask with a shorter limit, or ask several at the same time; if elements should come, look for who should put them in. If it is a pool, as of connections: " +
+				"give each back in a finally block; and if a unit takes several, take them at once, or have one more of them than units that can hold one and wait for the next."
+			return
+		}
 		o.Title = fmt.Sprintf("%s waits for %s until its time limit: nobody is there to end that", holder, s.place(why.place-1))
 		o.Happened = "All that it had submitted had ended, and nothing else that ends such waits was in progress. " + of
 		o.Remedy = "Look for who should have ended it: a task that failed before it counted down or completed, that was refused, cancelled or never submitted. Count down, or complete, in a finally block; exceptions and refused tasks are in shadow stats."
@@ -163,6 +182,26 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
 	}
+}
+
+// atLimit says how many waits at a place ended at their time limit; "": none.
+func (s *Session) atLimit(place uint32) string {
+	n, all, at := 0, 0, s.account.Places[place]
+	for _, x := range s.graph.Graph.Steps {
+		if x.Wait == 0 {
+			continue
+		}
+		if w := &s.graph.Waits[x.Wait]; w.Class != at.Class || w.Site != at.Site {
+			continue
+		}
+		if all++; x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s waits for it ended at their time limit. ", units.FormatExact(int64(n)), units.FormatExact(int64(all)))
 }
 
 // areMany reports whether there may be several of what is waited for at a place: permits, or elements of a pool.
@@ -290,7 +329,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return "what is waited for is not known"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, Order, Overrun, Held, HoldAndWait, Unanswered: // no change of it gains anything
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, FullQueue, OneByOne, Order, Overrun, Held, HoldAndWait, Unanswered: // no change of it gains anything
 		o := Obstacle{Victim: victim}
 		s.describe(&o, why)
 		return o.Title

@@ -83,6 +83,7 @@ type waitInfo struct {
 	init              string // the class in whose initialiser it was
 	object            uint32 // of a lock
 	lock              bool
+	room              bool // in a queue that is full
 }
 
 // forElement reports whether it is a wait for what another thread gives, which need not be near its unit's end by more than chance.

@@ -41,7 +41,9 @@ func (r *reader) readWaits() error {
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
 		}
-		p.wait = r.waitInfo(w, namer.Awaited(w), p.lock, initialised(stacks[w.Context].Frames))
+		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(stacks[w.Context].Frames)}
+		x.class, x.room = namer.Awaited(w)
+		p.wait = r.waitInfo(w, x)
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
 		}
@@ -88,12 +90,11 @@ func (r *reader) readWaits() error {
 }
 
 // waitInfo is the number of what the agent recorded of a wait, one for all that are alike.
-func (r *reader) waitInfo(w *store.Wait, class string, lock bool, init string) uint32 {
-	x := waitInfo{class: class, kind: w.Kind, lock: lock, init: init}
+func (r *reader) waitInfo(w *store.Wait, x waitInfo) uint32 {
 	if site := r.s.SiteByID(w.Site); site != nil {
 		x.site = site.Label()
 	}
-	if lock {
+	if x.lock {
 		x.object = w.Object
 	}
 	known := r.waited[x]

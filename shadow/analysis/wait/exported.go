@@ -32,15 +32,16 @@ func (n *Namer) Of(r *store.Wait) What {
 	return n.t.whats[what]
 }
 
-// Awaited is the class of what a wait was for. For a condition of a queue, as in ArrayBlockingQueue.take, it is the queue.
-func (n *Namer) Awaited(r *store.Wait) string {
-	class := n.t.blockers[r.Blocker].Class
+// Awaited is the class of what a wait was for. For a condition of a queue, as in ArrayBlockingQueue.take, it is the queue; room: it was for room in
+// a full one.
+func (n *Namer) Awaited(r *store.Wait) (class string, room bool) {
+	class = n.t.blockers[r.Blocker].Class
 	if IsCondition(class) {
-		if name, _, _ := strings.Cut(n.Of(r).Class, "."); HoldsElements(name) {
-			return name
+		if name, method, _ := strings.Cut(n.Of(r).Class, "."); HoldsElements(name) {
+			return name, strings.HasPrefix(method, "put") || strings.HasPrefix(method, "offer")
 		}
 	}
-	return class
+	return class, false
 }
 
 // OfSum is what waits were for that have no record of their own.
