@@ -102,7 +102,7 @@ func (f *whyFlags) print(env console.Env, a *account.Session) error {
 		}
 		b.WriteString(".\n")
 	}
-	if len(a.Obstacles) == 0 && a.Bound.What != "" {
+	if len(a.Obstacles) == 0 && a.Bound.Class != "" {
 		if a.Bound.Known {
 			b.WriteString("Nothing was found to stand in the way. ")
 		}

@@ -106,6 +106,8 @@ type Account struct {
 	Places  []Place         // that On of Lock, Handed and IO counts
 	Back    map[uint32]bool // places where units wait for what others of them give back, as connections to a pool
 	Alone   map[uint32]bool // units that submit others one by one
+	Rounds  map[uint32]bool // units that submit others in rounds: the next one when all of the one before have ended
+	Peers   map[uint32]bool // classes that send what others wait for as input
 	Given   map[uint32]bool // places where somebody is known to have ended a wait
 	Dearer  []Inflation
 }
@@ -142,7 +144,10 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 		b.random = rand.New(rand.NewPCG(uint64(c.Class), 0)) // of its own: what is drawn of other classes changes nothing
 		b.draw(c, byClass[c.Class])
 	}
-	out.Places, out.Back, out.Alone, out.Given, out.Dearer = b.places, b.givesBack, b.alone, map[uint32]bool{}, b.inflations()
+	out.Places, out.Back, out.Alone, out.Rounds, out.Peers, out.Given, out.Dearer = b.places, b.givesBack, b.alone, b.rounds, map[uint32]bool{}, map[uint32]bool{}, b.inflations()
+	for _, class := range b.peers {
+		out.Peers[class] = true
+	}
 	for place := range b.givers {
 		out.Given[place] = true
 	}

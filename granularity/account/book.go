@@ -36,7 +36,7 @@ type book struct {
 	byClass        map[uint32][]uint32        // threads that ran units of a class
 	firstChild     []uint32                   // by unit: where its children begin, and end where those of the next begin
 	children       []uint32                   // what units submitted, in the order of time
-	alone          map[uint32]bool            // units that submit others one by one
+	alone, rounds  map[uint32]bool            // units that submit others one by one, or in rounds
 	computes       []computing                // steps that compute, by start
 	long           []long                     // of them
 	keeps          []span                     // steps in which a unit waits and keeps its carrier, by start
@@ -71,7 +71,7 @@ func newBook(g *graph.Graph, s *graph.Schedule) *book {
 	d := duesOf(g, s)
 	b.submitted, b.submitter, b.due = d.submitted, d.submitter, d.at
 	b.readChildren()
-	b.readAlone()
+	b.readRounds()
 	b.readThreads()
 	b.readHolds()
 	b.readComputes()
@@ -141,36 +141,42 @@ func (b *book) readChildren() {
 // childrenOf are the units that a unit submitted, in the order of time.
 func (b *book) childrenOf(u uint32) []uint32 { return b.children[b.firstChild[u]:b.firstChild[u+1]] }
 
-// A unit submits others one by one if it submits at least leastAlone, of which all but 1 in mostBeside begin when those before have ended.
+// A unit submits others in rounds if it submits at least leastParts, and at least leastRounds times only when all before have ended. All but 1 in mostBeside must be such
+// parts, and be submitted when others have ended, for it to submit them one by one.
 const (
-	leastAlone = 5
-	mostBeside = 10
+	leastParts  = 5
+	leastRounds = 3
+	mostBeside  = 10
 )
 
-// readAlone finds the units that submit others one by one, each only when the one before it has ended, to workers that could run several. What submits units itself is not one
-// part of the work but all of a round.
-func (b *book) readAlone() {
-	b.alone = map[uint32]bool{}
+// readRounds finds the units that submit others one by one, or in rounds, to workers that could run several. What submits units itself is not one part of the work but
+// all of a round.
+func (b *book) readRounds() {
+	b.alone, b.rounds = map[uint32]bool{}, map[uint32]bool{}
 	for i := range b.g.Units {
-		if b.firstChild[i+1]-b.firstChild[i] < leastAlone {
+		if b.firstChild[i+1]-b.firstChild[i] < leastParts {
 			continue
 		}
-		n, beside, until, slack := 0, 0, units.Ns(0), units.Ns(0) // a future is completed a little before the unit that does it ends
+		n, others, rounds, until, slack := 0, 0, 0, units.Ns(0), units.Ns(0) // a future is completed a little before the unit that does it ends
 		for _, c := range b.childrenOf(uint32(i)) {
 			u := &b.g.Units[c]
 			if u.Timed || u.Executor == 0 || b.g.Executors[u.Executor].Workers == 1 || b.s.Start[c].At == graph.Never || u.Thread == b.g.Units[i].Thread || b.firstChild[c] < b.firstChild[c+1] {
-				beside++
+				others++
 				continue
 			}
-			if n++; b.submitted[c] < until-slack {
-				beside++
+			if n++; b.submitted[c] >= until-slack {
+				rounds++
 			}
 			if end := b.finish(c); end > until {
 				until, slack = end, (end-b.s.Start[c].At)/4
 			}
 		}
-		if n >= leastAlone && beside*mostBeside <= n {
+		switch {
+		case n < leastParts || others*mostBeside > n:
+		case (n-rounds+others)*mostBeside <= n:
 			b.alone[uint32(i)] = true
+		case rounds >= leastRounds:
+			b.rounds[uint32(i)] = true
 		}
 	}
 }

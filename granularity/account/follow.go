@@ -288,7 +288,7 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 		b.add(f)
 		return b.atNext(w.thread, g, t)
 	}
-	if x := &b.g.Units[unit]; x.Executor == g.Executor && x.Class != g.Class && b.submitter[unit] >= 0 && b.due[unit] > b.due[u] {
+	if x := &b.g.Units[unit]; x.Executor == g.Executor && x.Class != g.Class && !x.Timed && !g.Timed && b.submitter[unit] >= 0 && b.due[unit] > b.due[u] {
 		f.State = Overtaken
 	}
 	b.add(f)

@@ -324,9 +324,13 @@ func (s *Session) holders(f account.Frame) bool {
 
 // loops reports whether the units of a class may be loops on the workers of a pool: no worker needs to have run two.
 func (s *Session) loops(class uint32) bool {
-	w := s.work(class)
-	at := w.mostly()
-	return at != 0 && w.units <= s.count(at)
+	by := s.work(class).by
+	for at, units := range by {
+		if at == 0 || len(units) > s.count(at) {
+			return false
+		}
+	}
+	return len(by) > 0
 }
 
 // largest orders obstacles.

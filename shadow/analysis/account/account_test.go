@@ -97,10 +97,10 @@ func (p *program) empty(unit uint32) {
 	p.Add(unit, model.Step{Kind: model.Outside, Len: 90 * ms, Wait: p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue")})})
 }
 
-// rounds submits eight parts at a time to two workers and waits for all of them. last is how long the last one computes.
-func (p *program) rounds(last units.Ns) {
+// rounds submits eight parts n times to two workers and waits for all of them each time. last is how long the last one computes.
+func (p *program) rounds(n int, last units.Ns) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: 2})
-	for range 5 {
+	for range n {
 		var parts []uint32
 		for i := range 8 {
 			u := p.unit("Part", pool, fmt.Sprint("w", i%2))
@@ -113,6 +113,53 @@ func (p *program) rounds(last units.Ns) {
 		for _, u := range parts {
 			p.Do(p.main, model.Join, u)
 		}
+	}
+}
+
+// oneByOne submits ten parts that sleep, and waits for each before it submits the next. also adds to a part.
+func (p *program) oneByOne(workers int, also func(unit uint32)) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: workers})
+	for i := range 10 {
+		u := p.unit("Part", pool, fmt.Sprint("w", i%workers))
+		if p.sleep(u, 10*ms); also != nil {
+			also(u)
+		}
+		p.Do(p.main, model.Join, u)
+	}
+}
+
+// within submits a unit from another one.
+func (p *program) within(by uint32) uint32 {
+	u := p.Unit("Leaf", 0)
+	p.At(u).Thread = p.Threads.Number("leaf")
+	p.Do(by, model.Submit, u)
+	p.sleep(u, ms)
+	return u
+}
+
+// putAll puts elements into a queue that one unit empties, slowly.
+func (p *program) putAll(full bool) {
+	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.ArrayBlockingQueue"), Shared: true, Room: full})
+	writer := p.unit("Writer", 0, "writer")
+	for range 10 {
+		p.sleep(writer, 10*ms)
+		e := p.Resource(model.Event, "Event", 1)
+		p.Do(writer, model.Signal, e)
+		p.Add(p.main, model.Step{Kind: model.Await, On: e, Wait: wait})
+	}
+	p.Do(p.main, model.Join, writer)
+}
+
+// pollAll asks a queue into which nobody puts anything up to time limits, in so many units of two workers.
+func (p *program) pollAll(n int) {
+	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue"), Shared: true})
+	pool := p.Executor(model.Executor{Name: "pool", Workers: 2})
+	for i := range n {
+		u := p.unit("Poll", pool, fmt.Sprint("w", i%2))
+		for range 30 / n {
+			p.Add(u, model.Step{Kind: model.Outside, Cause: model.Limit, Len: 20 * ms, Wait: wait})
+		}
+		p.Do(p.main, model.Join, u)
 	}
 }
 
@@ -179,10 +226,22 @@ func TestObstacles(t *testing.T) {
 				p.jobs("Job", e, fmt.Sprint("w", i), 5, 5*ms)
 			}
 		}, "", ""},
-		{"the last part is the longest", func(p *program) { p.rounds(60 * ms) }, "uneven-parts", "main waits for the last and longest of several Part, which computes while CPUs are idle"},
+		{"the last part is the longest", func(p *program) { p.rounds(5, 60*ms) }, "in-rounds", "Predicted if all are submitted first"},
+		{"the last of two rounds is the longest", func(p *program) { p.rounds(2, 60*ms) }, "uneven-parts", "main waits for the last and longest of several Part, which computes while CPUs are idle"},
+		{"one by one", func(p *program) { p.oneByOne(2, nil) }, "one-by-one", "Predicted if all are submitted first: the run takes 50.0 ms (50 % less)"},
+		{"one by one, on one worker", func(p *program) { p.oneByOne(1, nil) }, "", ""},
+		{"one by one, and each is a round of its own", func(p *program) {
+			p.oneByOne(2, func(u uint32) {
+				p.Do(u, model.Join, p.within(u))
+			})
+		}, "", ""},
+		{"a full queue", func(p *program) { p.putAll(true) }, "full-queue", "main waits for room in the full ArrayBlockingQueue: Writer, which empties it, sleeps"},
+		{"a queue that is not full", func(p *program) { p.putAll(false) }, "", ""},
+		{"a queue into which nobody puts anything", func(p *program) { p.pollAll(30) }, "unanswered", "Poll waits for an element of a LinkedBlockingQueue until its time limit, and none comes"},
+		{"a loop that is given nothing", func(p *program) { p.pollAll(1) }, "", ""},
 		{"a period that is too short", func(p *program) { p.periods(10*ms, 30*ms) }, "overrun", "Tick takes longer than its period"},
 		{"a period that is long enough", func(p *program) { p.periods(40*ms, 30*ms) }, "", ""},
-		{"even parts", func(p *program) { p.rounds(5 * ms) }, "", ""},
+		{"even parts", func(p *program) { p.rounds(5, 5*ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},
 		{"many executors of which each is occupied", func(p *program) {
@@ -298,7 +357,7 @@ func TestObstacles(t *testing.T) {
 			continue
 		}
 		if c.want == "" {
-			if a.Bound.What == "" || !a.Bound.Known {
+			if a.Bound.What == "" {
 				t.Errorf("%s: nothing is said of what the time depends on: %+v", c.name, a.Bound)
 			}
 			continue

@@ -101,14 +101,17 @@ func (s *Session) pool(executor uint32) string {
 // mostlyIdle is the share of the time in which an executor has units for which the others of its family are idle if units are bound to it.
 const mostlyIdle = 0.5
 
+// muchMore is how many times as long as the others on average the executor of a family must run units to which most are bound.
+const muchMore = 2
+
 // uneven says that most units are bound to one executor of a family while the others are mostly idle; "": they are not.
 func (s *Session) uneven(executor uint32) (happened, remedy string) {
 	list := s.ofFamily(executor)
 	if len(list) < 2 {
 		return "", ""
 	}
-	busy := map[uint32]units.Ns{}
-	s.each(executor, func(e uint32, start, end units.Ns) { busy[e] += end - start })
+	busy, ran := map[uint32]units.Ns{}, map[uint32]int{}
+	s.each(executor, func(e uint32, start, end units.Ns) { busy[e], ran[e] = busy[e]+end-start, ran[e]+1 })
 	most := slices.MaxFunc(list, func(x, y uint32) int { return cmp.Compare(busy[x], busy[y]) })
 	from, to := s.LengthNs, units.Ns(0) // from when to when it has units
 	s.each(executor, func(e uint32, start, end units.Ns) {
@@ -116,14 +119,15 @@ func (s *Session) uneven(executor uint32) (happened, remedy string) {
 			from, to = min(from, start), max(to, end)
 		}
 	})
-	others, workers := units.Ns(0), s.workersOf(executor)-s.count(most)
+	others, few, workers := units.Ns(0), 0, s.workersOf(executor)-s.count(most)
 	s.each(executor, func(e uint32, start, end units.Ns) {
 		if e != most {
+			few++
 			others += max(0, min(to, end)-max(from, start))
 		}
 	})
 	idle := 1 - share(others, units.Ns(workers)*(to-from))
-	if workers <= 0 || idle < mostlyIdle {
+	if n := units.Ns(len(list) - 1); workers <= 0 || idle < mostlyIdle || n*busy[most] < muchMore*others || int(n)*ran[most] < muchMore*few {
 		return "", ""
 	}
 	return fmt.Sprintf("A unit is bound to one of these executors: while %s has units, the others are idle for %s of the time.", s.executor(most), units.FormatPercent(idle)),

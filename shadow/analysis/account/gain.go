@@ -3,7 +3,6 @@ package account
 import (
 	"errors"
 	"fmt"
-	"maps"
 
 	"stackagent/granularity/account"
 	"stackagent/granularity/graph"
@@ -181,12 +180,15 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		return replay.Change{}, "", errParts
 	case Collection:
 		return replay.Change{Pauses: map[uint32]bool{o.why.root.On: true}}, "without these pauses", nil
-	case OneByOne:
+	case OneByOne, InRounds:
 		all := map[uint32]bool{}
-		for u := range s.account.Alone {
-			all[u] = s.graph.Graph.Units[u].Class == o.why.worker
+		for _, list := range []map[uint32]bool{s.account.Alone, s.account.Rounds} {
+			for u := range list {
+				if s.graph.Graph.Units[u].Class == o.why.worker {
+					all[u] = true
+				}
+			}
 		}
-		maps.DeleteFunc(all, func(_ uint32, of bool) bool { return !of })
 		return replay.Change{Together: all}, "if all are submitted first", nil
 	case Order:
 		if s.graph.Graph.Executors[o.why.executor].Order == graph.FIFO { // by priority: a replay knows of none

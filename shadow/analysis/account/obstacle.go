@@ -26,6 +26,7 @@ const (
 	DoesNotSplit   Kind = "does-not-split"   // a parallel stream has most of its work in one part, and CPUs are idle
 	Uneven         Kind = "uneven-parts"     // a unit waits for the last and longest of several that it submitted, which computes while CPUs are idle
 	FullQueue      Kind = "full-queue"       // a unit waits for room in a queue, and what empties it does not keep up
+	InRounds       Kind = "in-rounds"        // a unit submits others in rounds, and waits for the last of each before it submits the next
 	OneByOne       Kind = "one-by-one"       // a unit submits others one by one, and waits for each before it submits the next
 	Order          Kind = "order"            // what was handed over later runs first
 	Overrun        Kind = "overrun"          // a periodic task takes longer than its period
@@ -38,7 +39,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -95,6 +96,7 @@ type weight struct {
 	wanted float64
 	places map[uint32]int        // draws by where the root sleeps or waits
 	roots  map[account.Frame]int // draws by the root
+	asked  map[account.Frame]int // of what is not known: draws by the last wait that leads there
 }
 
 // What an obstacle has at the minimum: of a class's response times, and of the recording in which a unit of it is in progress on average.
@@ -115,16 +117,17 @@ func (s *Session) findObstacles() {
 		if progress < leastProgress || c.Draws == 0 {
 			continue
 		}
-		sums := map[cause]weight{}
+		sums, skipped := map[cause]weight{}, 0
 		for k := range c.Chains {
 			x := &c.Chains[k]
 			if s.serves[c.Class] && isIdle(x.Frames[0].State) {
+				skipped += x.N
 				continue
 			}
 			why := s.causeOf(x)
 			w := sums[why]
 			if w.places == nil {
-				w.places, w.roots = map[uint32]int{}, map[account.Frame]int{}
+				w.places, w.roots, w.asked = map[uint32]int{}, map[account.Frame]int{}, map[account.Frame]int{}
 			}
 			w.n, w.wanted = w.n+x.N, w.wanted+x.Wanted*float64(x.N)
 			root := x.Frames[len(x.Frames)-1]
@@ -132,12 +135,20 @@ func (s *Session) findObstacles() {
 			if root.State == account.Sleep || root.State == account.IO {
 				w.places[root.On] += x.N
 			}
+			if why.kind == notKnown {
+				for _, f := range slices.Backward(x.Frames) {
+					if f.State == account.Handed || f.State == account.Lock || f.State == account.Inside {
+						w.asked[f] += x.N
+						break
+					}
+				}
+			}
 			sums[why] = w
 		}
 		for why, w := range sums {
 			s.addObstacle(found, c, why, &w, progress)
 		}
-		if s.Bound.What == "" {
+		if s.Bound.Class == "" && 2*skipped < c.Draws {
 			s.bound(i, sums)
 		}
 	}
@@ -205,6 +216,7 @@ func (s *Session) addServers() {
 		if !s.serves[c.Class] || c.Units != 1 || s.served(c.Class) < leastServed {
 			continue
 		}
+		s.addCallerRuns(c)
 		idle, asleep, joins, at := units.Ns(0), units.Ns(0), units.Ns(0), account.Part{}
 		for _, p := range c.Parts {
 			switch p.State {
@@ -228,8 +240,25 @@ func (s *Session) addServers() {
 	}
 }
 
+// addCallerRuns adds what a thread that hands units over runs itself for much of its time, as where the queue of their pool is full.
+func (s *Session) addCallerRuns(c *account.Class) {
+	for _, p := range c.Parts {
+		if p.State != account.Runs {
+			continue
+		}
+		at := s.work(p.On).mostly()
+		o := Obstacle{Kind: BlockedServer, Victim: s.graph.Classes[c.Class], Ns: p.Ns, Share: share(p.Ns, c.Response), why: reason{cause{kind: BlockedServer, executor: at, holder: p.On, root: p.Frame}, c.Class}}
+		o.Score = o.Share * min(1, share(c.Response, s.LengthNs))
+		if at != 0 && o.Share >= leastAsleep && o.Score >= leastShare {
+			o.Executor = s.executor(at)
+			s.describe(&o, o.why.cause)
+			s.Obstacles = append(s.Obstacles, o)
+		}
+	}
+}
+
 // served is how often the threads of a class waited for an element of a queue, a condition or an event of a selector, as far as that is recorded, or
-// ended the wait of another unit.
+// sent what another unit waited for.
 func (s *Session) served(class uint32) (n int) {
 	for i := range s.graph.Graph.Units {
 		if s.graph.Graph.Units[i].Class != class {
@@ -237,7 +266,7 @@ func (s *Session) served(class uint32) (n int) {
 		}
 		for _, x := range s.graph.StepsOf(i) {
 			w := &s.graph.Waits[x.Wait]
-			if x.Kind == graph.Signal || w.Kind == "notify" || w.Shared || x.Wait == 0 && x.Kind == graph.Outside && x.Cause == graph.IO {
+			if x.Kind == graph.Signal && s.account.Peers[class] || w.Kind == "notify" || w.Shared || x.Wait == 0 && x.Kind == graph.Outside && x.Cause == graph.IO {
 				n++
 			}
 		}
@@ -297,6 +326,7 @@ func (s *Session) dropWider() {
 	waits := map[uint32]bool{}     // classes that more workers would only make wait
 	occupiers := map[uint32]bool{} // classes that occupy a pool themselves
 	batches := map[uint32]bool{}   // classes that run others inside themselves
+	occupied := map[uint32]bool{}  // pools whose workers wait: who computes in them now and then gains by the same
 	for i := range s.Obstacles {
 		switch o := &s.Obstacles[i]; o.Kind {
 		case Held, HoldAndWait:
@@ -304,13 +334,14 @@ func (s *Session) dropWider() {
 		case Batched:
 			batches[o.why.worker] = true
 		case Occupied:
+			occupied[o.why.executor] = true
 			if o.why.worker == o.why.holder {
 				occupiers[o.why.worker] = true
 			}
 		}
 	}
 	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool {
-		return o.Kind == Uneven && batches[o.why.holder] || o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && waits[o.why.victim]
+		return o.Kind == Uneven && batches[o.why.holder] || o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && (waits[o.why.victim] || occupied[o.why.executor])
 	})
 }
 
@@ -475,6 +506,8 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		switch {
 		case f.State == account.Overtaken:
 			return cause{kind: Order, executor: s.family(f.On), holder: frames[k+1].Class}
+		case f.State == account.Last && s.inRounds(f.Class) && !(computes && full):
+			return cause{kind: InRounds, holder: f.On, worker: f.Class}
 		case f.State == account.Last && computes && !full && !s.graph.Bulk[s.graph.Classes[f.On]]:
 			return cause{kind: Uneven, holder: f.On}
 		case f.State == account.Alone && !(computes && full):
@@ -490,7 +523,7 @@ func (s *Session) causeOf(x *account.Chain) cause {
 			}
 			return s.queued(f, root, frames[k+1].Class, computes, full)
 		case f.State == account.Handed && s.account.Places[f.On].Room && !(computes && full):
-			return cause{kind: FullQueue, place: s.samePlace(f.On) + 1, holder: frames[k+1].Class}
+			return cause{kind: FullQueue, place: s.samePlace(f.On) + 1, holder: frames[k+1].Class, worker: f.Class}
 		case s.holders(f):
 			if computes && full {
 				return cause{kind: cpuBound, holder: root.Class}
@@ -511,6 +544,16 @@ func (s *Session) causeOf(x *account.Chain) cause {
 		return cause{kind: serial, holder: root.Class}
 	}
 	return cause{kind: own, holder: root.Class, root: root}
+}
+
+// inRounds reports whether units of a class submit others in rounds.
+func (s *Session) inRounds(class uint32) bool {
+	for u := range s.account.Rounds {
+		if s.graph.Graph.Units[u].Class == class {
+			return true
+		}
+	}
+	return false
 }
 
 // initialises is the class in whose initialiser a root is; "": none, or not known.
@@ -612,5 +655,9 @@ func (s *Session) bound(i int, sums map[cause]weight) {
 		return
 	}
 	w, name := sums[keys[0]], s.graph.Classes[c.Class]
-	s.Bound = Bound{name, s.boundText(name, w.rooted(keys[0]), w.wanted/float64(max(1, w.n))), float64(w.n) / float64(c.Draws), keys[0].kind != notKnown}
+	if keys[0].kind == notKnown {
+		s.Bound = Bound{name, s.unknown(&w), float64(w.n) / float64(c.Draws), false}
+		return
+	}
+	s.Bound = Bound{name, s.boundText(name, w.rooted(keys[0]), w.wanted/float64(max(1, w.n))), float64(w.n) / float64(c.Draws), true}
 }

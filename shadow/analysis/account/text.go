@@ -1,7 +1,11 @@
 package account
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"stackagent/granularity/account"
@@ -33,7 +37,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "Take at once all that a unit needs, or have one more of them than units that can hold one and wait for the next; more threads make it worse."
 	case Occupied:
 		pool := s.pool(why.executor)
-		in, does, too := s.graph.Classes[why.worker], s.state(why.root), ""
+		in, does, too := s.graph.Classes[why.worker], s.state(why.root)+s.howLong(why.root), ""
 		if in == o.Victim {
 			too = ", too"
 		}
@@ -50,7 +54,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			more, has = "a higher core size", has+" "+limit
 		}
 		o.Happened = has + " " + of
-		o.Remedy = fmt.Sprintf("Give this pool %s, or what waits a pool of its own.", more)
+		o.Remedy = fmt.Sprintf("Give this pool %s.", more)
+		if s.shared(why.executor) {
+			o.Remedy = fmt.Sprintf("Give this pool %s, or what waits a pool of its own.", more)
+		}
 		if s.isTimer(why.executor) {
 			o.Remedy = "Use a ScheduledThreadPoolExecutor with more threads: a Timer has one."
 		}
@@ -128,11 +135,16 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = fmt.Sprintf("The longest of %s computes for %s, one on average for %s. %s", text.PluralExact(int64(w.units), "unit", "units"), units.FormatNs(w.most), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
 		o.Remedy = "Cut the long ones into parts, or submit them first: what begins last has no other work beside it."
 	case FullQueue:
-		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
+		o.Title = fmt.Sprintf("%s waits for %s", s.graph.Classes[why.worker], s.place(why.place-1))
 		if o.Happened = of; why.root != (account.Frame{}) {
 			o.Title += fmt.Sprintf(": %s, which empties it, %s", holder, s.state(why.root))
 		}
 		o.Remedy = "Let what empties the queue take several elements at once (drainTo), do less for each, or be more threads. A longer queue only helps while elements come in bursts."
+	case InRounds:
+		w := s.work(why.holder)
+		o.Title = fmt.Sprintf("%s submits %s in rounds, and waits for the last of each round before it submits the next", s.graph.Classes[why.worker], holder)
+		o.Happened = fmt.Sprintf("The last one of a round, which takes at least twice as long as those beside it on average, keeps the other workers of %s idle. %s", s.executor(w.mostly()), of)
+		o.Remedy = "If a round does not need the results of the one before, submit all at once, or the next unit as each ends (CompletionService), not the next round when all have ended."
 	case OneByOne:
 		submitter, e := s.graph.Classes[why.worker], s.work(why.holder).mostly()
 		o.Title = fmt.Sprintf("%s submits one %s at a time, and waits for its end before it submits the next", submitter, holder)
@@ -148,6 +160,16 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = "A run begins only when the one before it has ended: each is later than the one before. " + of
 		o.Remedy = "A longer period or a shorter run; or let the periodic task only hand the work to a pool, if runs may overlap."
 	case BlockedServer:
+		if why.root.State == account.Runs {
+			o.Title = fmt.Sprintf("%s, which hands units over, runs %s itself for %s of its time", o.Victim, holder, units.FormatPercent(o.Share))
+			o.Happened = fmt.Sprintf("Most of these run on %s, which has %s. ", s.executor(why.executor), s.workers(why.executor))
+			if e := s.graph.Given[why.executor]; e != nil && e.Bound > 0 && e.Bound < math.MaxInt32 {
+				o.Happened += fmt.Sprintf("Its queue holds %s: what does not fit runs in the thread that hands it over, as by CallerRunsPolicy. ", units.FormatExact(int64(e.Bound)))
+			}
+			o.Happened += "What comes to this thread meanwhile waits."
+			o.Remedy = "Give that pool a longer queue or more workers, and refuse what still does not fit: who hands over for all should run nothing itself."
+			return
+		}
 		o.Title = fmt.Sprintf("%s handles on one thread what others give it, and %s there", o.Victim, s.state(why.root))
 		o.Remedy = "Run what waits on a pool: of a CompletableFuture, the stages after it by their Async forms with an executor (thenApplyAsync); of an event loop, what a handler waits for."
 	case Polling:
@@ -300,7 +322,7 @@ func (s *Session) workers(executor uint32) string {
 // Text says in a sentence what most of the time depends on.
 func (b *Bound) Text() string {
 	if !b.Known {
-		return fmt.Sprintf("It is not known what %s of the time of %s depends on.", units.FormatPercent(b.Share), b.Class)
+		return strings.TrimSuffix(fmt.Sprintf("It is not known what %s of the time of %s depends on: %s", units.FormatPercent(b.Share), b.Class, b.What), ": ") + "."
 	}
 	return fmt.Sprintf("%s of the time of %s depends on this: %s.", units.FormatPercent(b.Share), b.Class, b.What)
 }
@@ -310,11 +332,11 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
 	case cpuBound, Crowded:
-		return fmt.Sprintf("%s computes while %s %s in use", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"))
+		return fmt.Sprintf("%s computes while %s %s in use%s", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"), s.alsoComputes(why.holder))
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used", class, wanted, s.CPUs)
 	case own:
-		return fmt.Sprintf("%s %s", class, s.state(why.root))
+		return fmt.Sprintf("%s %s%s", class, s.state(why.root), s.howLong(why.root))
 	case sized:
 		return fmt.Sprintf("all %d workers of %s are in %s, which %s", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
 	case taking:
@@ -325,11 +347,9 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return fmt.Sprintf("units wait in %s although one of its workers has nothing to do: it is woken late, or they wait for another one", s.executor(why.executor))
 	case otherLoads:
 		return "other programs, or threads of the JVM, have the CPUs"
-	case notKnown:
-		return "what is waited for is not known"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, FullQueue, OneByOne, Order, Overrun, Held, HoldAndWait, Unanswered: // no change of it gains anything
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, Held, HoldAndWait, Unanswered: // no change of it gains anything
 		o := Obstacle{Victim: victim}
 		s.describe(&o, why)
 		return o.Title
@@ -339,6 +359,92 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return "the collector stops the program"
 	}
 	return ""
+}
+
+// unknown is the wait that most of what is not known begins with; "": there is none.
+func (s *Session) unknown(w *weight) string {
+	most := account.Frame{}
+	for _, f := range slices.SortedFunc(maps.Keys(w.asked), compareFrames) {
+		if w.asked[f] > w.asked[most] {
+			most = f
+		}
+	}
+	if 2*w.asked[most] < w.n {
+		return ""
+	}
+	return s.graph.Classes[most.Class] + " " + s.state(most)
+}
+
+func compareFrames(x, y account.Frame) int {
+	return cmp.Or(cmp.Compare(x.State, y.State), cmp.Compare(x.Class, y.Class), cmp.Compare(x.On, y.On))
+}
+
+// shared reports whether an executor runs units of several classes.
+func (s *Session) shared(executor uint32) bool {
+	s.readWork()
+	n := 0
+	for _, w := range s.works {
+		if len(w.by[executor]) > 0 {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// muchCPU is the share of what all units compute from which a class is named that computes beside another one.
+const muchCPU = 0.25
+
+// alsoComputes names the class that computes most beside one; "": none computes much.
+func (s *Session) alsoComputes(class uint32) string {
+	s.readWork()
+	all, most, other := units.Ns(0), units.Ns(0), uint32(0)
+	for c, w := range s.works {
+		if all += w.cpuNs; c != class && (w.cpuNs > most || w.cpuNs == most && c < other) {
+			most, other = w.cpuNs, c
+		}
+	}
+	if part := share(most, all); part >= muchCPU {
+		return fmt.Sprintf("; %s has %s of the CPU time of all units", s.graph.Classes[other], units.FormatPercent(part))
+	}
+	return ""
+}
+
+// How often a class must wait for input at a place for its length to be said, and how long waits are where the other side delays its acknowledgement.
+const (
+	leastWaits = 20
+	leastDelay = 38 * units.Ns(1e6)
+	mostDelay  = 50 * units.Ns(1e6)
+	mostAlike  = 0.8
+)
+
+// howLong says how many waits for input or output there were at a place, and how long they took; "": few, or others.
+func (s *Session) howLong(f account.Frame) string {
+	if f.State != account.IO || int(f.On) >= len(s.account.Places) {
+		return ""
+	}
+	n, delayed, sum, at := 0, 0, units.Ns(0), s.account.Places[f.On]
+	g := s.graph.Graph
+	for i := range g.Units {
+		before := s.graph.Recorded.Start[i].At
+		for k, x := range s.graph.StepsOf(i) {
+			end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
+			if w := &s.graph.Waits[x.Wait]; x.Wait != 0 && w.Kind == at.Kind && w.Site == at.Site && w.Class == at.Class {
+				n, sum = n+1, sum+end-before
+				if end-before >= leastDelay && end-before <= mostDelay {
+					delayed++
+				}
+			}
+			before = end
+		}
+	}
+	if n < leastWaits {
+		return ""
+	}
+	said := fmt.Sprintf(" %s times, %s on average", units.FormatExact(int64(n)), units.FormatNs(sum/units.Ns(n)))
+	if float64(delayed) >= mostAlike*float64(n) {
+		said += ": nearly all take 40 ms or a little more, as where small writes wait for an acknowledgement that the other side delays (setTcpNoDelay(true), or one write instead of two, ends that)"
+	}
+	return said
 }
 
 // takingText says how the workers of a pool go from one unit to the next.

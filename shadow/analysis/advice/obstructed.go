@@ -58,7 +58,7 @@ func (e *Obstructed) PoolLabel() string { return e.Executor }
 type Bound struct{ account.Bound }
 
 func bound(s *search) *Finding {
-	if s.account == nil || s.account.Bound.What == "" {
+	if s.account == nil || s.account.Bound.Class == "" {
 		return nil
 	}
 	return &Finding{Class: s.account.Bound.Class, Evidence: &Bound{s.account.Bound}}

@@ -213,6 +213,9 @@ func (a *assembly) addPools() {
 		if u.executor == 0 || u.body || u.inline {
 			continue
 		}
+		if a.byCaller(u) {
+			continue
+		}
 		if a.ran[u.executor] == nil {
 			a.ran[u.executor] = map[uint32]int{}
 		}
@@ -236,6 +239,13 @@ func (a *assembly) addPools() {
 	}
 }
 
+// byCaller reports whether the thread that handed a unit to an executor ran it itself, as by CallerRunsPolicy. Who waits for a task of a fork/join pool is one of its
+// workers meanwhile, and a timer submits the next period of what it runs.
+func (a *assembly) byCaller(u *unitOf) bool {
+	t := a.rec.threads[u.thread]
+	return u.thread == u.submitter && !u.again && !u.timed() && !a.rec.executors[u.executor].forkJoin && t != nil && t.executor != u.executor
+}
+
 // Carriers is the name of the executor of virtual threads.
 const Carriers = "carriers"
 
@@ -257,7 +267,7 @@ func (a *assembly) executorOf(u *unitOf) uint32 {
 	switch {
 	case u.virtual && (u.body || u.executor == 0 || a.pools[u.executor] == 0):
 		return a.carriers
-	case u.body:
+	case u.body || a.byCaller(u):
 		return 0
 	}
 	return a.pools[u.executor]

@@ -114,7 +114,7 @@ func (r *reader) thread(id uint32) *threadOf {
 	if of == nil || of.Kind != session.KindApplication && of.Kind != session.KindMain {
 		return nil
 	}
-	t := &threadOf{id: id, name: of.Label(), worker: r.index.ExecutorOf(id) != 0 || of.Class == session.TimerThread || of.Role() != "" && !of.Virtual, virtual: of.Virtual}
+	t := &threadOf{id: id, name: of.Label(), executor: r.index.ExecutorOf(id), worker: r.index.ExecutorOf(id) != 0 || of.Class == session.TimerThread || of.Role() != "" && !of.Virtual, virtual: of.Virtual}
 	r.rec.threads[id] = t
 	return t
 }

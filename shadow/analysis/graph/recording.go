@@ -125,8 +125,9 @@ type threadOf struct {
 	id        uint32
 	name      string
 	worker    bool
-	alive     bool // it did not end before the program did, which does not wait for it
-	collector bool // it collects garbage while the program runs
+	executor  uint32 // in the session, of which it is a worker; 0: none
+	alive     bool   // it did not end before the program did, which does not wait for it
+	collector bool   // it collects garbage while the program runs
 	virtual   bool
 	start     started
 	pieces    []piece         // in order; none: no scheduling record of it

@@ -79,7 +79,7 @@ func lookAt(dir string, from uint64) (*look, error) {
 	for i := range x.findings {
 		x.findings[i].Evidence = nil
 	}
-	if a.Bound.What != "" {
+	if a.Bound.Class != "" {
 		x.bound = a.Bound.Text()
 	}
 	return x, nil
