@@ -198,7 +198,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	}
 	step := g.First + uint32(b.stepAt(u, t))
 	f, x, by := b.stateOf(u, step), &b.g.Steps[step], b.s.End[step].By
-	if g.Left != 0 && by == 0 && (f.State == Handed || f.State == NotKnown) {
+	if g.Left != 0 && by == 0 && (f.State == Handed || f.State == NotKnown) && (x.Cause == graph.Limit || x.Cause == graph.Poll || step == g.First+g.N-1) {
 		return b.atLeft(g, t)
 	}
 	switch f.State {

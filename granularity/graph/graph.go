@@ -105,7 +105,7 @@ type Unit struct {
 	Class    uint32 // index in Classes
 	Thread   uint32 // index in Threads, where it was recorded; 0: none
 	Executor uint32 // index in Executors
-	// Left is 1 + the executor in whose queue a unit stays that this one submitted and that never began; 0: none.
+	// Left is 1 + the executor in whose queue a unit stayed that this one submitted and that never began, as one that is cancelled after a time limit; 0: none.
 	Left     uint32
 	First, N uint32 // its steps are Steps[First : First+N]
 	// Delay is how long after its submission it is due; of a unit that nobody submits,

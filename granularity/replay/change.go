@@ -53,8 +53,11 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 			s.Len = units.Ns(math.Round(math.Min(float64(s.Len)/f, 1e18)))
 		}
 	}
-	for u := range c.Together {
-		joinsLast(g, &out.Units[u], out.Steps[out.Units[u].First:][:out.Units[u].N])
+	if len(c.Together) > 0 {
+		by := signallers(g)
+		for u := range c.Together {
+			joinsLast(g, by, &out.Units[u], out.Steps[out.Units[u].First:][:out.Units[u].N])
+		}
 	}
 	for i := range out.Resources {
 		c.resource(&out.Resources[i])
@@ -77,8 +80,21 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 	return split(&out, c.Split)
 }
 
+// signallers are the units that raise events.
+func signallers(g *graph.Graph) map[uint32]uint32 {
+	by := map[uint32]uint32{}
+	for i := range g.Units {
+		for _, s := range g.StepsOf(i) {
+			if s.Kind == graph.Signal {
+				by[s.On] = uint32(i)
+			}
+		}
+	}
+	return by
+}
+
 // joinsLast moves the waits for units that a unit submitted behind the last of its submissions.
-func joinsLast(g *graph.Graph, u *graph.Unit, steps []graph.Step) {
+func joinsLast(g *graph.Graph, by map[uint32]uint32, u *graph.Unit, steps []graph.Step) {
 	submitted, last := map[uint32]bool{}, -1
 	for k, s := range steps {
 		if s.Kind == graph.Submit {
@@ -86,7 +102,18 @@ func joinsLast(g *graph.Graph, u *graph.Unit, steps []graph.Step) {
 		}
 	}
 	waits := func(s *graph.Step) bool {
-		return s.Kind == graph.Join && submitted[s.On] && g.Units[s.On].Thread != u.Thread
+		on := s.On
+		switch s.Kind {
+		case graph.Await:
+			unit, known := by[s.On]
+			if on = unit; !known {
+				return false
+			}
+		case graph.Join:
+		default:
+			return false
+		}
+		return submitted[on] && g.Units[on].Thread != u.Thread
 	}
 	var joins []graph.Step
 	n := 0

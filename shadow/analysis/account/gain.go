@@ -31,7 +31,7 @@ var (
 	errPart    = errors.New("this was found in a part of the session, and a replay is of a whole run")
 	errParts   = errors.New("into how many parts the work would be cut is not known")
 	errMany    = errors.New("only the largest obstacles are replayed")
-	errLeft    = errors.New("tasks were left when the run ended, so it may get more done instead of ending earlier")
+	errLeft    = errors.New("what they wait for never began, and how long it would take is not known")
 	errGaveUp  = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
 	errOthers  = errors.New("which of them each unit would go to is not known")
 	errNobody  = errors.New("when it would have been ended is not known")

@@ -124,19 +124,19 @@ func (s *Session) findObstacles() {
 				skipped += x.N
 				continue
 			}
-			why := s.causeOf(x)
+			why, frames := s.causeOf(x)
 			w := sums[why]
 			if w.places == nil {
 				w.places, w.roots, w.asked = map[uint32]int{}, map[account.Frame]int{}, map[account.Frame]int{}
 			}
 			w.n, w.wanted = w.n+x.N, w.wanted+x.Wanted*float64(x.N)
-			root := x.Frames[len(x.Frames)-1]
+			root := frames[len(frames)-1]
 			w.roots[plain(root)] += x.N
 			if root.State == account.Sleep || root.State == account.IO {
 				w.places[root.On] += x.N
 			}
 			if why.kind == notKnown {
-				for _, f := range slices.Backward(x.Frames) {
+				for _, f := range slices.Backward(frames) {
 					if f.State == account.Handed || f.State == account.Lock || f.State == account.Inside {
 						w.asked[f] += x.N
 						break
@@ -189,7 +189,7 @@ func (s *Session) addInflations() {
 	}
 }
 
-// A thread that serves others is blocked if it hardly waits for the end of units, has waited for something to do, or continued others, at least leastServed times,
+// A thread that serves others is blocked if it hardly waits for the end of units, has waited for something to do at least leastServed times, or has sent what others wait for,
 // waits for something to do for at most mostIdle of its time, and sleeps for leastAsleep of it.
 const (
 	mostJoins   = 0.01
@@ -213,7 +213,7 @@ func (s *Session) dropSpinning() {
 func (s *Session) addServers() {
 	for i := range s.account.Classes {
 		c := &s.account.Classes[i]
-		if !s.serves[c.Class] || c.Units != 1 || s.served(c.Class) < leastServed {
+		if c.Units != 1 || !(s.serves[c.Class] && s.served(c.Class) >= leastServed) && !(s.bodies[c.Class] && s.keepsReceivers(c.Class)) {
 			continue
 		}
 		s.addCallerRuns(c)
@@ -240,6 +240,25 @@ func (s *Session) addServers() {
 	}
 }
 
+// keepsReceivers reports whether a class of which no thread serves others depends on what one does that sends what it waits for as input.
+func (s *Session) keepsReceivers(server uint32) bool {
+	for i := range s.account.Classes {
+		c, n := &s.account.Classes[i], 0
+		if !s.account.Peers[server] || s.serves[c.Class] {
+			continue
+		}
+		for k := range c.Chains {
+			if frames := c.Chains[k].Frames; frames[len(frames)-1].Class == server {
+				n += c.Chains[k].N
+			}
+		}
+		if float64(n) >= leastShare*float64(c.Draws) {
+			return true
+		}
+	}
+	return false
+}
+
 // addCallerRuns adds what a thread that hands units over runs itself for much of its time, as where the queue of their pool is full.
 func (s *Session) addCallerRuns(c *account.Class) {
 	for _, p := range c.Parts {
@@ -257,8 +276,7 @@ func (s *Session) addCallerRuns(c *account.Class) {
 	}
 }
 
-// served is how often the threads of a class waited for an element of a queue, a condition or an event of a selector, as far as that is recorded, or
-// sent what another unit waited for.
+// served is how often the threads of a class waited for an element of a queue, a condition or an event of a selector, as far as that is recorded.
 func (s *Session) served(class uint32) (n int) {
 	for i := range s.graph.Graph.Units {
 		if s.graph.Graph.Units[i].Class != class {
@@ -266,7 +284,7 @@ func (s *Session) served(class uint32) (n int) {
 		}
 		for _, x := range s.graph.StepsOf(i) {
 			w := &s.graph.Waits[x.Wait]
-			if x.Kind == graph.Signal && s.account.Peers[class] || w.Kind == "notify" || w.Shared || x.Wait == 0 && x.Kind == graph.Outside && x.Cause == graph.IO {
+			if w.Kind == "notify" || w.Shared || x.Wait == 0 && x.Kind == graph.Outside && x.Cause == graph.IO {
 				n++
 			}
 		}
@@ -465,12 +483,23 @@ func most(draws map[uint32]int) (key uint32) {
 	return key
 }
 
-// causeOf is the cause of a chain: the last link that leads to another unit for what it has, and what that one does.
-func (s *Session) causeOf(x *account.Chain) cause {
-	frames := x.Frames
+// causeOf is the cause of a chain, and the frames that it is about: those up to a wait for input, unless that alone is what there is to say. Then they are also those
+// of who sends it.
+func (s *Session) causeOf(x *account.Chain) (cause, []account.Frame) {
+	input := slices.IndexFunc(x.Frames, func(f account.Frame) bool { return f.State == account.IO })
+	if input >= 0 && input < len(x.Frames)-1 {
+		if why := s.causeOfFrames(x.Frames[:input+1], x.Wanted); why.kind != own {
+			return why, x.Frames[:input+1]
+		}
+	}
+	return s.causeOfFrames(x.Frames, x.Wanted), x.Frames
+}
+
+// causeOfFrames is the cause of a chain: the last link that leads to another unit for what it has, and what that one does.
+func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 	last := len(frames) - 1
 	root := frames[last]
-	full := s.CPUs > 0 && x.Wanted >= fullCPUs*float64(s.CPUs)
+	full := s.CPUs > 0 && wanted >= fullCPUs*float64(s.CPUs)
 	switch root.State {
 	case account.Cycle:
 		return s.cycle(frames)

@@ -28,7 +28,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits for itself", pool)
 		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.count(why.executor), "is", "are"), of)
 		if why.left {
-			o.Happened += " What they wait for had not begun at the end: if all workers wait like this, it is a deadlock."
+			o.Happened += " What they wait for never began, until its time limit or the end: if all workers wait like this without one, it is a deadlock."
 		}
 		o.Remedy = "Run the parts in the caller, or give them a pool of their own; more workers only move the load at which it stands still."
 	case HoldAndWait:
@@ -404,7 +404,7 @@ func (s *Session) alsoComputes(class uint32) string {
 		}
 	}
 	if part := share(most, all); part >= muchCPU {
-		return fmt.Sprintf("; %s has %s of the CPU time of all units", s.graph.Classes[other], units.FormatPercent(part))
+		return fmt.Sprintf("; %s has %s of the CPU time", s.graph.Classes[other], units.FormatPercent(part))
 	}
 	return ""
 }

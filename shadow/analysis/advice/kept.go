@@ -11,12 +11,14 @@ type Kept struct {
 	Class    string `json:"class"`
 	Executor string `json:"executor"`
 	Tasks    int64  `json:"tasks"`
+	AtLeast  bool   `json:"at_least,omitempty"` // some submissions were summarised, and may be of more
 	Subclass bool   `json:"subclass,omitempty"` // the executor is one of the program's own classes
 }
 
 func keptCancelled(s *search) (list []Finding) {
 	for i := range s.Kept {
-		if k := s.Kept[i]; k.Tasks >= max(1, s.t.KeptTasks) && len(list) < maxNamed {
+		k := s.Kept[i]
+		if k.AtLeast = s.Submissions != nil && s.Submissions.Summarised > 0; k.Tasks >= max(1, s.t.KeptTasks) && len(list) < maxNamed {
 			list = append(list, Finding{Class: k.Class, Evidence: &k})
 		}
 	}
@@ -24,7 +26,11 @@ func keptCancelled(s *search) (list []Finding) {
 }
 
 func (e *Kept) title(*Finding) string {
-	return fmt.Sprintf("%s keeps %s cancelled tasks of %s", e.Executor, units.FormatExact(e.Tasks), e.Class)
+	least := ""
+	if e.AtLeast {
+		least = "at least "
+	}
+	return fmt.Sprintf("%s keeps %s%s cancelled tasks of %s", e.Executor, least, units.FormatExact(e.Tasks), e.Class)
 }
 
 func (e *Kept) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }

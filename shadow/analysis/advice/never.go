@@ -46,7 +46,9 @@ func neverRun(s *search) *Finding {
 		x.Never, x.Created, x.OfProgram, x.Fates = never, created, true, granularity.FatesOf(own)
 	} else {
 		x.Never, x.Created = s.NeverExecuted-x.Stages, s.Created-(allCreated-tasksCreated)
-		x.PlainCalls = slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return !r.JDK && isForkJoin(r) && r.NeverExecuted > 0 })
+		x.PlainCalls = slices.ContainsFunc(rows, func(r granularity.Hotspot) bool {
+			return !r.JDK && isForkJoin(r) && r.NeverExecuted > 0 && (r.Fates == nil || r.Fates.NeverSubmitted > 0)
+		})
 	}
 	if err := granularity.SortHotspots(rows, granularity.ByNever); err == nil && len(rows) > 0 && rows[0].NeverExecuted > 0 {
 		x.Class, x.OfClass = rows[0].Class, rows[0].NeverExecuted

@@ -51,7 +51,7 @@ func (e *Spinning) title(*Finding) string {
 func (e *Spinning) sentence(f *Finding) string { return e.title(f) + ". " + e.happened() }
 
 func (e *Spinning) happened() string {
-	return fmt.Sprintf("That took about %s of CPU time, %s of a CPU during the session, by %s: a loop there asks whether something is there, and asks again at once.",
+	return fmt.Sprintf("That took %s of CPU time or more, %s of a CPU during the session, by %s: a loop there asks whether something is there, and asks again at once.",
 		units.FormatNs(e.CPU), units.FormatPercent(e.Share), text.PluralExact(e.Samples, "sample", "samples"))
 }
 

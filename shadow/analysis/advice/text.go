@@ -324,10 +324,10 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 	if e.Waited != nil && *e.Waited > 0 {
 		s += fmt.Sprintf(" For %s of the %s its threads only waited for a processor.", units.FormatNs(*e.Waited), units.FormatNs(e.Stopped))
 	}
-	if e.Beside != nil && *e.Beside > 0 {
+	if e.Beside != nil && *e.Beside > e.Stopped/100 {
 		s += fmt.Sprintf(" Beside the program it used processors for which threads of the program waited, which cost %s more.", units.FormatNs(*e.Beside))
 	}
-	if e.Stalled != nil && *e.Stalled > 0 {
+	if e.Stalled != nil && *e.Stalled > e.Stopped/100 {
 		s += fmt.Sprintf(" Outside of the pauses a thread of the program waited for the collector for %s of the time.", units.FormatNs(*e.Stalled))
 	}
 	if e.Asked > 0 {

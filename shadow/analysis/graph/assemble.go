@@ -239,11 +239,10 @@ func (a *assembly) addPools() {
 	}
 }
 
-// byCaller reports whether the thread that handed a unit to an executor ran it itself, as by CallerRunsPolicy. Who waits for a task of a fork/join pool is one of its
-// workers meanwhile, and a timer submits the next period of what it runs.
+// byCaller reports whether the thread that handed a unit to a ThreadPoolExecutor ran it itself, as by CallerRunsPolicy. Other executors may have no threads of their own.
 func (a *assembly) byCaller(u *unitOf) bool {
-	t := a.rec.threads[u.thread]
-	return u.thread == u.submitter && !u.again && !u.timed() && !a.rec.executors[u.executor].forkJoin && t != nil && t.executor != u.executor
+	t, e := a.rec.threads[u.thread], a.rec.executors[u.executor]
+	return u.thread == u.submitter && !u.again && !u.timed() && e.given != nil && e.given.Queue != "" && t != nil && t.executor != u.executor
 }
 
 // Carriers is the name of the executor of virtual threads.
@@ -292,11 +291,8 @@ func (a *assembly) addUnits(order []uint32) {
 			u.at = a.b.Put(graph.Unit{ID: u.id, Class: a.class(u.class), Executor: a.executorOf(u), Thread: thread, Beside: u.beside}) + 1
 			g := a.b.At(u.at - 1)
 			a.of = append(a.of, i)
-			if left := a.rec.left[u.thread]; u.end == a.rec.To && left.at >= u.start {
-				g.Left = a.pools[left.executor]
-				if g.Left != 0 {
-					g.Left++
-				}
+			if left := a.leftIn(u); left != 0 {
+				g.Left = left + 1
 			}
 			if by := a.rec.threads[u.submitter]; by != nil && u.submitted >= a.rec.From {
 				kind := submits
@@ -307,6 +303,16 @@ func (a *assembly) addUnits(order []uint32) {
 			}
 		}
 	}
+}
+
+// leftIn is the executor in whose queue the last task stayed that a unit submitted and that never began; 0: none.
+func (a *assembly) leftIn(u *unitOf) uint32 {
+	list := a.rec.left[u.thread]
+	n, _ := slices.BinarySearchFunc(list, u.end, func(l leftTask, at units.MonoNs) int { return cmp.Compare(l.at, at+1) })
+	if n == 0 || list[n-1].at < u.start {
+		return 0
+	}
+	return a.pools[list[n-1].executor]
 }
 
 // countSubmissions makes room for those of each thread.

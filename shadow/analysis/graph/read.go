@@ -63,7 +63,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 		return nil, err
 	}
 	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
-		left: map[uint32]leftTask{},
+		left: map[uint32][]leftTask{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -231,8 +231,8 @@ func (r *reader) readSubmissions() error {
 			}
 			at := c.AtNs[i]
 			of := r.byTask.units(task)
-			if len(of) == 0 && c.Executor[i] != 0 && c.OuterTaskID[i] != 0 {
-				r.rec.left[c.Thread[i]] = leftTask{at, c.Executor[i]}
+			if len(of) == 0 && c.Executor[i] != 0 && c.OuterTaskID[i] != 0 && !r.delays(c.Executor[i]) {
+				r.rec.left[c.Thread[i]] = append(r.rec.left[c.Thread[i]], leftTask{at, c.Executor[i]})
 			}
 			if thread := r.threads[task]; thread != 0 {
 				r.starts[thread] = started{at: at, by: c.Thread[i], site: r.site(c.Site[i])}
@@ -254,9 +254,15 @@ func (r *reader) readSubmissions() error {
 	})
 }
 
+// delays reports whether an executor runs what it is given at a later time: most timeouts are cancelled before.
+func (r *reader) delays(executor uint32) bool {
+	e := r.s.ExecutorByID(executor)
+	return e != nil && (e.Class == "java.util.Timer" || strings.HasSuffix(e.Queue, "$DelayedWorkQueue"))
+}
+
 func (r *reader) submitted(u *unitOf, at units.MonoNs, thread, executor, site uint32) {
 	u.submitter = thread
-	if u.submitted == 0 || at < u.submitted {
+	if u.submitted == 0 { // else the agent says of which submission it is: others were refused
 		u.submitted = at
 	}
 	if executor != 0 {

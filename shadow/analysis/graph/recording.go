@@ -101,10 +101,10 @@ type recording struct {
 	threads   map[uint32]*threadOf
 	units     []unitOf
 	executors map[uint32]executorOf
-	left      map[uint32]leftTask // by thread: the latest task that it submitted inside another one and that never began
-	beside    []*threadOf         // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
-	pauses    []session.Pause     // of the collector, in order; none overlap
-	carriers  int                 // of virtual threads
+	left      map[uint32][]leftTask // by thread: the tasks that it submitted inside another one, to run at once, and that never began
+	beside    []*threadOf           // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
+	pauses    []session.Pause       // of the collector, in order; none overlap
+	carriers  int                   // of virtual threads
 	pins      pins
 }
 

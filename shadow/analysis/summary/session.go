@@ -239,9 +239,9 @@ func (a *analysis) allocated(sum *Summary) (*advice.Allocated, error) {
 	return out, nil
 }
 
-// kept lists the cancelled tasks that executors keep, if enough were cancelled to look for them.
+// kept lists the cancelled tasks that executors keep, unless it is known that fewer were cancelled.
 func (a *analysis) kept(sum *Summary, x *callsite.Index) ([]advice.Kept, error) {
-	if f := sum.Tasks.Fates; f == nil || f.Cancelled < a.thresholds().KeptTasks {
+	if f := sum.Tasks.Fates; f != nil && f.Cancelled < a.thresholds().KeptTasks || sum.Tasks.NeverExecuted < a.thresholds().KeptTasks {
 		return nil, nil
 	}
 	of, err := a.s.KeptCancelled()
