@@ -198,7 +198,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	}
 	step := g.First + uint32(b.stepAt(u, t))
 	f, x, by := b.stateOf(u, step), &b.g.Steps[step], b.s.End[step].By
-	if g.Left != 0 && by == 0 && (f.State == Handed || f.State == NotKnown) && (x.Cause == graph.Limit || x.Cause == graph.Poll || step == g.First+g.N-1) {
+	if g.Left != 0 && by == 0 && (f.State == Handed || f.State == NotKnown) && (step == g.First+g.N-1 || (x.Cause == graph.Limit || x.Cause == graph.Poll) && b.allBusy(g.Left-1, t)) {
 		return b.atLeft(g, t)
 	}
 	switch f.State {
@@ -335,6 +335,17 @@ func (b *book) atLeft(g *graph.Unit, t units.Ns) int64 {
 		}
 	}
 	return b.root(Idle, g.Class, g.Left-1)
+}
+
+// allBusy reports whether no worker of an executor is known to have nothing to do at a moment: what never begins may have been refused, or thrown away.
+func (b *book) allBusy(executor uint32, t units.Ns) bool {
+	all := b.workers[executor]
+	for i := range all[:min(len(all), maxLooked)] {
+		if w := &all[i]; w.from <= t && t < w.to && b.unitAt(w.thread, t) < 0 {
+			return false
+		}
+	}
+	return len(all) > 0
 }
 
 // maxLooked bounds how many units, threads or workers are looked at for one moment.

@@ -3,9 +3,13 @@ package account
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"stackagent/granularity/account"
 	"stackagent/granularity/graph"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/wait"
 )
@@ -141,5 +145,77 @@ func (s *Session) each(executor uint32, f func(executor uint32, start, end units
 		if start, e := s.graph.Recorded.Start[i].At, g.Units[i].Executor; e != 0 && start != graph.Never && s.family(e) == first {
 			f(e, start, g.Finish(s.graph.Recorded, i))
 		}
+	}
+}
+
+// addBusyThreads adds the threads that others depend on while those like them, by their names, have little to do: what they do is handed to each by itself.
+func (s *Session) addBusyThreads() {
+	groups := map[string][]*account.Class{}
+	for i := range s.account.Classes {
+		c := &s.account.Classes[i]
+		if name := likeThreads(s.graph.Classes[c.Class]); s.bodies[c.Class] && c.Units == 1 && name != "" {
+			groups[name] = append(groups[name], c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		list, busy, others := groups[name], map[uint32]units.Ns{}, units.Ns(0)
+		for _, c := range list {
+			for _, p := range c.Parts {
+				if p.State != account.NotKnown && !(p.State == account.Handed && s.forWork(p.On)) {
+					busy[c.Class] += p.Ns
+				}
+			}
+		}
+		most := slices.MaxFunc(list, func(x, y *account.Class) int { return cmp.Compare(busy[x.Class], busy[y.Class]) })
+		for _, c := range list {
+			if c != most {
+				others += busy[c.Class]
+			}
+		}
+		n := len(list) - 1
+		if idle := 1 - share(others, units.Ns(n)*busy[most.Class]); n > 0 && idle >= mostlyIdle {
+			s.addBusyThread(most, n, idle)
+		}
+	}
+}
+
+// likeThreads is what the names of like threads begin with; "": they have no names of their own.
+func likeThreads(thread string) string {
+	name, _, _ := strings.Cut(thread, "#")
+	like := strings.TrimRight(name, "0123456789")
+	if like == name || like == "" || like == "Thread-" {
+		return ""
+	}
+	return like
+}
+
+// addBusyThread adds a thread if another class depends on it; n threads like it are idle for a share of its time.
+func (s *Session) addBusyThread(thread *account.Class, n int, idle float64) {
+	for i := range s.account.Classes {
+		c, draws, root := &s.account.Classes[i], 0, account.Frame{}
+		if c.Class == thread.Class || s.serves[c.Class] {
+			continue
+		}
+		for k := range c.Chains {
+			x := &c.Chains[k]
+			f := x.Frames[len(x.Frames)-1]
+			if full := s.CPUs > 0 && x.Wanted >= fullCPUs*float64(s.CPUs); f.Class != thread.Class || len(x.Frames) < 2 || full && f.State == account.Compute {
+				continue
+			}
+			if draws += x.N; root == (account.Frame{}) {
+				root = f
+			}
+		}
+		o := Obstacle{Kind: OneOfMany, Victim: s.graph.Classes[c.Class], Share: float64(draws) / float64(max(1, c.Draws)), why: reason{cause{kind: OneOfMany, holder: thread.Class, root: root}, c.Class}}
+		o.Ns = units.Ns(o.Share * float64(c.Response))
+		if o.Score = o.Share * min(1, share(c.Response, s.LengthNs)); o.Score < leastShare {
+			continue
+		}
+		name := s.graph.Classes[thread.Class]
+		o.Title = fmt.Sprintf("%s depends on %s, which %s, while %s like it %s nothing to do for %s of that time", o.Victim, name, s.state(root), text.PluralExact(int64(n), "thread", "threads"), verb(n, "has", "have"), units.FormatPercent(idle))
+		o.Happened = "What there is to do is handed to each of them by itself. " + s.depend(&o)
+		o.Remedy = "Hand it out more evenly, as by another key, or through one queue from which all of them take, if it need not stay in order or apart."
+		s.Obstacles = append(s.Obstacles, o)
+		return
 	}
 }

@@ -28,6 +28,7 @@ var (
 	errInside  = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
 	errHanded  = errors.New("how long each unit keeps what others wait for is not recorded")
 	errEmptied = errors.New("how fast the queue could be emptied is not known")
+	errAfter   = errors.New("a replay ends with the last task")
 	errPart    = errors.New("this was found in a part of the session, and a replay is of a whole run")
 	errParts   = errors.New("into how many parts the work would be cut is not known")
 	errMany    = errors.New("only the largest obstacles are replayed")
@@ -142,7 +143,7 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	case FewWorkers:
 		return pool(s.CPUs)
 	case OneOfMany:
-		return replay.Change{}, "", errOthers
+		return replay.Change{}, "", errOthers // of threads that are alike, too
 	case Batched:
 		return pool(max(s.CPUs, s.count(o.why.executor)))
 	case Occupied:
@@ -170,6 +171,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 			return replay.Change{}, "", errHanded
 		}
 		return replay.Change{Free: free}, "if nobody waits for it", nil
+	case KeptAlive:
+		return replay.Change{}, "", errAfter
 	case Unanswered:
 		return replay.Change{}, "", errNobody
 	case Polling:

@@ -35,11 +35,12 @@ const (
 	Unanswered     Kind = "unanswered"       // a unit waits until a time limit for what nothing in progress can end
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
+	KeptAlive      Kind = "kept-alive"       // idle workers keep the JVM when all is done
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, KeptAlive}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -159,6 +160,8 @@ func (s *Session) findObstacles() {
 	}
 	s.addInflations()
 	s.addServers()
+	s.addBusyThreads()
+	s.addLingering()
 	s.dropWider()
 	s.dropSpinning()
 	largest(s.Obstacles)
@@ -257,6 +260,22 @@ func (s *Session) keepsReceivers(server uint32) bool {
 		}
 	}
 	return false
+}
+
+// leastLingering is from when it is said that idle workers keep the JVM.
+const leastLingering = units.Ns(1e9)
+
+func (s *Session) addLingering() {
+	x := s.graph.Lingering
+	if x == nil || x.Ns < leastLingering || share(x.Ns, x.OfNs) < leastShare {
+		return
+	}
+	part := share(x.Ns, x.OfNs)
+	s.Obstacles = append(s.Obstacles, Obstacle{Kind: KeptAlive, Victim: s.Bound.Class, Share: part, Score: part, Ns: x.Ns, Executor: x.Executor,
+		Title:    fmt.Sprintf("Idle workers of %s keep the JVM alive for %s after all is done", x.Executor, units.FormatNs(x.Ns)),
+		Happened: fmt.Sprintf("That is %s of the run: the last task and all other threads that are no daemons had ended.", units.FormatPercent(part)),
+		Remedy:   "Shut the pool down when its work is done (shutdown(), or close() from JDK 19 on), or make its threads daemons.",
+		why:      reason{cause: cause{kind: KeptAlive}}})
 }
 
 // addCallerRuns adds what a thread that hands units over runs itself for much of its time, as where the queue of their pool is full.
@@ -381,6 +400,10 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 			return
 		}
 		why.kind = DoesNotSplit
+	case Uneven:
+		if s.work(why.holder).units < 2 { // a thread, which is no part of the work
+			return
+		}
 	case FewWorkers:
 		if s.readWork(); s.inflates(s.mostRun[why.executor]) {
 			return
@@ -571,8 +594,16 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		return cause{kind: cpuBound, holder: root.Class}
 	case computes:
 		return cause{kind: serial, holder: root.Class}
+	case s.graph.Bulk[s.graph.Classes[root.Class]] && s.waitsInOne(root.Class):
+		return cause{kind: DoesNotSplit, holder: root.Class, root: plain(root)}
 	}
 	return cause{kind: own, holder: root.Class, root: root}
+}
+
+// waitsInOne reports whether one part of an operation that the JDK divides takes most of its time, and most of that is waiting.
+func (s *Session) waitsInOne(class uint32) bool {
+	w := s.work(class)
+	return share(w.longest, w.took) >= mostInOne && 2*w.cpuNs < w.took
 }
 
 // inRounds reports whether units of a class submit others in rounds.

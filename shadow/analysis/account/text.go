@@ -18,6 +18,9 @@ import (
 // nearlyAll is the share of the response times that a class waits for something from which nearly all of its units in progress do.
 const nearlyAll = 0.9
 
+// unsplit is what to do about a stream that does not split.
+const unsplit = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
+
 // describe writes an obstacle's sentences.
 func (s *Session) describe(o *Obstacle, why cause) {
 	holder := s.graph.Classes[why.holder]
@@ -123,12 +126,18 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		}
 	case DoesNotSplit:
 		w := s.work(why.holder)
+		if why.root != (account.Frame{}) {
+			o.Title = fmt.Sprintf("%s does not run in parallel: one part of it takes %s, and %s meanwhile", holder, units.FormatNs(w.longest), s.state(why.root))
+			o.Happened = fmt.Sprintf("It is %s, in which the pool has nothing else to do. %s", text.PluralExact(int64(w.units), "part", "parts"), of)
+			o.Remedy = unsplit
+			return
+		}
 		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
 		o.Happened = fmt.Sprintf("Of %s the largest computes for %s while CPUs are idle. %s", text.PluralExact(int64(w.units), "part", "parts"), units.FormatNs(w.most), of)
 		if w.units == 1 {
 			o.Happened = fmt.Sprintf("It is one part, which computes for %s while CPUs are idle. %s", units.FormatNs(w.most), of)
 		}
-		o.Remedy = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
+		o.Remedy = unsplit
 	case Uneven:
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("%s waits for the last and longest of several %s, which computes while CPUs are idle", o.Victim, holder)
@@ -185,7 +194,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			return
 		}
 		o.Title = fmt.Sprintf("%s waits for %s until its time limit: nobody is there to end that", holder, s.place(why.place-1))
-		o.Happened = "All that it had submitted had ended, and nothing else that ends such waits was in progress. " + of
+		o.Happened = "All that it had submitted had ended, and nothing else that ends such waits was in progress. " + s.thrownAway(why.holder) + of
 		o.Remedy = "Look for who should have ended it: a task that failed before it counted down or completed, that was refused, cancelled or never submitted. Count down, or complete, in a finally block; exceptions and refused tasks are in shadow stats."
 	case Crowded:
 		w := s.work(o.why.victim)
@@ -336,7 +345,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used", class, wanted, s.CPUs)
 	case own:
-		return fmt.Sprintf("%s %s%s", class, s.state(why.root), s.howLong(why.root))
+		return fmt.Sprintf("%s %s%s%s", class, s.state(why.root), s.howLong(why.root), s.refused(why.holder))
 	case sized:
 		return fmt.Sprintf("all %d workers of %s are in %s, which %s", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
 	case taking:
@@ -407,6 +416,43 @@ func (s *Session) alsoComputes(class uint32) string {
 		return fmt.Sprintf("; %s has %s of the CPU time", s.graph.Classes[other], units.FormatPercent(part))
 	}
 	return ""
+}
+
+// refused says which executor refused most of what the threads of a class submitted; "": none did.
+func (s *Session) refused(class uint32) string {
+	of := map[string]bool{}
+	for i := range s.graph.Graph.Units {
+		if u := &s.graph.Graph.Units[i]; u.Class == class && u.Thread != 0 {
+			of[s.graph.Threads[u.Thread]] = true
+		}
+	}
+	by := map[uint32]int{}
+	for k, n := range s.graph.Refused {
+		if of[k.Thread] {
+			by[k.Executor] += n
+		}
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	e := most(by)
+	return fmt.Sprintf("; %s, which has %s, refused %s of its submissions (RejectedExecutionException)", s.executor(e), s.workers(e), units.FormatExact(int64(by[e])))
+}
+
+// thrownAway says that units of a class submitted what never began; "": none did.
+func (s *Session) thrownAway(class uint32) string {
+	by := map[uint32]int{}
+	for i := range s.graph.Graph.Units {
+		if u := &s.graph.Graph.Units[i]; u.Class == class && u.Left != 0 {
+			by[u.Left-1]++
+		}
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	e := most(by)
+	return fmt.Sprintf("%s submitted to %s what never began although a worker had nothing to do: it was thrown away, as by DiscardPolicy where the queue is full, or cancelled. ",
+		text.PluralExact(int64(by[e]), "unit", "units"), s.executor(e))
 }
 
 // How often a class must wait for input at a place for its length to be said, and how long waits are where the other side delays its acknowledgement.

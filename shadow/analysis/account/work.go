@@ -10,11 +10,12 @@ import (
 
 // work is what each unit of a class computes.
 type work struct {
-	units int
-	most  units.Ns              // of one unit
-	by    map[uint32][]units.Ns // by executor, in order of time
-	cpuNs units.Ns              // summed
-	timed int                   // units that were to run later than they were submitted
+	units         int
+	most          units.Ns              // of one unit
+	took, longest units.Ns              // from start to end, summed, and of one unit
+	by            map[uint32][]units.Ns // by executor, in order of time
+	cpuNs         units.Ns              // summed
+	timed         int                   // units that were to run later than they were submitted
 }
 
 // work is that of a class.
@@ -44,6 +45,10 @@ func (s *Session) readWork() {
 			if x.Kind == graph.Compute {
 				n += x.Len
 			}
+		}
+		if start := s.graph.Recorded.Start[i].At; start != graph.Never {
+			took := max(0, s.graph.Graph.Finish(s.graph.Recorded, i)-start)
+			w.took, w.longest = w.took+took, max(w.longest, took)
 		}
 		if u.Timed {
 			w.timed++

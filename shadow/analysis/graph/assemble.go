@@ -21,12 +21,28 @@ type Session struct {
 	Initialising  map[string]string            // classes of units that were seen to compute in an initialiser -> of which class
 	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it
 
+	Lingering *Lingering // nil: none
+	// Refused are submissions that executors refused, by the name of the thread that made them and the executor.
+	Refused map[Refusal]int
+
 	summarised map[string]uint64 // executions without a record of their own, by class
 
 	paused    []units.Ns          // by number in Pauses: how long the program was stopped
 	collected units.Ns            // CPU time of the collector beside the program
 	locked    map[string]units.Ns // by class of lock: the time in which any thread waited for one
 	pins      pins
+}
+
+// Lingering is how long the idle workers of an executor kept the JVM after the program's last unit and its other threads had ended.
+type Lingering struct {
+	Executor string
+	Ns, OfNs units.Ns // of the whole session
+}
+
+// Refusal is who submitted, a thread by its name, and to which executor.
+type Refusal struct {
+	Thread   string
+	Executor uint32
 }
 
 // pins is how virtual threads were pinned.

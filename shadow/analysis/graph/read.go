@@ -63,7 +63,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 		return nil, err
 	}
 	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
-		left: map[uint32][]leftTask{},
+		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
 	if from != 0 {
@@ -89,6 +89,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 			return nil, err
 		}
 	}
+	lingering := r.lingers()
 	r.finish()
 	many := len(r.rec.units) >= manyUnits
 	if r.byTask, r.virtual = nil, nil; many {
@@ -98,7 +99,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown, out.Bulk, out.summarised, out.Initialising = r.missing, r.bulk, r.summarised, r.initialising
+	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, lingering
 	if r = nil; many {
 		runtime.GC()
 	}
@@ -226,7 +227,10 @@ func (r *reader) readSubmissions() error {
 	latest := make([]units.MonoNs, len(r.rec.units)) // by unit
 	return r.s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, task := range c.TaskID {
-			if wire.SubmissionFlags(c.Flags[i])&(wire.Rejected|wire.NoSubmission) != 0 {
+			if flags := wire.SubmissionFlags(c.Flags[i]); flags&(wire.Rejected|wire.NoSubmission) != 0 {
+				if flags&wire.Rejected != 0 && flags&wire.Inner == 0 && c.Executor[i] != 0 {
+					r.rec.refused[refusal{c.Thread[i], c.Executor[i]}]++
+				}
 				continue
 			}
 			at := c.AtNs[i]
@@ -364,6 +368,35 @@ func (p *piece) stay(to []activity.Span) []activity.Span {
 		return to
 	}
 	return append(to, p.Span)
+}
+
+// lingers finds the executor whose worker, which is no daemon, was the last thread of the program to end, and how long after the last unit that was; nil: the JVM did not end
+// because of that.
+func (r *reader) lingers() *Lingering {
+	last, worked := units.MonoNs(0), units.MonoNs(0)
+	var of *session.Thread
+	for i := range r.rec.units {
+		worked = max(worked, r.rec.units[i].end)
+	}
+	for id := range r.rec.threads {
+		t := r.s.ThreadByID(id)
+		if t.Daemon || t.Virtual {
+			continue
+		}
+		if t.EndNs == 0 { // the JVM did not wait for it
+			return nil
+		}
+		if t.EndNs > last {
+			last, of = t.EndNs, t
+		}
+		if r.index.ExecutorOf(id) == 0 {
+			worked = max(worked, t.EndNs)
+		}
+	}
+	if of == nil || r.index.ExecutorOf(of.ID) == 0 || last <= worked {
+		return nil
+	}
+	return &Lingering{r.index.ExecutorLabel(r.index.ExecutorOf(of.ID)), units.Ns(last - worked), units.Ns(r.rec.To - r.rec.From)}
 }
 
 // finish cuts the threads' times at their ends, names executors and drops what is no part of the program.

@@ -102,11 +102,15 @@ type recording struct {
 	units     []unitOf
 	executors map[uint32]executorOf
 	left      map[uint32][]leftTask // by thread: the tasks that it submitted inside another one, to run at once, and that never began
+	refused   map[refusal]int       // how many submissions were refused
 	beside    []*threadOf           // the JVM's own that compute beside the program: JIT compilers, concurrent collectors
 	pauses    []session.Pause       // of the collector, in order; none overlap
 	carriers  int                   // of virtual threads
 	pins      pins
 }
+
+// refusal is who submitted what was refused, a thread, and to which executor of the session.
+type refusal struct{ thread, executor uint32 }
 
 // leftTask is a submission of a task that never began.
 type leftTask struct {

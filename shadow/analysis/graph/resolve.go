@@ -138,6 +138,12 @@ func (a *assembly) finish() (*Session, error) {
 	out := &Session{Span: a.rec.Span, Given: a.given, Recorded: recorded}
 	out.paused, out.collected, out.locked, out.pins = a.paused(), a.collected(), a.locked(), a.rec.pins
 	out.pins.carriers = a.carriers != 0
+	out.Refused = map[Refusal]int{}
+	for k, n := range a.rec.refused {
+		if t := a.rec.threads[k.thread]; t != nil && a.pools[k.executor] != 0 {
+			out.Refused[Refusal{t.name, a.pools[k.executor]}] += n
+		}
+	}
 	a.b.Fill(a.steps)
 	g, err := a.b.Graph(a.rec.cpus)
 	if err != nil {
