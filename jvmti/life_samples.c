@@ -1,6 +1,6 @@
 /* What busy threads do where no task says it: which poll without a pause, run the stages of futures that they complete, initialise a
  * class or end objects, and which are late to safepoints. A thread of the agent looks now and then which threads compute, and
- * asks a few of these for their stack. Of most samples nothing is kept. */
+ * asks a few of these for their stack. Of most samples only the innermost frame and the program's nearest one are kept. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -108,6 +108,21 @@ static int kind_of(JNIEnv *env, const jvmtiFrameInfo *raw, jint n, bool *ends) {
     return keep ? SA_CONTEXT_COMPUTING : -1;
 }
 
+static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.ns_per_tick); }
+
+/* Keeps where a class computes: the innermost frame and the program's nearest one. */
+static void keep_place(JNIEnv *env, uint32_t class_id, const jvmtiFrameInfo *raw, jint n, uint64_t cpu_ns, uint64_t wall_ns) {
+    jvmtiFrameInfo place[2];
+    jint kept = 0;
+    for (jint i = 0; i < n && kept < 2; i++) {
+        uint8_t is = known_method(env, raw[i].method);
+        if ((is & METHOD_OURS) || (kept == 1 && !(is & METHOD_PROGRAM))) continue;
+        place[kept++] = raw[i];
+        if (is & METHOD_PROGRAM) break;
+    }
+    if (class_id != 0 && kept > 0) sa_context_running(env, SA_CONTEXT_COMPUTING, 0, class_id, place, kept, ticks_of(wall_ns), cpu_ns);
+}
+
 static uint64_t cpu_of(clockid_t clock) {
     struct timespec t;
     return clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
@@ -124,8 +139,6 @@ static uint64_t cpu_ns_of(jthread thread, sa_platform *p) {
     if (id <= 0 || (os != NULL && atomic_load_explicit(&os->ended, memory_order_acquire))) return 0;
     return cpu_of((clockid_t)(~(uint32_t)id << 3 | CLOCK_OF_THREAD));
 }
-
-static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.ns_per_tick); }
 
 /* How many more objects wait for the Finalizer than at any sample before; 0 where the JDK does not count them in this field. */
 static uint64_t more_pending(JNIEnv *env) {
@@ -168,6 +181,7 @@ static void sample(JNIEnv *env, jthread thread, sa_thread *c, uint64_t cpu_ns, u
     uint32_t class_id = sa_open_class(c);
     bool ends, late = took >= LATE_NS && before != 0 && after > before && (after - before) * BUSY_PART >= took;
     int kind = kind_of(env, raw, n, &ends);
+    if (kind < 0) keep_place(env, class_id, raw, n, cpu_ns, wall_ns);
     uint32_t context = kind < 0 ? 0 : sa_context_running(env, kind, c->thread_id, class_id, raw, n, ticks_of(wall_ns), cpu_ns);
     if (context != 0 && ends) sa_context_pending(context, more_pending(env));
     if (!late) return;

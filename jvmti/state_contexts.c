@@ -423,14 +423,14 @@ void sa_context_thrown(JNIEnv *env, uint32_t class_id, jobject thrown) {
 
 uint32_t sa_context_running(JNIEnv *env, int kind, uint32_t thread_id, uint32_t class_id, const jvmtiFrameInfo *frames, jint n, uint64_t wall_ticks,
                             uint64_t cpu_ns) {
-    enum { MOST_RUNNING = 4096 };
-    static uint32_t of, made; /* only one thread samples; made: contexts in session `of` */
+    enum { MOST_RUNNING = 4096, MOST_PLACES = 2048 };
+    static uint32_t of, made; /* only one thread samples; made: contexts in session `of`. Those of no thread leave room for the others. */
     stack s = {.class_id = class_id, .thread_id = thread_id, .kind = kind};
     if (t.contexts == NULL || !atomic_load_explicit(&t.open, memory_order_relaxed)) return 0;
     if (of != this_generation()) of = this_generation(), made = 0;
     if (n > RAW) n = RAW;
     memcpy(s.raw, frames, (size_t)n * sizeof *frames);
-    uint32_t before = atomic_load(&t.context_n), id = made < MOST_RUNNING ? context_number(env, &s, n) : 0;
+    uint32_t before = atomic_load(&t.context_n), id = made < (thread_id == 0 ? MOST_PLACES : MOST_RUNNING) ? context_number(env, &s, n) : 0;
     if (id == 0) return 0;
     if (id > before) made++;
     sa_context_ran(id, wall_ticks, (int64_t)cpu_ns);

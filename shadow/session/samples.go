@@ -11,7 +11,7 @@ import (
 // Sample is what a busy thread was seen to do, at about 20 moments a second.
 type Sample struct {
 	Kind      string  // store.ContextPolling, store.ContextComputing, store.ContextLate
-	Thread    uint32  // ThreadByID
+	Thread    uint32  // ThreadByID; 0: any, and the frames are only the innermost one and the program's nearest one
 	Class     uint32  // ClassByID of the program's outermost execution; 0: none
 	Frames    []*Site // innermost first; nil: not known
 	Samples   int64

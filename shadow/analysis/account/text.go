@@ -341,9 +341,9 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
 	case cpuBound, Crowded:
-		return fmt.Sprintf("%s computes while %s %s in use%s", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"), s.alsoComputes(why.holder))
+		return fmt.Sprintf("%s computes while %s %s in use%s%s", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"), s.mostlyAt(class), s.alsoComputes(why.holder))
 	case serial:
-		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used", class, wanted, s.CPUs)
+		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used%s", class, wanted, s.CPUs, s.mostlyAt(class))
 	case own:
 		return fmt.Sprintf("%s %s%s%s", class, s.state(why.root), s.howLong(why.root), s.refused(why.holder))
 	case sized:
@@ -398,6 +398,26 @@ func (s *Session) shared(executor uint32) bool {
 		}
 	}
 	return n > 1
+}
+
+// How many samples of a class say where it computes, and the share of them that must have one place for it to be named.
+const (
+	leastSamples = 10
+	mostlyAt     = 0.3
+)
+
+// mostlyAt names where a class was seen to compute most; "": nowhere in particular, or there are few samples. They are taken where the JVM can stop a thread.
+func (s *Session) mostlyAt(class string) string {
+	at, most, all := "", int64(0), int64(0)
+	for place, n := range s.graph.Computing[class] {
+		if all += n; n > most || n == most && place < at {
+			at, most = place, n
+		}
+	}
+	if all < leastSamples || at == "" || float64(most) < mostlyAt*float64(all) {
+		return ""
+	}
+	return fmt.Sprintf(", in %s of %s samples in %s", units.FormatPercent(float64(most)/float64(all)), units.FormatExact(all), at)
 }
 
 // muchCPU is the share of what all units compute from which a class is named that computes beside another one.

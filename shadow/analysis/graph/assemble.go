@@ -21,7 +21,8 @@ type Session struct {
 	Initialising  map[string]string            // classes of units that were seen to compute in an initialiser -> of which class
 	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it
 
-	Lingering *Lingering // nil: none
+	Computing map[string]map[string]int64 // by class of units: where busy threads were seen in one, and how often
+	Lingering *Lingering                  // nil: none
 	// Refused are submissions that executors refused, by the name of the thread that made them and the executor.
 	Refused map[Refusal]int
 

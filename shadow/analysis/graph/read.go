@@ -51,9 +51,10 @@ type reader struct {
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
 
-	waited       map[waitInfo]uint32 // 1 + index in recording.waits
-	initialising map[string]string   // see Session
-	summarised   map[string]uint64   // see Session
+	waited       map[waitInfo]uint32         // 1 + index in recording.waits
+	initialising map[string]string           // see Session
+	computing    map[string]map[string]int64 // see Session
+	summarised   map[string]uint64           // see Session
 }
 
 // Of is the graph of the units of a session that lie between from and to; 0: all.
@@ -62,7 +63,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
 		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -84,7 +85,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if v := s.Manifest.Scheduling; v != nil {
 		r.rec.pins.all = v.PinnedNs
 	}
-	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.queueAgain, r.fixRates, r.readActivity, r.readWaits, r.readInitialisers} {
+	for _, read := range []func() error{r.readUnits, r.readSummarised, r.readThreads, r.readSubmissions, r.queueAgain, r.fixRates, r.readActivity, r.readWaits, r.readSamples} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -99,7 +100,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, lingering
+	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Computing, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, r.computing, lingering
 	if r = nil; many {
 		runtime.GC()
 	}

@@ -116,17 +116,48 @@ func initialised(frames []*session.Site) string {
 	return ""
 }
 
-// readInitialisers finds the classes of units that computed in the initialiser of a class, by samples.
-func (r *reader) readInitialisers() error {
+// readSamples finds the classes of units that computed in the initialiser of a class, and where the others computed, by samples of busy threads.
+func (r *reader) readSamples() error {
 	list, err := r.s.Samples()
+	names := map[uint32]string{} // of classes of which all units bear one name
+	for key, n := range r.named {
+		if _, several := names[key[0]]; several {
+			names[key[0]] = ""
+			continue
+		}
+		names[key[0]] = r.rec.names.Name(n)
+	}
 	for i := range list {
-		if x := &list[i]; x.Kind == store.ContextComputing && x.Class != 0 {
-			if init, name := initialised(x.Frames), unit.ClassName(r.s, x.Class); init != "" && r.initialising[name] == "" {
-				r.initialising[name] = init
+		x := &list[i]
+		if x.Kind != store.ContextComputing || x.Class == 0 {
+			continue
+		}
+		if init, name := initialised(x.Frames), unit.ClassName(r.s, x.Class); init != "" && r.initialising[name] == "" {
+			r.initialising[name] = init
+		}
+		if name := names[x.Class]; name != "" {
+			if r.computing[name] == nil {
+				r.computing[name] = map[string]int64{}
 			}
+			r.computing[name][placeOf(x)] += x.Samples
 		}
 	}
 	return err
+}
+
+// placeOf names where a busy thread was: a method, and the line of the program that called it, if it is not the program's.
+func placeOf(x *session.Sample) string {
+	near := x.Near()
+	switch at := x.Frames[0]; {
+	case at == nil && near == nil:
+		return ""
+	case at == nil || at == near:
+		return near.Label()
+	case near == nil:
+		return wait.Readable(at.Class) + "." + at.Method
+	default:
+		return wait.Readable(at.Class) + "." + at.Method + ", called at " + near.Label()
+	}
 }
 
 // virtualEnd is when a unit on a virtual thread ended.
