@@ -96,6 +96,7 @@ type Class struct {
 type Place struct {
 	Class, Site uint32
 	Kind        string
+	Stage       bool
 	Lock, Room  bool   // as in graph.Wait
 	Init        uint32 // the class in whose initialiser it is; 0: none, or not known
 }

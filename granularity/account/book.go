@@ -240,7 +240,7 @@ func (b *book) placeOf(wait uint32) uint32 {
 	p := Place{}
 	if wait != 0 {
 		w := &b.g.Waits[wait]
-		p = Place{w.Class, w.Site, w.Kind, w.Lock, w.Room, w.Init}
+		p = Place{w.Class, w.Site, w.Kind, w.Stage, w.Lock, w.Room, w.Init}
 	}
 	n, known := b.place[p]
 	if !known {

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
@@ -44,4 +45,32 @@ func (s *Session) Samples() ([]Sample, error) {
 	}
 	slices.SortStableFunc(list, func(x, y Sample) int { return cmp.Compare(y.Used, x.Used) })
 	return list, nil
+}
+
+// completers are methods of the JDK and of libraries that run on the thread which completes a future what others asked to be run then, by class. The
+// agent has the same list (jvmti/life_samples.c).
+var completers = map[string]string{
+	"java.util.concurrent.CompletableFuture":           "postComplete",
+	"com.google.common.util.concurrent.AbstractFuture": "complete",
+	"io.netty.util.concurrent.DefaultPromise":          "notifyListener0",
+}
+
+// Stage is the function that runs because the thread has completed a future, the program's outermost frame inside, and the program's frame that completed it. nil: none, or
+// it was the JDK that did, at the end of a task.
+func Stage(frames []*Site) (function, by *Site) {
+	inner := (*Site)(nil)
+	for _, f := range frames {
+		switch {
+		case f == nil:
+		case function != nil:
+			if IsProgram(f) {
+				return function, f
+			}
+		case inner != nil && completers[f.Class] == f.Method:
+			function = inner
+		case IsProgram(f) && !strings.Contains(f.Class, "$$Lambda"):
+			inner = f
+		}
+	}
+	return function, nil
 }

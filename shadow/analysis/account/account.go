@@ -259,8 +259,12 @@ func (s *Session) executor(n uint32) string {
 
 func (s *Session) at(place uint32) string {
 	if int(place) < len(s.account.Places) {
-		if site := s.graph.Sites[s.account.Places[place].Site]; site != "" {
-			return " at " + site
+		if p := &s.account.Places[place]; s.graph.Sites[p.Site] != "" {
+			at := " at " + s.graph.Sites[p.Site]
+			if p.Stage {
+				at += ", in a stage that runs on the thread that completes its future"
+			}
+			return at
 		}
 	}
 	return ""

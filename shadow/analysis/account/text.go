@@ -64,7 +64,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.isTimer(why.executor) {
 			o.Remedy = "Use a ScheduledThreadPoolExecutor with more threads: a Timer has one."
 		}
-		if in != o.Victim {
+		if s.inStage(why.root) {
+			o.Remedy = "Give the stage its Async form with an executor (thenApplyAsync, whenCompleteAsync): it then runs there, and not where its future is completed."
+		} else if in != o.Victim {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one %s.", in, more)
 			if s.isTimer(why.executor) {
 				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)
@@ -233,6 +235,11 @@ func (s *Session) atLimit(place uint32) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s waits for it ended at their time limit. ", units.FormatExact(int64(n)), units.FormatExact(int64(all)))
+}
+
+// inStage reports whether a unit sleeps or waits for input in a stage that runs where its future is completed.
+func (s *Session) inStage(f account.Frame) bool {
+	return (f.State == account.Sleep || f.State == account.IO) && int(f.On) < len(s.account.Places) && s.account.Places[f.On].Stage
 }
 
 // areMany reports whether there may be several of what is waited for at a place: permits, or elements of a pool.

@@ -84,6 +84,7 @@ type waitInfo struct {
 	object            uint32 // of a lock
 	lock              bool
 	room              bool // in a queue that is full
+	stage             bool // in a stage that runs where its future is completed
 }
 
 // forElement reports whether it is a wait for what another thread gives, which need not be near its unit's end by more than chance.

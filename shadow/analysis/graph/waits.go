@@ -34,6 +34,7 @@ func (r *reader) readWaits() error {
 	if err != nil {
 		return err
 	}
+	staged := map[uint32]int{} // by site: more whole stacks are of stages than are not
 	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
 		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(lockOf(blockers[w.Blocker])),
@@ -43,6 +44,13 @@ func (r *reader) readWaits() error {
 		}
 		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(stacks[w.Context].Frames)}
 		x.class, x.room = namer.Awaited(w)
+		if stack := stacks[w.Context]; !stack.Near && len(stack.Frames) > 0 {
+			if _, by := session.Stage(stack.Frames); by != nil {
+				staged[w.Site]++
+			} else {
+				staged[w.Site]--
+			}
+		}
 		p.wait = r.waitInfo(w, x)
 		if s, ok := states[w.Kind]; ok {
 			p.state = s
@@ -63,6 +71,7 @@ func (r *reader) readWaits() error {
 	if n > graph.MaxSteps {
 		return fmt.Errorf("%w: more than %d waits; choose a shorter time with --from and --to", graph.ErrTooLarge, graph.MaxSteps)
 	}
+	r.nameStages(staged)
 	for id, list := range waits {
 		slices.SortFunc(list, func(x, y piece) int { return cmp.Compare(x.From, y.From) })
 		t := r.rec.threads[id]
@@ -87,6 +96,19 @@ func (r *reader) readWaits() error {
 		}
 	}
 	return err
+}
+
+// nameStages says which waits are in stages: those at the sites of such stacks, of which only some are kept whole.
+func (r *reader) nameStages(staged map[uint32]int) {
+	sites := map[string]bool{}
+	for id, n := range staged {
+		if site := r.s.SiteByID(id); site != nil && n > 0 {
+			sites[site.Label()] = true
+		}
+	}
+	for i := range r.rec.waits {
+		r.rec.waits[i].stage = sites[r.rec.waits[i].site]
+	}
 }
 
 // waitInfo is the number of what the agent recorded of a wait, one for all that are alike.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
@@ -90,26 +89,10 @@ func (a *advisor) polling(list []session.Sample) []advice.Seen {
 	return a.seenAt(list, store.ContextPolling, (*session.Sample).Near)
 }
 
-// completers are methods of the JDK and of libraries that run on the thread which completes a future what others asked to be run then, by class. The
-// agent has the same list (jvmti/life_samples.c).
-var completers = map[string]string{
-	"java.util.concurrent.CompletableFuture":           "postComplete",
-	"com.google.common.util.concurrent.AbstractFuture": "complete",
-	"io.netty.util.concurrent.DefaultPromise":          "notifyListener0",
-}
-
-// stage is the function that runs because the thread has completed a future: the program's outermost frame inside; nil: none.
-func stage(x *session.Sample) (function *session.Site) {
-	for _, f := range x.Frames {
-		switch {
-		case f == nil:
-		case function != nil && completers[f.Class] == f.Method:
-			return function
-		case session.IsProgram(f) && !strings.Contains(f.Class, "$$Lambda"):
-			function = f
-		}
-	}
-	return nil
+// stage is the function that runs because the thread has completed a future; nil: none.
+func stage(x *session.Sample) *session.Site {
+	function, _ := session.Stage(x.Frames)
+	return function
 }
 
 // stages are the functions of stages that threads of their own run which serve others: those of pools have nothing else to do, and one that waits
