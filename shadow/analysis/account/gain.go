@@ -184,6 +184,9 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	case Collection:
 		return replay.Change{Pauses: map[uint32]bool{o.why.root.On: true}}, "without these pauses", nil
 	case OneByOne, InRounds:
+		if o.why.worker == o.why.holder {
+			return replay.Change{}, "", errParts
+		}
 		all := map[uint32]bool{}
 		for _, list := range []map[uint32]bool{s.account.Alone, s.account.Rounds} {
 			for u := range list {

@@ -592,6 +592,8 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		return cause{kind: otherLoads}
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
+	case s.onOne(root.Class) && slices.ContainsFunc(frames, func(f account.Frame) bool { return f.State == account.Runs && f.On == root.Class }):
+		return cause{kind: OneByOne, holder: root.Class, worker: root.Class}
 	case computes:
 		return cause{kind: serial, holder: root.Class}
 	case s.graph.Bulk[s.graph.Classes[root.Class]] && s.waitsInOne(root.Class):

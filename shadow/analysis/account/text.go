@@ -123,6 +123,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.areMany(why.place - 1) {
 			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
 		}
+		if strings.HasSuffix(wait.Readable(s.graph.Classes[s.account.Places[why.place-1].Class]), "(fair)") {
+			o.Remedy = "Do without fairness, if the order does not matter: a fair lock or permit goes to whoever waits longest, who has to be woken first, each time. Or hold it for less. More threads gain nothing."
+		}
 		if crowd {
 			o.Remedy = "Give it back in a finally block: an exception on the way keeps it for ever. If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
 		}
@@ -157,6 +160,13 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = fmt.Sprintf("The last one of a round, which takes at least twice as long as those beside it on average, keeps the other workers of %s idle. %s", s.executor(w.mostly()), of)
 		o.Remedy = "If a round does not need the results of the one before, submit all at once, or the next unit as each ends (CompletionService), not the next round when all have ended."
 	case OneByOne:
+		if w := s.work(why.holder); why.worker == why.holder {
+			o.Title = fmt.Sprintf("%s forks others, and all run on one worker of %s", holder, s.executor(w.mostly()))
+			o.Happened = fmt.Sprintf("Of %s units %s ran on one thread, inside each other, as where join() comes right after fork(): nothing is left for another worker to take meanwhile. %s",
+				units.FormatExact(int64(w.units)), units.FormatPercent(float64(w.on[most(w.on)])/float64(w.units)), of)
+			o.Remedy = "Fork one half, compute the other, and only then join; or use invokeAll."
+			return
+		}
 		submitter, e := s.graph.Classes[why.worker], s.work(why.holder).mostly()
 		o.Title = fmt.Sprintf("%s submits one %s at a time, and waits for its end before it submits the next", submitter, holder)
 		o.Happened = fmt.Sprintf("At most one runs at once: the other workers of %s have nothing to do. %s", s.executor(e), of)

@@ -15,6 +15,7 @@ type work struct {
 	took, longest units.Ns              // from start to end, summed, and of one unit
 	by            map[uint32][]units.Ns // by executor, in order of time
 	cpuNs         units.Ns              // summed
+	on            map[uint32]int        // units by thread
 	timed         int                   // units that were to run later than they were submitted
 }
 
@@ -37,7 +38,7 @@ func (s *Session) readWork() {
 		u := &s.graph.Graph.Units[i]
 		w := s.works[u.Class]
 		if w == nil {
-			w = &work{by: map[uint32][]units.Ns{}}
+			w = &work{by: map[uint32][]units.Ns{}, on: map[uint32]int{}}
 			s.works[u.Class] = w
 		}
 		n := units.Ns(0)
@@ -53,6 +54,7 @@ func (s *Session) readWork() {
 		if u.Timed {
 			w.timed++
 		}
+		w.on[u.Thread]++
 		w.by[u.Executor] = append(w.by[u.Executor], n)
 		w.units, w.most, w.cpuNs = w.units+1, max(w.most, n), w.cpuNs+n
 		if most, seen := s.mostRun[u.Executor]; !seen || len(w.by[u.Executor]) > len(s.works[most].by[u.Executor]) {
@@ -80,4 +82,21 @@ func (w *work) largest() float64 {
 func (s *Session) isTimed(class uint32) bool {
 	w := s.work(class)
 	return 2*w.timed > w.units
+}
+
+// How many units a class must have that fork others of it, and the share of them that run on one thread, for that to be said.
+const (
+	leastForked = 8
+	onOneThread = 0.95
+)
+
+// onOne reports whether nearly all units of a class run on one worker of a fork/join pool that could have several.
+func (s *Session) onOne(class uint32) bool {
+	w := s.work(class)
+	at := w.mostly()
+	e := s.graph.Given[at]
+	if at == 0 || !s.graph.Graph.Executors[at].Helps || w.units < leastForked || e != nil && e.Maximum < 2 || e == nil && s.count(at) < 2 {
+		return false
+	}
+	return float64(w.on[most(w.on)]) >= onOneThread*float64(w.units)
 }
