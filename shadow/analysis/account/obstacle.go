@@ -396,10 +396,14 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 	case cpuBound, own, notKnown, otherLoads, sized, taking, starting, idle:
 		return
 	case serial:
-		if !s.graph.Bulk[s.graph.Classes[why.holder]] || s.work(why.holder).largest() < mostInOne {
+		switch {
+		case s.graph.Bulk[s.graph.Classes[why.holder]] && s.work(why.holder).largest() >= mostInOne:
+			why.kind = DoesNotSplit
+		case s.forksOwn(why.holder) && w.wanted <= onlyOne*float64(w.n):
+			why.kind, why.worker = OneByOne, why.holder
+		default:
 			return
 		}
-		why.kind = DoesNotSplit
 	case Uneven:
 		if s.work(why.holder).units < 2 { // a thread, which is no part of the work
 			return
@@ -592,8 +596,6 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		return cause{kind: otherLoads}
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
-	case s.onOne(root.Class) && slices.ContainsFunc(frames, func(f account.Frame) bool { return f.State == account.Runs && f.On == root.Class }):
-		return cause{kind: OneByOne, holder: root.Class, worker: root.Class}
 	case computes:
 		return cause{kind: serial, holder: root.Class}
 	case s.graph.Bulk[s.graph.Classes[root.Class]] && s.waitsInOne(root.Class):

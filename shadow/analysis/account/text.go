@@ -161,9 +161,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "If a round does not need the results of the one before, submit all at once, or the next unit as each ends (CompletionService), not the next round when all have ended."
 	case OneByOne:
 		if w := s.work(why.holder); why.worker == why.holder {
-			o.Title = fmt.Sprintf("%s forks others, and all run on one worker of %s", holder, s.executor(w.mostly()))
-			o.Happened = fmt.Sprintf("Of %s units %s ran on one thread, inside each other, as where join() comes right after fork(): nothing is left for another worker to take meanwhile. %s",
-				units.FormatExact(int64(w.units)), units.FormatPercent(float64(w.on[most(w.on)])/float64(w.units)), of)
+			o.Title = fmt.Sprintf("%s forks others, and one computes at a time", holder)
+			o.Happened = fmt.Sprintf("Its %s units run one after another in %s, which has %s, as where join() comes right after fork(): nothing is left to do meanwhile. %s",
+				units.FormatExact(int64(w.units)), s.executor(w.mostly()), s.workers(w.mostly()), of)
 			o.Remedy = "Fork one half, compute the other, and only then join; or use invokeAll."
 			return
 		}

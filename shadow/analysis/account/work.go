@@ -15,7 +15,7 @@ type work struct {
 	took, longest units.Ns              // from start to end, summed, and of one unit
 	by            map[uint32][]units.Ns // by executor, in order of time
 	cpuNs         units.Ns              // summed
-	on            map[uint32]int        // units by thread
+	forks         int                   // units that another one of the class submitted
 	timed         int                   // units that were to run later than they were submitted
 }
 
@@ -38,13 +38,16 @@ func (s *Session) readWork() {
 		u := &s.graph.Graph.Units[i]
 		w := s.works[u.Class]
 		if w == nil {
-			w = &work{by: map[uint32][]units.Ns{}, on: map[uint32]int{}}
+			w = &work{by: map[uint32][]units.Ns{}}
 			s.works[u.Class] = w
 		}
 		n := units.Ns(0)
 		for _, x := range s.graph.StepsOf(i) {
-			if x.Kind == graph.Compute {
+			switch {
+			case x.Kind == graph.Compute:
 				n += x.Len
+			case x.Kind == graph.Submit && s.graph.Graph.Units[x.On].Class == u.Class:
+				w.forks++
 			}
 		}
 		if start := s.graph.Recorded.Start[i].At; start != graph.Never {
@@ -54,7 +57,6 @@ func (s *Session) readWork() {
 		if u.Timed {
 			w.timed++
 		}
-		w.on[u.Thread]++
 		w.by[u.Executor] = append(w.by[u.Executor], n)
 		w.units, w.most, w.cpuNs = w.units+1, max(w.most, n), w.cpuNs+n
 		if most, seen := s.mostRun[u.Executor]; !seen || len(w.by[u.Executor]) > len(s.works[most].by[u.Executor]) {
@@ -84,19 +86,18 @@ func (s *Session) isTimed(class uint32) bool {
 	return 2*w.timed > w.units
 }
 
-// How many units a class must have that fork others of it, and the share of them that run on one thread, for that to be said.
+// How many units of a class others of it must have forked, and how many CPUs on average are wanted meanwhile, for it to be said that they run one after another.
 const (
 	leastForked = 8
-	onOneThread = 0.95
+	onlyOne     = 1.2
 )
 
-// onOne reports whether nearly all units of a class run on one worker of a fork/join pool that could have several.
-func (s *Session) onOne(class uint32) bool {
+// forksOwn reports whether most units of a class were forked by others of it, in a fork/join pool of several workers.
+func (s *Session) forksOwn(class uint32) bool {
 	w := s.work(class)
 	at := w.mostly()
-	e := s.graph.Given[at]
-	if at == 0 || !s.graph.Graph.Executors[at].Helps || w.units < leastForked || e != nil && e.Maximum < 2 || e == nil && s.count(at) < 2 {
+	if e := s.graph.Given[at]; at == 0 || !s.graph.Graph.Executors[at].Helps || e != nil && e.Maximum < 2 || e == nil && s.count(at) < 2 {
 		return false
 	}
-	return float64(w.on[most(w.on)]) >= onOneThread*float64(w.units)
+	return w.forks >= leastForked && 2*w.forks > w.units
 }
