@@ -20,11 +20,12 @@ var ErrNoActivity = errors.New("the session has no scheduling record")
 // scheduler saw it: the record, joined with the session's threads.
 type Activity struct {
 	Threads  []activity.Thread
-	Java     []uint32     // by thread: the Java thread (Thread.ID) that it carried for longest; 0: none
-	Switches []Switches   // by thread
-	From, To units.MonoNs // of the observation
-	Source   string       // "ebpf", "perf"
-	Lost     uint64       // records of switches that the kernel had no room for
+	Java     []uint32       // by thread: the Java thread (Thread.ID) that it carried for longest; 0: none
+	Index    map[uint32]int // by Java thread: the thread that stands for it
+	Switches []Switches     // by thread
+	From, To units.MonoNs   // of the observation
+	Source   string         // "ebpf", "perf"
+	Lost     uint64         // records of switches that the kernel had no room for
 	// NotAvailable is what the source cannot know -> why and the remedy.
 	NotAvailable map[string]string
 	Complete     bool           // the record ended cleanly
@@ -36,8 +37,10 @@ type Activity struct {
 	waits   *endedWaits
 }
 
-// Activity opens the scheduling record of the session.
-func (s *Session) Activity() (*Activity, error) {
+// Activity is the scheduling record of the session. It is opened once: all that read it share what it takes to know its waits.
+func (s *Session) Activity() (*Activity, error) { return Shared(s, (*Session).openActivity) }
+
+func (s *Session) openActivity() (*Activity, error) {
 	r, err := s.Scheduling()
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
@@ -51,7 +54,7 @@ func (s *Session) Activity() (*Activity, error) {
 		return nil, fmt.Errorf("session %s: %w: %s", s.Manifest.Session, ErrNoActivity, rec.NotAvailable[sched.NoRecord])
 	}
 	a := &Activity{
-		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
+		Index: map[uint32]int{}, From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
 		Complete: r.Complete(), Account: rec.Account, Cost: rec.Cost, session: s, reader: r,
 	}
 	byTID := s.byTID()
@@ -63,7 +66,9 @@ func (s *Session) Activity() (*Activity, error) {
 		if carried != nil {
 			java = carried.ID
 		}
-		a.Java = append(a.Java, java)
+		if a.Java = append(a.Java, java); java != 0 {
+			a.Index[java] = i
+		}
 		a.Switches = append(a.Switches, Switches{t.Voluntary, t.Involuntary})
 	}
 	a.waits = newEndedWaits(s, rec.Threads, a.Threads)

@@ -18,7 +18,7 @@ import (
 type tasks struct {
 	s       *session.Session
 	threads []activity.Thread
-	index   map[uint32]int // Java thread -> thread
+	index   map[uint32]int // as in session.Activity
 	spans   []activity.Span
 	loop    map[uint32]bool // classes whose executions are loops
 	pool    map[uint32]bool // the part of them that take tasks: not java.lang.Thread
@@ -64,8 +64,8 @@ type onThread struct {
 }
 
 // readTasks reads submissions, executions and summaries once.
-func readTasks(s *session.Session, threads []activity.Thread, spans []activity.Span) (*tasks, error) {
-	t := &tasks{s: s, threads: threads, index: indexes(s, threads), spans: spans,
+func readTasks(s *session.Session, a *session.Activity, spans []activity.Span) (*tasks, error) {
+	t := &tasks{s: s, threads: a.Threads, index: a.Index, spans: spans,
 		loop: map[uint32]bool{}, pool: map[uint32]bool{}, mounts: map[uint32]bool{}, wraps: map[uint32]bool{}, named: map[uint32]bool{}, starts: map[uint32]bool{}, submitters: map[int]map[uint32]bool{}, starters: map[int]map[uint32]bool{}}
 	for _, c := range s.Classes {
 		t.loop[c.ID] = unit.IsLoop(c.Name, c.Kinds)
@@ -278,22 +278,6 @@ func merged(times []activity.Span) []activity.Span {
 	var out []activity.Span
 	for _, s := range times {
 		out = appendTime(out, s)
-	}
-	return out
-}
-
-// indexes maps each Java thread of the session to the thread of the scheduling record
-// that it ran on.
-func indexes(s *session.Session, threads []activity.Thread) map[uint32]int {
-	byName := make(map[string]int, len(threads))
-	for i, t := range threads {
-		byName[t.Name] = i
-	}
-	out := map[uint32]int{}
-	for _, t := range s.Threads {
-		if p, ok := byName[t.Label()]; ok && t.ID != 0 {
-			out[t.ID] = p
-		}
 	}
 	return out
 }

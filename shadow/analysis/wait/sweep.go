@@ -152,7 +152,7 @@ func (a *Analysis) followRecord() error {
 	if record.Lost > 0 {
 		a.NotAvailable["part of the scheduling record"] = text.PluralExact(record.Lost, "record was lost", "records were lost")
 	}
-	all := a.followed(record.Threads)
+	all := a.followed(record)
 	err = record.Stream(record.From, record.To)(func(s activity.Slice) error {
 		f := &all[s.Thread]
 		if f.line == nil {
@@ -194,23 +194,14 @@ func (a *Analysis) keptCarrier(s activity.Span) bool {
 }
 
 // followed are the threads of the record, with lines for the program's.
-func (a *Analysis) followed(record []activity.Thread) []followed {
-	byName := make(map[string]int, len(record))
-	for i := range record {
-		byName[record[i].Name] = i
-	}
-	all := make([]followed, len(record))
-	for i := range a.s.Threads {
-		t := &a.s.Threads[i]
-		p, ok := byName[t.Label()]
-		if !ok || t.ID == 0 {
-			continue
-		}
-		f := followed{id: t.ID, life: a.life(t), carrier: t.Role() == "carrier"}
+func (a *Analysis) followed(record *session.Activity) []followed {
+	all := make([]followed, len(record.Threads))
+	for id, i := range record.Index {
+		t := a.s.ThreadByID(id)
+		all[i] = followed{id: id, life: a.life(t), carrier: t.Role() == "carrier"}
 		if ofProgram(t) {
-			f.line = a.line(t.ID, f.life)
+			all[i].line = a.line(id, all[i].life)
 		}
-		all[p] = f
 	}
 	return all
 }
