@@ -181,6 +181,12 @@ func (s *Session) Spans() []activity.Span {
 	return spansOf(s.Pauses)
 }
 
+// Stopped is when the collector stopped the program.
+func (s *Session) Stopped() *activity.Covered {
+	all, _ := Shared(s, func(s *Session) (*activity.Covered, error) { return activity.Cover(s.Spans()), nil })
+	return all
+}
+
 // OwnStops are when the profiler stopped the program, in the order of time.
 func (s *Session) OwnStops() []activity.Span { return spansOf(s.Own) }
 

@@ -50,14 +50,6 @@ func (r *recording) reason(s activity.Span) string {
 	return why
 }
 
-// stopped is how long pauses stopped the program in a span.
-func (r *recording) stopped(s activity.Span) (sum units.Ns) {
-	for _, p := range r.pausesIn(s) {
-		sum += s.Cut(activity.Span{From: p.StartNs, To: p.EndNs}).Len()
-	}
-	return sum
-}
-
 // divide calls use with the parts of a span in which the program ran, and in which a pause stopped it.
 func (r *recording) divide(s activity.Span, use func(part activity.Span, paused bool)) {
 	at := s.From

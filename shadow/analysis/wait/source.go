@@ -32,8 +32,8 @@ func (t *tables) readWaits() error {
 		if r.ReadyNs != nil && r.ReadyNs.Measured() {
 			w.Ready = max(w.From, w.To-units.MonoNs(*r.ReadyNs))
 		}
-		if w.Flags&pinned != 0 && len(t.pinned) < maxWaits {
-			t.pinned = append(t.pinned, activity.Span{From: w.From, To: w.To})
+		if w.Flags&pinned != 0 && len(t.pins) < maxWaits {
+			t.pins = append(t.pins, activity.Span{From: w.From, To: w.To})
 		}
 		t.seesTask = t.seesTask || r.WakerTask != 0
 		if len(t.waits) < maxWaits {

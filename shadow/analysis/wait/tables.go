@@ -42,7 +42,8 @@ type tables struct {
 	seesTask bool     // the agent says in which execution a waker was
 	units    []waiting.Unit
 	sums     map[sumKey]*sum
-	pinned   []activity.Span    // waits of virtual threads that kept their carriers, in order and without overlaps
+	pins     []activity.Span    // waits of virtual threads that kept their carriers
+	pinned   *activity.Covered  // by them
 	spans    map[uint32][2]span // of waits and units of a thread, once sorted
 	// Beyond the limits.
 	moreWaits, moreUnits int64
@@ -88,7 +89,7 @@ func readTables(s *session.Session, work, singles bool, over granularity.Grid) (
 	slices.SortFunc(t.waits, func(a, b waiting.Wait) int {
 		return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.From, b.From))
 	})
-	t.pinned = waiting.Pauses(t.pinned)
+	t.pinned, t.pins = activity.Cover(t.pins), nil
 	t.spans = map[uint32][2]span{}
 	spansOf(t.waits, func(w *waiting.Wait) uint32 { return w.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{at, {}} })
 	spansOf(t.units, func(u *waiting.Unit) uint32 { return u.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{t.spans[id][0], at} })

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"stackagent/granularity/activity"
-	"stackagent/granularity/gc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
@@ -135,7 +134,7 @@ func (a *advisor) waits(t advice.Thresholds, stops []activity.Span) *advice.Wait
 		return nil
 	}
 	window := activity.Span{From: max(record.From, m.StartNs), To: min(record.To, m.StartNs+units.MonoNs(m.DurationNs))}
-	c := &sharing{cpus: m.JVM.CPUs, pauses: gc.Union(a.s.Spans(), window), stops: gc.Union(stops, window), now: window.From}
+	c := &sharing{cpus: m.JVM.CPUs, pauses: activity.Union(a.s.Spans(), window), stops: activity.Union(stops, window), now: window.From}
 	for _, p := range c.stops {
 		used += p.Len()
 	}
