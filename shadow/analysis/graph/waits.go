@@ -22,26 +22,18 @@ var states = map[string]activity.ThreadState{"sleep": activity.Sleeping, "io": a
 // readWaits adds what the agent recorded of waits: what the waits of the scheduling record are for, and all of the
 // waits of threads that it does not have.
 func (r *reader) readWaits() error {
-	blockers, err := r.s.Blockers()
-	if err != nil {
-		return err
-	}
-	namer, err := wait.NewNamer(r.s)
-	if err != nil {
-		return err
-	}
-	stacks, err := r.s.WaitContexts()
+	namer, err := wait.NamerOf(r.s)
 	if err != nil {
 		return err
 	}
 	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
-		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(lockOf(blockers[w.Blocker])),
-			lock: w.Kind == "monitor" || isLock(blockers[w.Blocker]), pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
+		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(lockOf(namer.Blockers[w.Blocker])),
+			lock: w.Kind == "monitor" || isLock(namer.Blockers[w.Blocker]), pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
 		}
-		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(stacks[w.Context].Frames)}
+		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(namer.Contexts[w.Context].Frames)}
 		x.class, x.room = namer.Awaited(w)
 		p.wait = r.waitInfo(w, x)
 		if s, ok := states[w.Kind]; ok {

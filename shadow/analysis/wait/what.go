@@ -89,6 +89,9 @@ func HoldsElements(class string) bool {
 // concurrent is the package whose classes are known to readers by their simple names.
 const concurrent = "java.util.concurrent."
 
+// Fair is the end of the readable name of a lock that is given to those that wait for it in their order.
+const Fair = " (fair)"
+
 // Readable names a class of java.util.concurrent without its package and its inner classes, which few readers know:
 // ReentrantLock for java.util.concurrent.locks.ReentrantLock$NonfairSync. Others keep their names.
 func Readable(class string) string {
@@ -99,7 +102,7 @@ func Readable(class string) string {
 	rest = strings.TrimPrefix(rest, "locks.")
 	name, inner, _ := strings.Cut(rest, "$")
 	if inner == "FairSync" {
-		name += " (fair)"
+		name += Fair
 	}
 	return name
 }
