@@ -57,21 +57,19 @@ func (s *Session) openActivity() (*Activity, error) {
 		Index: map[uint32]int{}, From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
 		Complete: r.Complete(), Account: rec.Account, Cost: rec.Cost, session: s, reader: r,
 	}
-	byTID := s.byTID()
-	for i := range rec.Threads {
-		t := &rec.Threads[i]
-		carried := carriedBy(t, byTID[t.TID])
-		a.Threads = append(a.Threads, activityThread(t, carried))
-		java := uint32(0)
-		if carried != nil {
-			java = carried.ID
+	threads := s.recorded(rec)
+	for i := range threads {
+		t, java := &threads[i], uint32(0)
+		if t.Carried != nil {
+			java = t.Carried.ID
 		}
 		if a.Java = append(a.Java, java); java != 0 {
 			a.Index[java] = i
 		}
+		a.Threads = append(a.Threads, activity.Thread{Name: t.Label(), Kind: t.Kind, Pool: t.Pool(), First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen})
 		a.Switches = append(a.Switches, Switches{t.Voluntary, t.Involuntary})
 	}
-	a.waits = newEndedWaits(s, rec.Threads, a.Threads)
+	a.waits = newEndedWaits(s, threads)
 	return a, nil
 }
 
@@ -98,19 +96,6 @@ func (s *Session) KindsByTID() map[int32]string {
 		}
 	}
 	return kinds
-}
-
-// activityThread names a thread of the record after the Java thread that it
-// carried.
-func activityThread(t *sched.Thread, carried *Thread) activity.Thread {
-	out := activity.Thread{
-		Name: label(serviceName(t.Name), 0, t.TID), Kind: ServiceKind(t.Name), Pool: poolOf(serviceName(t.Name)),
-		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
-	}
-	if c := carried; c != nil {
-		out.Name, out.Kind, out.Pool = c.Label(), c.Kind, poolOf(c.Name)
-	}
-	return out
 }
 
 // carriedBy chooses the thread of the session that a thread of the record stands

@@ -129,6 +129,10 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 	if a.times == nil || f.CPUs <= 0 {
 		return
 	}
+	record, err := a.s.Activity()
+	if err != nil {
+		return // the pools are judged as without a record
+	}
 	pool := map[uint32]int{} // by thread
 	var pools []contended
 	which := crowded(f, t)
@@ -137,14 +141,10 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 		for _, thread := range workers[i] {
 			pool[thread] = n
 		}
-		pools = append(pools, contended{span: activity.Span{From: p.From, To: p.To}, submitter: a.recorded(submitters[p.Label], workers[i])})
+		pools = append(pools, contended{span: activity.Span{From: p.From, To: p.To}, submitter: recordedAs(record, submitters[p.Label], workers[i])})
 	}
 	if len(pools) == 0 && float64(a.ready()) < t.Taken*float64(f.CPUs)*float64(f.Duration) {
 		return // too little waiting for any finding
-	}
-	record, err := a.s.Activity()
-	if err != nil {
-		return // the pools are judged as without a record
 	}
 	whole := contended{span: activity.Span{From: record.From, To: record.To}}
 	if contention(record.Stream(record.From, record.To), a.poolsOf(pool), pools, &whole, f.CPUs) != nil {
@@ -211,10 +211,8 @@ func (a *advisor) poolsOf(pool map[uint32]int) []int {
 	of := make([]int, len(a.times.Threads))
 	for i := range of {
 		of[i] = notJava
-		if a.times.Threads[i].Carried != nil {
-			of[i] = -1
-		}
 		if c := a.times.Threads[i].Carried; c != nil {
+			of[i] = -1
 			if n, ok := pool[c.ID]; ok {
 				of[i] = n
 			}
