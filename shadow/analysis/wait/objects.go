@@ -59,19 +59,6 @@ func (n *Namer) OfSum(r *store.WaitSum) (What, waiting.Part) {
 	return n.whatOf(r.Kind, "", r.Blocker, r.Thread, r.Within, false, false)
 }
 
-// Awaited is the class of what a wait was for. For a condition of a queue, as in ArrayBlockingQueue.take, it is the queue; room: it was for room in
-// a full one.
-func (n *Namer) Awaited(r *store.Wait) (class string, room bool) {
-	class = n.Blockers[r.Blocker].Class
-	if IsCondition(class) {
-		what, _ := n.Of(r)
-		if name, method, _ := strings.Cut(what.Class, "."); HoldsElements(name) {
-			return name, strings.HasPrefix(method, "put") || strings.HasPrefix(method, "offer")
-		}
-	}
-	return class, false
-}
-
 // object is the name of what the wait was for, "" if its class is good enough.
 func (n *Namer) object(r *store.Wait) string {
 	if name := n.objects[object{r.Object, r.Blocker}]; name != "" && r.Object != 0 {
