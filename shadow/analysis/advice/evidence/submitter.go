@@ -15,7 +15,8 @@ func (v *submissions) submitters(into map[string]string) map[string]uint32 {
 		return nil
 	}
 	all, each := map[string]int64{}, map[string]map[uint32]int64{}
-	add := func(pool string, by uint32) {
+	for i := range v.list {
+		pool, by := v.list[i].pool, v.list[i].by
 		if merged := into[pool]; merged != "" {
 			pool = merged
 		}
@@ -24,12 +25,6 @@ func (v *submissions) submitters(into map[string]string) map[string]uint32 {
 		}
 		all[pool]++
 		each[pool][by]++
-	}
-	for _, s := range v.outside {
-		add(s.pool, s.by)
-	}
-	for i := range v.parts {
-		add(v.parts[i].pool, v.parts[i].by)
 	}
 	out := map[string]uint32{}
 	for pool, counts := range each {
