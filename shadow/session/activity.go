@@ -162,9 +162,7 @@ func (a *Activity) NoFutexes() string {
 func (a *Activity) Damage() []error { return a.reader.Damage() }
 
 // Spans are the pauses of the session as plain spans.
-func (s *Session) Spans() []activity.Span {
-	return spansOf(s.Pauses)
-}
+func (s *Session) Spans() []activity.Span { return SpansOf(s.Pauses) }
 
 // Stopped is when the collector stopped the program.
 func (s *Session) Stopped() *activity.Covered {
@@ -173,9 +171,10 @@ func (s *Session) Stopped() *activity.Covered {
 }
 
 // OwnStops are when the profiler stopped the program, in the order of time.
-func (s *Session) OwnStops() []activity.Span { return spansOf(s.Own) }
+func (s *Session) OwnStops() []activity.Span { return SpansOf(s.Own) }
 
-func spansOf(pauses []Pause) []activity.Span {
+// SpansOf are pauses as plain spans.
+func SpansOf(pauses []Pause) []activity.Span {
 	out := make([]activity.Span, len(pauses))
 	for i, p := range pauses {
 		out[i] = activity.Span{From: p.StartNs, To: p.EndNs}

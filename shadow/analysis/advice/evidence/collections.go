@@ -130,21 +130,8 @@ func count(c *advice.Collections, cause string, took units.Ns) {
 // countCauses adds the collections of each cause, where the agent did not know that of any. The counters have the cause of
 // the last collection only; of those before it since the last look, nothing but the number is known.
 func countCauses(c *advice.Collections, samples []sched.GCSample) {
-	before := map[string]int64{}
-	for _, s := range samples {
-		if s.Collector == "" {
-			continue
-		}
-		n := s.Invocations - before[s.Collector]
-		before[s.Collector] = s.Invocations
-		if n < 1 {
-			continue
-		}
-		took := units.Ns(0)
-		if s.Entry.Measured() && s.Exit.Measured() {
-			took = max(0, s.Exit-s.Entry)
-		}
-		count(c, s.Cause, took)
+	session.EachCollection(samples, func(s *sched.GCSample, n int64, took units.Ns) {
+		count(c, s.Cause, max(0, took))
 		c.Unseen += n - 1
-	}
+	})
 }
