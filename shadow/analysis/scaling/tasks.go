@@ -31,20 +31,7 @@ type tasks struct {
 	// threads that it started.
 	submitters, starters map[int]map[uint32]bool
 
-	// last is the end of the last task by span and thread, 0: none; of outermost and of
-	// nested executions. On a thread with a loop only tasks inside the loop count: those
-	// at the thread's end (cleaners of its buffers) are not the program's work.
-	last    [2][][]units.MonoNs
-	loops   []bool // by thread
-	loopEnd []units.MonoNs
-	pooled  []bool // the loop is that of a pool, not a plain thread's
-	// ran is the self time in the region, did the times themselves of threads that
-	// submit tasks.
-	ran map[onThread]units.Ns
-	did map[onThread][]activity.Span
-	// body is the part of ran and did in the executions next to the loop of a plain thread: what the thread was started
-	// for. Nobody submitted it to a pool.
-	body map[onThread]body
+	taskScan
 
 	// endsUnknown: a thread's last summarised task ended at a time that the session does
 	// not have. endsLate: only that it ended after a span's end is known.
@@ -103,15 +90,22 @@ func (t *tasks) dropBodies() {
 	}
 }
 
-// taskScan is the part of one goroutine.
+// taskScan is what the executions say, or those of one goroutine.
 type taskScan struct {
+	// last is the end of the last task by span and thread, 0: none; of outermost and of
+	// nested executions. On a thread with a loop only tasks inside the loop count: those
+	// at the thread's end (cleaners of its buffers) are not the program's work.
 	last    [2][][]units.MonoNs
-	loops   []bool
+	loops   []bool // by thread
 	loopEnd []units.MonoNs
-	pooled  []bool
-	ran     map[onThread]units.Ns
-	did     map[onThread][]activity.Span
-	body    map[onThread]body
+	pooled  []bool // the loop is that of a pool, not a plain thread's
+	// ran is the self time in the region, did the times themselves of threads that
+	// submit tasks.
+	ran map[onThread]units.Ns
+	did map[onThread][]activity.Span
+	// body is the part of ran and did in the executions next to the loop of a plain thread: what the thread was started
+	// for. Nobody submitted it to a pool.
+	body map[onThread]body
 }
 
 func (t *tasks) newScan() taskScan {
@@ -157,7 +151,10 @@ func (t *tasks) readExecutions() error {
 	if err != nil {
 		return fmt.Errorf("session %s: reading the tasks of its threads: %w", t.s.Manifest.Session, err)
 	}
-	t.merge(scans)
+	t.taskScan = scans[0]
+	for i := range scans[1:] {
+		t.merge(&scans[1+i])
+	}
 	return nil
 }
 
@@ -217,34 +214,30 @@ func (scan *taskScan) unended(spans []activity.Span, thread int, from units.Mono
 	}
 }
 
-// merge adds the goroutines' parts up.
-func (t *tasks) merge(scans []taskScan) {
-	sum := t.newScan()
-	for _, s := range scans {
-		for nested := range s.last {
-			for i, ends := range s.last[nested] {
-				for p, end := range ends {
-					sum.last[nested][i][p] = max(sum.last[nested][i][p], end)
-				}
+// merge adds another goroutine's part.
+func (t *taskScan) merge(s *taskScan) {
+	for nested := range s.last {
+		for i, ends := range s.last[nested] {
+			for p, end := range ends {
+				t.last[nested][i][p] = max(t.last[nested][i][p], end)
 			}
 		}
-		for p := range s.loops {
-			sum.loops[p] = sum.loops[p] || s.loops[p]
-			sum.pooled[p] = sum.pooled[p] || s.pooled[p]
-			sum.loopEnd[p] = max(sum.loopEnd[p], s.loopEnd[p])
-		}
-		for key, ran := range s.ran {
-			sum.ran[key] += ran
-		}
-		for key, b := range s.body {
-			have := sum.body[key]
-			sum.body[key] = body{have.ran + b.ran, append(have.times, b.times...)}
-		}
-		for key, times := range s.did {
-			sum.did[key] = append(sum.did[key], times...)
-		}
 	}
-	t.last, t.loops, t.loopEnd, t.pooled, t.ran, t.did, t.body = sum.last, sum.loops, sum.loopEnd, sum.pooled, sum.ran, sum.did, sum.body
+	for p := range s.loops {
+		t.loops[p] = t.loops[p] || s.loops[p]
+		t.pooled[p] = t.pooled[p] || s.pooled[p]
+		t.loopEnd[p] = max(t.loopEnd[p], s.loopEnd[p])
+	}
+	for key, ran := range s.ran {
+		t.ran[key] += ran
+	}
+	for key, b := range s.body {
+		have := t.body[key]
+		t.body[key] = body{have.ran + b.ran, append(have.times, b.times...)}
+	}
+	for key, times := range s.did {
+		t.did[key] = append(t.did[key], times...)
+	}
 }
 
 // done is when each worker ended its last task in span i.
