@@ -2,6 +2,7 @@ package activity
 
 import (
 	"container/heap"
+	"math"
 
 	"stackagent/internal/units"
 )
@@ -21,6 +22,34 @@ func (e *Ends) Add(end End) { heap.Push((*endHeap)(e), end) }
 
 // Next removes the earliest end.
 func (e *Ends) Next() End { return heap.Pop((*endHeap)(e)).(End) }
+
+// Sweep goes through the stays of a stream that use takes: count is called as each begins, by 1, and as it ends, by -1, and advance
+// with the moment before each. Threads are below n; slices of others are left out.
+func Sweep(stream Stream, n int, use func(*Slice) bool, advance func(to units.MonoNs), count func(s *Slice, by int)) error {
+	var ends Ends
+	open := make([]Slice, n)
+	until := func(to units.MonoNs) {
+		for len(ends) > 0 && ends[0].At <= to {
+			e := ends.Next()
+			advance(e.At)
+			count(&open[e.Thread], -1)
+		}
+	}
+	var next Slice // outside, so that it is not made for each
+	err := stream(func(s Slice) error {
+		if next = s; int(s.Thread) >= n || !use(&next) {
+			return nil
+		}
+		until(s.From)
+		advance(s.From)
+		open[s.Thread] = s
+		count(&next, 1)
+		ends.Add(End{At: s.To, Thread: s.Thread})
+		return nil
+	})
+	until(math.MaxInt64)
+	return err
+}
 
 type endHeap []End
 

@@ -4,7 +4,6 @@
 package gc
 
 import (
-	"cmp"
 	"slices"
 
 	"stackagent/granularity/activity"
@@ -21,26 +20,6 @@ type Pauses struct {
 	Share                     float64 // of the window, 0 to 1
 }
 
-// Union cuts spans to the window w and joins those that overlap or touch.
-func Union(spans []activity.Span, w activity.Span) []activity.Span {
-	var cut []activity.Span
-	for _, s := range spans {
-		if c := s.Cut(w); c.To > c.From {
-			cut = append(cut, c)
-		}
-	}
-	slices.SortFunc(cut, func(a, b activity.Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	out := cut[:0]
-	for _, s := range cut {
-		if n := len(out); n > 0 && s.From <= out[n-1].To {
-			out[n-1].To = max(out[n-1].To, s.To)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
 // Describe sums up the pauses that begin in w; the time stopped is that within w.
 func Describe(pauses []activity.Span, w activity.Span) Pauses {
 	var p Pauses
@@ -52,7 +31,7 @@ func Describe(pauses []activity.Span, w activity.Span) Pauses {
 			sum += s.Len()
 		}
 	}
-	for _, s := range Union(pauses, w) {
+	for _, s := range activity.Union(pauses, w) {
 		p.Total += s.Len()
 	}
 	if w.Len() > 0 {

@@ -38,7 +38,7 @@ func Stops(pauses, stalls []activity.Span, threads int, w activity.Span) []Stop 
 		pauses, stalls int
 	}
 	var changes []change
-	for _, p := range Union(pauses, w) {
+	for _, p := range activity.Union(pauses, w) {
 		changes = append(changes, change{p.From, 1, 0}, change{p.To, -1, 0})
 	}
 	for _, s := range stalls {

@@ -27,7 +27,7 @@ type Stopped struct {
 // then left is taken to be before the last of these, or before the second look if there are none. So its place is known
 // up to the distance of the looks. The spans are in order and do not overlap.
 func PlaceStops(looks []Stopped, pauses, hints []activity.Span, w activity.Span) []activity.Span {
-	p := placing{left: Union(pauses, w), hints: Union(hints, w), from: w.From}
+	p := placing{left: activity.Union(pauses, w), hints: activity.Union(hints, w), from: w.From}
 	total := units.Ns(0)
 	for _, l := range looks {
 		if l.At >= w.From && l.At < w.To {
@@ -37,7 +37,7 @@ func PlaceStops(looks []Stopped, pauses, hints []activity.Span, w activity.Span)
 			total = l.Total
 		}
 	}
-	return Union(append(p.placed, p.left...), w)
+	return activity.Union(append(p.placed, p.left...), w)
 }
 
 // placing goes from look to look.
@@ -83,7 +83,7 @@ func (p *placing) take(hint activity.Span, first int, until units.MonoNs) {
 		return
 	}
 	before := length(p.placed[first:])
-	both := Union(append(slices.Clone(p.placed[first:]), hint), activity.Span{From: p.from, To: until})
+	both := activity.Union(append(slices.Clone(p.placed[first:]), hint), activity.Span{From: p.from, To: until})
 	p.owed -= length(both) - before
 	p.placed = append(p.placed[:first], both...)
 }
@@ -114,5 +114,5 @@ func (p *placing) fill(to units.MonoNs) {
 		to = p.placed[i].From
 	}
 	parts = append(parts, p.placed[i:]...)
-	p.placed = append(p.placed[:i], Union(parts, within)...)
+	p.placed = append(p.placed[:i], activity.Union(parts, within)...)
 }

@@ -67,7 +67,7 @@ func TestPlaceStopsSum(t *testing.T) {
 				t.Fatalf("seed %d: %v is not in order", seed, got)
 			}
 		}
-		if both := length(Union(append(slices.Clone(got), pauses...), w)); both != total {
+		if both := length(activity.Union(append(slices.Clone(got), pauses...), w)); both != total {
 			t.Fatalf("seed %d: %v does not have the pauses %v", seed, got, pauses)
 		}
 	}

@@ -44,7 +44,7 @@ type Futexes struct {
 func NewFutexes(threads []activity.Thread, spans, pauses []activity.Span) *Futexes {
 	f := &Futexes{threads: threads, spans: spans, waitUntil: make([]units.MonoNs, len(threads))}
 	for _, s := range spans {
-		f.pauses = append(f.pauses, Union(pauses, s)...)
+		f.pauses = append(f.pauses, activity.Union(pauses, s)...)
 	}
 	return f
 }

@@ -21,7 +21,7 @@ func workOf(t *testing.T, threads []activity.Thread, all []activity.Slice, pause
 	var w Work
 	for i, g := range graphs {
 		w.Add(g)
-		for _, p := range Union(pauses, spans[i]) {
+		for _, p := range activity.Union(pauses, spans[i]) {
 			w.PauseNs += p.Len()
 		}
 	}

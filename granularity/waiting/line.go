@@ -31,25 +31,7 @@ type Line struct {
 	idle   bool // the thread has nothing to do as long as no wait says otherwise
 }
 
-// Pauses returns pauses in order and without overlaps, as a Line wants them.
-func Pauses(list []activity.Span) []activity.Span {
-	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b activity.Span) int { return cmp.Compare(a.From, b.From) })
-	var out []activity.Span
-	for _, p := range list {
-		last := len(out) - 1
-		switch {
-		case p.To <= p.From:
-		case last >= 0 && p.From <= out[last].To:
-			out[last].To = max(out[last].To, p.To)
-		default:
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// NewLine begins the time of a thread at from.
+// NewLine begins the time of a thread at from. Pauses are in order and apart.
 func NewLine(from units.MonoNs, pauses []activity.Span, waits []Wait, work []Unit, use Use) *Line {
 	first, _ := slices.BinarySearchFunc(pauses, from, func(p activity.Span, at units.MonoNs) int { return cmp.Compare(p.To, at) })
 	return &Line{use: use, pauses: pauses[first:], waits: waits, units: work, at: from}

@@ -19,7 +19,7 @@ func TestKnown(t *testing.T) {
 	want := Times{CPU: 25, Lock: 45, GC: 5, Runnable: 5, IO: 10, Unnamed: 10}
 	waited := map[Part]units.Ns{}
 	var got Times
-	l := NewLine(0, Pauses([]activity.Span{{From: 50, To: 55}}), []Wait{{From: 10, Ready: 65, To: 65, Part: Lock}},
+	l := NewLine(0, activity.Cover([]activity.Span{{From: 50, To: 55}}).Spans, []Wait{{From: 10, Ready: 65, To: 65, Part: Lock}},
 		[]Unit{{From: 0, To: 100, CPU: units.NotMeasured}}, Use{
 			Unit:   func(_ *Unit, t *Times) { got = *t },
 			Waited: func(u *Unit, _ *Wait, p Part, d units.Ns) { waited[p] += d },
@@ -151,7 +151,7 @@ func checkRandom(t *testing.T, x *random) {
 	}
 	const end = 2 * length
 	ended := 0
-	l := NewLine(0, Pauses(x.pauses), x.waits, x.units, Use{Unit: func(u *Unit, got *Times) {
+	l := NewLine(0, activity.Cover(x.pauses).Spans, x.waits, x.units, Use{Unit: func(u *Unit, got *Times) {
 		ended++
 		if want := count(u.From, u.To); *got != want {
 			t.Fatalf("unit %d-%d: %v, want %v\n%+v", u.From, u.To, *got, want, x)
@@ -188,7 +188,7 @@ func FuzzLine(f *testing.F) {
 		slices.SortFunc(x.units, func(a, b Unit) int { return cmp.Compare(a.From, b.From) })
 		slices.SortFunc(x.waits, func(a, b Wait) int { return cmp.Compare(a.From, b.From) })
 		ended := 0
-		l := NewLine(0, Pauses(x.pauses), x.waits, x.units, Use{Unit: func(u *Unit, times *Times) {
+		l := NewLine(0, activity.Cover(x.pauses).Spans, x.waits, x.units, Use{Unit: func(u *Unit, times *Times) {
 			ended++
 			if times.Sum() != units.Ns(u.To-u.From) || slices.Min(times[:]) < 0 {
 				t.Fatalf("unit %d-%d: %v", u.From, u.To, *times)

@@ -20,11 +20,12 @@ var ErrNoActivity = errors.New("the session has no scheduling record")
 // scheduler saw it: the record, joined with the session's threads.
 type Activity struct {
 	Threads  []activity.Thread
-	Java     []uint32     // by thread: the Java thread (Thread.ID) that it carried for longest; 0: none
-	Switches []Switches   // by thread
-	From, To units.MonoNs // of the observation
-	Source   string       // "ebpf", "perf"
-	Lost     uint64       // records of switches that the kernel had no room for
+	Java     []uint32       // by thread: the Java thread (Thread.ID) that it carried for longest; 0: none
+	Index    map[uint32]int // by Java thread: the thread that stands for it
+	Switches []Switches     // by thread
+	From, To units.MonoNs   // of the observation
+	Source   string         // "ebpf", "perf"
+	Lost     uint64         // records of switches that the kernel had no room for
 	// NotAvailable is what the source cannot know -> why and the remedy.
 	NotAvailable map[string]string
 	Complete     bool           // the record ended cleanly
@@ -36,8 +37,10 @@ type Activity struct {
 	waits   *endedWaits
 }
 
-// Activity opens the scheduling record of the session.
-func (s *Session) Activity() (*Activity, error) {
+// Activity is the scheduling record of the session. It is opened once: all that read it share what it takes to know its waits.
+func (s *Session) Activity() (*Activity, error) { return Shared(s, (*Session).openActivity) }
+
+func (s *Session) openActivity() (*Activity, error) {
 	r, err := s.Scheduling()
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
@@ -51,22 +54,22 @@ func (s *Session) Activity() (*Activity, error) {
 		return nil, fmt.Errorf("session %s: %w: %s", s.Manifest.Session, ErrNoActivity, rec.NotAvailable[sched.NoRecord])
 	}
 	a := &Activity{
-		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
+		Index: map[uint32]int{}, From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
 		Complete: r.Complete(), Account: rec.Account, Cost: rec.Cost, session: s, reader: r,
 	}
-	byTID := s.byTID()
-	for i := range rec.Threads {
-		t := &rec.Threads[i]
-		carried := carriedBy(t, byTID[t.TID])
-		a.Threads = append(a.Threads, activityThread(t, carried))
-		java := uint32(0)
-		if carried != nil {
-			java = carried.ID
+	threads := s.recorded(rec)
+	for i := range threads {
+		t, java := &threads[i], uint32(0)
+		if t.Carried != nil {
+			java = t.Carried.ID
 		}
-		a.Java = append(a.Java, java)
+		if a.Java = append(a.Java, java); java != 0 {
+			a.Index[java] = i
+		}
+		a.Threads = append(a.Threads, activity.Thread{Name: t.Label(), Kind: t.Kind, Pool: t.Pool(), First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen})
 		a.Switches = append(a.Switches, Switches{t.Voluntary, t.Involuntary})
 	}
-	a.waits = newEndedWaits(s, rec.Threads, a.Threads)
+	a.waits = newEndedWaits(s, threads)
 	return a, nil
 }
 
@@ -93,19 +96,6 @@ func (s *Session) KindsByTID() map[int32]string {
 		}
 	}
 	return kinds
-}
-
-// activityThread names a thread of the record after the Java thread that it
-// carried.
-func activityThread(t *sched.Thread, carried *Thread) activity.Thread {
-	out := activity.Thread{
-		Name: label(serviceName(t.Name), 0, t.TID), Kind: ServiceKind(t.Name), Pool: poolOf(serviceName(t.Name)),
-		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
-	}
-	if c := carried; c != nil {
-		out.Name, out.Kind, out.Pool = c.Label(), c.Kind, poolOf(c.Name)
-	}
-	return out
 }
 
 // carriedBy chooses the thread of the session that a thread of the record stands
@@ -172,14 +162,19 @@ func (a *Activity) NoFutexes() string {
 func (a *Activity) Damage() []error { return a.reader.Damage() }
 
 // Spans are the pauses of the session as plain spans.
-func (s *Session) Spans() []activity.Span {
-	return spansOf(s.Pauses)
+func (s *Session) Spans() []activity.Span { return SpansOf(s.Pauses) }
+
+// Stopped is when the collector stopped the program.
+func (s *Session) Stopped() *activity.Covered {
+	all, _ := Shared(s, func(s *Session) (*activity.Covered, error) { return activity.Cover(s.Spans()), nil })
+	return all
 }
 
 // OwnStops are when the profiler stopped the program, in the order of time.
-func (s *Session) OwnStops() []activity.Span { return spansOf(s.Own) }
+func (s *Session) OwnStops() []activity.Span { return SpansOf(s.Own) }
 
-func spansOf(pauses []Pause) []activity.Span {
+// SpansOf are pauses as plain spans.
+func SpansOf(pauses []Pause) []activity.Span {
 	out := make([]activity.Span, len(pauses))
 	for i, p := range pauses {
 		out[i] = activity.Span{From: p.StartNs, To: p.EndNs}

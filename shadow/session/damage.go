@@ -74,7 +74,9 @@ func Verify(dir string) error {
 }
 
 // Scheduling opens the scheduling record; nil without an error where there is none.
-func (s *Session) Scheduling() (*sched.Reader, error) {
+func (s *Session) Scheduling() (*sched.Reader, error) { return Shared(s, (*Session).openScheduling) }
+
+func (s *Session) openScheduling() (*sched.Reader, error) {
 	r, err := sched.Open(s.Dir)
 	switch {
 	case errors.Is(err, sched.ErrDamaged):

@@ -43,26 +43,25 @@ const (
 	besides  // it holds locks of the JVM only, such as a compiler
 )
 
-func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread) *endedWaits {
+func newEndedWaits(s *Session, threads []ThreadTime) *endedWaits {
 	e := &endedWaits{pauses: s.Pauses, paces: strings.Contains(s.Manifest.JVM.GC, "Shenandoah"), marks: strings.Contains(s.Manifest.JVM.GC, "G1"), over: map[uint32]units.MonoNs{}}
 	if s.Manifest.Ended == store.EndedExit {
 		e.end = s.Manifest.EndNs
 	}
-	byTID := s.byTID()
-	for i, t := range threads {
+	for i := range threads {
+		t, c := &threads[i], threads[i].Carried
 		e.program = append(e.program, t.Kind == KindApplication || t.Kind == KindMain)
 		as := ofProgram
 		switch {
 		case t.Kind == KindGC:
 			as = collector
-		case strings.HasPrefix(record[i].Name, "VM Thread"):
+		case strings.HasPrefix(t.Name, "VM Thread"):
 			as = vmThread
-		case strings.HasPrefix(record[i].Name, "VM Periodic"):
+		case strings.HasPrefix(t.Name, "VM Periodic"):
 			as = watcher
-		case t.Kind == KindCompiler || strings.HasPrefix(record[i].Name, "stackagent"):
+		case t.Kind == KindCompiler || strings.HasPrefix(t.Name, "stackagent"):
 			as = besides
 		}
-		c := carriedBy(&record[i], byTID[record[i].TID])
 		switch {
 		case c != nil && c.delays():
 			as = timer

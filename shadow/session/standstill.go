@@ -8,6 +8,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/granularity/gc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/units"
 	"stackagent/shadow/store"
 )
 
@@ -101,6 +102,27 @@ func (a *Activity) Collections() ([]sched.GCSample, error) {
 		samples = sinceFirst(samples)
 	}
 	return samples, err
+}
+
+// EachCollection calls use with the samples that show collections since the one before of their collector: how many, and how long the
+// last of them took, or NotMeasured. Its cause is the sample's.
+func EachCollection(samples []sched.GCSample, use func(s *sched.GCSample, n int64, took units.Ns)) {
+	before := map[string]int64{}
+	for i := range samples {
+		s := &samples[i]
+		n := s.Invocations - before[s.Collector]
+		if s.Collector == "" {
+			continue
+		}
+		if before[s.Collector] = s.Invocations; n < 1 {
+			continue
+		}
+		took := units.NotMeasured
+		if s.Entry.Measured() && s.Exit.Measured() {
+			took = max(0, s.Exit-s.Entry)
+		}
+		use(s, n, took)
+	}
 }
 
 // sinceFirst takes what the JVM counted before its counters were first read out of the samples.

@@ -39,6 +39,18 @@ type Times struct {
 	Whole   bool // the record ended cleanly
 }
 
+// recorded are the threads of the record, without their times, with the threads of the session that they carried.
+func (s *Session) recorded(record *sched.Record) []ThreadTime {
+	all, byTID := make([]ThreadTime, len(record.Threads)), s.byTID()
+	for i, t := range record.Threads {
+		all[i] = ThreadTime{Thread: t, Kind: ServiceKind(t.Name), Carried: carriedBy(&t, byTID[t.TID])}
+		if c := all[i].Carried; c != nil {
+			all[i].Kind = c.Kind
+		}
+	}
+	return all
+}
+
 // ThreadTimes sums up the scheduling record; nil without an error where the
 // session has none.
 func (s *Session) ThreadTimes() (*Times, error) {
@@ -47,14 +59,7 @@ func (s *Session) ThreadTimes() (*Times, error) {
 		return nil, err
 	}
 	t := &Times{Record: r.Record(), Whole: r.Complete()}
-	t.Threads = make([]ThreadTime, len(t.Record.Threads))
-	byTID := s.byTID()
-	for i, th := range t.Record.Threads {
-		t.Threads[i] = ThreadTime{Thread: th, Kind: ServiceKind(th.Name), Carried: carriedBy(&th, byTID[th.TID])}
-		if c := t.Threads[i].Carried; c != nil {
-			t.Threads[i].Kind = c.Kind
-		}
-	}
+	t.Threads = s.recorded(t.Record)
 	err = r.All(func(run []sched.Slice) error {
 		for _, x := range run {
 			t.Threads[x.Thread].States[x.State] += units.Ns(x.To - x.From)

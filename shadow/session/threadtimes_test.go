@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"testing"
 
 	"stackagent/hpc/sched"
@@ -46,6 +47,10 @@ func TestThreadTimes(t *testing.T) {
 		if got.Label() != w.label || got.Kind != w.kind || got.Role(10) != w.role || got.Pool() != w.pool || got.States != w.states || (got.Carried != nil) != w.carried {
 			t.Errorf("thread %d: %s %s %q %s %v, want %+v", i, got.Label(), got.Kind, got.Role(10), got.Pool(), got.States, w)
 		}
+	}
+	a, err := s.Activity()
+	if again, _ := s.Activity(); err != nil || again != a || !maps.Equal(a.Index, map[uint32]int{1: 1}) {
+		t.Errorf("%v, indexes %v; want one of the Java thread only, from a record that is opened once", err, a.Index)
 	}
 	if none, err := (&Session{Dir: t.TempDir()}).ThreadTimes(); none != nil || err != nil {
 		t.Errorf("without a record: %v, %v", none, err)

@@ -19,9 +19,7 @@ const (
 
 // readPauses keeps the pauses of the collector that lie in the recording.
 func (r *reader) readPauses() {
-	list := slices.Clone(r.s.Pauses)
-	slices.SortFunc(list, func(x, y session.Pause) int { return cmp.Compare(x.StartNs, y.StartNs) })
-	for _, p := range list {
+	for _, p := range r.s.Pauses { // by start
 		p.StartNs, p.EndNs = max(p.StartNs, r.rec.From), min(p.EndNs, r.rec.To)
 		if n := len(r.rec.pauses); p.StartNs < p.EndNs && (n == 0 || p.StartNs >= r.rec.pauses[n-1].EndNs) {
 			r.rec.pauses = append(r.rec.pauses, p)
@@ -48,14 +46,6 @@ func (r *recording) reason(s activity.Span) string {
 		}
 	}
 	return why
-}
-
-// stopped is how long pauses stopped the program in a span.
-func (r *recording) stopped(s activity.Span) (sum units.Ns) {
-	for _, p := range r.pausesIn(s) {
-		sum += s.Cut(activity.Span{From: p.StartNs, To: p.EndNs}).Len()
-	}
-	return sum
 }
 
 // divide calls use with the parts of a span in which the program ran, and in which a pause stopped it.

@@ -162,7 +162,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	}
 	u.virtual = x.Virtual
 	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {
-		ran := max(cpu, wall-r.rec.stopped(activity.Span{From: u.start, To: u.end}), 1)
+		ran := max(cpu, wall-r.s.Stopped().In(u.start, u.end), 1)
 		u.busy, u.cpu = min(1, float64(cpu)/float64(ran)), cpu
 	}
 	task := cmp.Or(x.SubmittedAs, x.Root)

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
+	"stackagent/granularity/waiting"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/analysis/wait"
@@ -22,29 +22,23 @@ var states = map[string]activity.ThreadState{"sleep": activity.Sleeping, "io": a
 // readWaits adds what the agent recorded of waits: what the waits of the scheduling record are for, and all of the
 // waits of threads that it does not have.
 func (r *reader) readWaits() error {
-	blockers, err := r.s.Blockers()
-	if err != nil {
-		return err
-	}
-	namer, err := wait.NewNamer(r.s)
-	if err != nil {
-		return err
-	}
-	stacks, err := r.s.WaitContexts()
+	namer, err := wait.NamerOf(r.s)
 	if err != nil {
 		return err
 	}
 	staged := map[uint32]int{} // by site: more whole stacks are of stages than are not
 	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
-		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(lockOf(blockers[w.Blocker])),
-			lock: w.Kind == "monitor" || isLock(blockers[w.Blocker]), pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
+		what, part := namer.Of(w)
+		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(cmp.Or(what.Lock, what.Blocker)),
+			lock: part == waiting.Lock, pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
 		}
-		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(stacks[w.Context].Frames)}
-		x.class, x.room = namer.Awaited(w)
-		if stack := stacks[w.Context]; !stack.Near && len(stack.Frames) > 0 {
+		stack := namer.Contexts[w.Context]
+		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(stack.Frames)}
+		x.class, x.room = what.Awaited()
+		if !stack.Near && len(stack.Frames) > 0 {
 			if _, by := session.Stage(stack.Frames); by != nil {
 				staged[w.Site]++
 			} else {
@@ -201,14 +195,6 @@ func (r *reader) endedBefore(at units.MonoNs) uint32 {
 		return 0
 	}
 	return r.virtual[i-1].thread
-}
-
-// lockOf is the class of a lock, or of the lock of a condition.
-func lockOf(b store.Blocker) string { return cmp.Or(b.Lock, b.Class) }
-
-// isLock reports whether a class is a lock's or a semaphore's, and not one of its conditions.
-func isLock(b store.Blocker) bool {
-	return b.Lock == "" && (strings.HasPrefix(b.Class, "java.util.concurrent.locks.") || strings.HasPrefix(b.Class, "java.util.concurrent.Semaphore$"))
 }
 
 // nameWaits names what the waits of the scheduling record are for, after those of the agent that they lie in.

@@ -53,7 +53,7 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := readTasks(s, a.Threads, spans)
+	tasks, err := readTasks(s, a, spans)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,8 @@ package scaling
 import (
 	"fmt"
 	"math"
-	"sort"
 
 	"stackagent/granularity/activity"
-	"stackagent/granularity/gc"
 	"stackagent/granularity/lbo"
 	"stackagent/hpc"
 	"stackagent/internal/units"
@@ -52,9 +50,7 @@ func CostsOf(s *session.Session, r Region) (*Costs, error) {
 	wall.Total, wall.Collector[lbo.Plain] = 0, 0
 	for _, span := range spans {
 		wall.Total += float64(span.Len())
-		for _, p := range gc.Union(s.Spans(), span) {
-			wall.Collector[lbo.Plain] += float64(p.Len())
-		}
+		wall.Collector[lbo.Plain] += float64(s.Stopped().In(span.From, span.To))
 	}
 	if a != nil {
 		if err := c.fromActivity(a, s, spans); err != nil {
@@ -83,15 +79,15 @@ func (c *Costs) wholeProcess(s *session.Session) error {
 
 func (c *Costs) fromActivity(a *session.Activity, s *session.Session, spans []activity.Span) error {
 	var total, stopped, concurrent, stalls units.Ns
+	pauses := s.Stopped()
 	program := map[uint32]bool{}
 	for _, span := range spans {
-		pauses := pausesOf(gc.Union(s.Spans(), span))
 		err := a.Stream(span.From, span.To)(func(sl activity.Slice) error {
 			if sl.State != activity.Running {
 				return nil
 			}
 			ran := activity.Span{From: sl.From, To: sl.To}
-			in := pauses.within(ran)
+			in := pauses.In(sl.From, sl.To)
 			total += ran.Len()
 			stopped += in
 			switch a.Threads[sl.Thread].Kind {
@@ -115,7 +111,8 @@ func (c *Costs) fromActivity(a *session.Activity, s *session.Session, spans []ac
 			continue
 		}
 		for _, st := range all {
-			stalls += st.Cut(span).Len() - pauses.within(st.Cut(span))
+			stalled := st.Cut(span)
+			stalls += stalled.Len() - pauses.In(stalled.From, stalled.To)
 		}
 	}
 	cpu := &c.Run[lbo.CPU]
@@ -125,15 +122,4 @@ func (c *Costs) fromActivity(a *session.Activity, s *session.Session, spans []ac
 		wall.Collector[lbo.Tighter] = wall.Collector[lbo.Plain] + float64(stalls)/float64(max(1, len(program)))
 	}
 	return nil
-}
-
-// pausesOf are spans in order, without overlaps.
-type pausesOf []activity.Span
-
-// within is how much of w they cover.
-func (p pausesOf) within(w activity.Span) (sum units.Ns) {
-	for i := sort.Search(len(p), func(i int) bool { return p[i].To > w.From }); i < len(p) && p[i].From < w.To; i++ {
-		sum += p[i].Cut(w).Len()
-	}
-	return sum
 }

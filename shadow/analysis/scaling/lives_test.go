@@ -56,7 +56,7 @@ func TestStarting(t *testing.T) {
 		{"a pool's", []int{1}, 1, []units.Ns{0, 40, 500, 400}, false},
 		{"it starts none", nil, 0, []units.Ns{0, 40, 500, 400}, false},
 	} {
-		x := tasks{threads: threads, spans: []activity.Span{{From: 0, To: 1000}}, pooled: make([]bool, 4), starters: map[int]map[uint32]bool{0: {1: true}}}
+		x := tasks{threads: threads, spans: []activity.Span{{From: 0, To: 1000}}, taskScan: taskScan{pooled: make([]bool, 4)}, starters: map[int]map[uint32]bool{0: {1: true}}}
 		x.pooled[c.pooled] = c.pooled != 0
 		for _, p := range c.starters {
 			x.starters[p] = map[uint32]bool{1: true}

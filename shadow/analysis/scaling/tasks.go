@@ -18,7 +18,7 @@ import (
 type tasks struct {
 	s       *session.Session
 	threads []activity.Thread
-	index   map[uint32]int // Java thread -> thread
+	index   map[uint32]int // as in session.Activity
 	spans   []activity.Span
 	loop    map[uint32]bool // classes whose executions are loops
 	pool    map[uint32]bool // the part of them that take tasks: not java.lang.Thread
@@ -31,20 +31,7 @@ type tasks struct {
 	// threads that it started.
 	submitters, starters map[int]map[uint32]bool
 
-	// last is the end of the last task by span and thread, 0: none; of outermost and of
-	// nested executions. On a thread with a loop only tasks inside the loop count: those
-	// at the thread's end (cleaners of its buffers) are not the program's work.
-	last    [2][][]units.MonoNs
-	loops   []bool // by thread
-	loopEnd []units.MonoNs
-	pooled  []bool // the loop is that of a pool, not a plain thread's
-	// ran is the self time in the region, did the times themselves of threads that
-	// submit tasks.
-	ran map[onThread]units.Ns
-	did map[onThread][]activity.Span
-	// body is the part of ran and did in the executions next to the loop of a plain thread: what the thread was started
-	// for. Nobody submitted it to a pool.
-	body map[onThread]body
+	taskScan
 
 	// endsUnknown: a thread's last summarised task ended at a time that the session does
 	// not have. endsLate: only that it ended after a span's end is known.
@@ -64,8 +51,8 @@ type onThread struct {
 }
 
 // readTasks reads submissions, executions and summaries once.
-func readTasks(s *session.Session, threads []activity.Thread, spans []activity.Span) (*tasks, error) {
-	t := &tasks{s: s, threads: threads, index: indexes(s, threads), spans: spans,
+func readTasks(s *session.Session, a *session.Activity, spans []activity.Span) (*tasks, error) {
+	t := &tasks{s: s, threads: a.Threads, index: a.Index, spans: spans,
 		loop: map[uint32]bool{}, pool: map[uint32]bool{}, mounts: map[uint32]bool{}, wraps: map[uint32]bool{}, named: map[uint32]bool{}, starts: map[uint32]bool{}, submitters: map[int]map[uint32]bool{}, starters: map[int]map[uint32]bool{}}
 	for _, c := range s.Classes {
 		t.loop[c.ID] = unit.IsLoop(c.Name, c.Kinds)
@@ -103,15 +90,22 @@ func (t *tasks) dropBodies() {
 	}
 }
 
-// taskScan is the part of one goroutine.
+// taskScan is what the executions say, or those of one goroutine.
 type taskScan struct {
+	// last is the end of the last task by span and thread, 0: none; of outermost and of
+	// nested executions. On a thread with a loop only tasks inside the loop count: those
+	// at the thread's end (cleaners of its buffers) are not the program's work.
 	last    [2][][]units.MonoNs
-	loops   []bool
+	loops   []bool // by thread
 	loopEnd []units.MonoNs
-	pooled  []bool
-	ran     map[onThread]units.Ns
-	did     map[onThread][]activity.Span
-	body    map[onThread]body
+	pooled  []bool // the loop is that of a pool, not a plain thread's
+	// ran is the self time in the region, did the times themselves of threads that
+	// submit tasks.
+	ran map[onThread]units.Ns
+	did map[onThread][]activity.Span
+	// body is the part of ran and did in the executions next to the loop of a plain thread: what the thread was started
+	// for. Nobody submitted it to a pool.
+	body map[onThread]body
 }
 
 func (t *tasks) newScan() taskScan {
@@ -157,7 +151,10 @@ func (t *tasks) readExecutions() error {
 	if err != nil {
 		return fmt.Errorf("session %s: reading the tasks of its threads: %w", t.s.Manifest.Session, err)
 	}
-	t.merge(scans)
+	t.taskScan = scans[0]
+	for i := range scans[1:] {
+		t.merge(&scans[1+i])
+	}
 	return nil
 }
 
@@ -217,34 +214,30 @@ func (scan *taskScan) unended(spans []activity.Span, thread int, from units.Mono
 	}
 }
 
-// merge adds the goroutines' parts up.
-func (t *tasks) merge(scans []taskScan) {
-	sum := t.newScan()
-	for _, s := range scans {
-		for nested := range s.last {
-			for i, ends := range s.last[nested] {
-				for p, end := range ends {
-					sum.last[nested][i][p] = max(sum.last[nested][i][p], end)
-				}
+// merge adds another goroutine's part.
+func (t *taskScan) merge(s *taskScan) {
+	for nested := range s.last {
+		for i, ends := range s.last[nested] {
+			for p, end := range ends {
+				t.last[nested][i][p] = max(t.last[nested][i][p], end)
 			}
 		}
-		for p := range s.loops {
-			sum.loops[p] = sum.loops[p] || s.loops[p]
-			sum.pooled[p] = sum.pooled[p] || s.pooled[p]
-			sum.loopEnd[p] = max(sum.loopEnd[p], s.loopEnd[p])
-		}
-		for key, ran := range s.ran {
-			sum.ran[key] += ran
-		}
-		for key, b := range s.body {
-			have := sum.body[key]
-			sum.body[key] = body{have.ran + b.ran, append(have.times, b.times...)}
-		}
-		for key, times := range s.did {
-			sum.did[key] = append(sum.did[key], times...)
-		}
 	}
-	t.last, t.loops, t.loopEnd, t.pooled, t.ran, t.did, t.body = sum.last, sum.loops, sum.loopEnd, sum.pooled, sum.ran, sum.did, sum.body
+	for p := range s.loops {
+		t.loops[p] = t.loops[p] || s.loops[p]
+		t.pooled[p] = t.pooled[p] || s.pooled[p]
+		t.loopEnd[p] = max(t.loopEnd[p], s.loopEnd[p])
+	}
+	for key, ran := range s.ran {
+		t.ran[key] += ran
+	}
+	for key, b := range s.body {
+		have := t.body[key]
+		t.body[key] = body{have.ran + b.ran, append(have.times, b.times...)}
+	}
+	for key, times := range s.did {
+		t.did[key] = append(t.did[key], times...)
+	}
 }
 
 // done is when each worker ended its last task in span i.
@@ -278,22 +271,6 @@ func merged(times []activity.Span) []activity.Span {
 	var out []activity.Span
 	for _, s := range times {
 		out = appendTime(out, s)
-	}
-	return out
-}
-
-// indexes maps each Java thread of the session to the thread of the scheduling record
-// that it ran on.
-func indexes(s *session.Session, threads []activity.Thread) map[uint32]int {
-	byName := make(map[string]int, len(threads))
-	for i, t := range threads {
-		byName[t.Name] = i
-	}
-	out := map[uint32]int{}
-	for _, t := range s.Threads {
-		if p, ok := byName[t.Label()]; ok && t.ID != 0 {
-			out[t.ID] = p
-		}
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -326,20 +325,12 @@ func (b *builder) totals(s *Summary, groups []*classGroup) {
 }
 
 func (b *builder) pauses(s *Summary) {
-	s.Pauses = spansOf(b.src.Pauses)
+	s.Pauses = session.SpansOf(b.src.Pauses)
 	st := granularity.Pauses(s.Pauses)
-	s.GC = GC{Pauses: st.Count, PauseNs: st.Total, MedianNs: st.Median, P99Ns: st.P99, MaxNs: st.Max, ProfilerNs: granularity.Pauses(spansOf(b.src.Own)).Total}
+	s.GC = GC{Pauses: st.Count, PauseNs: st.Total, MedianNs: st.Median, P99Ns: st.P99, MaxNs: st.Max, ProfilerNs: granularity.Pauses(session.SpansOf(b.src.Own)).Total}
 	if s.DurationNs > 0 {
 		s.GC.Share = float64(st.Total) / float64(s.DurationNs)
 	}
-}
-
-func spansOf(pauses []session.Pause) (spans []activity.Span) {
-	for _, p := range pauses {
-		spans = append(spans, activity.Span{From: p.StartNs, To: p.EndNs})
-	}
-	slices.SortStableFunc(spans, func(a, c activity.Span) int { return cmp.Compare(a.From, c.From) })
-	return spans
 }
 
 // scheduling fills in what the scheduling record says of the whole session.

@@ -221,7 +221,7 @@ type Source struct {
 	Warnings []string
 	Classes  []session.Class
 	Threads  []session.Thread
-	Pauses   []session.Pause
+	Pauses   []session.Pause // by start, as the next ones
 	Own      []session.Pause // in which the profiler changed classes
 	// Unlisted reports whether a virtual thread is missing in Threads; nil: none is.
 	Unlisted func(id uint32) bool

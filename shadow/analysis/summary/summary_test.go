@@ -33,8 +33,8 @@ func small() summary.Source {
 	w.Add(summarytest.Execution{Class: again, Thread: t2, Start: 3e9, Wall: 70, CPU: 60, SelfWall: 70, SelfCPU: 60, Flags: wire.CreationUnseen})
 	w.Add(summarytest.Execution{Class: job, Thread: t2, Start: 11e9, Wall: units.NotMeasured, CPU: units.NotMeasured,
 		SelfWall: units.NotMeasured, SelfCPU: units.NotMeasured, Flags: wire.Running})
-	w.Pause(2e9, 120e6)
 	w.Pause(1e9, 60e6)
+	w.Pause(2e9, 120e6)
 	return w.Src
 }
 

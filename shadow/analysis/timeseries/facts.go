@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"stackagent/granularity/activity"
-	"stackagent/granularity/gc"
 	"stackagent/hpc/monitor"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -25,7 +24,7 @@ func (b *builder) pauses(s *session.Session) error {
 		b.event(count, p.EndNs, 1)
 	}
 	whole := activity.Span{From: b.edges[0], To: b.edges[len(b.edges)-1]}
-	for _, p := range gc.Union(s.Spans(), whole) {
+	for _, p := range activity.Union(s.Spans(), whole) {
 		b.level(running, p.From, p.To, 1)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/granularity/waiting"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/unit"
 	"stackagent/shadow/store"
@@ -12,38 +13,63 @@ import (
 // object is what threads waited for: its identity hash, and the id of its class in blockers.
 type object struct{ hash, blocker uint32 }
 
-// readObjects names objects whose class says little by the code that waits for them: locks of class Object, and
+// Namer says what the waits of a session were for.
+type Namer struct {
+	s        *session.Session
+	reader   *unit.Reader
+	Blockers map[uint32]store.Blocker     // by store.Wait.Blocker
+	Contexts map[uint32]session.WaitStack // by store.Wait.Context
+	objects  map[object]string            // names of those whose class says little
+}
+
+// NamerOf is that of a session, which keeps it.
+func NamerOf(s *session.Session) (*Namer, error) { return session.Shared(s, newNamer) }
+
+// newNamer names objects whose class says little by the code that waits for them: locks of class Object, and
 // conditions. Long waits have the stack that shows it; shorter ones for the same object have the name from them.
-func (t *tables) readObjects() (err error) {
-	if t.blockers, err = t.s.Blockers(); err != nil {
-		return err
+func newNamer(s *session.Session) (n *Namer, err error) {
+	n = &Namer{s: s, objects: map[object]string{}}
+	if n.reader, err = unit.Of(s); err != nil {
+		return nil, err
 	}
-	t.objects = map[object]string{}
-	if t.contexts, err = t.s.WaitContexts(); err != nil || len(t.contexts) == 0 {
-		return err
+	if n.Blockers, err = s.Blockers(); err != nil {
+		return nil, err
 	}
-	return t.s.Waits(func(r *store.Wait) {
+	if n.Contexts, err = s.WaitContexts(); err != nil || len(n.Contexts) == 0 {
+		return n, err
+	}
+	return n, s.Waits(func(r *store.Wait) {
 		if r.Object == 0 || r.Context == 0 {
 			return
 		}
-		o, name := object{r.Object, r.Blocker}, t.byStack(r)
-		if old := t.objects[o]; name != "" && (old == "" || name < old) { // one name, in whichever order they come
-			t.objects[o] = name
+		o, name := object{r.Object, r.Blocker}, n.byStack(r)
+		if old := n.objects[o]; name != "" && (old == "" || name < old) { // one name, in whichever order they come
+			n.objects[o] = name
 		}
 	})
 }
 
+// Of is what a wait was for, and which part of its thread's time it is.
+func (n *Namer) Of(r *store.Wait) (What, waiting.Part) {
+	return n.whatOf(r.Kind, n.object(r), r.Blocker, r.Thread, r.Within, r.Holder != 0, uint8(r.Flags)&open == 0)
+}
+
+// OfSum is the same of waits that have no record of their own.
+func (n *Namer) OfSum(r *store.WaitSum) (What, waiting.Part) {
+	return n.whatOf(r.Kind, "", r.Blocker, r.Thread, r.Within, false, false)
+}
+
 // object is the name of what the wait was for, "" if its class is good enough.
-func (t *tables) object(r *store.Wait) string {
-	if name := t.objects[object{r.Object, r.Blocker}]; name != "" && r.Object != 0 {
+func (n *Namer) object(r *store.Wait) string {
+	if name := n.objects[object{r.Object, r.Blocker}]; name != "" && r.Object != 0 {
 		return name
 	}
-	return t.byStack(r)
+	return n.byStack(r)
 }
 
 // byStack names what the wait was for by its stack.
-func (t *tables) byStack(r *store.Wait) string {
-	frames, class := t.contexts[r.Context].Frames, t.blockers[r.Blocker].Class
+func (n *Namer) byStack(r *store.Wait) string {
+	frames, class := n.Contexts[r.Context].Frames, n.Blockers[r.Blocker].Class
 	if i := slices.Index(frames, nil); i >= 0 {
 		frames = frames[:i]
 	}

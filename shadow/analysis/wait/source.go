@@ -2,6 +2,7 @@ package wait
 
 import (
 	"cmp"
+	"slices"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/waiting"
@@ -25,15 +26,12 @@ func (t *tables) readWaits() error {
 		if !t.ofProgram(r.Thread) {
 			return
 		}
-		what, part := t.whatOf(r.Kind, t.object(r), r.Blocker, r.Thread, r.Within, r.Holder != 0, uint8(r.Flags)&open == 0)
-		w := waiting.Wait{From: units.MonoNs(r.StartNs), To: units.MonoNs(max(r.StartNs, r.EndNs)), Thread: r.Thread, Waker: r.Waker, Holder: r.Holder,
-			What: what, Site: r.Site, Context: r.Context, Within: r.Within, Part: part, Flags: uint8(r.Flags) &^ byRecord}
-		w.Ready = w.To
-		if r.ReadyNs != nil && r.ReadyNs.Measured() {
-			w.Ready = max(w.From, w.To-units.MonoNs(*r.ReadyNs))
-		}
-		if w.Flags&pinned != 0 && len(t.pinned) < maxWaits {
-			t.pinned = append(t.pinned, activity.Span{From: w.From, To: w.To})
+		of, part := t.Of(r)
+		what := t.what(of)
+		w := waiting.Wait{Thread: r.Thread, Waker: r.Waker, Holder: r.Holder, What: what, Site: r.Site, Context: r.Context, Within: r.Within, Part: part, Flags: uint8(r.Flags) &^ byRecord}
+		w.From, w.Ready, w.To = moments(r)
+		if w.Flags&pinned != 0 && len(t.pins) < maxWaits {
+			t.pins = append(t.pins, activity.Span{From: w.From, To: w.To})
 		}
 		t.seesTask = t.seesTask || r.WakerTask != 0
 		if len(t.waits) < maxWaits {
@@ -49,23 +47,40 @@ func (t *tables) readWaits() error {
 	})
 }
 
+// moments are the begin and the end of a wait, and from when on its thread was ready and waited for a carrier.
+func moments(r *store.Wait) (from, ready, to units.MonoNs) {
+	from, to = units.MonoNs(r.StartNs), units.MonoNs(max(r.StartNs, r.EndNs))
+	if ready = to; r.ReadyNs != nil && r.ReadyNs.Measured() {
+		ready = max(from, to-units.MonoNs(*r.ReadyNs))
+	}
+	return from, ready, to
+}
+
 // readSums reads waits that the agent summed up.
 func (t *tables) readSums() error {
 	return t.s.WaitSums(func(r *store.WaitSum) {
 		if !t.ofProgram(r.Thread) {
 			return
 		}
-		what, part := t.whatOf(r.Kind, "", r.Blocker, r.Thread, r.Within, false, false)
-		t.sum(sumKey{r.Thread, what, r.Within, part}).add(int64(min(r.Waits, 1<<62)), max(r.WaitedNs, 0), r.MaxNs)
+		what, part := t.OfSum(r)
+		t.sum(sumKey{r.Thread, t.what(what), r.Within, part}).add(int64(min(r.Waits, 1<<62)), max(r.WaitedNs, 0), r.MaxNs)
 	})
+}
+
+// reasons are what waits are for by their own records.
+var reasons = []string{ForMonitor, ForSynchronizer, ForIO, ForSleep, ForQueue, ForOther}
+
+// exported is what waits were for in the session that was exported, and that this one was made of; false: no session says so.
+func exported(kind string, b *store.Blocker) (What, bool) {
+	return What{For: b.For, Kind: kind, Class: b.Shown, Blocker: b.Class, Lock: b.Lock}, b.Shown != "" && slices.Contains(reasons, b.For)
 }
 
 // whatOf says what a wait was for, and which part of its thread's time it is; name is the object's, if it has one; seen: the
 // agent has looked at the object.
-func (t *tables) whatOf(kind, name string, blocker, thread, within uint32, held, seen bool) (uint32, waiting.Part) {
-	b := t.blockers[blocker]
+func (n *Namer) whatOf(kind, name string, blocker, thread, within uint32, held, seen bool) (What, waiting.Part) {
+	b := n.Blockers[blocker]
 	if w, ok := exported(kind, &b); ok {
-		return t.what(w), w.partOf(held)
+		return w, w.partOf(held)
 	}
 	w := whatOf(kind, b.Class, b.Lock, seen)
 	w.Class = cmp.Or(name, w.Class)
@@ -76,9 +91,9 @@ func (t *tables) whatOf(kind, name string, blocker, thread, within uint32, held,
 		w.For = ForSynchronizer
 	}
 	if w.partOf(held) != waiting.Lock {
-		w = t.forWork(w, thread, within)
+		w = n.forWork(w, thread, within)
 	}
-	return t.what(w), w.partOf(held)
+	return w, w.partOf(held)
 }
 
 func (t *tables) sum(k sumKey) *sum {

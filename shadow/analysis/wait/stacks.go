@@ -76,7 +76,7 @@ type standing struct {
 // add takes the waits of a thread in the order of time.
 func (s *stackSums) add(w *waiting.Wait, thread uint32) {
 	d, k := units.Ns(w.To-w.From), stackKey{w.What, w.Context, w.Site}
-	stack, place := s.contexts[w.Context], s.places[w.Context]
+	stack, place := s.Contexts[w.Context], s.places[w.Context]
 	if stack.Frames != nil {
 		k.site = 0
 	}
@@ -107,7 +107,7 @@ func (s *stackSums) add(w *waiting.Wait, thread uint32) {
 func (s *stackSums) count(k stackKey, d units.Ns) {
 	x := s.stacks[k]
 	if x == nil {
-		x = &Stack{What: s.whats[k.what], Frames: s.contexts[k.context].Frames, order: k}
+		x = &Stack{What: s.whats[k.what], Frames: s.Contexts[k.context].Frames, order: k}
 		if site := s.s.SiteByID(k.site); x.Frames == nil && site != nil {
 			x.Frames = []*session.Site{site}
 		}
@@ -119,12 +119,12 @@ func (s *stackSums) count(k stackKey, d units.Ns) {
 // places are the frames to the program's nearest one, of the stacks that end with it and of the whole ones that begin so.
 func (a *Analysis) places() map[uint32]string {
 	ends, places := map[string]bool{}, map[uint32]string{}
-	for _, c := range a.contexts {
+	for _, c := range a.Contexts {
 		if c.Near {
 			ends[frameIDs(c.Frames)] = true
 		}
 	}
-	for id, c := range a.contexts {
+	for id, c := range a.Contexts {
 		all := frameIDs(c.Frames)
 		if c.Near {
 			places[id] = all

@@ -60,7 +60,7 @@ func analyse(s *session.Session, singles bool, over granularity.Grid) (*Analysis
 		return nil, err
 	}
 	a := &Analysis{tables: t, NotAvailable: map[string]string{}, byClass: map[uint32]*Unit{}, threads: map[uint32]*Thread{},
-		outside: map[uint32]*waiting.Times{}, record: map[uint32]*Row{}, pauses: waiting.Pauses(s.Spans())}
+		outside: map[uint32]*waiting.Times{}, record: map[uint32]*Row{}, pauses: s.Stopped().Spans}
 	for what, why := range s.Manifest.NotAvailable {
 		if what == NoWaits || strings.HasPrefix(what, NoWaits+": ") {
 			a.NotAvailable[what] = why
@@ -152,7 +152,7 @@ func (a *Analysis) followRecord() error {
 	if record.Lost > 0 {
 		a.NotAvailable["part of the scheduling record"] = text.PluralExact(record.Lost, "record was lost", "records were lost")
 	}
-	all := a.followed(record.Threads)
+	all := a.followed(record)
 	err = record.Stream(record.From, record.To)(func(s activity.Slice) error {
 		f := &all[s.Thread]
 		if f.line == nil {
@@ -167,7 +167,7 @@ func (a *Analysis) followRecord() error {
 			// Object.wait and parks have time limits, too: only the agent knows which wait is a sleep.
 			s.State = activity.Futex
 		}
-		if f.carrier && s.InFutex && !a.keptCarrier(cut) {
+		if f.carrier && s.InFutex && a.pinned.In(cut.From, cut.To) == 0 {
 			f.line.AddIdle(s)
 		} else {
 			f.line.Add(s)
@@ -187,30 +187,15 @@ func (a *Analysis) followRecord() error {
 	return err
 }
 
-// keptCarrier reports whether in the span a virtual thread waited that kept its carrier.
-func (a *Analysis) keptCarrier(s activity.Span) bool {
-	i, _ := slices.BinarySearchFunc(a.pinned, s.From+1, func(p activity.Span, at units.MonoNs) int { return cmp.Compare(p.To, at) })
-	return i < len(a.pinned) && a.pinned[i].From < s.To
-}
-
 // followed are the threads of the record, with lines for the program's.
-func (a *Analysis) followed(record []activity.Thread) []followed {
-	byName := make(map[string]int, len(record))
-	for i := range record {
-		byName[record[i].Name] = i
-	}
-	all := make([]followed, len(record))
-	for i := range a.s.Threads {
-		t := &a.s.Threads[i]
-		p, ok := byName[t.Label()]
-		if !ok || t.ID == 0 {
-			continue
-		}
-		f := followed{id: t.ID, life: a.life(t), carrier: t.Role() == "carrier"}
+func (a *Analysis) followed(record *session.Activity) []followed {
+	all := make([]followed, len(record.Threads))
+	for id, i := range record.Index {
+		t := a.s.ThreadByID(id)
+		all[i] = followed{id: id, life: a.life(t), carrier: t.Role() == "carrier"}
 		if ofProgram(t) {
-			f.line = a.line(t.ID, f.life)
+			all[i].line = a.line(id, all[i].life)
 		}
-		all[p] = f
 	}
 	return all
 }

@@ -23,9 +23,8 @@ const (
 
 // tables are the waits and the units of a session, by thread and begin.
 type tables struct {
-	s      *session.Session
-	reader *unit.Reader
-	names  *callsite.Names // nil: classes have their own names
+	*Namer
+	names *callsite.Names // nil: classes have their own names
 
 	whats   []What
 	whatIDs map[What]uint32
@@ -33,16 +32,14 @@ type tables struct {
 	classID map[string]uint32
 	within  map[uint32]uint32 // the class of units of an execution's class, + 1
 
-	blockers map[uint32]store.Blocker
-	objects  map[object]string // names of those whose class says little
-	contexts map[uint32]session.WaitStack
 	waits    []waiting.Wait
 	details  []detail // by waiting.Wait.Index; nil: not asked for
 	singles  bool     // they are
 	seesTask bool     // the agent says in which execution a waker was
 	units    []waiting.Unit
 	sums     map[sumKey]*sum
-	pinned   []activity.Span    // waits of virtual threads that kept their carriers, in order and without overlaps
+	pins     []activity.Span    // waits of virtual threads that kept their carriers
+	pinned   *activity.Covered  // by them
 	spans    map[uint32][2]span // of waits and units of a thread, once sorted
 	// Beyond the limits.
 	moreWaits, moreUnits int64
@@ -67,19 +64,20 @@ type sum struct {
 
 // readTables reads the waits and, if wanted, the units; singles: and what only a list of single waits shows.
 func readTables(s *session.Session, work, singles bool, over granularity.Grid) (*tables, error) {
-	reader, err := unit.Of(s)
+	fail := func(err error) error { return fmt.Errorf("waits of session %s: %w", s.Manifest.Session, err) }
+	namer, err := NamerOf(s)
 	if err != nil {
-		return nil, err
+		return nil, fail(err)
 	}
-	t := newTables(s, reader)
-	t.singles, t.slots = singles, slots{over, map[uint32][]waiting.Times{}}
-	steps := []func() error{t.readObjects, t.readWaits, t.readSums}
+	t := &tables{Namer: namer, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{},
+		singles: singles, slots: slots{over, map[uint32][]waiting.Times{}}}
+	steps := []func() error{t.readWaits, t.readSums}
 	if work {
 		steps = append(steps, t.readNames, t.readUnits, t.readSummaries)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return nil, fmt.Errorf("waits of session %s: %w", s.Manifest.Session, err)
+			return nil, fail(err)
 		}
 	}
 	slices.SortFunc(t.units, func(a, b waiting.Unit) int {
@@ -88,15 +86,11 @@ func readTables(s *session.Session, work, singles bool, over granularity.Grid) (
 	slices.SortFunc(t.waits, func(a, b waiting.Wait) int {
 		return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.From, b.From))
 	})
-	t.pinned = waiting.Pauses(t.pinned)
+	t.pinned, t.pins = activity.Cover(t.pins), nil
 	t.spans = map[uint32][2]span{}
 	spansOf(t.waits, func(w *waiting.Wait) uint32 { return w.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{at, {}} })
 	spansOf(t.units, func(u *waiting.Unit) uint32 { return u.Thread }, func(id uint32, at span) { t.spans[id] = [2]span{t.spans[id][0], at} })
 	return t, nil
-}
-
-func newTables(s *session.Session, reader *unit.Reader) *tables {
-	return &tables{s: s, reader: reader, whatIDs: map[What]uint32{}, classID: map[string]uint32{}, within: map[uint32]uint32{}, sums: map[sumKey]*sum{}, totals: map[uint32]*Unit{}}
 }
 
 // spansOf finds the rows of each thread in sorted rows.
@@ -233,18 +227,18 @@ func (t *tables) what(w What) uint32 {
 }
 
 // forWork is what a wait is for if its thread is a worker that has nothing to do, else w.
-func (t *tables) forWork(w What, thread, within uint32) What {
-	if w.Kind != kindPark && w.Kind != kindNotify && !(w.Kind == kindIO && within != 0 && unit.IsPoller(unit.ClassName(t.s, within))) {
+func (n *Namer) forWork(w What, thread, within uint32) What {
+	if w.Kind != kindPark && w.Kind != kindNotify && !(w.Kind == kindIO && within != 0 && unit.IsPoller(unit.ClassName(n.s, within))) {
 		return w
 	}
-	th := t.s.ThreadByID(thread)
+	th := n.s.ThreadByID(thread)
 	switch {
-	case within != 0 && t.reader.IsLoop(within):
-		return What{For: ForQueue, Kind: w.Kind, Class: unit.ClassName(t.s, within), Blocker: w.Blocker, Lock: w.Lock}
+	case within != 0 && n.reader.IsLoop(within):
+		return What{For: ForQueue, Kind: w.Kind, Class: unit.ClassName(n.s, within), Blocker: w.Blocker, Lock: w.Lock}
 	case within == 0 && th != nil && th.Role() == "carrier":
 		return What{For: ForQueue, Kind: w.Kind, Class: "carrier of virtual threads", Blocker: w.Blocker, Lock: w.Lock}
 	case within == 0 && th != nil && th.Executor != 0:
-		e := t.s.ExecutorByID(th.Executor)
+		e := n.s.ExecutorByID(th.Executor)
 		if e == nil {
 			return w
 		}
@@ -254,8 +248,8 @@ func (t *tables) forWork(w What, thread, within uint32) What {
 }
 
 // ofProgram reports whether a thread is one of the program; one that is not known may be.
-func (t *tables) ofProgram(id uint32) bool {
-	th := t.s.ThreadByID(id)
+func (n *Namer) ofProgram(id uint32) bool {
+	th := n.s.ThreadByID(id)
 	return th == nil || ofProgram(th)
 }
 

@@ -471,6 +471,8 @@ func TestNames(t *testing.T) {
 	}
 	for class, want := range map[string]waiting.Part{
 		"java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync": waiting.Lock, "java.util.concurrent.Semaphore$FairSync": waiting.Lock,
+		"java.util.concurrent.locks.ReentrantLock$NonfairSync": waiting.Lock, "java.util.concurrent.locks.StampedLock": waiting.Lock,
+		"app.Mutex$Sync": waiting.Other, "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject": waiting.Other, "java.util.concurrent.SynchronousQueue$TransferStack": waiting.Other,
 		"java.util.concurrent.CountDownLatch$Sync": waiting.Other, "java.util.concurrent.FutureTask": waiting.Other,
 	} {
 		w := whatOf("park", class, "", true)

@@ -80,6 +80,15 @@ func orNotKnown(name string) string { return cmp.Or(name, "(class not known)") }
 // IsCondition reports whether a class is that of the conditions of the locks of java.util.concurrent.
 func IsCondition(class string) bool { return strings.HasSuffix(class, "$ConditionObject") }
 
+// Awaited is the class of what a wait was for. For a condition of a queue, as in ArrayBlockingQueue.take, it is the queue; room: it was for room in
+// a full one.
+func (w *What) Awaited() (class string, room bool) {
+	if name, method, _ := strings.Cut(w.Class, "."); IsCondition(w.Blocker) && HoldsElements(name) {
+		return name, strings.HasPrefix(method, "put") || strings.HasPrefix(method, "offer")
+	}
+	return w.Blocker, false
+}
+
 // HoldsElements reports whether a class is named as what holds elements that threads give and take.
 func HoldsElements(class string) bool {
 	class = Readable(class) // SynchronousQueue$TransferStack does, too
@@ -88,6 +97,9 @@ func HoldsElements(class string) bool {
 
 // concurrent is the package whose classes are known to readers by their simple names.
 const concurrent = "java.util.concurrent."
+
+// Fair is the end of the readable name of a lock that is given to those that wait for it in their order.
+const Fair = " (fair)"
 
 // Readable names a class of java.util.concurrent without its package and its inner classes, which few readers know:
 // ReentrantLock for java.util.concurrent.locks.ReentrantLock$NonfairSync. Others keep their names.
@@ -99,7 +111,7 @@ func Readable(class string) string {
 	rest = strings.TrimPrefix(rest, "locks.")
 	name, inner, _ := strings.Cut(rest, "$")
 	if inner == "FairSync" {
-		name += " (fair)"
+		name += Fair
 	}
 	return name
 }

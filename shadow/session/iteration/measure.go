@@ -8,7 +8,6 @@ import (
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
-	"stackagent/granularity/gc"
 	"stackagent/granularity/warmup"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -69,7 +68,7 @@ func (m *Measured) at(t units.MonoNs) int {
 func (m *Measured) stops(s *session.Session) {
 	whole := activity.Span{From: m.Run[0].From, To: m.Run[len(m.Run)-1].To}
 	k := 0
-	for _, p := range gc.Union(s.Spans(), whole) {
+	for _, p := range activity.Union(s.Spans(), whole) {
 		for k < len(m.Run) && m.Run[k].To <= p.From {
 			k++
 		}

@@ -72,7 +72,6 @@ func (r *Report) causes(a *session.Activity, w activity.Span) {
 // causesOf counts collections by collector and cause.
 func causesOf(samples []sched.GCSample, w activity.Span) []Cause {
 	sums := map[[2]string]*Cause{}
-	before := map[string]int64{}
 	add := func(collector, cause string, n int64, d units.Ns) {
 		key := [2]string{collector, cause}
 		c := sums[key]
@@ -89,24 +88,15 @@ func causesOf(samples []sched.GCSample, w activity.Span) []Cause {
 		}
 		*c.TimeNs += d
 	}
-	for _, s := range samples {
-		if s.Collector == "" {
-			continue
-		}
-		n := s.Invocations - before[s.Collector]
-		before[s.Collector] = s.Invocations
-		if n < 1 || s.At < w.From || s.At >= w.To {
-			continue
-		}
-		took := units.NotMeasured
-		if s.Entry.Measured() && s.Exit.Measured() {
-			took = max(s.Exit-s.Entry, 0)
+	session.EachCollection(samples, func(s *sched.GCSample, n int64, took units.Ns) {
+		if s.At < w.From || s.At >= w.To {
+			return
 		}
 		add(s.Collector, cmp.Or(s.Cause, causeUnseen), 1, took)
 		if n > 1 {
 			add(s.Collector, causeUnseen, n-1, units.NotMeasured)
 		}
-	}
+	})
 	var out []Cause
 	for _, key := range slices.SortedFunc(maps.Keys(sums), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
 		out = append(out, *sums[key])

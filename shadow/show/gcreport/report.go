@@ -3,10 +3,8 @@
 package gcreport
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
@@ -144,7 +142,7 @@ func (r *Report) threads(a *session.Activity, w activity.Span, pauses []activity
 			t.Threads, t.WorkNs, t.TimeNs, t.Width = b.Threads, b.RunningNs, b.HeightNs, b.Width
 		}
 	}
-	stopped, vm := gc.Union(pauses, w), units.Ns(0)
+	stopped, vm := activity.Union(pauses, w), units.Ns(0)
 	if len(stopped) > 0 {
 		if graphs, err = bottle.Compute(a.Threads, a.Stream(w.From, w.To), stopped...); err != nil {
 			return err
@@ -176,16 +174,10 @@ func WaitedIn(a *session.Activity, stopped []activity.Span) (sum units.Ns, err e
 	if len(stopped) == 0 {
 		return 0, nil
 	}
+	pauses := activity.Cover(stopped)
 	err = a.Stream(stopped[0].From, stopped[len(stopped)-1].To)(func(s activity.Slice) error {
-		if s.State != activity.Runnable || a.Threads[s.Thread].Kind != activity.KindGC {
-			return nil
-		}
-		first, _ := slices.BinarySearchFunc(stopped, s.From, func(p activity.Span, at units.MonoNs) int { return cmp.Compare(p.To, at) })
-		for _, p := range stopped[first:] {
-			if p.From >= s.To {
-				break
-			}
-			sum += p.Cut(activity.Span{From: s.From, To: s.To}).Len()
+		if s.State == activity.Runnable && a.Threads[s.Thread].Kind == activity.KindGC {
+			sum += pauses.In(s.From, s.To)
 		}
 		return nil
 	})

@@ -24,7 +24,7 @@ func (b *beside) advance(length units.Ns, free int) {
 
 // slice adds what a thread did, as far as it is in the pool's span. of is the pool of each
 // thread, me this one.
-func (b *beside) slice(s activity.Slice, of []int, me int, span activity.Span) {
+func (b *beside) slice(s *activity.Slice, of []int, me int, span activity.Span) {
 	length := activity.Span{From: s.From, To: s.To}.Cut(span).Len()
 	pool := of[s.Thread]
 	switch {
@@ -38,7 +38,7 @@ func (b *beside) slice(s activity.Slice, of []int, me int, span activity.Span) {
 }
 
 // submits adds what the thread did that submits the pool's units.
-func (b *beside) submits(s activity.Slice, span activity.Span) {
+func (b *beside) submits(s *activity.Slice, span activity.Span) {
 	length := activity.Span{From: s.From, To: s.To}.Cut(span).Len()
 	switch s.State {
 	case activity.Running:

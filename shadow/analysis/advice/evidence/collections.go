@@ -18,7 +18,7 @@ import (
 func (a *advisor) stops() (all, collections []activity.Span, known bool) {
 	m := &a.s.Manifest
 	w := activity.Span{From: m.StartNs, To: m.StartNs + units.MonoNs(m.DurationNs)}
-	pauses := gc.Union(a.s.Spans(), w)
+	pauses := activity.Union(a.s.Spans(), w)
 	record, err := a.s.Activity()
 	if err != nil {
 		return pauses, pauses, false
@@ -26,8 +26,8 @@ func (a *advisor) stops() (all, collections []activity.Span, known bool) {
 	if all, err = record.Stops(); err != nil {
 		return pauses, pauses, false
 	}
-	all = gc.Union(all, w)
-	return all, gc.Around(gc.Without(all, gc.Union(a.s.OwnStops(), w)), pauses), true
+	all = activity.Union(all, w)
+	return all, gc.Around(gc.Without(all, activity.Union(a.s.OwnStops(), w)), pauses), true
 }
 
 // collections sums up what collections stopped, and why they ran as far as the JVM's own counters show it.
@@ -38,7 +38,7 @@ func (a *advisor) collections() (*advice.Collections, []activity.Span) {
 		c.Stopped += s.Len()
 	}
 	if known {
-		c.Reached = max(0, c.Stopped-newPauses(a.s.Spans()).in(a.s.Manifest.StartNs, math.MaxInt64))
+		c.Reached = max(0, c.Stopped-a.s.Stopped().In(a.s.Manifest.StartNs, math.MaxInt64))
 	}
 	if countPauses(c, a.s.Pauses) {
 		a.countAskers(c)
@@ -130,21 +130,8 @@ func count(c *advice.Collections, cause string, took units.Ns) {
 // countCauses adds the collections of each cause, where the agent did not know that of any. The counters have the cause of
 // the last collection only; of those before it since the last look, nothing but the number is known.
 func countCauses(c *advice.Collections, samples []sched.GCSample) {
-	before := map[string]int64{}
-	for _, s := range samples {
-		if s.Collector == "" {
-			continue
-		}
-		n := s.Invocations - before[s.Collector]
-		before[s.Collector] = s.Invocations
-		if n < 1 {
-			continue
-		}
-		took := units.Ns(0)
-		if s.Entry.Measured() && s.Exit.Measured() {
-			took = max(0, s.Exit-s.Entry)
-		}
-		count(c, s.Cause, took)
+	session.EachCollection(samples, func(s *sched.GCSample, n int64, took units.Ns) {
+		count(c, s.Cause, max(0, took))
 		c.Unseen += n - 1
-	}
+	})
 }

@@ -44,8 +44,6 @@ const longWait = units.MonoNs(1_000_000)
 // a worker waits for one. Others cause as large a share of the waiting as they have of
 // the processors. of is the pool of each thread; -1: none.
 func contention(record activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
-	var ends activity.Ends
-	state, long := make([]activity.ThreadState, len(of)), make([]bool, len(of))
 	wanted := 0 // threads of the process that run or are ready
 	each := []*contended{whole}
 	for i := range pools {
@@ -79,11 +77,11 @@ func contention(record activity.Stream, of []int, pools []contended, whole *cont
 		}
 		now = to
 	}
-	count := func(thread uint32, by int) {
-		if state[thread] == activity.Running || state[thread] == activity.Runnable {
+	count := func(s *activity.Slice, by int) {
+		if s.State == activity.Running || s.State == activity.Runnable {
 			wanted += by
 		}
-		switch i := of[thread]; state[thread] {
+		switch i := of[s.Thread]; s.State {
 		case activity.Unknown:
 			unknown += by
 		case activity.Running:
@@ -98,7 +96,7 @@ func contention(record activity.Stream, of []int, pools []contended, whole *cont
 			if i >= 0 {
 				pools[i].ready += int64(by)
 			}
-			if long[thread] {
+			if s.To-s.From >= longWait {
 				whole.ready += int64(by)
 			}
 		case activity.Stalled:
@@ -107,17 +105,7 @@ func contention(record activity.Stream, of []int, pools []contended, whole *cont
 			}
 		}
 	}
-	until := func(to units.MonoNs) {
-		for len(ends) > 0 && ends[0].At <= to {
-			e := ends.Next()
-			advance(e.At)
-			count(e.Thread, -1)
-		}
-	}
-	err := record(func(s activity.Slice) error {
-		if int(s.Thread) >= len(of) {
-			return nil
-		}
+	return activity.Sweep(record, len(of), func(s *activity.Slice) bool {
 		for i := range pools {
 			pools[i].slice(s, of, i, pools[i].span)
 			if pools[i].submitter == int(s.Thread)+1 {
@@ -126,20 +114,10 @@ func contention(record activity.Stream, of []int, pools []contended, whole *cont
 		}
 		switch s.State {
 		case activity.Running, activity.Runnable, activity.Stalled, activity.Unknown:
-		default:
-			return nil
+			return true
 		}
-		until(s.From)
-		advance(s.From)
-		state[s.Thread], long[s.Thread] = s.State, s.To-s.From >= longWait
-		count(s.Thread, 1)
-		ends.Add(activity.End{At: s.To, Thread: s.Thread})
-		return nil
-	})
-	for len(ends) > 0 {
-		until(ends[0].At)
-	}
-	return err
+		return false
+	}, advance, count)
 }
 
 // others sets what the scheduling record shows of competition for processors: what
@@ -151,6 +129,10 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 	if a.times == nil || f.CPUs <= 0 {
 		return
 	}
+	record, err := a.s.Activity()
+	if err != nil {
+		return // the pools are judged as without a record
+	}
 	pool := map[uint32]int{} // by thread
 	var pools []contended
 	which := crowded(f, t)
@@ -159,14 +141,10 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, submitters map
 		for _, thread := range workers[i] {
 			pool[thread] = n
 		}
-		pools = append(pools, contended{span: activity.Span{From: p.From, To: p.To}, submitter: a.recorded(submitters[p.Label], workers[i])})
+		pools = append(pools, contended{span: activity.Span{From: p.From, To: p.To}, submitter: recordedAs(record, submitters[p.Label], workers[i])})
 	}
 	if len(pools) == 0 && float64(a.ready()) < t.Taken*float64(f.CPUs)*float64(f.Duration) {
 		return // too little waiting for any finding
-	}
-	record, err := a.s.Activity()
-	if err != nil {
-		return // the pools are judged as without a record
 	}
 	whole := contended{span: activity.Span{From: record.From, To: record.To}}
 	if contention(record.Stream(record.From, record.To), a.poolsOf(pool), pools, &whole, f.CPUs) != nil {
@@ -233,10 +211,8 @@ func (a *advisor) poolsOf(pool map[uint32]int) []int {
 	of := make([]int, len(a.times.Threads))
 	for i := range of {
 		of[i] = notJava
-		if a.times.Threads[i].Carried != nil {
-			of[i] = -1
-		}
 		if c := a.times.Threads[i].Carried; c != nil {
+			of[i] = -1
 			if n, ok := pool[c.ID]; ok {
 				of[i] = n
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
@@ -36,7 +37,7 @@ type advisor struct {
 	asks        *session.Asks
 	times       *session.Times // nil: no scheduling record
 	virtual     virtualSum
-	pauses      *pauses
+	pauses      *activity.Covered
 	kept        int64               // units, one by one
 	periods     map[uint64]*periods // by task
 }
@@ -47,7 +48,7 @@ type poolSum struct {
 	noCPU    bool
 	kind     poolKind
 	active   cover
-	pauses   *pauses
+	pauses   *activity.Covered
 	recorded recorded
 	by       [owners]units.Ns // time in units of the program's tasks, ...
 }
@@ -69,7 +70,7 @@ type classSums struct {
 // The session must have recorded its submissions. names is nil if units are named after their classes.
 func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsite.Names, t advice.Thresholds) (*advice.UnitFacts, error) {
 	slack := units.MonoNs(t.FineWork)
-	a := &advisor{names: map[uint32]string{}, pauses: newPauses(s.Spans()), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, periods: map[uint64]*periods{},
+	a := &advisor{names: map[uint32]string{}, pauses: s.Stopped(), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, periods: map[uint64]*periods{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, summaries: map[uint32][]piece{}}
 	a.titleOf = func(class uint32) string { return unit.ClassName(s, class) }
 	if names != nil {
@@ -214,7 +215,7 @@ func (p *poolSum) add(x *unit.Unit) {
 	if wall.Measured() {
 		w.Wall += wall
 		p.Wall += wall
-		p.Stopped += p.pauses.in(x.Start, x.End)
+		p.Stopped += p.pauses.In(x.Start, x.End)
 		p.Wait.Add(wall)
 	}
 	if cpu.Measured() {

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/granularity/waiting"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/wait"
 	"stackagent/shadow/store"
 )
 
@@ -24,33 +26,7 @@ type blocked struct {
 	permits  bool   // of a semaphore
 }
 
-// lockClasses are prefixes of the classes of java.util.concurrent on which a thread parks that waits for a lock.
-var lockClasses = []string{
-	"java.util.concurrent.locks.ReentrantReadWriteLock$", "java.util.concurrent.locks.StampedLock", "java.util.concurrent.locks.ReentrantLock$", semaphores,
-}
-
 const semaphores = "java.util.concurrent.Semaphore$"
-
-// forLock reports whether a thread waits for a lock. A condition is none.
-func forLock(kind string, of store.Blocker, held bool) bool {
-	switch {
-	case kind == "monitor":
-		return true
-	case kind != "park" || of.Lock != "" || strings.HasSuffix(of.Class, "$ConditionObject"):
-		return false
-	}
-	return held || slices.ContainsFunc(lockClasses, func(p string) bool { return strings.HasPrefix(of.Class, p) })
-}
-
-// lockName is the readable name of a lock's class.
-func lockName(class string) string {
-	rest, ok := strings.CutPrefix(class, "java.util.concurrent.")
-	if !ok {
-		return class
-	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "locks."), "$")
-	return name
-}
 
 // placed is an outermost unit of a pool on a thread.
 type placed struct {
@@ -97,17 +73,22 @@ func (v *lockWaits) sum() {
 	}
 }
 
-func (v *lockWaits) read() (err error) {
-	if v.blockers, err = v.a.s.Blockers(); err != nil {
+func (v *lockWaits) read() error {
+	n, err := wait.NamerOf(v.a.s)
+	if err != nil {
 		return err
 	}
+	v.blockers = n.Blockers
 	err = v.a.s.Waits(func(r *store.Wait) {
-		of := v.blockers[r.Blocker]
-		if len(v.waits) >= mostWaits || !forLock(r.Kind, of, r.Holder != 0) {
+		if len(v.waits) >= mostWaits {
+			return
+		}
+		what, part := n.Of(r)
+		if part != waiting.Lock {
 			return
 		}
 		w := blocked{from: units.MonoNs(r.StartNs), to: units.MonoNs(r.EndNs), thread: r.Thread, by: cmp.Or(r.Holder, r.Waker), object: r.Object,
-			class: r.Blocker, permits: r.Kind == "park" && strings.HasPrefix(of.Class, semaphores)}
+			class: r.Blocker, permits: r.Kind == "park" && strings.HasPrefix(what.Blocker, semaphores)}
 		if w.object != 0 {
 			users := v.users[w.object]
 			if users == nil {
@@ -163,7 +144,7 @@ func (v *lockWaits) add(w *blocked) {
 		of = map[string]*lockSum{}
 		v.groups[u.of] = of
 	}
-	name := lockName(v.blockers[w.class].Class)
+	name := strings.TrimSuffix(wait.Readable(v.blockers[w.class].Class), wait.Fair)
 	sum := of[name]
 	if sum == nil {
 		sum = &lockSum{}

@@ -11,36 +11,6 @@ import (
 	"stackagent/shadow/store"
 )
 
-func TestForLock(t *testing.T) {
-	const juc = "java.util.concurrent."
-	for _, c := range []struct {
-		kind, class, lock string
-		held              bool
-		want              bool
-		name              string
-	}{
-		{"monitor", "app.State", "", false, true, "app.State"},
-		{"notify", "app.State", "", false, false, ""},
-		{"sleep", "", "", false, false, ""},
-		{"park", juc + "locks.ReentrantLock$NonfairSync", "", false, true, "ReentrantLock"},
-		{"park", juc + "locks.ReentrantReadWriteLock$FairSync", "", true, true, "ReentrantReadWriteLock"},
-		{"park", juc + "locks.StampedLock", "", false, true, "StampedLock"},
-		{"park", juc + "Semaphore$FairSync", "", false, true, "Semaphore"},
-		{"park", "app.Mutex$Sync", "", true, true, "app.Mutex$Sync"},
-		{"park", juc + "CountDownLatch$Sync", "", false, false, ""},
-		{"park", juc + "FutureTask", "", false, false, ""},
-		{"park", juc + "locks.AbstractQueuedSynchronizer$ConditionObject", "", true, false, ""},
-		{"park", juc + "locks.AbstractQueuedSynchronizer$ConditionObject", juc + "locks.ReentrantLock$NonfairSync", false, false, ""},
-		{"park", juc + "SynchronousQueue$TransferStack", "", false, false, ""},
-		{"park", "", "", false, false, ""},
-	} {
-		got := forLock(c.kind, store.Blocker{Class: c.class, Lock: c.lock}, c.held)
-		if got != c.want || got && lockName(c.class) != c.name {
-			t.Errorf("%s on %q: %t %q, want %t %q", c.kind, c.class, got, lockName(c.class), c.want, c.name)
-		}
-	}
-}
-
 // TestLockWaits: thread 2 waits from 10 to 40 for a permit that thread 1 has, its unit ends at 35; thread 1 waited for it before. Thread 3,
 // which runs no units, waits as well, and thread 1 waits for a signal of thread 9, which never waits for it.
 func TestLockWaits(t *testing.T) {

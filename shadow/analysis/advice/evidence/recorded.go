@@ -18,7 +18,7 @@ const mostRecorded = 4 * predict.MaxUnits
 type recorded struct {
 	list    []predict.Unit
 	classes []uint32
-	parts   []int32 // index into submissions.parts of each; -1: it was not submitted by a task
+	parts   []int32 // index into submissions.list of each; -1: it was not submitted
 	// missing: some are not here.
 	missing bool
 }
@@ -42,7 +42,7 @@ func (a *advisor) keep(x *unit.Unit, p *poolSum) {
 		u.Due -= units.MonoNs(x.Queue)
 	}
 	r := &p.recorded
-	r.list, r.classes, r.parts = append(r.list, u), append(r.classes, x.Class), append(r.parts, a.submissions.partOf(x))
+	r.list, r.classes, r.parts = append(r.list, u), append(r.classes, x.Class), append(r.parts, a.submissions.find(x))
 }
 
 // replayable is what a replay of a pool needs.
@@ -77,7 +77,10 @@ func (a *advisor) parents(r *recorded) {
 		if n < 0 {
 			continue
 		}
-		part := &a.submissions.parts[n]
+		part := &a.submissions.list[n]
+		if part.outer == 0 {
+			continue
+		}
 		on := byThread[part.by]
 		at, found := slices.BinarySearchFunc(on, part.at, func(k int, t units.MonoNs) int { return cmp.Compare(r.list[k].Start, t) })
 		if !found {

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"strings"
 
 	"stackagent/internal/units"
@@ -17,98 +16,99 @@ const maxParts = 1 << 20
 // submissions are by whom tasks were submitted, and to which pool. Fork/join pools are left out of those inside tasks: their workers run what
 // they submit themselves.
 type submissions struct {
-	parts   []part
-	of      map[uint64]int        // index into parts, by task
-	outside map[uint64]*submitted // tasks that were submitted outside of tasks
+	list  []submitted
+	of    map[uint64]int32 // by task: the latest in list
+	parts int              // of list, by tasks
 }
 
-// submitted is by whom a task was submitted, and to which pool.
+// submitted is a task that was submitted.
 type submitted struct {
-	by    uint32
-	pool  string
-	begun bool
-}
-
-// part is a task submitted inside an execution.
-type part struct {
 	at    units.MonoNs
 	pool  string
+	outer uint64 // the task that submitted it; 0: none did
 	by    uint32 // the thread that submitted it
-	outer uint64 // the task that submitted it
+	begun bool
 }
 
 const noPart = wire.Rejected | wire.NoSubmission | wire.Forked | wire.Started | wire.Scheduled | wire.Inner
 
-// newSubmissions reads the submissions inside executions; nil if there are too many.
+// newSubmissions reads the submissions; nil if too many are inside tasks.
 func newSubmissions(s *session.Session, x *callsite.Index) (*submissions, error) {
-	v := &submissions{of: map[uint64]int{}, outside: map[uint64]*submitted{}}
+	v := &submissions{of: map[uint64]int32{}}
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.TaskID {
-			if c.OuterTaskID[i] == 0 && c.Executor[i] != 0 && wire.SubmissionFlags(c.Flags[i])&noPart == 0 && len(v.outside) < maxParts {
-				v.outside[id] = &submitted{by: c.Thread[i], pool: x.ExecutorLabel(c.Executor[i])}
+			outer, executor := c.OuterTaskID[i], c.Executor[i]
+			if executor != 0 && wire.SubmissionFlags(c.Flags[i])&noPart == 0 && (outer == 0 || !forks(s.ExecutorByID(executor))) {
+				v.add(id, submitted{at: c.AtNs[i], by: c.Thread[i], outer: outer, pool: x.ExecutorLabel(executor)})
 			}
-			if c.OuterTaskID[i] == 0 || c.Executor[i] == 0 || wire.SubmissionFlags(c.Flags[i])&noPart != 0 || len(v.parts) > maxParts {
-				continue
-			}
-			if e := s.ExecutorByID(c.Executor[i]); e == nil || strings.HasPrefix(e.Class, "java.util.concurrent.ForkJoinPool") {
-				continue
-			}
-			v.of[id] = len(v.parts)
-			v.parts = append(v.parts, part{at: c.AtNs[i], by: c.Thread[i], outer: c.OuterTaskID[i], pool: x.ExecutorLabel(c.Executor[i])})
 		}
 		return nil
 	})
-	if err != nil || len(v.parts) > maxParts {
+	if err != nil || v.parts > maxParts {
 		return nil, err
 	}
 	return v, nil
 }
 
-// unit adds the next unit of a thread.
-func (v *submissions) unit(x *unit.Unit, pool string) {
-	if v == nil {
+// forks reports whether an executor is a fork/join pool, or not known.
+func forks(e *session.Executor) bool {
+	return e == nil || strings.HasPrefix(e.Class, "java.util.concurrent.ForkJoinPool")
+}
+
+// add adds a submission. Of those of a task outside of tasks only the latest counts.
+func (v *submissions) add(task uint64, x submitted) {
+	switch n, again := v.of[task]; {
+	case x.outer == 0 && again && v.list[n].outer == 0:
+		v.list[n] = x
 		return
+	case x.outer != 0:
+		v.parts++
 	}
-	if at := v.submittedOutside(x); at != nil {
-		at.begun = true
-	}
-	if n := v.partOf(x); n >= 0 {
-		v.parts[n].pool = pool
+	if v.parts <= maxParts && len(v.list)-v.parts < maxParts {
+		v.of[task] = int32(len(v.list))
+		v.list = append(v.list, x)
 	}
 }
 
-// partOf is the index of the part that a unit ran; -1: none.
-func (v *submissions) partOf(x *unit.Unit) int32 {
-	if v == nil {
-		return -1
+// unit adds the next unit of a thread.
+func (v *submissions) unit(x *unit.Unit, pool string) {
+	switch at := v.ofUnit(x); {
+	case at == nil:
+	case at.outer == 0:
+		at.begun = true
+	default:
+		at.pool = pool
 	}
-	n, ok := v.of[x.Named]
-	if !ok {
-		n, ok = v.of[x.Root]
+}
+
+// find is the index of the submission that a unit ran; -1: none.
+func (v *submissions) find(x *unit.Unit) int32 {
+	if v != nil {
+		for _, task := range [...]uint64{x.Named, x.Root} {
+			if n, ok := v.of[task]; ok {
+				return n
+			}
+		}
 	}
-	if !ok {
-		return -1
+	return -1
+}
+
+// ofUnit is the submission that a unit ran, or nil.
+func (v *submissions) ofUnit(x *unit.Unit) *submitted {
+	if n := v.find(x); n >= 0 {
+		return &v.list[n]
 	}
-	return int32(n)
+	return nil
 }
 
 // ranAtOnce reports whether a unit ran inside its own submission: on the submitting
 // thread, inside the submitting task. Ask before the unit is added.
 func (v *submissions) ranAtOnce(x *unit.Unit) bool {
-	if v == nil {
+	at := v.ofUnit(x)
+	if at == nil || at.by != x.Thread || x.Inside != (at.outer != 0) { // a thread takes nothing from a queue between two of its submissions
 		return false
 	}
-	if !x.Inside { // a thread takes nothing from a queue between two of its submissions
-		at := v.submittedOutside(x)
-		return at != nil && at.by == x.Thread
-	}
-	n := v.partOf(x)
-	return n >= 0 && v.parts[n].outer == x.Outer && v.parts[n].by == x.Thread
-}
-
-// submittedOutside is the submission of a unit that no task submitted, or nil.
-func (v *submissions) submittedOutside(x *unit.Unit) *submitted {
-	return cmp.Or(v.outside[x.Named], v.outside[x.Root])
+	return at.outer == 0 || at.outer == x.Outer
 }
 
 // left counts the tasks that were submitted outside of tasks and had not begun at the
@@ -118,8 +118,8 @@ func (v *submissions) left(into map[string]string) map[string]int64 {
 	if v == nil {
 		return out
 	}
-	for _, at := range v.outside {
-		if !at.begun {
+	for i := range v.list {
+		if at := &v.list[i]; at.outer == 0 && !at.begun {
 			out[into[at.pool]]++
 		}
 	}

@@ -1,6 +1,10 @@
 package evidence
 
-import "slices"
+import (
+	"slices"
+
+	"stackagent/shadow/session"
+)
 
 // mostOf is the share of the recorded submissions from which a thread is the one that submits.
 const mostOf = 0.95
@@ -11,7 +15,8 @@ func (v *submissions) submitters(into map[string]string) map[string]uint32 {
 		return nil
 	}
 	all, each := map[string]int64{}, map[string]map[uint32]int64{}
-	add := func(pool string, by uint32) {
+	for i := range v.list {
+		pool, by := v.list[i].pool, v.list[i].by
 		if merged := into[pool]; merged != "" {
 			pool = merged
 		}
@@ -20,12 +25,6 @@ func (v *submissions) submitters(into map[string]string) map[string]uint32 {
 		}
 		all[pool]++
 		each[pool][by]++
-	}
-	for _, s := range v.outside {
-		add(s.pool, s.by)
-	}
-	for i := range v.parts {
-		add(v.parts[i].pool, v.parts[i].by)
 	}
 	out := map[string]uint32{}
 	for pool, counts := range each {
@@ -36,15 +35,11 @@ func (v *submissions) submitters(into map[string]string) map[string]uint32 {
 	return out
 }
 
-// recorded is 1 + the index in the scheduling record of a thread that submits units; 0: none, or it runs units as well.
-func (a *advisor) recorded(thread uint32, workers []uint32) int {
-	if slices.Contains(workers, thread) {
+// recordedAs is 1 + the index in the scheduling record of a thread that submits units; 0: none, or it runs units as well.
+func recordedAs(record *session.Activity, thread uint32, workers []uint32) int {
+	i, ok := record.Index[thread]
+	if !ok || slices.Contains(workers, thread) {
 		return 0
 	}
-	for i := range a.times.Threads {
-		if c := a.times.Threads[i].Carried; thread != 0 && c != nil && c.ID == thread {
-			return i + 1
-		}
-	}
-	return 0
+	return i + 1
 }

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"stackagent/granularity/activity"
-	"stackagent/granularity/gc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
@@ -86,7 +85,7 @@ func (c *sharing) advance(to units.MonoNs) {
 }
 
 // count adds by to the counts that a slice belongs to.
-func (c *sharing) count(s activity.Slice, r role, by int) {
+func (c *sharing) count(s *activity.Slice, r role, by int) {
 	switch {
 	case s.State == activity.Running:
 		c.running[r] += by
@@ -105,30 +104,10 @@ func (c *sharing) count(s activity.Slice, r role, by int) {
 
 // read sums up a scheduling record. of is the role of each thread.
 func (c *sharing) read(slices activity.Stream, of []role) error {
-	var ends activity.Ends
-	open := make([]activity.Slice, len(of))
-	until := func(to units.MonoNs) {
-		for len(ends) > 0 && ends[0].At <= to {
-			e := ends.Next()
-			c.advance(e.At)
-			c.count(open[e.Thread], of[e.Thread], -1)
-		}
-		c.advance(to)
+	use := func(s *activity.Slice) bool {
+		return s.State == activity.Running || s.State == activity.Runnable || s.State == activity.Stalled
 	}
-	err := slices(func(s activity.Slice) error {
-		if s.State != activity.Running && s.State != activity.Runnable && s.State != activity.Stalled || int(s.Thread) >= len(of) {
-			return nil
-		}
-		until(s.From)
-		open[s.Thread] = s
-		c.count(s, of[s.Thread], 1)
-		ends.Add(activity.End{At: s.To, Thread: s.Thread})
-		return nil
-	})
-	for len(ends) > 0 {
-		until(ends[0].At)
-	}
-	return err
+	return activity.Sweep(slices, len(of), use, c.advance, func(s *activity.Slice, by int) { c.count(s, of[s.Thread], by) })
 }
 
 // waits is what the JVM lost by waiting for processors, by the scheduling record; nil
@@ -155,7 +134,7 @@ func (a *advisor) waits(t advice.Thresholds, stops []activity.Span) *advice.Wait
 		return nil
 	}
 	window := activity.Span{From: max(record.From, m.StartNs), To: min(record.To, m.StartNs+units.MonoNs(m.DurationNs))}
-	c := &sharing{cpus: m.JVM.CPUs, pauses: gc.Union(a.s.Spans(), window), stops: gc.Union(stops, window), now: window.From}
+	c := &sharing{cpus: m.JVM.CPUs, pauses: activity.Union(a.s.Spans(), window), stops: activity.Union(stops, window), now: window.From}
 	for _, p := range c.stops {
 		used += p.Len()
 	}

@@ -13,7 +13,6 @@ import (
 	"stackagent/shadow/analysis/wait"
 	"stackagent/shadow/exchange/export"
 	"stackagent/shadow/session"
-	"stackagent/shadow/store"
 )
 
 // BytesPerExecution is about how long a recording is.
@@ -28,9 +27,8 @@ type recording struct {
 	extra   []int // metrics of the session that are fields of tasks
 	notes   []string
 
-	blockers map[uint32]store.Blocker
-	namer    *wait.Namer
-	parts    map[string]bool // notes that say that the recording is a part of the session
+	namer *wait.Namer
+	parts map[string]bool // notes that say that the recording is a part of the session
 }
 
 // Write writes the recording of what src chooses. The notes say what it does not hold, in a sentence each.

@@ -32,20 +32,18 @@ func (r *recording) waits() (err error) {
 	if len(r.s.PartNames(store.Waits))+len(r.s.PartNames(store.WaitSums)) == 0 {
 		return nil // what names them takes time
 	}
-	if r.blockers, err = r.s.Blockers(); err != nil {
-		return err
-	}
-	if r.namer, err = wait.NewNamer(r.s); err != nil {
+	if r.namer, err = wait.NamerOf(r.s); err != nil {
 		return err
 	}
 	return r.src.Waits(func(x *store.Wait) error {
-		what, flags := r.namer.Of(x), wire.WaitFlags(x.Flags)
+		flags := wire.WaitFlags(x.Flags)
+		what, _ := r.namer.Of(x)
 		r.start(eventWait, units.MonoNs(x.StartNs))
 		r.number(max(0, x.EndNs-x.StartNs))
 		r.number(r.thread(x.Thread))
 		r.number(r.site(x.Site))
 		r.words(x.Kind)
-		r.number(r.class(r.blockers[x.Blocker].Class))
+		r.number(r.class(r.namer.Blockers[x.Blocker].Class))
 		r.number(r.taskClass(x.Within))
 		r.number(r.thread(x.Waker))
 		r.number(r.thread(x.Holder))
@@ -67,17 +65,17 @@ func (r *recording) waits() (err error) {
 func (r *recording) what(w *wait.What, blocker uint32) {
 	r.words(w.For)
 	r.words(w.Class)
-	r.number(r.class(r.blockers[blocker].Lock))
+	r.number(r.class(r.namer.Blockers[blocker].Lock))
 }
 
 func (r *recording) waitSums() error {
 	return r.src.WaitSums(func(x *store.WaitSum) error {
-		what := r.namer.OfSum(x)
+		what, _ := r.namer.OfSum(x)
 		r.start(eventWaitSum, units.MonoNs(x.FromNs))
 		r.number(max(0, x.ToNs-x.FromNs))
 		r.number(r.thread(x.Thread))
 		r.words(x.Kind)
-		r.number(r.class(r.blockers[x.Blocker].Class))
+		r.number(r.class(r.namer.Blockers[x.Blocker].Class))
 		r.number(r.taskClass(x.Within))
 		r.what(&what, x.Blocker)
 		r.boolean(what.For == wait.ForQueue)
