@@ -66,8 +66,8 @@ func TestVerdictOfTheAccount(t *testing.T) {
 	if got := verdictOf(s).Sentence; got != "Nothing was found to stand in the way. 90 % of the time of A depends on this: both CPUs compute." {
 		t.Error(got)
 	}
-	s.Findings[0].Evidence = &advice.Bound{Bound: account.Bound{Class: "A", What: "what is waited for is not known", Share: 0.9}}
-	if got := verdictOf(s).Sentence; got != "It is not known what 90 % of the time of A depends on." {
+	s.Findings[0].Evidence = &advice.Bound{Bound: account.Bound{Class: "A", What: "A waits for a condition", Share: 0.9}}
+	if got := verdictOf(s).Sentence; got != "It is not known what 90 % of the time of A depends on: A waits for a condition." {
 		t.Error(got)
 	}
 	s.Findings = nil
