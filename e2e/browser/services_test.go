@@ -102,6 +102,7 @@ func TestServices(t *testing.T) {
 	b.must(b.Resize(400, 800))
 	b.shoot("services-phone")
 	b.must(b.Resize(laptop[0], laptop[1]))
+	b.until(ready) // the table is drawn again for the other width
 	session := eval[string](b, `document.querySelector("`+top+`").dataset.name`)
 	b.click(top + ` a`)
 	b.until(`location.pathname.startsWith("/stored/date=") && (` + ready + `) && document.querySelector("#verdict")`)
