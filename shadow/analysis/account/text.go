@@ -124,7 +124,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
 		}
 		if strings.HasSuffix(wait.Readable(s.graph.Classes[s.account.Places[why.place-1].Class]), "(fair)") {
-			o.Remedy = "Do without fairness, if the order does not matter: a fair lock or permit goes to whoever waits longest, who has to be woken first, each time. Or hold it for less. More threads gain nothing."
+			if why.root.State == account.Compute {
+				o.Remedy += " Or do without fairness, if the order does not matter: a fair lock goes to whoever waits longest, who has to be woken first, each time."
+			}
 		}
 		if crowd {
 			o.Remedy = "Give it back in a finally block: an exception on the way keeps it for ever. If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
@@ -200,9 +202,15 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case Unanswered:
 		if wait.HoldsElements(s.graph.Classes[s.account.Places[why.place-1].Class]) {
 			o.Title = fmt.Sprintf("%s waits for %s until its time limit, and none comes", holder, s.place(why.place-1))
+			pool := "Give each back in a finally block; and if a unit takes several, take them at once, or have one more of them than units that can hold one and wait for the next."
+			if class := s.graph.Classes[s.account.Places[why.place-1].Class]; wait.Readable(class) == "SynchronousQueue" { // from hand to hand, as pools of connections do
+				o.Happened = s.atLimit(why.place-1) + "Nobody gave one back: perhaps each unit has one and waits for another, or they were not given back. " + of
+				o.Remedy = pool + " If elements should come from elsewhere, look for who should hand them over."
+				return
+			}
 			o.Happened = s.atLimit(why.place-1) + "Nobody was seen to put one in. " + of
 			o.Remedy = "Do not ask a queue that stays empty, ask with a shorter limit, or ask several at the same time; if elements should come, look for who should put them in. If it is a pool, as of connections: " +
-				"give each back in a finally block; and if a unit takes several, take them at once, or have one more of them than units that can hold one and wait for the next."
+				strings.ToLower(pool[:1]) + pool[1:]
 			return
 		}
 		o.Title = fmt.Sprintf("%s waits for %s until its time limit: nobody is there to end that", holder, s.place(why.place-1))
