@@ -232,6 +232,11 @@ func (b *book) unitAt(thread uint32, t units.Ns) int {
 	return -1
 }
 
+// PlaceOf is the place of a wait.
+func PlaceOf(w *graph.Wait) Place {
+	return Place{w.Class, w.Site, w.Kind, w.Stage, w.Lock, w.Room, w.Init}
+}
+
 // placeOf is the number of the place of a wait.
 func (b *book) placeOf(wait uint32) uint32 {
 	if int(wait) >= len(b.g.Waits) {
@@ -239,8 +244,7 @@ func (b *book) placeOf(wait uint32) uint32 {
 	}
 	p := Place{}
 	if wait != 0 {
-		w := &b.g.Waits[wait]
-		p = Place{w.Class, w.Site, w.Kind, w.Stage, w.Lock, w.Room, w.Init}
+		p = PlaceOf(&b.g.Waits[wait])
 	}
 	n, known := b.place[p]
 	if !known {

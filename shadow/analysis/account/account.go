@@ -31,7 +31,10 @@ type Session struct {
 	bodies  map[uint32]bool   // classes of units that are bodies of threads
 	placeOf map[string]uint32 // by name: the first place of this name
 	serves  map[uint32]bool   // classes of which all units are threads that serve others
+	rounds  map[uint32]bool   // classes of which units submit others in rounds
 	mostRun map[uint32]uint32 // by executor: the class of which it runs most units
+	runs    map[uint32]int    // by executor: of how many classes it runs units
+	sums    []placeSum        // by place; nil: not read yet
 	// Executors that one line makes, by executor the first of them, and by that one all; nil: not read yet.
 	families map[uint32]uint32
 	members  map[uint32][]uint32
@@ -90,6 +93,10 @@ func Of(g *sessiongraph.Session) *Session {
 	slices.SortStableFunc(s.account.Classes, func(x, y account.Class) int { return order(s.serves[x.Class]) - order(s.serves[y.Class]) })
 	for i := range s.account.Classes {
 		s.Classes = append(s.Classes, s.class(&s.account.Classes[i], bodies))
+	}
+	s.rounds = map[uint32]bool{}
+	for u := range s.account.Rounds {
+		s.rounds[g.Graph.Units[u].Class] = true
 	}
 	s.findObstacles()
 	return s
@@ -326,16 +333,8 @@ func (s *Session) holders(f account.Frame) bool {
 	return !s.loops(f.Class) && (s.account.Back[f.On] || !s.account.Given[f.On] && len(w.by[0]) < w.units)
 }
 
-// loops reports whether the units of a class may be loops on the workers of a pool: no worker needs to have run two.
-func (s *Session) loops(class uint32) bool {
-	by := s.work(class).by
-	for at, units := range by {
-		if at == 0 || len(units) > s.count(at) {
-			return false
-		}
-	}
-	return len(by) > 0
-}
+// loops reports whether the units of a class may be loops on the workers of pools: no worker needs to have run two.
+func (s *Session) loops(class uint32) bool { return s.work(class).loops }
 
 // largest orders obstacles.
 func largest(list []Obstacle) {

@@ -150,7 +150,7 @@ func (p *program) putAll(full bool) {
 	p.Do(p.main, model.Join, writer)
 }
 
-// pollAll asks a queue into which nobody puts anything up to time limits, in so many units of two workers.
+// pollAll polls a queue that stays empty, each time up to a time limit, in n units of two workers.
 func (p *program) pollAll(n int) {
 	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue"), Shared: true})
 	pool := p.Executor(model.Executor{Name: "pool", Workers: 2})

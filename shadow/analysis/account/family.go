@@ -149,7 +149,7 @@ func (s *Session) each(executor uint32, f func(executor uint32, start, end units
 }
 
 // addBusyThreads adds the threads that others depend on while those like them, by their names, have little to do: what they do is handed to each by itself.
-func (s *Session) addBusyThreads() {
+func (s *Session) addBusyThreads(on map[uint32]dependent) {
 	groups := map[string][]*account.Class{}
 	for i := range s.account.Classes {
 		c := &s.account.Classes[i]
@@ -174,7 +174,7 @@ func (s *Session) addBusyThreads() {
 		}
 		n := len(list) - 1
 		if idle := 1 - share(others, units.Ns(n)*busy[most.Class]); n > 0 && idle >= mostlyIdle {
-			s.addBusyThread(most, n, idle)
+			s.addBusyThread(most.Class, on[most.Class], n, idle)
 		}
 	}
 }
@@ -190,32 +190,18 @@ func likeThreads(thread string) string {
 }
 
 // addBusyThread adds a thread if another class depends on it; n threads like it are idle for a share of its time.
-func (s *Session) addBusyThread(thread *account.Class, n int, idle float64) {
-	for i := range s.account.Classes {
-		c, draws, root := &s.account.Classes[i], 0, account.Frame{}
-		if c.Class == thread.Class || s.serves[c.Class] {
-			continue
-		}
-		for k := range c.Chains {
-			x := &c.Chains[k]
-			f := x.Frames[len(x.Frames)-1]
-			if full := s.CPUs > 0 && x.Wanted >= fullCPUs*float64(s.CPUs); f.Class != thread.Class || len(x.Frames) < 2 || full && f.State == account.Compute {
-				continue
-			}
-			if draws += x.N; root == (account.Frame{}) {
-				root = f
-			}
-		}
-		o := Obstacle{Kind: OneOfMany, Victim: s.graph.Classes[c.Class], Share: float64(draws) / float64(max(1, c.Draws)), why: reason{cause{kind: OneOfMany, holder: thread.Class, root: root}, c.Class}}
-		o.Ns = units.Ns(o.Share * float64(c.Response))
-		if o.Score = o.Share * min(1, share(c.Response, s.LengthNs)); o.Score < leastShare {
-			continue
-		}
-		name := s.graph.Classes[thread.Class]
-		o.Title = fmt.Sprintf("%s depends on %s, which %s, while %s like it %s nothing to do for %s of that time", o.Victim, name, s.state(root), text.PluralExact(int64(n), "thread", "threads"), verb(n, "has", "have"), units.FormatPercent(idle))
-		o.Happened = "What there is to do is handed to each of them by itself. " + s.depend(&o)
-		o.Remedy = "Hand it out more evenly, as by another key, or through one queue from which all of them take, if it need not stay in order or apart."
-		s.Obstacles = append(s.Obstacles, o)
+func (s *Session) addBusyThread(thread uint32, by dependent, n int, idle float64) {
+	if by.class == nil {
 		return
 	}
+	c := by.class
+	o := Obstacle{Kind: OneOfMany, Victim: s.graph.Classes[c.Class], Share: by.share, Ns: units.Ns(by.ns()), why: reason{cause{kind: OneOfMany, holder: thread, root: by.root}, c.Class}}
+	if o.Score = o.Share * min(1, share(c.Response, s.LengthNs)); o.Score < leastShare {
+		return
+	}
+	o.Title = fmt.Sprintf("%s depends on %s, which %s, while %s like it %s nothing to do for %s of that time",
+		o.Victim, s.graph.Classes[thread], s.state(by.root), text.PluralExact(int64(n), "thread", "threads"), verb(n, "has", "have"), units.FormatPercent(idle))
+	o.Happened = "What there is to do is handed to each of them by itself. " + s.depend(&o)
+	o.Remedy = "Hand it out more evenly, as by another key, or through one queue from which all of them take, if it need not stay in order or apart."
+	s.Obstacles = append(s.Obstacles, o)
 }

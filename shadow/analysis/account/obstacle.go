@@ -61,7 +61,7 @@ type Obstacle struct {
 	Title    string   `json:"title"`              // what is wrong, in a few words
 	Happened string   `json:"happened"`           // what happened
 	Remedy   string   `json:"remedy"`             // what to do
-	Victim   string   `json:"class"`              // of the units that wait most for it
+	Victim   string   `json:"class"`              // of the units that wait most for it, "" if none
 	Share    float64  `json:"share"`              // of the response times of that class
 	Ns       units.Ns `json:"ns"`                 // of them
 	Score    float64  `json:"score"`              // what the obstacles are ordered by: the share, less where less than one unit is in progress on average
@@ -159,8 +159,9 @@ func (s *Session) findObstacles() {
 		}
 	}
 	s.addInflations()
-	s.addServers()
-	s.addBusyThreads()
+	on := s.readDependents()
+	s.addServers(on)
+	s.addBusyThreads(on)
 	s.addLingering()
 	s.dropWider()
 	s.dropSpinning()
@@ -213,10 +214,12 @@ func (s *Session) dropSpinning() {
 }
 
 // addServers adds the threads that serve others, as an event loop does, and that sleep for much of the time in which these wait.
-func (s *Session) addServers() {
+func (s *Session) addServers(on map[uint32]dependent) {
+	served := s.readServed()
 	for i := range s.account.Classes {
 		c := &s.account.Classes[i]
-		if c.Units != 1 || !(s.serves[c.Class] && s.served(c.Class) >= leastServed) && !(s.bodies[c.Class] && s.keepsReceivers(c.Class)) {
+		keeps := s.account.Peers[c.Class] && on[c.Class].share >= leastShare
+		if c.Units != 1 || !(s.serves[c.Class] && served[c.Class] >= leastServed) && !keeps {
 			continue
 		}
 		s.addCallerRuns(c)
@@ -243,23 +246,51 @@ func (s *Session) addServers() {
 	}
 }
 
-// keepsReceivers reports whether a class of which no thread serves others depends on what one does that sends what it waits for as input.
-func (s *Session) keepsReceivers(server uint32) bool {
+// dependent is the class that depends most on what a thread does, of those that no thread serves others with.
+type dependent struct {
+	class *account.Class
+	share float64       // of its response times
+	root  account.Frame // what the thread does then, most often
+}
+
+// readDependents finds by thread, as the class of its body, who depends on it while it does not just compute on a CPU that others want, in one pass.
+func (s *Session) readDependents() map[uint32]dependent {
+	out := map[uint32]dependent{}
 	for i := range s.account.Classes {
-		c, n := &s.account.Classes[i], 0
-		if !s.account.Peers[server] || s.serves[c.Class] {
+		c := &s.account.Classes[i]
+		if s.serves[c.Class] || c.Draws == 0 {
 			continue
 		}
+		draws := map[account.Frame]int{}
 		for k := range c.Chains {
-			if frames := c.Chains[k].Frames; frames[len(frames)-1].Class == server {
-				n += c.Chains[k].N
+			x := &c.Chains[k]
+			f := x.Frames[len(x.Frames)-1]
+			full := s.CPUs > 0 && x.Wanted >= fullCPUs*float64(s.CPUs)
+			if s.bodies[f.Class] && f.Class != c.Class && len(x.Frames) > 1 && !(full && f.State == account.Compute) {
+				draws[f] += x.N
 			}
 		}
-		if float64(n) >= leastShare*float64(c.Draws) {
-			return true
+		sums, roots := map[uint32]int{}, map[uint32]account.Frame{}
+		for _, f := range slices.SortedFunc(maps.Keys(draws), compareFrames) {
+			if sums[f.Class] += draws[f]; draws[f] > draws[roots[f.Class]] {
+				roots[f.Class] = f
+			}
+		}
+		for thread, n := range sums {
+			if part := float64(n) / float64(c.Draws); part*float64(c.Response) > out[thread].ns() {
+				out[thread] = dependent{c, part, roots[thread]}
+			}
 		}
 	}
-	return false
+	return out
+}
+
+// ns is how much of the response times depends on the thread.
+func (d dependent) ns() float64 {
+	if d.class == nil {
+		return 0
+	}
+	return d.share * float64(d.class.Response)
 }
 
 // leastLingering is from when it is said that idle workers keep the JVM.
@@ -271,9 +302,9 @@ func (s *Session) addLingering() {
 		return
 	}
 	part := share(x.Ns, x.OfNs)
-	s.Obstacles = append(s.Obstacles, Obstacle{Kind: KeptAlive, Victim: s.Bound.Class, Share: part, Score: part, Ns: x.Ns, Executor: x.Executor,
+	s.Obstacles = append(s.Obstacles, Obstacle{Kind: KeptAlive, Share: part, Score: part, Ns: x.Ns, Executor: x.Executor,
 		Title:    fmt.Sprintf("Idle workers of %s keep the JVM alive for %s after all is done", x.Executor, units.FormatNs(x.Ns)),
-		Happened: fmt.Sprintf("That is %s of the run: the last task and all other threads that are no daemons had ended.", units.FormatPercent(part)),
+		Happened: fmt.Sprintf("That is %s of the run: the last task and all other non-daemon threads had ended.", units.FormatPercent(part)),
 		Remedy:   "Shut the pool down when its work is done (shutdown(), or close() from JDK 19 on), or make its threads daemons.",
 		why:      reason{cause: cause{kind: KeptAlive}}})
 }
@@ -295,20 +326,18 @@ func (s *Session) addCallerRuns(c *account.Class) {
 	}
 }
 
-// served is how often the threads of a class waited for an element of a queue, a condition or an event of a selector, as far as that is recorded.
-func (s *Session) served(class uint32) (n int) {
+// readServed is how often the threads of each class waited for an element of a queue, a condition or an event of a selector, as far as that is recorded.
+func (s *Session) readServed() map[uint32]int {
+	out := map[uint32]int{}
 	for i := range s.graph.Graph.Units {
-		if s.graph.Graph.Units[i].Class != class {
-			continue
-		}
 		for _, x := range s.graph.StepsOf(i) {
-			w := &s.graph.Waits[x.Wait]
-			if w.Kind == "notify" || w.Shared || x.Wait == 0 && x.Kind == graph.Outside && x.Cause == graph.IO {
-				n++
+			selects := x.Wait == 0 && x.Kind == graph.Outside && x.Cause == graph.IO
+			if selects || x.Wait != 0 && (s.graph.Waits[x.Wait].Kind == "notify" || s.graph.Waits[x.Wait].Shared) {
+				out[s.graph.Graph.Units[i].Class]++
 			}
 		}
 	}
-	return n
+	return out
 }
 
 // isCrowded reports whether a chain is that of a unit which waits for nothing but a worker or a CPU, and another class computes.
@@ -405,7 +434,7 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 			return
 		}
 	case Uneven:
-		if s.work(why.holder).units < 2 { // a thread, which is no part of the work
+		if s.work(why.holder).units < 2 { // a thread, not one part of several
 			return
 		}
 	case FewWorkers:
@@ -562,7 +591,7 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		switch {
 		case f.State == account.Overtaken:
 			return cause{kind: Order, executor: s.family(f.On), holder: frames[k+1].Class}
-		case f.State == account.Last && s.inRounds(f.Class) && !(computes && full):
+		case f.State == account.Last && s.rounds[f.Class] && !(computes && full):
 			return cause{kind: InRounds, holder: f.On, worker: f.Class}
 		case f.State == account.Last && computes && !full && !s.graph.Bulk[s.graph.Classes[f.On]]:
 			return cause{kind: Uneven, holder: f.On}
@@ -608,16 +637,6 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 func (s *Session) waitsInOne(class uint32) bool {
 	w := s.work(class)
 	return share(w.longest, w.took) >= mostInOne && 2*w.cpuNs < w.took
-}
-
-// inRounds reports whether units of a class submit others in rounds.
-func (s *Session) inRounds(class uint32) bool {
-	for u := range s.account.Rounds {
-		if s.graph.Graph.Units[u].Class == class {
-			return true
-		}
-	}
-	return false
 }
 
 // initialises is the class in whose initialiser a root is; "": none, or not known.

@@ -123,10 +123,8 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.areMany(why.place - 1) {
 			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
 		}
-		if strings.HasSuffix(wait.Readable(s.graph.Classes[s.account.Places[why.place-1].Class]), "(fair)") {
-			if why.root.State == account.Compute {
-				o.Remedy += " Or do without fairness, if the order does not matter: a fair lock goes to whoever waits longest, who has to be woken first, each time."
-			}
+		if class := wait.Readable(s.graph.Classes[s.account.Places[why.place-1].Class]); strings.HasSuffix(class, "(fair)") && why.root.State == account.Compute {
+			o.Remedy += " Or do without fairness, if the order does not matter: a fair lock goes to whoever waits longest, who has to be woken first, each time."
 		}
 		if crowd {
 			o.Remedy = "Give it back in a finally block: an exception on the way keeps it for ever. If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
@@ -237,22 +235,11 @@ func (s *Session) describe(o *Obstacle, why cause) {
 
 // atLimit says how many waits at a place ended at their time limit; "": none.
 func (s *Session) atLimit(place uint32) string {
-	n, all, at := 0, 0, s.account.Places[place]
-	for _, x := range s.graph.Graph.Steps {
-		if x.Wait == 0 {
-			continue
-		}
-		if w := &s.graph.Waits[x.Wait]; w.Class != at.Class || w.Site != at.Site {
-			continue
-		}
-		if all++; x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) {
-			n++
-		}
-	}
-	if n == 0 {
+	at := s.placeSum(place)
+	if at.limit == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s waits for it ended at their time limit. ", units.FormatExact(int64(n)), units.FormatExact(int64(all)))
+	return fmt.Sprintf("%s of %s waits for it ended at their time limit. ", units.FormatExact(int64(at.limit)), units.FormatExact(int64(at.waits)))
 }
 
 // inStage reports whether a unit sleeps or waits for input in a stage that runs where its future is completed.
@@ -416,13 +403,7 @@ func compareFrames(x, y account.Frame) int {
 // shared reports whether an executor runs units of several classes.
 func (s *Session) shared(executor uint32) bool {
 	s.readWork()
-	n := 0
-	for _, w := range s.works {
-		if len(w.by[executor]) > 0 {
-			n++
-		}
-	}
-	return n > 1
+	return s.runs[executor] > 1
 }
 
 // How many samples of a class say where it computes, and the share of them that must have one place for it to be named.
@@ -442,7 +423,7 @@ func (s *Session) mostlyAt(class string) string {
 	if all < leastSamples || at == "" || float64(most) < mostlyAt*float64(all) {
 		return ""
 	}
-	return fmt.Sprintf(", in %s of %s samples in %s", units.FormatPercent(float64(most)/float64(all)), units.FormatExact(all), at)
+	return fmt.Sprintf(", mostly in %s (%s of %s samples)", at, units.FormatPercent(float64(most)/float64(all)), units.FormatExact(all))
 }
 
 // muchCPU is the share of what all units compute from which a class is named that computes beside another one.
@@ -486,18 +467,13 @@ func (s *Session) refused(class uint32) string {
 
 // thrownAway says that units of a class submitted what never began; "": none did.
 func (s *Session) thrownAway(class uint32) string {
-	by := map[uint32]int{}
-	for i := range s.graph.Graph.Units {
-		if u := &s.graph.Graph.Units[i]; u.Class == class && u.Left != 0 {
-			by[u.Left-1]++
-		}
-	}
-	if len(by) == 0 {
+	left := s.work(class).left
+	if len(left) == 0 {
 		return ""
 	}
-	e := most(by)
+	e := most(left)
 	return fmt.Sprintf("%s submitted to %s what never began although a worker had nothing to do: it was thrown away, as by DiscardPolicy where the queue is full, or cancelled. ",
-		text.PluralExact(int64(by[e]), "unit", "units"), s.executor(e))
+		text.PluralExact(int64(left[e]), "unit", "units"), s.executor(e))
 }
 
 // How often a class must wait for input at a place for its length to be said, and how long waits are where the other side delays its acknowledgement.
@@ -513,29 +489,56 @@ func (s *Session) howLong(f account.Frame) string {
 	if f.State != account.IO || int(f.On) >= len(s.account.Places) {
 		return ""
 	}
-	n, delayed, sum, at := 0, 0, units.Ns(0), s.account.Places[f.On]
-	g := s.graph.Graph
-	for i := range g.Units {
-		before := s.graph.Recorded.Start[i].At
-		for k, x := range s.graph.StepsOf(i) {
-			end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
-			if w := &s.graph.Waits[x.Wait]; x.Wait != 0 && w.Kind == at.Kind && w.Site == at.Site && w.Class == at.Class {
-				n, sum = n+1, sum+end-before
-				if end-before >= leastDelay && end-before <= mostDelay {
-					delayed++
-				}
-			}
-			before = end
-		}
-	}
-	if n < leastWaits {
+	at := s.placeSum(f.On)
+	if at.waits < leastWaits {
 		return ""
 	}
-	said := fmt.Sprintf(" %s times, %s on average", units.FormatExact(int64(n)), units.FormatNs(sum/units.Ns(n)))
-	if float64(delayed) >= mostAlike*float64(n) {
+	said := fmt.Sprintf(" %s times, %s on average", units.FormatExact(int64(at.waits)), units.FormatNs(at.sum/units.Ns(at.waits)))
+	if float64(at.delayed) >= mostAlike*float64(at.waits) {
 		said += ": nearly all take 40 ms or a little more, as where small writes wait for an acknowledgement that the other side delays (setTcpNoDelay(true), or one write instead of two, ends that)"
 	}
 	return said
+}
+
+// placeSum sums the waits at a place.
+type placeSum struct {
+	waits, limit, delayed int // all; those that ended at their time limit; those from leastDelay to mostDelay long
+	sum                   units.Ns
+}
+
+// placeSum is that of a place. All are read in one pass, when first needed. Locks of one class at one site are one place, whichever object each is.
+func (s *Session) placeSum(place uint32) placeSum {
+	if s.sums == nil {
+		numbers := map[account.Place]uint32{}
+		for n, p := range s.account.Places {
+			numbers[p] = uint32(n)
+		}
+		s.sums = make([]placeSum, len(s.account.Places))
+		g := s.graph.Graph
+		for i := range g.Units {
+			before := s.graph.Recorded.Start[i].At
+			for k, x := range s.graph.StepsOf(i) {
+				end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
+				if x.Wait != 0 {
+					if n, known := numbers[account.PlaceOf(&s.graph.Waits[x.Wait])]; known {
+						s.sums[n].add(&x, end-before)
+					}
+				}
+				before = end
+			}
+		}
+	}
+	return s.sums[place]
+}
+
+func (p *placeSum) add(x *graph.Step, n units.Ns) {
+	p.waits, p.sum = p.waits+1, p.sum+n
+	if x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) {
+		p.limit++
+	}
+	if n >= leastDelay && n <= mostDelay {
+		p.delayed++
+	}
 }
 
 // takingText says how the workers of a pool go from one unit to the next.

@@ -16,6 +16,9 @@ type work struct {
 	by            map[uint32][]units.Ns // by executor, in order of time
 	cpuNs         units.Ns              // summed
 	forks         int                   // units that another one of the class submitted
+	left          map[uint32]int        // by executor: units that submitted to it what never began
+	at            uint32                // the executor that runs most of the units
+	loops         bool                  // they may be loops on the workers of pools
 	timed         int                   // units that were to run later than they were submitted
 }
 
@@ -38,7 +41,7 @@ func (s *Session) readWork() {
 		u := &s.graph.Graph.Units[i]
 		w := s.works[u.Class]
 		if w == nil {
-			w = &work{by: map[uint32][]units.Ns{}}
+			w = &work{by: map[uint32][]units.Ns{}, left: map[uint32]int{}}
 			s.works[u.Class] = w
 		}
 		n := units.Ns(0)
@@ -54,6 +57,9 @@ func (s *Session) readWork() {
 			took := max(0, s.graph.Graph.Finish(s.graph.Recorded, i)-start)
 			w.took, w.longest = w.took+took, max(w.longest, took)
 		}
+		if u.Left != 0 {
+			w.left[u.Left-1]++
+		}
 		if u.Timed {
 			w.timed++
 		}
@@ -63,17 +69,21 @@ func (s *Session) readWork() {
 			s.mostRun[u.Executor] = u.Class
 		}
 	}
+	s.runs = map[uint32]int{}
+	for _, w := range s.works {
+		w.loops = len(w.by[0]) == 0
+		for _, e := range slices.Sorted(maps.Keys(w.by)) {
+			s.runs[e]++
+			if len(w.by[e]) > len(w.by[w.at]) {
+				w.at = e
+			}
+			w.loops = w.loops && len(w.by[e]) <= s.count(e)
+		}
+	}
 }
 
 // mostly is the executor that runs most of the units.
-func (w *work) mostly() (executor uint32) {
-	for _, e := range slices.Sorted(maps.Keys(w.by)) {
-		if len(w.by[e]) > len(w.by[executor]) {
-			executor = e
-		}
-	}
-	return executor
-}
+func (w *work) mostly() (executor uint32) { return w.at }
 
 // largest is the share of the class's work in one unit.
 func (w *work) largest() float64 {

@@ -371,8 +371,7 @@ func (p *piece) stay(to []activity.Span) []activity.Span {
 	return append(to, p.Span)
 }
 
-// lingers finds the executor whose worker, which is no daemon, was the last thread of the program to end, and how long after the last unit that was; nil: the JVM did not end
-// because of that.
+// lingers finds the executor whose idle worker was the last non-daemon thread to end, and how long after the last unit that was; nil: the JVM did not end because of that.
 func (r *reader) lingers() *Lingering {
 	last, worked := units.MonoNs(0), units.MonoNs(0)
 	var of *session.Thread

@@ -47,7 +47,7 @@ func (t *tables) readWaits() error {
 	})
 }
 
-// moments are the begin and the end of a wait, and from when on its thread was ready and waited for a carrier.
+// moments are the start and the end of a wait, and from when on its thread was ready and waited for a carrier.
 func moments(r *store.Wait) (from, ready, to units.MonoNs) {
 	from, to = units.MonoNs(r.StartNs), units.MonoNs(max(r.StartNs, r.EndNs))
 	if ready = to; r.ReadyNs != nil && r.ReadyNs.Measured() {

@@ -55,7 +55,7 @@ func forks(e *session.Executor) bool {
 	return e == nil || strings.HasPrefix(e.Class, "java.util.concurrent.ForkJoinPool")
 }
 
-// add adds a submission. Of those of a task outside of tasks only the latest counts.
+// add adds a submission. If a task is submitted several times outside of tasks, only the latest counts.
 func (v *submissions) add(task uint64, x submitted) {
 	switch n, again := v.of[task]; {
 	case x.outer == 0 && again && v.list[n].outer == 0:
