@@ -21,6 +21,9 @@ type program struct {
 	model.Builder
 	main  uint32
 	given map[uint32]*session.Executor
+
+	lingering *graph.Lingering
+	computing map[string]map[string]int64
 }
 
 // unit is a unit that main submits, on a thread.
@@ -46,7 +49,7 @@ func accountOf(t *testing.T, build func(*program)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true}, Given: p.given}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing}
 	a := Of(session)
 	a.Try()
 	return a
@@ -161,6 +164,94 @@ func (p *program) pollAll(n int) {
 		}
 		p.Do(p.main, model.Join, u)
 	}
+}
+
+// askLoop is a client that asks an event loop twelve times, each time after a pause. The loop sleeps before it answers.
+func (p *program) askLoop(sleep, pause units.Ns) {
+	loop, client := p.unit("io-loop", 0, "io-loop"), p.unit("Client", 0, "client")
+	input := p.Wait(model.Wait{Kind: "io", Site: p.Sites.Number("Client.ask:9")})
+	for range 12 {
+		asked, answered := p.Resource(model.Event, "Event", 1), p.Resource(model.Event, "Event", 1)
+		p.sleep(client, pause)
+		p.Do(client, model.Signal, asked)
+		p.Do(loop, model.Await, asked)
+		p.sleep(loop, sleep)
+		p.Do(loop, model.Signal, answered)
+		p.Add(client, model.Step{Kind: model.Await, On: answered, Wait: input})
+	}
+	p.Do(p.main, model.Join, client)
+}
+
+// replayers are three threads, of which the first and the others sleep for so long. All then end the wait of the main thread.
+func (p *program) replayers(first, others units.Ns) {
+	latch := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.CountDownLatch$Sync")})
+	for i := range 3 {
+		name, sleep := fmt.Sprint("replay-", i), others
+		if i == 0 {
+			sleep = first
+		}
+		u, done := p.unit(name, 0, name), p.Resource(model.Event, "Event", 1)
+		p.sleep(u, sleep)
+		p.Do(u, model.Signal, done)
+		p.Add(p.main, model.Step{Kind: model.Await, On: done, Wait: latch})
+	}
+}
+
+// dispatch is a thread that hands 40 units to a pool, one for each element that it takes from a queue, and runs some of its own.
+func (p *program) dispatch(itself int) {
+	pool, thread := p.Executor(model.Executor{Name: "pool", Workers: 2}), p.unit("dispatcher", 0, "dispatcher")
+	take := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue"), Shared: true})
+	mail := func(executor uint32, on string) uint32 {
+		u := p.Unit("Mail", executor)
+		p.At(u).Thread = p.Threads.Number(on)
+		p.Do(thread, model.Submit, u)
+		p.sleep(u, 2*ms)
+		return u
+	}
+	for i := range 40 {
+		p.sleep(p.main, 2*ms)
+		element := p.Resource(model.Event, "Event", 1)
+		p.Do(p.main, model.Signal, element)
+		p.Add(thread, model.Step{Kind: model.Await, On: element, Wait: take})
+		if i < itself {
+			p.Do(thread, model.Join, mail(0, "dispatcher"))
+			continue
+		}
+		mail(pool, fmt.Sprint("w", i%2))
+	}
+}
+
+// fork is a chain of tasks of a fork/join pool, each of which forks the next one, joins it and then computes.
+func (p *program) fork(workers int) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: workers, Order: model.Stealing, Helps: true})
+	first := p.unit("Fork", pool, "w")
+	for at, n := first, 0; n < 12; n++ {
+		u := p.Unit("Fork", pool)
+		p.At(u).Thread = p.Threads.Number("w")
+		p.Do(at, model.Submit, u)
+		p.Do(at, model.Join, u)
+		p.Compute(at, 5*ms)
+		at = u
+	}
+	p.Do(p.main, model.Join, first)
+}
+
+// gaveUp are units that wait up to a time limit for what they submitted to their own pool, which has no worker for it, or to another one, which throws it away.
+func (p *program) gaveUp(own bool) {
+	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.FutureTask")})
+	pool, other := p.Executor(model.Executor{Name: "pool", Workers: 2}), p.Executor(model.Executor{Name: "other", Workers: 1})
+	p.Compute(p.unit("Part", other, "o"), ms)
+	for i := range 6 {
+		u := p.unit("Report", pool, fmt.Sprint("w", i%2))
+		if p.At(u).Left = other + 1; own {
+			p.At(u).Left = pool + 1
+		}
+		p.Compute(u, ms)
+		p.Add(u, model.Step{Kind: model.Outside, Cause: model.Limit, Len: 30 * ms, Wait: wait})
+		p.Compute(u, ms)
+	}
+	p.sleep(p.main, 100*ms)
+	p.Compute(p.unit("Part", other, "o"), ms)
 }
 
 // periods submits a task at a fixed rate to one worker. Each run submits the next one at its end.
@@ -310,6 +401,29 @@ func TestObstacles(t *testing.T) {
 				p.sleep(loop, 7*ms)
 			}
 		}, "blocked-server", "Loop handles on one thread what others give it, and sleeps there"},
+		{"an event loop sleeps, and clients wait for its answers", func(p *program) { p.askLoop(7*ms, 0) }, "blocked-server", "io-loop handles on one thread what others give it, and sleeps there"},
+		{"an event loop that is mostly idle", func(p *program) { p.askLoop(ms, 20*ms) }, "", ""},
+		{"one of the threads that are alike has all to do", func(p *program) { p.replayers(100*ms, 2*ms) }, "one-of-many", "main depends on replay-0, which sleeps, while 2 threads like it have nothing to do for 98 % of that time"},
+		{"threads that are alike share what there is to do", func(p *program) { p.replayers(100*ms, 90*ms) }, "", ""},
+		{"who hands over runs much itself", func(p *program) { p.dispatch(10) }, "blocked-server", "dispatcher, which hands units over, runs Mail itself for"},
+		{"who hands over runs nothing itself", func(p *program) { p.dispatch(0) }, "", ""},
+		{"forks that are joined at once", func(p *program) { p.fork(2) }, "one-by-one", "Fork forks others, and one computes at a time"},
+		{"forks on a pool of one worker", func(p *program) { p.fork(1) }, "", ""},
+		{"a stream that waits in one part", func(p *program) {
+			leaf := p.unit("Leaf", p.Executor(model.Executor{Name: "pool", Workers: 4}), "w")
+			p.sleep(leaf, 90*ms)
+			p.Do(p.main, model.Join, leaf)
+		}, "does-not-split", "Leaf does not run in parallel: one part of it takes 90.0 ms, and sleeps meanwhile"},
+		{"what a pool never began before a time limit", func(p *program) { p.gaveUp(true) }, "waits-for-itself", "pool waits for itself"},
+		{"what a pool threw away", func(p *program) { p.gaveUp(false) }, "unanswered", "nobody is there to end that"},
+		{"idle workers keep the JVM", func(p *program) {
+			p.sleep(p.main, 90*ms)
+			p.lingering = &graph.Lingering{Executor: "pool", Ns: 5000 * ms, OfNs: 5100 * ms}
+		}, "kept-alive", "Idle workers of pool keep the JVM alive for 5.00 s after all is done"},
+		{"idle workers keep the JVM for a moment", func(p *program) {
+			p.sleep(p.main, 90*ms)
+			p.lingering = &graph.Lingering{Executor: "pool", Ns: 500 * ms, OfNs: 600 * ms}
+		}, "", ""},
 		{"a connection is kept while its unit sleeps", func(p *program) { p.passOn("Order", "Order") }, "held", "Order waits for an element of a LinkedBlockingQueue, held by Order, which sleeps"},
 		{"elements that another class makes are work", func(p *program) { p.passOn("Make", "Pack") }, "", ""},
 		{"units of a pool wait for elements that nobody gives back", func(p *program) {
@@ -575,5 +689,25 @@ func TestVictim(t *testing.T) {
 	})
 	if len(a.Obstacles) == 0 || a.Obstacles[0].Victim != "Quick" || a.Obstacles[0].Share < 0.8 {
 		t.Errorf("%+v", a.Obstacles)
+	}
+}
+
+// TestWhereItComputes: the bound says where a class was seen to compute, if that is mostly one place and there are samples enough.
+func TestWhereItComputes(t *testing.T) {
+	for _, c := range []struct {
+		seen map[string]int64
+		want string
+	}{
+		{map[string]int64{"A.f:3": 9, "A.g:4": 2}, ", mostly in A.f:3 (82 % of 11 samples)"},
+		{map[string]int64{"A.f:3": 5}, ""},
+		{map[string]int64{"A.a:1": 4, "A.b:1": 4, "A.c:1": 4, "A.d:1": 4}, ""},
+	} {
+		a := accountOf(t, func(p *program) {
+			p.Compute(p.main, 100*ms)
+			p.computing = map[string]map[string]int64{"main": c.seen}
+		})
+		if want := "one after another: main computes while 1.0 of 2 CPUs are used" + c.want; a.Bound.What != want {
+			t.Errorf("%v: %q, want %q", c.seen, a.Bound.What, want)
+		}
 	}
 }
