@@ -112,7 +112,7 @@ var all = []Option{
 	{Key: "allocations", Flag: "allocations", Verbs: Run | Attach, Default: "true", See: "metrics.md", set: boolean(func(o *Options) *bool { return &o.Allocations }),
 		Help: "estimate which tasks allocate how much, by a sample of about one object in 2 MB"},
 	{Key: "samples", Flag: "samples", Verbs: Run | Attach, Default: "true", See: "advice.md", set: boolean(func(o *Options) *bool { return &o.Samples }),
-		Help: "look now and then at busy threads: which poll without a pause, run stages of futures, initialise classes, or are late to safepoints"},
+		Help: "sample the stacks of busy threads: where classes compute, and which threads poll without a pause, run stages of futures, initialise classes, or reach safepoints late"},
 	{Key: "monitor", Flag: "monitor", Verbs: Run | Attach, Value: "SPEC", Repeat: true, See: "monitors.md", set: setMonitor,
 		Help: "read a monitor inside the JVM: a field CLASS#FIELD, calls:CLASS#METHOD, returns:CLASS#METHOD, jmx:MBEAN/ATTRIBUTE, registries (Micrometer, Dropwizard) or inside (pools, class libraries); repeatable"},
 	{Key: "monitorinterval", Value: "TIME", Default: "10ms", See: "monitors.md", set: setMonitorInterval,

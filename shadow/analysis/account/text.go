@@ -65,7 +65,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			o.Remedy = "Use a ScheduledThreadPoolExecutor with more threads: a Timer has one."
 		}
 		if s.inStage(why.root) {
-			o.Remedy = "Give the stage its Async form with an executor (thenApplyAsync, whenCompleteAsync): it then runs there, and not where its future is completed."
+			o.Remedy = "Give the stage its Async form with an executor (thenApplyAsync, whenCompleteAsync): it then runs there, not on the thread that completes the future."
 		} else if in != o.Victim {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one %s.", in, more)
 			if s.isTimer(why.executor) {
@@ -127,7 +127,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			o.Remedy += " Or do without fairness, if the order does not matter: a fair lock goes to whoever waits longest, who has to be woken first, each time."
 		}
 		if crowd {
-			o.Remedy = "Give it back in a finally block: an exception on the way keeps it for ever. If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
+			o.Remedy = "Release it in a finally block: an exception before that loses it for good. If a unit takes several: take them at once, or have one more of them than units that can hold one and wait for the next."
 		}
 	case DoesNotSplit:
 		w := s.work(why.holder)
@@ -153,7 +153,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if o.Happened = of; why.root != (account.Frame{}) {
 			o.Title += fmt.Sprintf(": %s, which empties it, %s", holder, s.state(why.root))
 		}
-		o.Remedy = "Let what empties the queue take several elements at once (drainTo), do less for each, or be more threads. A longer queue only helps while elements come in bursts."
+		o.Remedy = "Let what empties the queue take several elements at once (drainTo), do less for each, or be more threads. A longer queue only helps with bursts."
 	case InRounds:
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("%s submits %s in rounds, and waits for the last of each round before it submits the next", s.graph.Classes[why.worker], holder)
@@ -162,7 +162,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case OneByOne:
 		if w := s.work(why.holder); why.worker == why.holder {
 			o.Title = fmt.Sprintf("%s forks others, and one computes at a time", holder)
-			o.Happened = fmt.Sprintf("Its %s units run one after another in %s, which has %s, as where join() comes right after fork(): nothing is left to do meanwhile. %s",
+			o.Happened = fmt.Sprintf("Its %s units run one after another in %s, which has %s, as where join() follows fork() directly: the other workers have nothing to do. %s",
 				units.FormatExact(int64(w.units)), s.executor(w.mostly()), s.workers(w.mostly()), of)
 			o.Remedy = "Fork one half, compute the other, and only then join; or use invokeAll."
 			return
@@ -188,7 +188,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 				o.Happened += fmt.Sprintf("Its queue holds %s: what does not fit runs in the thread that hands it over, as by CallerRunsPolicy. ", units.FormatExact(int64(e.Bound)))
 			}
 			o.Happened += "What comes to this thread meanwhile waits."
-			o.Remedy = "Give that pool a longer queue or more workers, and refuse what still does not fit: who hands over for all should run nothing itself."
+			o.Remedy = "Give that pool a longer queue or more workers, and reject what still does not fit: a thread that submits for all should run nothing itself."
 			return
 		}
 		o.Title = fmt.Sprintf("%s handles on one thread what others give it, and %s there", o.Victim, s.state(why.root))
@@ -200,7 +200,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case Unanswered:
 		if wait.HoldsElements(s.graph.Classes[s.account.Places[why.place-1].Class]) {
 			o.Title = fmt.Sprintf("%s waits for %s until its time limit, and none comes", holder, s.place(why.place-1))
-			pool := "Give each back in a finally block; and if a unit takes several, take them at once, or have one more of them than units that can hold one and wait for the next."
+			pool := "Return each in a finally block; and if a unit takes several, take them at once, or have one more of them than units that can hold one and wait for the next."
 			if class := s.graph.Classes[s.account.Places[why.place-1].Class]; wait.Readable(class) == "SynchronousQueue" { // from hand to hand, as pools of connections do
 				o.Happened = s.atLimit(why.place-1) + "Nobody gave one back: perhaps each unit has one and waits for another, or they were not given back. " + of
 				o.Remedy = pool + " If elements should come from elsewhere, look for who should hand them over."
@@ -472,7 +472,7 @@ func (s *Session) thrownAway(class uint32) string {
 		return ""
 	}
 	e := most(left)
-	return fmt.Sprintf("%s submitted to %s what never began although a worker had nothing to do: it was thrown away, as by DiscardPolicy where the queue is full, or cancelled. ",
+	return fmt.Sprintf("%s submitted to %s what never began although a worker had nothing to do: it was discarded, as by DiscardPolicy when the queue is full, or cancelled. ",
 		text.PluralExact(int64(left[e]), "unit", "units"), s.executor(e))
 }
 
@@ -495,7 +495,7 @@ func (s *Session) howLong(f account.Frame) string {
 	}
 	said := fmt.Sprintf(" %s times, %s on average", units.FormatExact(int64(at.waits)), units.FormatNs(at.sum/units.Ns(at.waits)))
 	if float64(at.delayed) >= mostAlike*float64(at.waits) {
-		said += ": nearly all take 40 ms or a little more, as where small writes wait for an acknowledgement that the other side delays (setTcpNoDelay(true), or one write instead of two, ends that)"
+		said += ": nearly all take 40 ms or a little more, which is typical of small writes that wait for a delayed acknowledgement; setTcpNoDelay(true), or one write instead of two, avoids it"
 	}
 	return said
 }
