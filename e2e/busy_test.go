@@ -11,8 +11,11 @@ import (
 	"stackagent/shadow/store"
 )
 
+// worksIn are methods of examples/busy that one thread alone runs, and for which it uses nearly all of its CPU time.
+var worksIn = map[string]string{"works-computes": "computes", "works-adds": "adds", "works-looks-up": "looksUp"}
+
 // TestPollingThreads: of threads that compute, those that poll without a pause are seen to do so in most samples, and no other is. The names of
-// the threads say which do.
+// the threads say which do. Of others the samples say where they compute.
 func TestPollingThreads(t *testing.T) {
 	testjvm.Alone(t, "samples are of threads that have a processor")
 	for _, jdk := range testjvm.JDKs(t) {
@@ -28,8 +31,11 @@ func TestPollingThreads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				polls := map[string]units.Ns{}
-				for _, x := range list {
+				polls, computes := map[string]units.Ns{}, map[string]units.Ns{} // by thread; by the program's method
+				for i, x := range list {
+					if near := list[i].Near(); x.Kind == store.ContextComputing && x.Thread == 0 && near != nil {
+						computes[near.Method] += x.Used
+					}
 					if thread := s.ThreadByID(x.Thread); x.Kind == store.ContextPolling && thread != nil {
 						polls[thread.Name] += x.Used
 					}
@@ -45,6 +51,8 @@ func TestPollingThreads(t *testing.T) {
 						}
 					case polls[name] > 0:
 						a.Errorf("%s is said to poll for %s", name, units.FormatNs(polls[name]))
+					case worksIn[name] != "" && (3*computes[worksIn[name]] < cpu || computes[worksIn[name]] > cpu):
+						a.Errorf("%s computes for %s, samples in %s stand for %s", name, units.FormatNs(cpu), worksIn[name], units.FormatNs(computes[worksIn[name]]))
 					}
 				}
 				if named != 9 {
