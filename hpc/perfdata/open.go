@@ -68,14 +68,33 @@ func newProcess(pid int, f *os.File) (*Process, error) {
 	if err := unix.Stat(fmt.Sprintf("/proc/%d", pid), &process); err != nil {
 		return nil, err
 	}
-	if file.Mode&unix.S_IFMT != unix.S_IFREG || file.Uid != process.Uid || file.Size > MaxBytes {
-		return nil, fmt.Errorf("%s (%d bytes, of user %d) is not its file: %w", f.Name(), file.Size, file.Uid, fs.ErrInvalid)
+	if file.Mode&unix.S_IFMT != unix.S_IFREG || file.Uid != process.Uid {
+		return nil, fmt.Errorf("%s (of user %d) is not its file: %w", f.Name(), file.Uid, fs.ErrInvalid)
 	}
-	return &Process{file: f, data: make([]byte, file.Size)}, nil
+	p := &Process{file: f}
+	return p, p.resize()
+}
+
+// resize makes room for the file as it is now.
+func (p *Process) resize() error {
+	var file unix.Stat_t
+	if err := unix.Fstat(int(p.file.Fd()), &file); err != nil {
+		return err
+	}
+	if file.Size > MaxBytes {
+		return fmt.Errorf("%s has %d bytes, more than a JVM's file (%d): %w", p.file.Name(), file.Size, int64(MaxBytes), fs.ErrInvalid)
+	}
+	p.data = make([]byte, file.Size)
+	return nil
 }
 
 // Read takes a snapshot of all counters.
 func (p *Process) Read() error {
+	if len(p.data) < headerSize { // a JVM that starts makes the file first, and then gives it its size
+		if err := p.resize(); err != nil {
+			return err
+		}
+	}
 	n, err := p.file.ReadAt(p.data, 0) // a truncated file yields less, never a fault
 	if n < headerSize {
 		return errors.Join(ErrNotReady, err)

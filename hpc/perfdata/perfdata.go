@@ -94,8 +94,18 @@ type text struct{ offset, length int }
 
 // Parse finds the counters in the content of a file.
 func Parse(b []byte) (*Layout, error) {
-	if len(b) < headerSize || binary.BigEndian.Uint32(b) != magic {
+	if len(b) < headerSize {
+		return nil, fmt.Errorf("%d bytes: %w", len(b), ErrDamaged)
+	}
+	switch binary.BigEndian.Uint32(b) {
+	case magic:
+	case 0: // the JVM has not written anything yet
+		return nil, ErrNotReady
+	default:
 		return nil, fmt.Errorf("no magic number: %w", ErrDamaged)
+	}
+	if b[atAccessible] == 0 { // written last
+		return nil, ErrNotReady
 	}
 	l := &Layout{order: binary.BigEndian, longs: map[string]int{}, texts: map[string]text{}}
 	if b[atOrder] == littleOrder {
@@ -103,9 +113,6 @@ func Parse(b []byte) (*Layout, error) {
 	}
 	if b[atMajor] != 2 {
 		return nil, fmt.Errorf("version %d of the layout, 2 is known: %w", b[atMajor], ErrDamaged)
-	}
-	if b[atAccessible] == 0 {
-		return nil, ErrNotReady
 	}
 	used, first, count := l.order.Uint32(b[atUsed:]), l.order.Uint32(b[atEntries:]), l.order.Uint32(b[atCount:])
 	if used > uint32(min(len(b), math.MaxInt32)) || first > used || count > maxEntries {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -69,6 +70,41 @@ func TestParse(t *testing.T) {
 	}
 	if _, err := Parse([]byte("short")); !errors.Is(err, ErrDamaged) {
 		t.Errorf("short: %v", err)
+	}
+}
+
+// TestStarting: a JVM that starts makes its file, gives it its size, and then fills it in; until that is done there are no counters, and from then on there are.
+func TestStarting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "1")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newProcess(os.Getpid(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	whole := file(binary.LittleEndian, map[string]int64{"sun.rt.safepoints": 7}, nil)
+	begun := make([]byte, len(whole))
+	binary.BigEndian.PutUint32(begun, magic)
+	for _, c := range []struct {
+		name string
+		data []byte
+		want error
+	}{{"empty", nil, ErrNotReady}, {"zeros", make([]byte, len(whole)), ErrNotReady}, {"its first bytes", begun, ErrNotReady}, {"whole", whole, nil}} {
+		if err := os.WriteFile(path, c.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Read(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if n, ok := p.Long("sun.rt.safepoints"); !ok || n != 7 {
+		t.Errorf("safepoints %d, %v; want 7", n, ok)
 	}
 }
 
