@@ -73,7 +73,8 @@ func steps(t *testing.T, jdk testjvm.JDK, monitors string, more ...string) *step
 	classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "layers"))
 	dir := filepath.Join(t.TempDir(), "s")
 	line := append([]string{"run", "-q", "-o", dir, "--monitors", monitors}, more...)
-	cmd := exec.Command(testjvm.Shadow(t), append(line, "--", jdk.Tool("java"), "-Xmx256m", "-cp", classes, "Main")...)
+	// The heap keeps its size: G1 gives memory back, by mapping it anew, some time after the collection of the step.
+	cmd := exec.Command(testjvm.Shadow(t), append(line, "--", jdk.Tool("java"), "-Xms256m", "-Xmx256m", "-cp", classes, "Main")...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
