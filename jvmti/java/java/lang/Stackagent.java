@@ -37,6 +37,10 @@ public final class Stackagent {
      * instructions would be counted.
      */
     private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** Where a thread has its scoped values, from JDK 21 on; see {@link #offset}. Before the first use of it. */
+    private static final long BINDINGS = offset(Thread.class, "scopedValueBindings");
+
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
     private static final long CLASS = offset(ClassValue.ClassValueMap.class, "stackagent$class");
 
@@ -158,11 +162,8 @@ public final class Stackagent {
     Stackagent() {}
 
     private static long lockOffset() {
-        try {
-            return U.objectFieldOffset(Thread.class, "interruptLock");
-        } catch (InternalError before20) {
-            return U.objectFieldOffset(Thread.class, "blockerLock");
-        }
+        long lock = offset(Thread.class, "interruptLock");
+        return lock >= 0 ? lock : U.objectFieldOffset(Thread.class, "blockerLock"); // before JDK 20
     }
 
     /**
@@ -170,9 +171,14 @@ public final class Stackagent {
      * for an array's class.
      */
     static long offset(Class<?> declaring, String field) {
+        Thread thread = Thread.currentThread();
+        Object bindings = BINDINGS > 0 ? U.getReference(thread, BINDINGS) : null;
         try {
             return U.objectFieldOffset(declaring, field);
         } catch (InternalError none) {
+            if (bindings != null) { // any VirtualMachineError clears them, and a StructuredTaskScope that is open insists on the same ones
+                U.putReference(thread, BINDINGS, bindings);
+            }
             return -1;
         }
     }
@@ -1209,24 +1215,20 @@ public final class Stackagent {
 
     /**
      * Offset of the id field in instances of a class that declares it, and that of the latest
-     * submission, as {@link #known} returns them; 0: too far from the start. Called from C.
+     * submission, as {@link #known} returns them; 0: it declares none, or too far from the start. Called from C.
      */
     private static long idOffset(Class<?> declaring) {
         if (declaring == Thread.class) {
             return IN_SLOT;
         }
-        long id = U.objectFieldOffset(declaring, "stackagent$id");
-        return id > OFFSET ? 0 : id | submittedOffset(declaring) << SUBMITTED_SHIFT;
+        long id = offset(declaring, "stackagent$id");
+        return id < 0 || id > OFFSET ? 0 : id | submittedOffset(declaring) << SUBMITTED_SHIFT;
     }
 
     /** 0: submissions are not recorded. */
     private static long submittedOffset(Class<?> declaring) {
-        try {
-            long offset = U.objectFieldOffset(declaring, "stackagent$submitted");
-            return offset > SUBMITTED_OFFSET ? 0 : offset;
-        } catch (InternalError none) {
-            return 0;
-        }
+        long offset = offset(declaring, "stackagent$submitted");
+        return offset < 0 || offset > SUBMITTED_OFFSET ? 0 : offset;
     }
 
     @Hidden

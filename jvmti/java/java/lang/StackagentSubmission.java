@@ -464,11 +464,8 @@ public final class StackagentSubmission {
     /** null: in this JDK the class has no such field. */
     @Hidden
     private static Object field(Object task, Class<?> c, String name) {
-        try {
-            return U.getReference(task, U.objectFieldOffset(c, name));
-        } catch (InternalError none) {
-            return null;
-        }
+        long at = Stackagent.offset(c, name);
+        return at > 0 ? U.getReference(task, at) : null;
     }
 
     /** Records it once, however often the task is cancelled. False: it was recorded before, or nothing is. */
@@ -671,12 +668,11 @@ public final class StackagentSubmission {
     /** 0: in this JDK the class has no such field. */
     @Hidden
     private static int number(Object of, Class<?> c, String name, boolean isFlag) {
-        try {
-            long at = U.objectFieldOffset(c, name);
-            return !isFlag ? U.getInt(of, at) : U.getBoolean(of, at) ? 1 : 0;
-        } catch (InternalError none) {
+        long at = Stackagent.offset(c, name);
+        if (at <= 0) {
             return 0;
         }
+        return !isFlag ? U.getInt(of, at) : U.getBoolean(of, at) ? 1 : 0;
     }
 
     /** Each instance has an id of its own. */
