@@ -30,6 +30,7 @@ type Session struct {
 	works   map[uint32]*work  // by class; nil: not read yet
 	bodies  map[uint32]bool   // classes of units that are bodies of threads
 	placeOf map[string]uint32 // by name: the first place of this name
+	byName  map[string]*likes // executors by name; nil: not read yet
 	serves  map[uint32]bool   // classes of which all units are threads that serve others
 	rounds  map[uint32]bool   // classes of which units submit others in rounds
 	mostRun map[uint32]uint32 // by executor: the class of which it runs most units
@@ -38,6 +39,7 @@ type Session struct {
 	// Executors that one line makes, by executor the first of them, and by that one all; nil: not read yet.
 	families map[uint32]uint32
 	members  map[uint32][]uint32
+	lives    []life // by executor
 }
 
 // Span is a part of a session, since its start.

@@ -25,6 +25,7 @@ type maker struct {
 type life struct {
 	executor uint32
 	from, to units.Ns
+	busy     units.Ns // summed over its units
 }
 
 // readFamilies finds the executors that one line of the program makes and that are in use at the same time: one after the other, they do not share
@@ -35,7 +36,8 @@ func (s *Session) readFamilies() {
 	for i := range s.graph.Graph.Units {
 		start := s.graph.Recorded.Start[i].At
 		if x := &lives[s.graph.Graph.Units[i].Executor]; start != graph.Never {
-			if end := s.graph.Graph.Finish(s.graph.Recorded, i); x.to == 0 {
+			end := s.graph.Graph.Finish(s.graph.Recorded, i)
+			if x.busy += end - start; x.to == 0 {
 				x.from, x.to = start, end
 			} else {
 				x.from, x.to = min(x.from, start), max(x.to, end)
@@ -45,6 +47,7 @@ func (s *Session) readFamilies() {
 	for n := range lives {
 		lives[n].executor = uint32(n)
 	}
+	s.lives = slices.Clone(lives)
 	slices.SortStableFunc(lives, func(x, y life) int { return cmp.Compare(x.from, y.from) })
 	latest := map[maker]*life{} // the first executor of the latest family, and until when one of it is in use
 	s.families, s.members = map[uint32]uint32{}, map[uint32][]uint32{}
@@ -56,7 +59,7 @@ func (s *Session) readFamilies() {
 		m := maker{e.Class, e.File, e.Line, s.mostRun[x.executor]}
 		of := latest[m]
 		if of == nil || x.from >= of.to {
-			of = &life{x.executor, x.from, x.to}
+			of = &life{x.executor, x.from, x.to, 0}
 			latest[m] = of
 		}
 		of.to = max(of.to, x.to)

@@ -31,6 +31,7 @@ var (
 	errAfter   = errors.New("a replay ends with the last task")
 	errPart    = errors.New("this was found in a part of the session, and a replay is of a whole run")
 	errParts   = errors.New("into how many parts the work would be cut is not known")
+	errStarts  = errors.New("how long the threads that start others take for it is not recorded")
 	errMany    = errors.New("only the largest obstacles are replayed")
 	errLeft    = errors.New("what they wait for never began, and how long it would take is not known")
 	errGaveUp  = errors.New("units gave up at the time limit of a wait, and how long they would have waited is not recorded")
@@ -73,6 +74,9 @@ func (s *Session) Try() {
 			case o.Kind == Occupied && s.graph.Graph.Executors[o.why.executor].Leaves:
 				o.Gain, o.CannotTell = nil, errKept.Error()
 			}
+		}
+		if o.Kind == TooLarge && errors.Is(err, replay.ErrStuck) { // with fewer workers units wait for one another for ever
+			continue
 		}
 		if o.Gain == nil || o.Gain.seen(o.Kind) {
 			kept = append(kept, *o)
@@ -213,6 +217,14 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		if s.graph.Graph.Executors[o.why.executor].Leaves || s.count(o.why.executor) <= s.CPUs {
 			return replay.Change{}, "", errTurns
 		}
+		return pool(s.CPUs)
+	case SlowProducer:
+		w := s.work(o.why.holder)
+		left := w.cpuNs - w.between + w.between/units.Ns(max(1, s.CPUs))
+		return replay.Change{Faster: map[uint32]float64{o.why.holder: float64(w.cpuNs) / float64(max(1, left))}}, "if the CPUs share what it computes meanwhile", nil
+	case ThreadChurn:
+		return replay.Change{}, "", errStarts
+	case TooLarge:
 		return pool(s.CPUs)
 	case WorkInflation:
 		cpu := s.work(o.why.victim).cpuNs

@@ -36,11 +36,14 @@ const (
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
 	KeptAlive      Kind = "kept-alive"       // idle workers keep the JVM when all is done
+	SlowProducer   Kind = "slow-producer"    // one thread computes between the units that it hands to a pool, and CPUs are idle
+	ThreadChurn    Kind = "thread-churn"     // a thread is started for each of many units
+	TooLarge       Kind = "pool-too-large"   // the workers of a pool are many times as many as the CPUs on which they compute
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, KeptAlive}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, KeptAlive, SlowProducer, ThreadChurn, TooLarge}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -154,6 +157,9 @@ func (s *Session) findObstacles() {
 		}
 	}
 	for _, o := range found {
+		if o.Kind == SlowProducer && o.Share < leastProducer {
+			continue
+		}
 		if o.Score >= leastShare {
 			s.Obstacles = append(s.Obstacles, *o)
 		}
@@ -392,6 +398,7 @@ func (s *Session) dropWider() {
 	waits := map[uint32]bool{}     // classes that more workers would only make wait
 	occupiers := map[uint32]bool{} // classes that occupy a pool themselves
 	batches := map[uint32]bool{}   // classes that run others inside themselves
+	crowds := map[uint32]bool{}    // pools whose units keep short ones from the CPUs
 	occupied := map[uint32]bool{}  // pools whose workers wait: who computes in them now and then gains by the same
 	for i := range s.Obstacles {
 		switch o := &s.Obstacles[i]; o.Kind {
@@ -399,6 +406,8 @@ func (s *Session) dropWider() {
 			waits[o.why.victim] = true
 		case Batched:
 			batches[o.why.worker] = true
+		case Crowded:
+			crowds[o.why.executor] = true
 		case Occupied:
 			occupied[o.why.executor] = true
 			if o.why.worker == o.why.holder {
@@ -407,7 +416,7 @@ func (s *Session) dropWider() {
 		}
 	}
 	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool {
-		return o.Kind == Uneven && batches[o.why.holder] || o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && (waits[o.why.victim] || occupied[o.why.executor])
+		return o.Kind == Uneven && batches[o.why.holder] || o.Kind == TooLarge && crowds[o.why.executor] || o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && (waits[o.why.victim] || occupied[o.why.executor])
 	})
 }
 
@@ -422,10 +431,16 @@ func isIdle(s account.State) bool {
 
 func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
 	switch why.kind {
-	case cpuBound, own, notKnown, otherLoads, sized, taking, starting, idle:
+	case cpuBound, own, notKnown, otherLoads, sized, taking, idle:
 		return
+	case starting:
+		if why = s.churn(why); why.kind == starting {
+			return
+		}
 	case serial:
 		switch {
+		case s.feeds(why.holder) != 0:
+			why.kind, why.executor = SlowProducer, s.feeds(why.holder)
 		case s.graph.Bulk[s.graph.Classes[why.holder]] && s.work(why.holder).largest() >= mostInOne:
 			why.kind = DoesNotSplit
 		case s.forksOwn(why.holder) && w.wanted <= onlyOne*float64(w.n):
@@ -573,6 +588,9 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 	if full && s.isCrowded(frames) {
 		return cause{kind: Crowded, holder: root.Class}
 	}
+	if full && last == 1 && frames[0].State == account.Ready && root.State == account.Compute && s.isTooLarge(frames[0].Class, root.Class) {
+		return cause{kind: TooLarge, executor: s.work(root.Class).mostly(), holder: root.Class}
+	}
 	if last > 0 && frames[last-1].State == account.Ready { // who has the CPU
 		last--
 		root = frames[last]
@@ -706,7 +724,7 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 	case root.State == account.Idle:
 		return cause{kind: idle, executor: s.family(f.On)}
 	case root.State == account.NoWorker:
-		return cause{kind: starting}
+		return cause{kind: starting, executor: s.likes(f.On).first}
 	}
 	return cause{kind: notKnown}
 }

@@ -226,6 +226,32 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		default:
 			o.Remedy = fmt.Sprintf("If these must end soon: run %s on fewer threads than there are CPUs, or cut it into shorter units.", holder)
 		}
+	case SlowProducer:
+		w, e := s.work(why.holder), why.executor
+		o.Title = fmt.Sprintf("The workers of %s wait for %s, which hands them their units", s.executor(e), holder)
+		o.Happened = fmt.Sprintf("It submits %s, and computes for %s between the first and the last while CPUs are idle. %s", text.PluralExact(int64(w.hands[e]), "unit", "units"), units.FormatNs(w.between), of)
+		o.Remedy = "Do less in that thread, or divide its work among tasks if its order does not matter. Larger units or more workers do not help."
+	case ThreadChurn:
+		if e := why.executor; e != 0 {
+			x := s.likes(e)
+			o.Title = fmt.Sprintf("%s starts a thread for almost every unit", s.executor(e))
+			o.Happened = fmt.Sprintf("It had %s for %s. %s", text.PluralExact(int64(x.threads), "thread", "threads"), text.PluralExact(int64(x.units), "unit", "units"), of)
+			o.Remedy = "Give it a core size, or let idle workers live longer (keep-alive time), so that it uses its threads again."
+			if x.list > 1 {
+				o.Title = fmt.Sprintf("Executors are made again and again, and each starts threads of its own: %s", s.executor(e))
+				o.Happened = fmt.Sprintf("%s had %s for %s. %s", text.PluralExact(int64(x.list), "executor", "executors"), text.PluralExact(int64(x.threads), "thread", "threads"), text.PluralExact(int64(x.units), "unit", "units"), of)
+				o.Remedy = "Make one executor, use it for all, and shut it down at the end: its threads are used again."
+			}
+			return
+		}
+		w := s.work(why.holder)
+		o.Title = fmt.Sprintf("A thread is started for each %s", holder)
+		o.Happened = fmt.Sprintf("%s were started for it, each of which computes for %s on average. %s", text.PluralExact(int64(len(w.by[0])), "thread", "threads"), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
+		o.Remedy = "Submit the tasks to a pool, which uses its threads again. Tasks that wait for one another need as many threads as they are."
+	case TooLarge:
+		o.Title = fmt.Sprintf("%s has more workers than there are CPUs", s.pool(why.executor))
+		o.Happened = fmt.Sprintf("Its %s compute on %d, and wait for one: more do not run more at once, they only take turns. %s", s.workers(why.executor), s.CPUs, of)
+		o.Remedy = "Give it as many workers as there are CPUs. Not if its tasks wait for one another: with fewer workers they can wait for ever."
 	case Collection:
 		o.Title = fmt.Sprintf("%s is stopped by the collector (%s)", o.Victim, s.graph.Pauses[why.root.On])
 		o.Happened = of
@@ -352,7 +378,7 @@ func (b *Bound) Text() string {
 func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
-	case cpuBound, Crowded:
+	case cpuBound, Crowded, TooLarge:
 		return fmt.Sprintf("%s computes while %s %s in use%s%s", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"), s.mostlyAt(class), s.alsoComputes(why.holder))
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used%s", class, wanted, s.CPUs, s.mostlyAt(class))
@@ -370,7 +396,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return "other programs, or threads of the JVM, have the CPUs"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, Held, HoldAndWait, Unanswered: // no change of it gains anything
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, Held, HoldAndWait, Unanswered, SlowProducer, ThreadChurn: // no change of it gains anything
 		o := Obstacle{Victim: victim}
 		s.describe(&o, why)
 		return o.Title

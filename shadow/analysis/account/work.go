@@ -2,6 +2,7 @@ package account
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"stackagent/granularity/graph"
@@ -20,6 +21,9 @@ type work struct {
 	at            uint32                // the executor that runs most of the units
 	loops         bool                  // they may be loops on the workers of pools
 	timed         int                   // units that were to run later than they were submitted
+	hands         map[uint32]int        // by executor: how many units they submit to it
+	feeds         *uint32               // nil: not read yet
+	between       units.Ns              // of cpuNs: between the first and the last unit that each submits
 }
 
 // work is that of a class.
@@ -41,16 +45,24 @@ func (s *Session) readWork() {
 		u := &s.graph.Graph.Units[i]
 		w := s.works[u.Class]
 		if w == nil {
-			w = &work{by: map[uint32][]units.Ns{}, left: map[uint32]int{}}
+			w = &work{by: map[uint32][]units.Ns{}, left: map[uint32]int{}, hands: map[uint32]int{}}
 			s.works[u.Class] = w
 		}
-		n := units.Ns(0)
+		n, since, submits := units.Ns(0), units.Ns(0), false
 		for _, x := range s.graph.StepsOf(i) {
-			switch {
-			case x.Kind == graph.Compute:
+			switch x.Kind {
+			case graph.Compute:
 				n += x.Len
-			case x.Kind == graph.Submit && s.graph.Graph.Units[x.On].Class == u.Class:
-				w.forks++
+				since += x.Len
+			case graph.Submit:
+				if submits {
+					w.between += since
+				}
+				since, submits = 0, true
+				w.hands[s.graph.Graph.Units[x.On].Executor]++
+				if s.graph.Graph.Units[x.On].Class == u.Class {
+					w.forks++
+				}
 			}
 		}
 		if start := s.graph.Recorded.Start[i].At; start != graph.Never {
@@ -110,4 +122,89 @@ func (s *Session) forksOwn(class uint32) bool {
 		return false
 	}
 	return w.forks >= leastForked && 2*w.forks > w.units
+}
+
+// leastProducer is the least share of a class's response times that depends on who hands units to a pool: any program begins and ends on one thread.
+const leastProducer = 0.25
+
+// leastHanded is how many units a thread must submit, or how many threads must be started, for it to be said that this takes the time.
+const leastHanded = 100
+
+// feeds is the executor to which units of a class hand many units, between which they compute most of what they do, while its workers are mostly
+// idle; 0: there is none.
+func (s *Session) feeds(class uint32) uint32 {
+	w := s.work(class)
+	if w.feeds != nil {
+		return *w.feeds
+	}
+	w.feeds = new(uint32)
+	e := most(w.hands)
+	if e == 0 || w.hands[e] < leastHanded || 2*w.between < w.cpuNs || s.executor(e) == "" || len(w.by[e]) > 0 {
+		return 0
+	}
+	all := life{from: math.MaxInt64}
+	for _, like := range s.ofFamily(e) {
+		x := s.lives[like]
+		all.busy, all.from, all.to = all.busy+x.busy, min(all.from, x.from), max(all.to, x.to)
+	}
+	if float64(all.busy) <= mostlyIdle*float64(s.workersOf(e))*float64(all.to-all.from) {
+		*w.feeds = s.family(e)
+	}
+	return *w.feeds
+}
+
+// churn is the cause of waits for threads that are being started if there is one for each of many units of a class, or for most units of an executor.
+func (s *Session) churn(why cause) cause {
+	s.readWork()
+	if e := why.executor; e != 0 {
+		if x := s.likes(e); x.threads >= leastHanded && x.units <= 2*x.threads {
+			why.kind = ThreadChurn
+		}
+		return why
+	}
+	started := 0
+	for class, w := range s.works {
+		if n := len(w.by[0]); !s.bodies[class] && n >= leastHanded && (n > started || n == started && class < why.holder) {
+			started, why.holder, why.kind = n, class, ThreadChurn
+		}
+	}
+	return why
+}
+
+// likes are executors that bear the same name, as those that one line makes one after the other.
+type likes struct {
+	first                uint32 // of them
+	list, units, threads int    // how many they are, units that they ran, and their workers
+}
+
+// likes are those that bear the name of an executor.
+func (s *Session) likes(executor uint32) *likes {
+	if s.byName == nil {
+		s.readWork()
+		s.byName = map[string]*likes{}
+		units := make([]int, len(s.graph.Executors))
+		for _, w := range s.works {
+			for e, list := range w.by {
+				units[e] += len(list)
+			}
+		}
+		for e := range s.graph.Executors {
+			x := s.byName[s.executor(uint32(e))]
+			if x == nil {
+				x = &likes{first: uint32(e)}
+				s.byName[s.executor(uint32(e))] = x
+			}
+			x.list, x.units, x.threads = x.list+1, x.units+units[e], x.threads+s.count(uint32(e))
+		}
+	}
+	return s.byName[s.executor(executor)]
+}
+
+// crowd is how many times as many as the CPUs the workers of a pool are of which it is said that they are too many.
+const crowd = 4
+
+// isTooLarge reports whether units of a class and those of another one, on whose CPU they wait, run in one pool that has many more workers than there are CPUs.
+func (s *Session) isTooLarge(class, other uint32) bool {
+	e := s.work(class).mostly()
+	return e != 0 && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.count(e) >= crowd*s.CPUs
 }
