@@ -23,7 +23,6 @@ func backlogged(s *search) (list []Finding) {
 	}
 	for i := range s.Units.Backlogs {
 		if b := s.Units.Backlogs[i]; b.Most >= max(1, s.t.BacklogTasks) && len(list) < maxNamed {
-			s.isKnown[b.Class] = true
 			list = append(list, Finding{Class: b.Class, Evidence: &b})
 		}
 	}

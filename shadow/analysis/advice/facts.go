@@ -3,7 +3,6 @@ package advice
 import (
 	"stackagent/granularity"
 	"stackagent/granularity/gc"
-	"stackagent/granularity/predict"
 	"stackagent/granularity/unit"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -173,77 +172,23 @@ type Pool struct {
 	PoolName
 	// From is the first submission (or start) of its units, To the last end.
 	From, To units.MonoNs
-	Workers  []Worker
+	Workers  int // threads that ran its units
 	Units    int64
-	Wall     units.Ns           // of the outermost units, summed
-	Stopped  units.Ns           // the part of Wall in pauses of the collector
-	CPU      units.Ns           // of the outermost units, summed; NotMeasured: not known of all
-	Queue    granularity.Values // queue times
-	Wait     granularity.Values // wall times of the outermost units
+	Wall     units.Ns // of the outermost units, summed
 	// Gaps are the times between two units on a worker, if the second was queued already:
 	// the cost of a submission to the worker.
 	Gaps granularity.Values
 	// Inner are such times between two units inside a third one. The program's own code
 	// runs in a part of them.
-	Inner  granularity.Values
-	Active units.Ns // how long a unit of it was waiting or running
-	// Elsewhere is the CPU time of the program's other threads between From and To, by
-	// the scheduling record, or NotMeasured.
-	Elsewhere units.Ns
-	// One is how long exactly one worker ran and no other was ready to, Several how long
-	// one ran and others ran or were ready, Stalled how long none ran and some were ready,
-	// by the scheduling record, or NotMeasured.
-	One, Several, Stalled units.Ns
-	Beside                *Beside // nil: not known
-	Virtual               bool    // units ran on virtual threads
-	AtOnce                int64   // units that their executor ran inside the submission
-	Left                  int64   // tasks submitted to it that had not begun at the end
-	Summarised            int64   // summarised units
-	// SummarisedSelf is the part of Self of those that Wall, CPU and the workers' times
-	// leave out, because they ran inside others or were not measured.
-	SummarisedSelf units.Ns
-	Recorded       *predict.Pool // its units one by one, for a replay; nil: none
-	Locks          []Lock        // for which its units waited, by the agent's record of waits; nil: none, or not known
-	Self           units.Ns      // work of all its units, nested ones taken out
-	// Runnable is how long its workers waited for a processor, or NotMeasured: that
-	// needs a scheduling record.
-	Runnable units.Ns
-	// Taken is the CPU time of other programs while workers waited for a processor,
-	// TakenWait the part of Runnable that this caused; NotMeasured: not known.
-	Taken, TakenWait units.Ns
-	Longest          units.Ns // the longest unit
-	// Foreign: it mostly runs tasks that the JDK or a scheduling library makes for itself.
-	Foreign       bool
-	LongestClass  string
-	Heaviest      units.Ns // the greatest CPU time of a unit, if CPU is known
-	HeaviestClass string
-}
-
-// Beside is what went on between From and To of a pool, by the scheduling record.
-type Beside struct {
-	// Idle is the processors' time that no thread of the JVM used or wanted.
-	Idle units.Ns
-	// Ran is the most that one thread of the program ran which is none of the pool's,
-	// Wanted the most that one ran or waited for a processor.
-	Ran, Wanted units.Ns
-	// Stalled is how long its workers waited for the collector outside of pauses.
-	Stalled units.Ns
-	// Submitter is the thread that submitted nearly all of its units; nil: not known, or none.
-	Submitter *Submitter
-}
-
-// Submitter is what the thread did that submits a pool's units.
-type Submitter struct {
-	Thread string   `json:"thread"`
-	Ran    units.Ns `json:"ran_ns"`
-	Ready  units.Ns `json:"cpu_wait_ns"` // waited for a processor
-	Apart  units.Ns `json:"apart_ns"`    // slept, or waited for files or the network
-}
-
-// own is how long it computes or waits for something else than the pool, without the time
-// that so many submissions cost it at most.
-func (s *Submitter) own(submissions int64) units.Ns {
-	return max(0, s.Ran+s.Apart-units.Ns(submissions)*mostCost)
+	Inner      granularity.Values
+	Active     units.Ns // how long a unit of it was waiting or running
+	Beside     units.Ns // the most that another thread of the program computed meanwhile; 0: none, or not known
+	Virtual    bool     // units ran on virtual threads
+	AtOnce     int64    // units that their executor ran inside the submission
+	Summarised int64    // summarised units
+	Self       units.Ns // work of all its units, nested ones taken out
+	Waited     units.Ns // of its workers, for a processor; 0: not known
+	Foreign    bool     // it mostly runs tasks that the JDK or a scheduling library makes for itself
 }
 
 // PoolName names a pool.
@@ -254,14 +199,6 @@ type PoolName struct {
 
 // PoolLabel is the label of the pool that evidence is about.
 func (p PoolName) PoolLabel() string { return p.Label }
-
-// Worker is a thread of a pool: the time inside its units.
-type Worker struct {
-	From, To  units.MonoNs // the start of its first unit and the end of its last
-	Units     int64
-	Wall, CPU units.Ns
-	Runnable  units.Ns // waited for a processor, inside units at most; or NotMeasured
-}
 
 // VirtualFacts describe how virtual threads used their carriers.
 type VirtualFacts struct {

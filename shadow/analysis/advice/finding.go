@@ -64,17 +64,7 @@ type Assumption string
 
 // The assumptions.
 const (
-	CPUsFree       Assumption = "no_other_load"     // nothing else needs the processors
-	NotCompeting   Assumption = "tasks_independent" // tasks do not wait for one another
-	NoLock         Assumption = "no_lock"           // tasks do not wait for a lock that one of them holds
-	NoOtherLock    Assumption = "no_other_lock"     // tasks do not wait for another lock instead
-	OthersSameLoad Assumption = "same_other_load"   // other programs take as much CPU time as they did
-	NoWaits        Assumption = "lock_free"         // no task waits for the lock
-	Divisible      Assumption = "work_divisible"    // the work can be cut into parts that any worker runs
-	ProducerShared Assumption = "producer_divided"  // the tasks can do all that the thread computes
-	SameWaits      Assumption = "same_waits"        // a wait takes no longer if more tasks wait at a time
-	SameCost       Assumption = "same_cost"         // a task takes no more CPU time if more run at a time, as it does if all change the same data
-	NotNeeded      Assumption = "not_needed"        // nothing needs these collections, as direct buffers do
+	NotNeeded Assumption = "not_needed" // nothing needs these collections, as direct buffers do
 )
 
 // limited is evidence whose figures limit what following the advice can save. Each

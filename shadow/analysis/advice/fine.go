@@ -3,6 +3,7 @@ package advice
 import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
 )
 
 // fineGrained finds classes whose tasks are too small, by units if they are known, else
@@ -20,11 +21,13 @@ func fineGrained(s *search) []Finding {
 		if !c.ofProgram() || c.called() || c.Units < s.t.FineUnits || c.Pool < 0 || c.Self.Count() < s.t.FineUnits || !c.allFine(s.t) {
 			continue
 		}
-		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() && judged(slowProducer)(s, p) == nil {
-			if x := s.fineUnits(c, p); x != nil && s.saves(x, p) {
-				out = append(out, *x)
-				s.isFine[c.Pool] = s.isFine[c.Pool] || (x.Worth > 0 || c.Joins) && 2*c.Units > p.Units
-			}
+		p := &s.Units.Pools[c.Pool]
+		started := p.Threads && !p.Virtual || s.says(account.ThreadChurn, c.Name, p.Label)
+		if p.To <= p.From || p.Foreign || started || p.runsAtOnce() || s.says(account.SlowProducer, "", p.Label) {
+			continue
+		}
+		if x := s.fineUnits(c, p); x != nil {
+			out = append(out, *x)
 		}
 	}
 	return out
@@ -56,16 +59,13 @@ type FineUnits struct {
 	// Producer is how long another thread of the program computes at least, if it
 	// submitted all of them and a submission costs it 5 µs.
 	Producer units.Ns `json:"producer_ns"`
-	// Paced is that time of the thread that submits them, with its waiting for files or the
-	// network, if it is known which does. It may wait for a processor only because units have it.
-	Paced units.Ns `json:"submitter_ns"`
 }
 
 // saves is the time in which units waited or ran, without the waiting for processors,
 // less their work spread over the workers, the time inside units of other classes, or
 // what another thread computes. The workers wait for the thread that submits the units.
 func (e *FineUnits) saves() units.Ns {
-	return e.Active - e.Waited - e.Probes - max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer, e.Paced)
+	return e.Active - e.Waited - e.Probes - max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer)
 }
 
 // fineUnits is the finding about a class of fine units, if its submissions are costly.
@@ -78,15 +78,9 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	}
 	e := &FineUnits{PoolName: p.PoolName, JDK: c.JDK, Bulk: c.Bulk, Joins: c.Joins, Site: c.Site, Units: c.Units, Summarised: c.Summarised,
 		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - inside, Probes: probes, Work: p.Self, Active: active, Always: always,
-		Lanes: max(1, min(len(p.Workers), s.Units.CPUs))}
-	if n := units.Ns(len(p.Workers)); n > 0 {
-		e.Waited, e.Others = orNone(p.Runnable)/n, max(0, p.Wall-orNone(p.Runnable)-c.Wall)/n
-	}
-	if p.Beside != nil {
-		e.Producer = max(0, p.Beside.Ran-units.Ns(p.Units)*mostCost)
-		if by := p.Beside.Submitter; by != nil {
-			e.Paced = by.own(p.Units)
-		}
+		Lanes: max(1, min(p.Workers, s.Units.CPUs)), Producer: max(0, p.Beside-units.Ns(p.Units)*mostCost)}
+	if n := units.Ns(p.Workers); n > 0 {
+		e.Waited, e.Others = p.Waited/n, max(0, p.Wall-p.Waited-c.Wall)/n
 	}
 	if costly(e.Gap, e.Median, s.t) || inside < s.t.Busy {
 		switch x := found(c.Name, e); {
@@ -94,7 +88,7 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 		case e.Joins:
 			return x.insideWork()
 		default:
-			return x
+			return x.cannotTell(errBetween)
 		}
 	}
 	// What the parts cost is inside units: it is no more than all that the pool does.
@@ -172,7 +166,7 @@ func (p *Pool) inside() float64 {
 	if p.Summarised > 0 {
 		in = p.Self
 	}
-	all := float64(p.Active) * float64(len(p.Workers))
+	all := float64(p.Active) * float64(p.Workers)
 	if all <= 0 {
 		return 1
 	}

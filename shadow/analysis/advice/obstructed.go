@@ -35,15 +35,14 @@ func obstacles(s *search) []Finding {
 	if s.account == nil {
 		return nil
 	}
-	list := slices.DeleteFunc(OfAccount(s.account, s.Duration), func(x Finding) bool { return x.Rule == string(account.Collection) })
-	for i := range list {
-		for _, known := range []string{list[i].Class, list[i].Executor} {
-			if known != "" {
-				s.isKnown[known] = true
-			}
-		}
-	}
-	return list
+	return slices.DeleteFunc(OfAccount(s.account, s.Duration), func(x Finding) bool { return x.Rule == string(account.Collection) })
+}
+
+// says reports whether an obstacle of a kind is about a class, or about an executor.
+func (s *search) says(kind account.Kind, class, executor string) bool {
+	return s.account != nil && slices.ContainsFunc(s.account.Obstacles, func(o account.Obstacle) bool {
+		return o.Kind == kind && (o.Victim == class || o.Executor == executor && executor != "")
+	})
 }
 
 func (e *Obstructed) title(*Finding) string    { return e.Title }

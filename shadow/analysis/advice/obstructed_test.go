@@ -19,11 +19,9 @@ type accounted struct {
 
 func (a accounted) Account() (*account.Session, error) { return a.account, a.err }
 
-// TestObstacles: an obstacle of the account is advice of its kind, with what a replay says of it; the rules about pools are silent of what it
-// explains, and one that a rule of its own is about is left to that.
+// TestObstacles: an obstacle of the account is advice of its kind, with what a replay says of it; one that a rule of its own is about is left to that.
 func TestObstacles(t *testing.T) {
-	small := busyPool(1, 1000*milli, 100) // in a window of a running program its size would be found
-	setQueue(&small, 500*milli)
+	small := busyPool(1, 1000*milli, 100)
 	few := account.Obstacle{Kind: account.FewWorkers, Title: "p has too few workers", Happened: "It computes.", Remedy: "More.", Victim: "app.Job", Executor: small.Label, Score: 0.5,
 		Gain: &account.Gain{Change: "with 2 workers", LengthNs: 600 * milli, SavedShare: 0.4, ResponseNs: 10, RecordedNs: 20}}
 	stopped := account.Obstacle{Kind: account.Collection, Title: "stopped", Score: 0.9}
@@ -38,7 +36,7 @@ func TestObstacles(t *testing.T) {
 		{"one", accounted{account: &account.Session{Obstacles: []account.Obstacle{stopped, few}, Bound: bound}}, "few-workers", ""},
 		{"the larger first", accounted{account: &account.Session{Obstacles: []account.Obstacle{few, unknown}, Bound: bound}}, "held few-workers", ""},
 		{"none", accounted{account: &account.Session{Bound: bound}}, "", ""},
-		{"not known", accounted{err: errors.New("too many steps")}, "pool-too-small", "What the time depends on is not known: too many steps."},
+		{"not known", accounted{err: errors.New("too many steps")}, "", "What the time depends on is not known: too many steps."},
 	} {
 		f := &Facts{Duration: 1000 * milli, CPUs: 2, Replayer: c.with, Units: &UnitFacts{Read: true, Duration: 1000 * milli, CPUs: 2, Pools: []Pool{small}}}
 		all := Find(f)

@@ -8,18 +8,14 @@ import (
 	"stackagent/shadow/analysis/account"
 )
 
-// rule makes findings of one kind. It has either find or pool.
+// rule makes findings of one kind.
 type rule struct {
 	name string
 	kind FindingKind // of its findings, unless they set their own
 	find func(*search) []Finding
-	pool func(*search, *Pool) *Finding // finds a problem of one pool
-	// guesses: it is for sessions of which there is no account of time.
-	guesses bool
 }
 
-// rules lists all rules. Findings of a kind are reported in this order, advice by its
-// rank. A pool gets only the first finding of the pool rules: the others follow from it.
+// rules lists all rules. Findings of a kind are reported in this order, advice by its rank.
 var rules = []rule{
 	{name: "volume", kind: Fact, find: one(volume)},
 	{name: "fineness", kind: Fact, find: one(fineness)},
@@ -35,12 +31,7 @@ var rules = []rule{
 	{name: "obstacle", kind: Advice, find: obstacles},
 	{name: "fine-grained", kind: Advice, find: fineGrained},
 	{name: "pinned-threads", kind: Advice, find: one(pinned)},
-	{name: "slow-producer", kind: Advice, pool: judged(slowProducer)},
-	{name: "thread-churn", kind: Advice, pool: judged(churn)},
-	{name: "pool-too-small", kind: Advice, pool: judged(tooSmall), guesses: true},
-	{name: "pool-too-large", kind: Advice, pool: judged(tooLarge)},
-	{name: "coarse-grained", kind: Advice, pool: judged(coarseUnit), find: coarseExecutions},
-	{name: "load-imbalance", kind: Advice, pool: judged(imbalance)},
+	{name: "coarse-grained", kind: Advice, find: coarseExecutions},
 	{name: "deep-nesting", kind: Advice, find: one(deepNesting)},
 	{name: "ended-periodic", kind: Advice, find: endedPeriodic},
 	{name: "one-part", kind: Advice, find: oneParts},
@@ -85,18 +76,14 @@ func Rules() []string {
 type search struct {
 	*Facts
 	t Thresholds
-	// isPinned: virtual threads are pinned, which explains the problems of their pools.
-	isPinned bool
-	isFine   map[int]bool // pools of which most units are too fine
 	// account is the account of time; nil: noAccount is why, or there are no units.
 	account   *account.Session
 	noAccount error
-	isKnown   map[string]bool // pools and classes of which an obstacle says what they depend on
 }
 
 // Find applies all rules: facts first, then advice, then cautions.
 func Find(f *Facts) []Finding {
-	s := &search{Facts: f, t: f.thresholds(), isFine: map[int]bool{}, isKnown: map[string]bool{}}
+	s := &search{Facts: f, t: f.thresholds()}
 	if f.Replayer != nil && f.unitsRead() {
 		s.account, s.noAccount = f.Replayer.Account()
 	}
@@ -108,58 +95,14 @@ func Find(f *Facts) []Finding {
 			out = append(out, x)
 		}
 	}
-	pools := false
 	for i := range rules {
-		r := &rules[i]
-		if r.pool != nil && !pools {
-			pools = true
-			s.eachPool(add)
-		}
-		if r.find != nil {
-			add(r, r.find(s)...)
-		}
+		add(&rules[i], rules[i].find(s)...)
 	}
 	order := map[FindingKind]int{Fact: 0, Advice: 1, Caution: 2}
 	slices.SortStableFunc(out, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(order[x.Kind], order[y.Kind]), cmp.Compare(y.rank(), x.rank()))
 	})
 	return out
-}
-
-// eachPool gives each pool its finding, if any.
-func (s *search) eachPool(add func(*rule, ...Finding)) {
-	if s.Units == nil {
-		return
-	}
-	for i := range s.Units.Pools {
-		p := &s.Units.Pools[i]
-		if p.Foreign || s.isFine[i] || s.isPinned && p.Virtual || s.isKnown[p.Label] || s.isKnown[p.LongestClass] {
-			continue // the program does not choose its size and tasks, or the cause is known
-		}
-		for k := range rules {
-			if rules[k].pool == nil || rules[k].guesses && s.account != nil {
-				continue
-			}
-			if x := rules[k].pool(s, p); x != nil {
-				if s.worthwhile(x) && s.saves(x, p) {
-					add(&rules[k], *x)
-				}
-				break
-			}
-		}
-	}
-}
-
-// worthwhile reports whether the figures leave enough to save.
-func (s *search) worthwhile(x *Finding) bool {
-	return !x.Worth.Measured() || s.enough(x, x.Worth)
-}
-
-// enough reports whether a saving can be seen: two runs of the same program differ by some percent. A pool too large
-// costs memory.
-func (s *search) enough(x *Finding, saved units.Ns) bool {
-	_, memory := x.Evidence.(*TooLarge)
-	return memory || s.Units == nil || s.Units.Duration <= 0 || float64(saved) >= s.t.Gain*float64(s.time(s.Units.Duration))
 }
 
 // time is duration without what the JVM lost by waiting for processors. Shares of the
@@ -181,20 +124,4 @@ func one(find func(*search) *Finding) func(*search) []Finding {
 		}
 		return nil
 	}
-}
-
-// judged makes a rule about pools with enough units and figures to judge.
-func judged(find func(s *search, p *Pool, span units.Ns) *Finding) func(*search, *Pool) *Finding {
-	return func(s *search, p *Pool) *Finding {
-		if p.SummarisedSelf > p.Self/10 || !p.Judged(s.t) || s.Units.CPUs <= 0 {
-			return nil // unknown who worked when, or too little
-		}
-		return find(s, p, units.Ns(p.To-p.From))
-	}
-}
-
-// Judged reports whether a pool has enough units and lasts long enough to judge.
-func (p *Pool) Judged(t Thresholds) bool {
-	n := int64(len(p.Workers))
-	return n > 0 && p.Units >= max(2, min(t.PoolUnits, n)) && units.Ns(p.To-p.From) >= t.PoolTime
 }

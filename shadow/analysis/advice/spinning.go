@@ -34,7 +34,6 @@ func spinning(s *search) (list []Finding) {
 	}
 	for _, x := range s.Units.Polling {
 		if x.Samples >= leastSeen && float64(x.CPU) >= s.t.Spinning*float64(s.time(s.Duration)) && len(list) < maxNamed {
-			s.isKnown[x.Class] = true
 			list = append(list, Finding{Class: x.Class, Evidence: &Spinning{x, float64(x.CPU) / float64(s.Duration)}})
 		}
 	}

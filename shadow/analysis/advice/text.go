@@ -2,7 +2,6 @@ package advice
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"stackagent/internal/text"
@@ -23,16 +22,9 @@ func (f *Finding) outcome() string {
 	case p == nil:
 		return ""
 	case p.Why != "":
-		s := "Cannot tell what it saves: " + p.Why + "."
-		if slices.Contains(f.assumes, SameCost) {
-			s += " It saves less if a task takes more CPU time when others run beside it."
-		}
-		return s
+		return "Cannot tell what it saves: " + p.Why + "."
 	}
 	from, to := f.Gain.Ns+p.Ns, p.Ns
-	if p.Recorded > 0 {
-		from, to = p.Recorded, p.Pool
-	}
 	s := fmt.Sprintf("Predicted: %s instead of %s (%s less)", units.FormatNs(to), units.FormatNs(from), units.FormatPercent(float64(from-to)/float64(max(1, from))))
 	if to >= from {
 		s = fmt.Sprintf("Predicted: %s, as before", units.FormatNs(from))
@@ -49,17 +41,7 @@ func (f *Finding) outcome() string {
 }
 
 var assumptions = map[Assumption]string{
-	CPUsFree:       "nothing else needs the processors",
-	NotCompeting:   "the tasks do not wait for one another",
-	NoLock:         "they do not wait for a lock that one of them holds",
-	NoOtherLock:    "they do not wait for another lock instead",
-	OthersSameLoad: "other programs use as much CPU time as they did",
-	NoWaits:        "no task waits for the lock",
-	Divisible:      "the work can be cut into parts that any worker runs",
-	ProducerShared: "the tasks can do all that the thread computes",
-	SameWaits:      "a wait takes no longer when more tasks wait at a time",
-	SameCost:       "a task takes no more CPU time when others run beside it",
-	NotNeeded:      "nothing needs these collections",
+	NotNeeded: "nothing needs these collections",
 }
 
 func (e *FineUnits) sentence(f *Finding) string {
@@ -134,116 +116,6 @@ func (e *CoarseExecution) title(f *Finding) string {
 
 func (e *CoarseExecution) remedy() string {
 	return "No schedule is shorter than its longest task: split it if other processors idle meanwhile."
-}
-
-func (e *CoarseUnit) sentence(f *Finding) string {
-	return fmt.Sprintf("One unit of %s takes %s of the %s in which %s work.", readable(f.Class), units.FormatNs(e.Unit), units.FormatNs(e.Span), e.has())
-}
-
-func (e *CoarseUnit) title(f *Finding) string {
-	return readable(f.Class) + " has a task that is too large"
-}
-
-func (e *CoarseUnit) remedy() string {
-	return fmt.Sprintf("No schedule is shorter than its longest task. Split it, so that its parts run on %s. A task that waits for parts on its own pool can wait for ever, unless that is a fork/join pool.",
-		text.Plural(e.CPUs, "processor", "processors"))
-}
-
-func (e *Churn) sentence(f *Finding) string {
-	started := e.Label + " had " + text.Plural(e.Started, "thread", "threads")
-	if e.Threads {
-		started = e.startedFor(e.Started)
-	}
-	return fmt.Sprintf("%s, at most %d at a time, each for a median of %s. None took less than %s from its submission to its start.",
-		started, e.AtOnce, units.FormatNs(e.Unit), units.FormatNs(e.Start))
-}
-
-func (e *Churn) title(*Finding) string {
-	if e.Threads {
-		return "A thread is started for each " + readable(e.Label)
-	}
-	return e.Label + " starts a thread for almost every task"
-}
-
-func (e *Churn) remedy() string {
-	return "Submit the tasks to a pool, which reuses its threads. Tasks that wait for one another need as many threads as they are."
-}
-
-func (e *SlowProducer) sentence(f *Finding) string {
-	return fmt.Sprintf("The workers of %s wait for their tasks: thread %s submits them one by one and computes for %s of %s, while the %s are inside units %s of their time.",
-		e.name(), strings.ToValidUTF8(e.Thread, "?"), units.FormatNs(e.Ran), units.FormatNs(e.Span), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside))
-}
-
-func (e *SlowProducer) title(*Finding) string {
-	return fmt.Sprintf("The workers of %s wait for thread %s", e.name(), strings.ToValidUTF8(e.Thread, "?"))
-}
-
-func (e *SlowProducer) remedy() string {
-	return "Larger tasks or more workers do not help. Do less in that thread, or divide its work among tasks if its order does not matter."
-}
-
-func (e *TooSmall) sentence(f *Finding) string {
-	return fmt.Sprintf("%s has %s on %s, busy %s of the time, while a task waits a median of %s (units take %s).",
-		e.name(), text.Plural(e.Workers, "worker", "workers"), text.PluralExact(e.CPUs, "processor", "processors"), units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit))
-}
-
-func (e *TooSmall) title(*Finding) string {
-	if e.Workers == 1 {
-		return e.name() + " has one worker, and its tasks wait for it"
-	}
-	return e.name() + " has too few workers"
-}
-
-func (e *TooSmall) remedy() string {
-	return "Give it as many threads as processors." + atOnce(e.Workers == 1)
-}
-
-// atOnce is what more workers need if one ran all tasks.
-func atOnce(one bool) string {
-	if one {
-		return " This one ran them one at a time and in order: only if they do not rely on that."
-	}
-	return ""
-}
-
-func (e *TooLarge) sentence(f *Finding) string {
-	how := fmt.Sprintf("and keep them %s busy", units.FormatPercent(e.Busy))
-	if e.Observed {
-		how = fmt.Sprintf("and spend %s of their time waiting for one", units.FormatPercent(e.Waiting))
-	}
-	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads do not run more at once; they only cost context switches and memory.",
-		e.Workers, e.of(), text.Plural(e.CPUs, "CPU", "CPUs"), how)
-	if e.Observed && e.Taken > 0 {
-		s += fmt.Sprintf(" Other programs used %s of CPU time meanwhile.", units.FormatNs(e.Taken))
-	}
-	return s
-}
-
-func (e *TooLarge) title(*Finding) string {
-	return e.of() + " has more threads than there are processors"
-}
-
-func (e *TooLarge) remedy() string {
-	try := "Give it as many threads as processors."
-	if e.Threads {
-		try = "Start as many as there are processors, or submit the tasks to a pool of that size."
-	}
-	return try + " Not if its tasks wait for one another: with fewer threads they can wait for ever."
-}
-
-func (e *Imbalance) sentence(f *Finding) string {
-	does := "works"
-	if e.Waiting {
-		does = "works or waits for a processor for"
-	}
-	return fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile.",
-		e.name(), text.Plural(e.Workers, "thread", "threads"), does, units.FormatNs(e.Busiest), units.FormatNs(e.Mean))
-}
-
-func (e *Imbalance) title(*Finding) string { return "The work of " + e.name() + " is unevenly divided" }
-
-func (e *Imbalance) remedy() string {
-	return "Cut the work into more and smaller parts than workers, taken from one queue."
 }
 
 func (e *Pinned) sentence(f *Finding) string {
@@ -410,26 +282,6 @@ func (p *PoolName) name() string {
 		return "the threads of " + readable(p.Label)
 	}
 	return p.Label
-}
-
-// of is a pool as the owner of its threads.
-func (p *PoolName) of() string {
-	if p.Threads {
-		return readable(p.Label)
-	}
-	return p.Label
-}
-
-// has is a pool as the subject of a clause.
-func (p *PoolName) has() string {
-	if p.Threads {
-		return p.name() + " have"
-	}
-	return p.name() + " has"
-}
-
-func (p *PoolName) startedFor(n int64) string {
-	return text.Plural(n, "thread was", "threads were") + " started for " + readable(p.Label)
 }
 
 // submittedAt names a site, if one is known.

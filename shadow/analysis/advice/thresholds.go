@@ -16,20 +16,14 @@ type Thresholds struct {
 	FineCost       float64
 	FineGain       float64
 	FineShare      float64
-	Churn          int64
 	Pinned         float64
 	CoarseShare    float64
 	CoarseSession  float64
 	Idle           float64
 	Gain           float64
-	Imbalance      float64
 	PoolUnits      int64
 	PoolTime       units.Ns
-	Starved        float64
-	Crowd          float64
 	Busy           float64
-	WaitShare      float64
-	Queued         float64
 	Depth          int64
 	SwallowedUnits int64
 	NeverTasks     int64
@@ -58,20 +52,14 @@ var thresholds = []threshold{
 	{"fine-cost", 0.2, "cost of a submission to work, from which it is too high", func(t *Thresholds) any { return &t.FineCost }},
 	{"fine-gain", 0.1, "share of the session that larger units could save", func(t *Thresholds) any { return &t.FineGain }},
 	{"fine-share", 0.05, "share of all executions from which a class is judged, if units are not known", func(t *Thresholds) any { return &t.FineShare }},
-	{"churn", 100, "threads started for little work each", func(t *Thresholds) any { return &t.Churn }},
 	{"pinned", 0.2, "share of the carriers' time in which parked virtual threads keep them from others", func(t *Thresholds) any { return &t.Pinned }},
 	{"coarse-share", 0.5, "share of a pool's time in one unit", func(t *Thresholds) any { return &t.CoarseShare }},
 	{"coarse-session", 0.2, "share of the session in one execution, if units are not known", func(t *Thresholds) any { return &t.CoarseSession }},
 	{"idle", 0.25, "share of that time that a split could save", func(t *Thresholds) any { return &t.Idle }},
 	{"gain", 0.05, "share of the session that following an advice must save", func(t *Thresholds) any { return &t.Gain }},
-	{"imbalance", 0.2, "share of the time by which the busiest worker exceeds the mean", func(t *Thresholds) any { return &t.Imbalance }},
 	{"pool-units", 4, "units from which a pool is judged", func(t *Thresholds) any { return &t.PoolUnits }},
 	{"pool-time", 50_000_000, "ns of activity from which a pool is judged", func(t *Thresholds) any { return &t.PoolTime }},
-	{"starved", 0.5, "share of their time that the workers of a pool too large wait for processors", func(t *Thresholds) any { return &t.Starved }},
-	{"crowd", 4, "workers per processor of a pool too large", func(t *Thresholds) any { return &t.Crowd }},
 	{"busy", 0.8, "share of the time from which a worker or processor is busy", func(t *Thresholds) any { return &t.Busy }},
-	{"wait-share", 0.3, "tasks wait if they compute for less than this share of their time", func(t *Thresholds) any { return &t.WaitShare }},
-	{"queued", 2, "median queue time to median time of a unit, from which a queue is long", func(t *Thresholds) any { return &t.Queued }},
 	{"depth", 256, "executions on one stack", func(t *Thresholds) any { return &t.Depth }},
 	{"swallowed", 1, "units whose exception their future kept", func(t *Thresholds) any { return &t.SwallowedUnits }},
 	{"never-tasks", 1000, "tasks of the program that never ran", func(t *Thresholds) any { return &t.NeverTasks }},

@@ -28,7 +28,7 @@ func TestWorth(t *testing.T) {
 	}
 	for i := range rules {
 		switch name := rules[i].name; name {
-		case "deep-nesting", "swallowed-exceptions", "never-executed", "obstacle", "backlog", "finalizers", "kept-cancelled", "thread-locals", "ended-periodic", "spinning", "inline-stages", "one-part": // no formula
+		case "deep-nesting", "swallowed-exceptions", "never-executed", "obstacle", "backlog", "finalizers", "kept-cancelled", "thread-locals", "ended-periodic", "spinning", "inline-stages", "one-part", "coarse-grained": // no formula
 		default:
 			if rules[i].kind == Advice && found[name] < 5 {
 				t.Errorf("%s was found %d times only", name, found[name])
@@ -50,31 +50,9 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 		return nil
 	}
 	switch e := x.Evidence.(type) {
-	case *CoarseUnit:
-		return min(e.Unit, e.Span-e.Work/cpus, e.Idle), "the unit itself, what the pool's time exceeds its work, or what the processors idled"
-	case *Imbalance:
-		return min(e.Busiest-e.Mean, e.Idle), "the difference between the busiest and the mean, or what the processors idled"
-	case *TooSmall:
-		p := pool(e.PoolName)
-		return p.Active - p.Runnable/units.Ns(e.Workers) - p.CPU/cpus, "what the active time exceeds the work and the waiting"
-	case *TooLarge:
-		p := pool(e.PoolName)
-		if !e.Observed {
-			return p.Active - p.CPU/cpus, "what the active time exceeds the work"
-		}
-		return min(p.Active-(p.CPU+p.Taken)/cpus, units.Ns(e.Waiting*float64(p.Wall))/units.Ns(p.atOnce())+1), "what a worker waited on average"
-	case *Churn:
-		return e.Active - pool(e.PoolName).CPU/cpus, "the pool's time less its work"
 	case *FineUnits:
-		most := min(e.Active-e.Waited, e.Active-e.Work/cpus)
-		if p := pool(e.PoolName); p.Beside != nil && p.Beside.Submitter != nil {
-			by := p.Beside.Submitter
-			most = min(most, e.Active-max(0, by.Ran+by.Apart-5*micro*units.Ns(p.Units)))
-		}
-		return most, "the pool's time less its work, and what its submitter takes for itself"
-	case *SlowProducer:
 		p := pool(e.PoolName)
-		return units.Ns(p.To-p.From) - p.Beside.Submitter.Ready - p.Beside.Submitter.Ran/cpus, "the time that the thread takes, less it on all processors"
+		return min(e.Active-e.Waited, e.Active-e.Work/cpus, e.Active-max(0, p.Beside-5*micro*units.Ns(p.Units))), "the pool's time less its work, and what another thread computes for itself"
 	case *Pinned:
 		return min(e.Pinned, e.Waiting), "what threads were pinned and waited"
 	case *CostlyPauses:
@@ -103,47 +81,18 @@ func anyFacts(rng *rand.Rand) *Facts {
 		n *= 20
 	}
 	span := 50*milli + share(2000*milli)
-	p := Pool{PoolName: PoolName{Label: "p", Threads: rng.IntN(3) == 0}, To: units.MonoNs(span), LongestClass: "A", HeaviestClass: "A"}
+	p := Pool{PoolName: PoolName{Label: "p", Threads: rng.IntN(3) == 0}, To: units.MonoNs(span), Workers: n}
 	p.Units = int64(n) + int64(rng.IntN(300))
-	inTurn, life := p.Threads && rng.IntN(2) == 0, span
-	if inTurn {
-		life /= units.Ns(n)
+	cpu := units.Ns(0)
+	for range n {
+		wall := share(span)
+		used := share(wall)
+		p.Wall, p.Waited, cpu = p.Wall+wall, p.Waited+share(wall-used), cpu+used
 	}
-	for i := range n {
-		wall := share(life)
-		cpu := share(wall)
-		w := worked(wall, cpu, share(wall-cpu))
-		if inTurn {
-			w.From = units.MonoNs(i) * units.MonoNs(span) / units.MonoNs(n)
-			w.To = w.From + units.MonoNs(span)/units.MonoNs(n)
-		}
-		p.Workers = append(p.Workers, w)
-		p.Wall, p.CPU, p.Runnable = p.Wall+wall, p.CPU+cpu, p.Runnable+w.Runnable
-		p.Longest, p.Heaviest = max(p.Longest, share(wall)), max(p.Heaviest, share(cpu))
-	}
-	p.Longest = max(p.Longest, p.Heaviest)
-	p.Self, p.Active = share(p.CPU), span-share(span/2)
-	p.Taken, p.TakenWait, p.Elsewhere = share(span), share(p.Runnable), share(span)
-	p.Several = share(span)
-	p.One = share(span - p.Several)
-	p.Stalled = share(min(p.One+p.Several, p.Runnable))
+	p.Self, p.Active = share(cpu), span-share(span/2)
 	if rng.IntN(2) == 0 {
-		p.Beside = &Beside{Idle: share(span * units.Ns(cpus)), Ran: share(span), Wanted: share(span), Stalled: share(p.Wall)}
-	}
-	if p.Beside != nil && rng.IntN(2) == 0 {
-		ran := share(span)
-		ready := share(span - ran)
-		p.Beside.Submitter = &Submitter{Thread: "main", Ran: ran, Ready: ready, Apart: share(span - ran - ready)}
+		p.Beside = share(span)
 		p.Units += int64(rng.IntN(3)) * 2000
-	}
-	if rng.IntN(3) == 0 {
-		waited := share(p.Wall)
-		p.Locks = []Lock{{Name: "Semaphore", Waited: waited, Any: share(min(span, waited))}}
-	}
-	queue, unit := share(span), max(1, share(10*milli))
-	for range 9 {
-		p.Queue.Add(queue)
-		p.Wait.Add(unit)
 	}
 	u := &UnitFacts{Read: true, Duration: span + share(span), CPUs: cpus, Pools: []Pool{p}}
 	if rng.IntN(5) == 0 {

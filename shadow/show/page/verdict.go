@@ -135,18 +135,6 @@ func barsOf(e advice.Evidence) []Bar {
 		return []Bar{shareBar("of all executions", e.ExecutionShare, ""), shareBar("of the work", e.WorkShare, "running")}
 	case *advice.CoarseExecution:
 		return []Bar{timeBar("median", e.Median, "running"), timeBar("longest", e.Max, "running")}
-	case *advice.CoarseUnit:
-		return []Bar{timeBar("longest task", e.Unit, "running"), timeBar("all of the pool's time", e.Span, "")}
-	case *advice.Churn:
-		return []Bar{timeBar("a task", e.Unit, "running"), timeBar("to start its thread", e.Start, "idle")}
-	case *advice.SlowProducer:
-		return []Bar{shareBar("thread "+e.Thread+" computes", float64(e.Ran)/float64(max(e.Span, 1)), "running"), shareBar("the workers run tasks", e.Inside, "running")}
-	case *advice.TooSmall:
-		return []Bar{timeBar("a task waits", e.Queue, "queue"), timeBar("a task runs", e.Unit, "running")}
-	case *advice.TooLarge:
-		return []Bar{countBar("threads", int64(e.Workers)), countBar("CPUs", int64(e.CPUs))}
-	case *advice.Imbalance:
-		return []Bar{timeBar("busiest thread", e.Busiest, "running"), timeBar("mean of all", e.Mean, "running")}
 	case *advice.Pinned:
 		return []Bar{shareBar("carriers kept", e.Held, "carrier"), shareBar("free", 1-e.Held, "")}
 	case *advice.CostlyPauses:
@@ -157,12 +145,6 @@ func barsOf(e advice.Evidence) []Bar {
 
 // linkOf leads to where the page shows what a finding is about.
 func linkOf(f *advice.Finding) Link {
-	pool := func(p advice.PoolName) Link {
-		if p.Threads {
-			return Link{View: "class", Name: p.Label}
-		}
-		return Link{View: "executor", Name: p.Label}
-	}
 	switch e := f.Evidence.(type) {
 	case *advice.Obstructed:
 		switch {
@@ -172,16 +154,6 @@ func linkOf(f *advice.Finding) Link {
 			return Link{View: "waits"}
 		}
 		return Link{View: "class", Name: e.Victim}
-	case *advice.SlowProducer:
-		return Link{View: "thread", Name: e.Thread}
-	case *advice.Churn:
-		return pool(e.PoolName)
-	case *advice.TooSmall:
-		return pool(e.PoolName)
-	case *advice.TooLarge:
-		return pool(e.PoolName)
-	case *advice.Imbalance:
-		return pool(e.PoolName)
 	case *advice.CostlyPauses, *advice.Explicit:
 		return Link{View: "gc"}
 	case *advice.NeverExecuted:

@@ -27,21 +27,21 @@ func withFindings(n int, f ...advice.Finding) *summary.Summary {
 
 // TestVerdictCards: the first advice is the sentence, three have cards and the others are folded; facts are no cards.
 func TestVerdictCards(t *testing.T) {
-	small := advice.Finding{
-		Rule: "pool-too-small", Kind: advice.Advice, Gain: &advice.Gain{Ns: 250 * milli, Share: 0.25},
-		Evidence: &advice.TooSmall{PoolName: advice.PoolName{Label: "tax (ThreadPoolExecutor, Orders.java:5)"}, Workers: 1, CPUs: 2, Busy: 0.9, Queue: 90 * milli, Unit: milli},
+	fine := advice.Finding{
+		Rule: "fine-grained", Kind: advice.Advice, Class: "Tax", Gain: &advice.Gain{Ns: 250 * milli, Share: 0.25},
+		Evidence: &advice.FineUnits{PoolName: advice.PoolName{Label: "tax (ThreadPoolExecutor, Orders.java:5)"}, Units: 5000, Median: 2000, Gap: 90000, Active: 900 * milli, Work: 10 * milli},
 	}
 	fact := advice.Finding{Kind: advice.Fact, Evidence: &advice.Volume{}}
-	v := verdictOf(withFindings(4, fact, small))
-	if v.Sentence != "tax (ThreadPoolExecutor, Orders.java:5) has one worker, and its tasks wait for it." || len(v.Cards) != maxCards || len(v.More) != 1 {
+	v := verdictOf(withFindings(4, fact, fine))
+	if v.Sentence != "The tasks of Tax are too small." || len(v.Cards) != maxCards || len(v.More) != 1 {
 		t.Fatalf("%+v", v)
 	}
 	c := v.Cards[0]
-	if c.Remedy != "Give it as many threads as processors. This one ran them one at a time and in order: only if they do not rely on that." || c.GainShare != 0.25 || c.Show != (Link{View: "executor", Name: "tax (ThreadPoolExecutor, Orders.java:5)"}) ||
-		!strings.HasPrefix(c.Evidence, "tax (ThreadPoolExecutor, Orders.java:5) has 1 worker on 2 processors") || strings.Contains(c.Evidence, c.Remedy) {
+	if c.Remedy != "Give each task more work (batches, a higher threshold for splitting)." || c.GainShare != 0.25 || c.Show != (Link{View: "class", Name: "Tax"}) ||
+		!strings.HasPrefix(c.Evidence, "The tasks of Tax are all fine-grained") || strings.Contains(c.Evidence, c.Remedy) {
 		t.Errorf("%+v", c)
 	}
-	if len(c.Bars) != 2 || c.Bars[0] != (Bar{"a task waits", 90e6, "90.0 ms", "queue"}) || c.Bars[1] != (Bar{"a task runs", 1e6, "1.00 ms", "running"}) {
+	if len(c.Bars) != 2 || c.Bars[0] != (Bar{"a task's work", 2000, "2.00 µs", "running"}) || c.Bars[1] != (Bar{"to the next task", 90000, "90.0 µs", "idle"}) {
 		t.Errorf("%+v", c.Bars)
 	}
 }
@@ -107,8 +107,7 @@ func TestEveryAdviceHasItsLink(t *testing.T) {
 	}{
 		{&advice.FineExecutions{ExecutionsOf: advice.ExecutionsOf{Metric: granularity.SelfCPU}}, Link{View: "class", Name: "com.acme.Job"}},
 		{&advice.CostlyPauses{}, Link{View: "gc"}},
-		{&advice.SlowProducer{Thread: "main#1"}, Link{View: "thread", Name: "main#1"}},
-		{&advice.Imbalance{PoolName: advice.PoolName{Label: "com.acme.Worker", Threads: true}}, Link{View: "class", Name: "com.acme.Worker"}},
+		{&advice.NeverExecuted{Class: "com.acme.Other"}, Link{View: "class", Name: "com.acme.Other"}},
 	} {
 		if got := linkOf(&advice.Finding{Class: "com.acme.Job", Evidence: c.evidence}); got != c.want {
 			t.Errorf("%T: %+v, want %+v", c.evidence, got, c.want)

@@ -26,7 +26,7 @@ func (a *advisor) backlogs(t advice.Thresholds) ([]advice.Backlog, error) {
 			continue
 		}
 		for thread, w := range p.workers {
-			if units.Ns(w.To-w.From) >= t.PoolTime {
+			if units.Ns(w.to-w.from) >= t.PoolTime {
 				of[id] = &backlog{thread: thread}
 			}
 		}

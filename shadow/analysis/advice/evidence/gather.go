@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"stackagent/granularity"
-	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
@@ -37,20 +36,32 @@ type advisor struct {
 	asks        *session.Asks
 	times       *session.Times // nil: no scheduling record
 	virtual     virtualSum
-	pauses      *activity.Covered
-	kept        int64               // units, one by one
 	periods     map[uint64]*periods // by task
 }
 
+// poolKind is what identifies a pool.
+type poolKind uint8
+
+const (
+	byExecutor poolKind = iota
+	byThreads           // the common name of its threads: its tasks went through several executors
+	byClass             // the class of its tasks: their executor is unknown
+)
+
 type poolSum struct {
 	advice.Pool
-	workers  map[uint32]*advice.Worker // by thread
-	noCPU    bool
-	kind     poolKind
-	active   cover
-	pauses   *activity.Covered
-	recorded recorded
-	by       [owners]units.Ns // time in units of the program's tasks, ...
+	workers map[uint32]worker // by thread
+	kind    poolKind
+	active  cover
+	queue   granularity.Values
+	by      [owners]units.Ns // time in units of the program's tasks, ...
+}
+
+// worker is what a thread did in units of a pool.
+type worker struct {
+	from, to  units.MonoNs // the start of its first unit and the end of its last
+	units     int64
+	wall, cpu units.Ns
 }
 
 type classSums struct {
@@ -70,7 +81,7 @@ type classSums struct {
 // The session must have recorded its submissions. names is nil if units are named after their classes.
 func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsite.Names, t advice.Thresholds) (*advice.UnitFacts, error) {
 	slack := units.MonoNs(t.FineWork)
-	a := &advisor{names: map[uint32]string{}, pauses: s.Stopped(), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, periods: map[uint64]*periods{},
+	a := &advisor{names: map[uint32]string{}, s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, periods: map[uint64]*periods{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, summaries: map[uint32][]piece{}}
 	a.titleOf = func(class uint32) string { return unit.ClassName(s, class) }
 	if names != nil {
@@ -80,7 +91,7 @@ func Units(s *session.Session, u *unit.Reader, x *callsite.Index, names *callsit
 		what string
 		read func() error
 	}{
-		{"submissions", func() (err error) { a.submissions, err = newSubmissions(s, x); return err }},
+		{"submissions", func() (err error) { a.submissions, err = newSubmissions(s); return err }},
 		{"calls that ask futures", func() (err error) { a.asks, err = s.Asks(); return err }},
 		{"summaries", a.summarySpans},
 		{"units", func() error { return u.Each(func(x *unit.Unit) error { a.unit(x); return nil }) }},
@@ -132,42 +143,33 @@ func (a *advisor) depths() error {
 // unit adds the next unit of a thread.
 func (a *advisor) unit(x *unit.Unit) {
 	n := a.origins.OfUnit(x, callsite.ByExecutor)
-	name := a.className(x.Class)
 	pool, kind := a.poolOf(x, a.origins.At(n))
 	a.class(x, n, pool)
 	p := a.pools[pool]
 	if p == nil {
-		p = &poolSum{workers: map[uint32]*advice.Worker{}, active: cover{slack: a.slack}, pauses: a.pauses}
+		p = &poolSum{workers: map[uint32]worker{}, active: cover{slack: a.slack}}
 		p.Label, p.Threads, p.kind = pool, kind == byClass, kind
 		a.pools[pool] = p
 	}
 	if a.submissions.ranAtOnce(x) {
 		p.AtOnce++
 	}
-	a.submissions.unit(x, pool)
 	if x.Running {
 		return
 	}
 	a.period(x)
 	p.add(x)
-	a.keep(x, p)
 	if wall := x.Work[granularity.SelfWall]; wall.Measured() {
 		p.by[a.owner(x.Class)] += wall
 	}
 	if x.Virtual {
 		a.virtual.unit(x)
 	}
-	if p.Longest = max(p.Longest, x.Work[granularity.SelfWall]); p.Longest == x.Work[granularity.SelfWall] {
-		p.LongestClass = name
-	}
-	if cpu := x.Work[granularity.SelfCPU]; cpu.Measured() && cpu >= p.Heaviest {
-		p.Heaviest, p.HeaviestClass = cpu, name
-	}
 	a.gap(x, p)
 }
 
 // poolOf names the pool that a unit ran on by the unit alone: its executor, or that of the worker if the record of its
-// submission is in a summary. merge joins pools that turn out to be one.
+// submission is in a summary.
 func (a *advisor) poolOf(x *unit.Unit, o callsite.Origin) (string, poolKind) {
 	executor := o.Executor
 	if executor == 0 && x.Submitted && !o.SeveralExecutors() {
@@ -186,7 +188,7 @@ func (a *advisor) poolOf(x *unit.Unit, o callsite.Origin) (string, poolKind) {
 func (p *poolSum) add(x *unit.Unit) {
 	from := x.Start
 	if x.Queue.Measured() {
-		p.Queue.Add(x.Queue)
+		p.queue.Add(x.Queue)
 		from -= units.MonoNs(x.Queue)
 	}
 	if p.Units == 0 || from < p.From {
@@ -204,26 +206,23 @@ func (p *poolSum) add(x *unit.Unit) {
 	if x.Inside {
 		return
 	}
-	w := p.workers[x.Thread]
-	if w == nil {
-		w = &advice.Worker{From: x.Start}
-		p.workers[x.Thread] = w
+	w := p.worker(x.Thread, x.Start, x.End)
+	w.units++
+	if wall := x.Work[granularity.Wall]; wall.Measured() {
+		w.wall, p.Wall = w.wall+wall, p.Wall+wall
 	}
-	w.From, w.To = min(w.From, x.Start), max(w.To, x.End)
-	w.Units++
-	wall, cpu := x.Work[granularity.Wall], x.Work[granularity.CPU]
-	if wall.Measured() {
-		w.Wall += wall
-		p.Wall += wall
-		p.Stopped += p.pauses.In(x.Start, x.End)
-		p.Wait.Add(wall)
+	addMeasured(&w.cpu, x.Work[granularity.CPU])
+	p.workers[x.Thread] = w
+}
+
+// worker is a thread of the pool that ran units in that time.
+func (p *poolSum) worker(thread uint32, from, to units.MonoNs) worker {
+	w, known := p.workers[thread]
+	if !known {
+		w.from = from
 	}
-	if cpu.Measured() {
-		w.CPU += cpu
-		p.CPU += cpu
-	} else {
-		p.noCPU = true
-	}
+	w.from, w.to = min(w.from, from), max(w.to, to)
+	return w
 }
 
 // gap measures the time between two units on a worker, if the second was queued already
@@ -292,47 +291,35 @@ func (a *advisor) className(id uint32) string {
 
 // facts assembles the evidence in a fixed order.
 func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
-	waited, into := a.waited(), a.merge()
-	a.addSummarised(into)
-	a.locks()
-	left := a.submissions.left(into)
+	waited := a.waited()
+	a.addSummarised()
 	m := &a.s.Manifest
 	f := &advice.UnitFacts{Read: true, Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0, Unended: m.Ended != store.EndedExit}
 	if a.deepest.depth > 0 {
 		f.Deepest = a.className(a.deepest.class)
 	}
 	index := map[string]int{}
-	var workers [][]uint32
+	var pools []*poolSum
 	for _, label := range slices.Sorted(maps.Keys(a.pools)) {
 		p := a.pools[label]
-		threads := slices.Sorted(maps.Keys(p.workers))
-		workers = append(workers, threads)
-		for _, thread := range threads {
-			w := *p.workers[thread]
-			if w.Runnable = units.NotMeasured; waited[thread] != nil {
-				w.Runnable = min(*waited[thread], max(0, w.Wall-w.CPU))
+		for thread, w := range p.workers {
+			if waited[thread] != nil {
+				p.Waited += min(*waited[thread], max(0, w.wall-w.cpu))
 			}
-			if p.Runnable.Measured() {
-				p.Runnable = plus(p.Runnable, w.Runnable)
-			}
-			p.workers[thread].Runnable = w.Runnable
-			p.Workers = append(p.Workers, w)
 		}
-		if p.noCPU {
-			p.CPU = units.NotMeasured
-		}
-		p.Taken, p.TakenWait, p.Elsewhere, p.One, p.Several, p.Stalled = units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured
-		p.Foreign, p.Left = a.foreign(p), left[label]
-		if int64(len(p.workers)) >= t.Churn && p.Queue.Len() > 0 {
+		p.Workers, p.Foreign = len(p.workers), a.foreign(p)
+		if p.kind != byExecutor && p.queue.Len() > 0 {
 			// Ending and joining a thread takes about as long as starting it.
-			p.active.slack = max(p.active.slack, units.MonoNs(p.Queue.Quantile(500)))
+			p.active.slack = max(p.active.slack, units.MonoNs(p.queue.Quantile(500)))
 		}
 		p.Active = p.active.length()
-		p.Recorded = a.replayable(p, f.CPUs)
-		index[label] = len(f.Pools)
+		index[label] = len(pools)
+		pools = append(pools, p)
+	}
+	a.machine(f, pools, t)
+	for _, p := range pools {
 		f.Pools = append(f.Pools, p.Pool)
 	}
-	a.others(f, workers, a.submissions.submitters(into), t)
 	a.collected(f, t)
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
@@ -352,7 +339,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		}
 		x.Site = a.siteOf(id, c)
 		if pool := most(c.pools); pool != "" {
-			x.Pool = index[into[pool]]
+			x.Pool = index[pool]
 		}
 		f.Classes = append(f.Classes, x)
 	}

@@ -8,7 +8,6 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
-	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/session"
 )
 
@@ -103,11 +102,11 @@ func (a *advisor) addSummaries() error {
 // addSummarised adds the summarised units of a class to the pools of the threads that
 // ran them; of a thread that ran nothing else, to the pool on which most recorded units
 // of the class ran. A pool counts as active during the whole span of a summary.
-func (a *advisor) addSummarised(into map[string]string) {
+func (a *advisor) addSummarised() {
 	pools := a.poolsOfThreads()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
-		rest := a.pools[into[most(c.pools)]]
+		rest := a.pools[most(c.pools)]
 		for i := range c.spans {
 			s := &c.spans[i]
 			p := pools[s.thread]
@@ -130,8 +129,8 @@ func (a *advisor) poolsOfThreads() map[uint32]*poolSum {
 	out, units := map[uint32]*poolSum{}, map[uint32]int64{}
 	for _, label := range slices.Sorted(maps.Keys(a.pools)) {
 		for thread, w := range a.pools[label].workers {
-			if w.Units > units[thread] {
-				out[thread], units[thread] = a.pools[label], w.Units
+			if w.units > units[thread] {
+				out[thread], units[thread] = a.pools[label], w.units
 			}
 		}
 	}
@@ -145,24 +144,15 @@ func (p *poolSum) addSpan(s *summarySpan, inside bool) {
 	p.Self += s.self
 	p.From, p.To = min(p.From, s.from), max(p.To, s.to)
 	p.active.add(s.from, s.to)
-	w := p.workers[s.thread]
-	if w == nil {
-		w = &advice.Worker{From: s.from}
-		p.workers[s.thread] = w
+	w := p.worker(s.thread, s.from, s.to)
+	if !inside && s.wall != nil {
+		w.units, w.wall, p.Wall = w.units+s.units, w.wall+s.wall.SumNs, p.Wall+s.wall.SumNs
+		if s.cpu != nil {
+			w.cpu += s.cpu.SumNs
+		}
+		addMeasure(&p.queue, s.queue)
 	}
-	w.From, w.To = min(w.From, s.from), max(w.To, s.to)
-	if inside || s.wall == nil || s.cpu == nil {
-		p.SummarisedSelf += s.self
-		return
-	}
-	w.Units += s.units
-	w.Wall += s.wall.SumNs
-	w.CPU += s.cpu.SumNs
-	p.Wall += s.wall.SumNs
-	p.CPU += s.cpu.SumNs
-	p.Longest, p.Heaviest = max(p.Longest, s.wall.MaxNs), max(p.Heaviest, s.cpu.MaxNs)
-	addMeasure(&p.Wait, s.wall)
-	addMeasure(&p.Queue, s.queue)
+	p.workers[s.thread] = w
 }
 
 func addMeasure(to *granularity.Values, m *session.Measure) {
