@@ -32,8 +32,6 @@ type defect struct {
 	noTime  bool // mending it is not about time
 	same    bool // mended it takes as long
 	unknown bool // there must be no prediction of what mending it gains
-	// rarely: units are so short that what is between them, compiling and starting threads, often cannot be predicted.
-	rarely bool
 	// virtual: it is a mode of examples/virtualadvice, which has only advice of the name
 	// pinned-threads.
 	virtual bool
@@ -77,7 +75,7 @@ func (d defect) fixedNames() []string {
 var noDelay = []string{"-Dsun.net.httpserver.nodelay=true"}
 
 var defects = []defect{
-	{name: "fine-grained", auto: true, atOnce: true, quick: true, rarely: true},
+	{name: "fine-grained", auto: true, atOnce: true, quick: true, unknown: true},
 	{name: "never-executed", atOnce: true, quick: true, noTime: true},
 	{name: "good", quick: true, none: true},
 	{name: "client", quick: true, none: true},
@@ -95,13 +93,13 @@ var defects = []defect{
 	{name: "contended-lock", advised: "held", quick: true, vm: noDelay, fixedVM: noDelay},
 	{name: "contended-locks", unknown: true, advised: "held", second: "held", vm: noDelay, fixedVM: noDelay},
 	{name: "waiting-tasks", advised: "occupied"},
-	{name: "coarse-grained"},
-	{name: "load-imbalance"},
+	{name: "coarse-grained", advised: "uneven-parts", unknown: true},
+	{name: "load-imbalance", advised: "uneven-parts", unknown: true},
 	{name: "pool-too-small", advised: "few-workers"},
 	{name: "pool-too-large", alone: true, same: true},
 	{name: "self-wait", advised: "waits-for-itself"},
 	{name: "one-at-a-time", advised: "held", alone: true},
-	{name: "thread-churn", rarely: true, atOnce: true},
+	{name: "thread-churn", unknown: true, atOnce: true},
 	{name: "deep-nesting", noTime: true},
 	{name: "swallowed-exceptions", noTime: true},
 	{name: "late-periods", advised: "few-workers", noTime: true},
@@ -423,7 +421,7 @@ func (g gains) wrong(d defect) string {
 	switch {
 	case g.unpredicted() && g.cannotTell == "":
 		return "no run got the advice with a prediction or a reason why there is none"
-	case g.unpredicted() && !d.unknown && !d.rarely:
+	case g.unpredicted() && !d.unknown:
 		return "no run has a prediction"
 	case !g.unpredicted() && d.unknown:
 		return "a prediction of what nobody can tell"
