@@ -278,7 +278,7 @@ func (b *book) readHolds() {
 			}
 			w := &b.g.Waits[x.Wait]
 			o := object{w.Object, w.Class}
-			if w.Lock && w.Object != 0 {
+			if w.Lock && w.Object != 0 && !gaveUp(&x) {
 				events[o] = append(events[o], event{m.At, uint32(i), true})
 			}
 			note(waiters, o)[b.g.Units[i].Class] = true

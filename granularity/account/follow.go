@@ -238,7 +238,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 					f.State, f.On = s, b.g.Units[giver].Class
 				}
 				b.add(f)
-				if f.State == Handed && t < b.s.Start[giver].At && b.givesBack[f.On] { // it got what others have then
+				if f.State == Handed && b.givesBack[f.On] && (t < b.s.Start[giver].At || b.wasRefused(giver, f.On, t)) { // it got what others have then
 					return b.atKeeper(u, f.On, t)
 				}
 				return int64(giver)
@@ -424,12 +424,29 @@ func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
 func (b *book) atKeeper(u, place uint32, t units.Ns) int64 {
 	keepers := slices.DeleteFunc(b.inProgress(u, place, t), func(k uint32) bool {
 		f := b.stateOf(k, b.g.Units[k].First+uint32(b.stepAt(k, t)))
-		return f.State == Handed && f.On == place
+		return f.State == Handed && f.On == place || b.wasRefused(k, place, t)
 	})
 	if one := b.oneOf(keepers); one >= 0 {
 		return one
 	}
 	return b.root(NotKnown, b.g.Units[u].Class, 0)
+}
+
+// gaveUp reports whether a wait ended at its time limit.
+func gaveUp(x *graph.Step) bool {
+	return x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll)
+}
+
+// wasRefused reports whether the last wait of a unit at a place before t ended at its time limit, so that it got nothing, and it does not wait there again.
+func (b *book) wasRefused(u, place uint32, t units.Ns) bool {
+	first, steps := int(b.g.Units[u].First), b.g.StepsOf(int(u))
+	at := b.stepAt(u, t)
+	for k := at; k >= max(0, at-maxLooked); k-- {
+		if x := &steps[k]; x.Wait != 0 && b.placeOf(x.Wait) == place {
+			return b.s.End[first+k].At <= t && gaveUp(x)
+		}
+	}
+	return false
 }
 
 // joinState is what the wait of a unit for the end of another one is.
@@ -469,14 +486,14 @@ func (b *book) isLast(u, last uint32, t units.Ns) bool {
 // an element of a queue, or for a change of a state, may find none for as long as there is none.
 func (b *book) asksOne(x *graph.Step) bool {
 	w := b.waitOf(x)
-	return x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) && w != nil && w.Kind == "park" && w.Class != 0 && !w.Lock && !w.Shared
+	return gaveUp(x) && w != nil && w.Kind == "park" && w.Class != 0 && !w.Lock && !w.Shared
 }
 
 // findsNone reports whether a step is a wait up to a time limit for what nobody ever gives, as an element of a queue that stays empty, in a unit that does not
 // live for most of the session, as a consumer does.
 func (b *book) findsNone(g *graph.Unit, u uint32, x *graph.Step, place uint32) bool {
 	w := b.waitOf(x)
-	return x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) && w != nil && w.Shared && !w.Room && len(b.givers[place]) == 0 &&
+	return gaveUp(x) && w != nil && w.Shared && !w.Room && len(b.givers[place]) == 0 &&
 		g.Executor != 0 && 2*(b.finish(u)-b.s.Start[u].At) <= b.length
 }
 

@@ -143,7 +143,7 @@ func (s *Session) readServers() {
 		c, n, perhaps := &s.account.Classes[i], units.Ns(0), units.Ns(0)
 		for _, p := range c.Parts {
 			switch {
-			case p.State == account.Handed && s.forWork(p.On) && !s.holders(p.Frame), p.State == account.IO && s.isSelect(p.On):
+			case p.State == account.Handed && s.forWork(p.On) && !s.account.Places[p.On].Room && !s.holders(p.Frame), p.State == account.IO && s.isSelect(p.On):
 				n += p.Ns
 			case p.State == account.NotKnown:
 				perhaps += p.Ns

@@ -14,6 +14,11 @@ func (s *Session) isTimer(executor uint32) bool {
 	return e != nil && e.Class == "java.util.Timer"
 }
 
+// isCommon reports whether an executor is the common pool, which all parallel streams share that no other pool runs.
+func (s *Session) isCommon(executor uint32) bool {
+	return strings.HasPrefix(s.executor(executor), "ForkJoinPool.commonPool")
+}
+
 // size says what an executor was given that keeps it from having more workers, and how to have as many as CPUs.
 func (s *Session) size(executor uint32) (happened, remedy string) {
 	remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d).", s.CPUs)

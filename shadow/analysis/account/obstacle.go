@@ -9,6 +9,7 @@ import (
 	"stackagent/granularity/account"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/wait"
 )
 
 // Kind is what kind of obstacle something is.
@@ -225,10 +226,12 @@ func (s *Session) addServers(on map[uint32]dependent) {
 	for i := range s.account.Classes {
 		c := &s.account.Classes[i]
 		keeps := s.account.Peers[c.Class] && on[c.Class].share >= leastShare
+		if c.Units == 1 && s.bodies[c.Class] {
+			s.addCallerRuns(c, s.serves[c.Class] && served[c.Class] >= leastServed || keeps)
+		}
 		if c.Units != 1 || !(s.serves[c.Class] && served[c.Class] >= leastServed) && !keeps {
 			continue
 		}
-		s.addCallerRuns(c)
 		idle, asleep, joins, at := units.Ns(0), units.Ns(0), units.Ns(0), account.Part{}
 		for _, p := range c.Parts {
 			switch p.State {
@@ -315,17 +318,29 @@ func (s *Session) addLingering() {
 		why:      reason{cause: cause{kind: KeptAlive}}})
 }
 
-// addCallerRuns adds what a thread that hands units over runs itself for much of its time, as where the queue of their pool is full.
-func (s *Session) addCallerRuns(c *account.Class) {
+// mostlyBusy is the share of its time that a thread must be busy with what it runs for others, one after the other, for it to be said that this is too much for it.
+const mostlyBusy = 0.5
+
+// addCallerRuns adds what a thread that hands units over runs itself for much of its time, as where the queue of their pool is full; and what a thread that serves others
+// runs for most of its time although no pool runs any of it.
+func (s *Session) addCallerRuns(c *account.Class, served bool) {
 	for _, p := range c.Parts {
 		if p.State != account.Runs {
 			continue
 		}
-		at := s.work(p.On).mostly()
+		at, least := s.work(p.On).mostly(), leastAsleep
+		switch {
+		case at == 0 && s.serves[c.Class] && s.work(p.On).units >= leastWaits:
+			least = mostlyBusy
+		case at == 0 || !served:
+			continue
+		}
 		o := Obstacle{Kind: BlockedServer, Victim: s.graph.Classes[c.Class], Ns: p.Ns, Share: share(p.Ns, c.Response), why: reason{cause{kind: BlockedServer, executor: at, holder: p.On, root: p.Frame}, c.Class}}
 		o.Score = o.Share * min(1, share(c.Response, s.LengthNs))
-		if at != 0 && o.Share >= leastAsleep && o.Score >= leastShare {
-			o.Executor = s.executor(at)
+		if o.Share >= least && o.Score >= leastShare {
+			if at != 0 {
+				o.Executor = s.executor(at)
+			}
 			s.describe(&o, o.why.cause)
 			s.Obstacles = append(s.Obstacles, o)
 		}
@@ -350,7 +365,7 @@ func (s *Session) readServed() map[uint32]int {
 func (s *Session) isCrowded(frames []account.Frame) bool {
 	last := len(frames) - 1
 	root := frames[last]
-	if last == 0 || root.State != account.Compute || root.Class == frames[0].Class || s.work(root.Class).cpuNs == 0 || s.work(root.Class).units < s.CPUs {
+	if last == 0 || root.State != account.Compute || root.Class == frames[0].Class || s.work(root.Class).beside || s.work(root.Class).cpuNs == 0 || s.work(root.Class).units < s.CPUs {
 		return false
 	}
 	at := s.work(root.Class).mostly()
@@ -395,6 +410,7 @@ func (s *Session) inflates(class uint32) bool {
 // dropWider drops the obstacles that more workers would remove if these would wait as well: for what a unit of the same class has, for
 // each other, or for units of another pool that has too few workers itself; and parts that are long because they are batches.
 func (s *Session) dropWider() {
+	held := map[uint32]float64{}   // by place: how much depends on what is held there
 	waits := map[uint32]bool{}     // classes that more workers would only make wait
 	occupiers := map[uint32]bool{} // classes that occupy a pool themselves
 	batches := map[uint32]bool{}   // classes that run others inside themselves
@@ -404,6 +420,9 @@ func (s *Session) dropWider() {
 		switch o := &s.Obstacles[i]; o.Kind {
 		case Held, HoldAndWait:
 			waits[o.why.victim] = true
+			if o.Kind == Held {
+				held[o.why.place] = o.Score
+			}
 		case Batched:
 			batches[o.why.worker] = true
 		case Crowded:
@@ -416,7 +435,7 @@ func (s *Session) dropWider() {
 		}
 	}
 	s.Obstacles = slices.DeleteFunc(s.Obstacles, func(o Obstacle) bool {
-		return o.Kind == Uneven && batches[o.why.holder] || o.Kind == TooLarge && crowds[o.why.executor] || o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && (waits[o.why.victim] || occupied[o.why.executor])
+		return o.Kind == HoldAndWait && held[o.why.place] > o.Score || o.Kind == Uneven && batches[o.why.holder] || o.Kind == TooLarge && crowds[o.why.executor] || o.Kind == Occupied && (waits[o.why.worker] || o.why.worker != o.why.holder && occupiers[o.why.holder]) || (o.Kind == FewWorkers || o.Kind == OneOfMany) && (waits[o.why.victim] || occupied[o.why.executor])
 	})
 }
 
@@ -559,9 +578,12 @@ func most(draws map[uint32]int) (key uint32) {
 func (s *Session) causeOf(x *account.Chain) (cause, []account.Frame) {
 	input := slices.IndexFunc(x.Frames, func(f account.Frame) bool { return f.State == account.IO })
 	if input >= 0 && input < len(x.Frames)-1 {
-		if why := s.causeOfFrames(x.Frames[:input+1], x.Wanted); why.kind != own {
+		why := s.causeOfFrames(x.Frames[:input+1], x.Wanted)
+		all := s.causeOfFrames(x.Frames, x.Wanted)
+		if why.kind != own && (why.kind != sized || all.kind == sized || all.kind == own || all.kind == notKnown) {
 			return why, x.Frames[:input+1]
 		}
+		return all, x.Frames
 	}
 	return s.causeOfFrames(x.Frames, x.Wanted), x.Frames
 }
@@ -643,12 +665,21 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		return cause{kind: otherLoads}
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
+	case computes && last > 0 && frames[last-1].State == account.Handed && frames[last-1].Class == root.Class && s.isMeeting(frames[last-1].On):
+		return cause{kind: Uneven, holder: root.Class, place: s.samePlace(frames[last-1].On) + 1}
 	case computes:
 		return cause{kind: serial, holder: root.Class}
 	case s.graph.Bulk[s.graph.Classes[root.Class]] && s.waitsInOne(root.Class):
 		return cause{kind: DoesNotSplit, holder: root.Class, root: plain(root)}
 	}
 	return cause{kind: own, holder: root.Class, root: root}
+}
+
+// isMeeting reports whether units at a place wait for a condition or the like, and not for an element, room, or what has a holder.
+func (s *Session) isMeeting(place uint32) bool {
+	p := &s.account.Places[place]
+	class := s.graph.Classes[p.Class]
+	return !p.Lock && !p.Room && !p.Stage && class != "" && !wait.HoldsElements(class) && p.Kind != "io"
 }
 
 // waitsInOne reports whether one part of an operation that the JDK divides takes most of its time, and most of that is waiting.
@@ -717,7 +748,7 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 		return cause{kind: OneOfMany, executor: s.family(f.On)}
 	case computes:
 		return cause{kind: FewWorkers, executor: s.family(f.On)}
-	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs && s.stopsAtCore(f.On) == "" && !s.graph.Bulk[s.graph.Classes[f.Class]]:
+	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs && s.stopsAtCore(f.On) == "" && !s.isCommon(f.On):
 		return cause{kind: sized, executor: f.On, holder: root.Class, root: root}
 	case root.State == account.Sleep || root.State == account.IO:
 		return cause{kind: Occupied, executor: s.family(f.On), holder: root.Class, worker: worker, root: plain(root)}

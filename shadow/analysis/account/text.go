@@ -72,7 +72,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)
 			}
 		}
-		if s.graph.Bulk[o.Victim] {
+		if s.graph.Bulk[o.Victim] && s.isCommon(why.executor) {
 			o.Remedy = "Run what waits on a pool of its own: a parallel stream is for what computes, with one worker fewer than there are CPUs, and whoever asks for its result."
 		}
 		if happened, remedy := s.uneven(why.executor); happened != "" {
@@ -145,6 +145,12 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = unsplit
 	case Uneven:
 		w := s.work(why.holder)
+		if why.place != 0 {
+			o.Title = fmt.Sprintf("%s waits for %s until another %s has computed, while CPUs are idle", o.Victim, s.place(why.place-1), holder)
+			o.Happened = fmt.Sprintf("The longest of %s computes for %s in all, one on average for %s. %s", text.PluralExact(int64(w.units), "unit", "units"), units.FormatNs(w.most), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
+			o.Remedy = "Where they meet, all wait for the slowest: divide what they do between two meetings more evenly, or into more parts than threads that any of them takes."
+			return
+		}
 		o.Title = fmt.Sprintf("%s waits for the last and longest of several %s, which computes while CPUs are idle", o.Victim, holder)
 		o.Happened = fmt.Sprintf("The longest of %s computes for %s, one on average for %s. %s", text.PluralExact(int64(w.units), "unit", "units"), units.FormatNs(w.most), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
 		o.Remedy = "Cut the long ones into parts, or submit them first: what begins last has no other work beside it."
@@ -182,6 +188,12 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "A longer period or a shorter run; or let the periodic task only hand the work to a pool, if runs may overlap."
 	case BlockedServer:
 		if why.root.State == account.Runs {
+			if why.executor == 0 {
+				o.Title = fmt.Sprintf("%s runs each %s itself, one after the other, for %s of its time", o.Victim, holder, units.FormatPercent(o.Share))
+				o.Happened = "What comes meanwhile waits for this one thread." + s.sleepsIn(why.holder)
+				o.Remedy = "Give it an executor to run them on (HttpServer.setExecutor, for example), or hand what takes long to a pool."
+				return
+			}
 			o.Title = fmt.Sprintf("%s, which hands units over, runs %s itself for %s of its time", o.Victim, holder, units.FormatPercent(o.Share))
 			o.Happened = fmt.Sprintf("Most of these run on %s, which has %s. ", s.executor(why.executor), s.workers(why.executor))
 			if e := s.graph.Given[why.executor]; e != nil && e.Bound > 0 && e.Bound < math.MaxInt32 {
@@ -565,6 +577,20 @@ func (p *placeSum) add(x *graph.Step, n units.Ns) {
 	if n >= leastDelay && n <= mostDelay {
 		p.delayed++
 	}
+}
+
+// sleepsIn says where units of a class sleep or wait for input for most of their time; "": they do not.
+func (s *Session) sleepsIn(class uint32) string {
+	for i := range s.account.Classes {
+		c := &s.account.Classes[i]
+		if c.Class != class || len(c.Parts) == 0 {
+			continue
+		}
+		if p := c.Parts[0]; (p.State == account.Sleep || p.State == account.IO) && share(p.Ns, c.Response) >= mostlyBusy {
+			return fmt.Sprintf(" For %s of a unit's time it %s.", units.FormatPercent(share(p.Ns, c.Response)), s.state(p.Frame))
+		}
+	}
+	return ""
 }
 
 // takingText says how the workers of a pool go from one unit to the next.

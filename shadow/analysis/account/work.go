@@ -22,6 +22,7 @@ type work struct {
 	loops         bool                  // they may be loops on the workers of pools
 	timed         int                   // units that were to run later than they were submitted
 	hands         map[uint32]int        // by executor: how many units they submit to it
+	beside        bool                  // they are the JVM's own threads
 	feeds         *uint32               // nil: not read yet
 	between       units.Ns              // of cpuNs: between the first and the last unit that each submits
 }
@@ -75,6 +76,7 @@ func (s *Session) readWork() {
 		if u.Timed {
 			w.timed++
 		}
+		w.beside = w.beside || u.Beside
 		w.by[u.Executor] = append(w.by[u.Executor], n)
 		w.units, w.most, w.cpuNs = w.units+1, max(w.most, n), w.cpuNs+n
 		if most, seen := s.mostRun[u.Executor]; !seen || len(w.by[u.Executor]) > len(s.works[most].by[u.Executor]) {

@@ -129,7 +129,7 @@ func probed(all, summarised int64) units.Ns {
 // allFine reports whether units of a class hardly compute and hardly wait: larger units
 // would only wait longer.
 func (c *UnitClass) allFine(t Thresholds) bool {
-	return c.Self.Quantile(500) < t.FineWork && c.Self.Quantile(990) < 10*t.FineWork && c.OwnWall < t.FineWork
+	return c.Self.Quantile(500) < t.FineWork && c.Self.Quantile(990) < 10*t.FineWork && c.Self.Sum() < t.FineWork*units.Ns(max(1, c.Self.Count())) && c.OwnWall < t.FineWork
 }
 
 // runsAtOnce reports whether the executor runs tasks inside their submission, so that

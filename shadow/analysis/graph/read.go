@@ -242,17 +242,13 @@ func (r *reader) readSubmissions() error {
 			if thread := r.threads[task]; thread != 0 {
 				r.starts[thread] = started{at: at, by: c.Thread[i], site: r.site(c.Site[i])}
 			}
-			for k, n := range of {
-				u := &r.rec.units[n]
-				if u.start < at {
-					continue
-				}
-				if at >= latest[n] {
-					latest[n] = at
-					r.submitted(u, at, c.Thread[i], c.Executor[i], c.Site[i])
-					u.again = k > 0 && at <= r.rec.units[of[k-1]].end
-				}
-				break // a later unit of the task has a later submission, or none
+			// A later unit of the task has a later submission, or none.
+			k, _ := slices.BinarySearchFunc(of, at, func(n uint32, at units.MonoNs) int { return cmp.Compare(r.rec.units[n].start, at) })
+			if k < len(of) && at >= latest[of[k]] {
+				u := &r.rec.units[of[k]]
+				latest[of[k]] = at
+				r.submitted(u, at, c.Thread[i], c.Executor[i], c.Site[i])
+				u.again = k > 0 && at <= r.rec.units[of[k-1]].end
 			}
 		}
 		return nil
