@@ -78,7 +78,7 @@ func merge(ctx context.Context, s *meter, inputs []input, use func(*Row) error) 
 	for len(open) > 0 {
 		x := open[0]
 		if sum != nil && Compare(sum, &x.row) == 0 {
-			sum.Add(&x.row)
+			sum.Add(&x.row.Cell)
 		} else {
 			if sum != nil {
 				if err := use(sum); err != nil {
@@ -236,14 +236,14 @@ func (l *levels) add(r *Row) error {
 	byInstance.reduce(Instance)
 	k := fmt.Sprintf("%q", []string{r.Service, r.Version, r.Env, r.Instance, r.Labels})
 	if sum := l.instance[k]; sum != nil {
-		sum.Add(&byInstance)
+		sum.Add(&byInstance.Cell)
 	} else {
 		l.instance[k] = &byInstance
 	}
 	byDay := *r
 	byDay.reduce(Day)
 	if l.day != nil && Compare(l.day, &byDay) == 0 {
-		l.day.Add(&byDay)
+		l.day.Add(&byDay.Cell)
 		return nil
 	}
 	return l.flushDay(&byDay)
