@@ -214,7 +214,7 @@ func (s *sweep) add(sl activity.Slice) error {
 	}
 	st.open, st.state, st.parallel = true, sl.State, s.clocks[inParallel]
 	s.count(sl.Thread, +1)
-	s.ends.Add(activity.End{At: sl.To, Thread: sl.Thread})
+	s.ends.Push(activity.End{At: sl.To, Thread: sl.Thread})
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (s *sweep) advance(t units.MonoNs) {
 		case 0:
 			return
 		case 1:
-			s.end(s.ends.Next().Thread)
+			s.end(s.ends.Pop().Thread)
 		case 2:
 			c := s.changes[0]
 			s.changes = s.changes[1:]
