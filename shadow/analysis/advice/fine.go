@@ -80,7 +80,7 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - inside, Probes: probes, Work: p.Self, Active: active, Always: always,
 		Lanes: max(1, min(len(p.Workers), s.Units.CPUs))}
 	if n := units.Ns(len(p.Workers)); n > 0 {
-		e.Waited, e.Others = orNone(p.Runnable)/n, max(0, p.Wall-orNone(p.Runnable)-c.Wall)/n
+		e.Waited, e.Others = p.Runnable.OrZero()/n, max(0, p.Wall-p.Runnable.OrZero()-c.Wall)/n
 	}
 	if p.Beside != nil {
 		e.Producer = max(0, p.Beside.Ran-units.Ns(p.Units)*mostCost)

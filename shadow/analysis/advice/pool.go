@@ -23,14 +23,7 @@ func (p *Pool) demand() units.Ns {
 	if !p.CPU.Measured() {
 		return p.Wall
 	}
-	return p.CPU + orNone(p.Runnable)
-}
-
-func orNone(n units.Ns) units.Ns {
-	if !n.Measured() {
-		return 0
-	}
-	return n
+	return p.CPU + p.Runnable.OrZero()
 }
 
 // observed reports whether a scheduling record shows who used the processors.
@@ -53,7 +46,7 @@ type Room struct {
 
 // room takes the CPU time of the program's other threads as it was.
 func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
-	waited := orNone(p.Runnable) + p.held()
+	waited := p.Runnable.OrZero() + p.held()
 	r := Room{p.Active, waited / units.Ns(max(1, len(p.Workers))), max((p.CPU+others)/units.Ns(f.CPUs), p.Longest-waited)}
 	if p.Beside != nil {
 		r.Least = max(r.Least, p.Beside.Ran) // what they wait for does not get faster
@@ -95,7 +88,7 @@ func (p *Pool) idle(f *UnitFacts, span units.Ns, lanes int) units.Ns {
 
 // displaced is the CPU time of the program's other threads that would have fallen into the
 // time in which the workers computed, had other programs not made the workers wait.
-func (p *Pool) displaced() units.Ns { return min(orNone(p.Elsewhere), orNone(p.TakenWait)) }
+func (p *Pool) displaced() units.Ns { return min(p.Elsewhere.OrZero(), p.TakenWait.OrZero()) }
 
 // least is the time that a pool's work takes on that many workers, and with what it displaced
 // on all processors.
@@ -197,9 +190,9 @@ func tooLarge(s *search, p *Pool, span units.Ns) *Finding {
 	if p.Virtual || float64(n) < s.t.Crowd*float64(f.CPUs) || p.Units < max(s.t.PoolUnits, int64(n)) || !f.crowded(p, span, s.t) {
 		return nil
 	}
-	e := &TooLarge{PoolName: p.PoolName, Workers: len(p.Workers), CPUs: f.CPUs, Observed: p.observed() && p.Wall > 0, Busy: min(1, f.used(p, span)), Taken: orNone(p.Taken)}
+	e := &TooLarge{PoolName: p.PoolName, Workers: len(p.Workers), CPUs: f.CPUs, Observed: p.observed() && p.Wall > 0, Busy: min(1, f.used(p, span)), Taken: p.Taken.OrZero()}
 	assumes := []Assumption{CPUsFree}
-	e.Active, e.Used = p.Active, p.CPU+orNone(p.Taken)+orNone(p.Elsewhere)
+	e.Active, e.Used = p.Active, p.CPU+p.Taken.OrZero()+p.Elsewhere.OrZero()
 	if e.Observed {
 		e.Waiting, e.Waited = float64(p.ownWait())/float64(p.Wall), p.ownWait()/units.Ns(n)
 	}
@@ -338,7 +331,7 @@ func (p *Pool) busiest() (most, mean, waited units.Ns) {
 			busy = w.CPU
 		}
 		if busy > most {
-			most, waited = busy, orNone(w.Runnable)
+			most, waited = busy, w.Runnable.OrZero()
 		}
 		sum += busy
 	}

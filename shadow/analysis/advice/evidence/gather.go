@@ -199,7 +199,7 @@ func (p *poolSum) add(x *unit.Unit) {
 	if n := x.Work[granularity.SelfCPU]; n.Measured() {
 		p.Self += n
 	} else {
-		addMeasured(&p.Self, x.Work[granularity.SelfWall])
+		p.Self += x.Work[granularity.SelfWall].OrZero()
 	}
 	if x.Inside {
 		return
@@ -313,7 +313,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 				w.Runnable = min(*waited[thread], max(0, w.Wall-w.CPU))
 			}
 			if p.Runnable.Measured() {
-				p.Runnable = plus(p.Runnable, w.Runnable)
+				p.Runnable = p.Runnable.Plus(w.Runnable)
 			}
 			p.workers[thread].Runnable = w.Runnable
 			p.Workers = append(p.Workers, w)
@@ -395,19 +395,6 @@ func (a *advisor) waited() map[uint32]*units.Ns {
 		}
 	}
 	return out
-}
-
-func addMeasured(to *units.Ns, n units.Ns) {
-	if n.Measured() {
-		*to += n
-	}
-}
-
-func plus(a, b units.Ns) units.Ns {
-	if !a.Measured() || !b.Measured() {
-		return units.NotMeasured
-	}
-	return a + b
 }
 
 // most is the key with the greatest count, the smallest of equals.

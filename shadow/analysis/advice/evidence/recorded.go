@@ -97,16 +97,9 @@ func replayBeside(p *advice.Pool) {
 	if p.Recorded == nil {
 		return
 	}
-	p.Recorded.Beside = orZero(p.Elsewhere)
+	p.Recorded.Beside = p.Elsewhere.OrZero()
 	if by := p.Beside; by != nil && by.Submitter != nil {
 		p.Recorded.By, p.Recorded.ByReady, p.Recorded.Apart = by.Submitter.Ran, by.Submitter.Ready, by.Submitter.Apart
 		p.Recorded.Beside = max(0, p.Recorded.Beside-by.Submitter.Ran)
 	}
-}
-
-func orZero(n units.Ns) units.Ns {
-	if !n.Measured() {
-		return 0
-	}
-	return n
 }
