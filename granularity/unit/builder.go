@@ -315,6 +315,3 @@ func (b *Builder) Close() {
 		b.release(p, true)
 	}
 }
-
-// Open is the number of executions that wait for their outer one.
-func (b *Builder) Open() int { return len(b.open) }

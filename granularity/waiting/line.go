@@ -40,9 +40,6 @@ func NewLine(from units.MonoNs, pauses []activity.Span, waits []Wait, work []Uni
 // Times are those from the begin of the line to the latest slice.
 func (l *Line) Times() Times { return l.sum }
 
-// At is the end of the latest slice.
-func (l *Line) At() units.MonoNs { return l.at }
-
 // Wait is the wait in which the thread is at the end of the latest slice, or which has just ended; nil: none.
 func (l *Line) Wait() *Wait {
 	if len(l.waits) == 0 || l.waits[0].From >= l.at {
