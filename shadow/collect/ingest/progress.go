@@ -109,3 +109,11 @@ func (k *known) totals() Totals {
 	}
 	return t
 }
+
+// Sum is the totals of the sessions in list.
+func Sum(list []Progress) (t Totals) {
+	for i := range list {
+		t.add(&list[i])
+	}
+	return t
+}
