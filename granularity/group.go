@@ -22,17 +22,32 @@ type Execution struct {
 // session. Work that was not measured is skipped and counted. The zero value
 // is ready; not safe for concurrent use.
 type Group struct {
+	Counts
+	Summarised int64   // of Executions, not recorded one by one
+	Series     *Series // nil: not wanted
+	threads    bitset
+	work       []work // by Metric
+}
+
+// Counts are how many executions there are, and of which kinds.
+type Counts struct {
 	Executions   int64
-	Summarised   int64   // of Executions, not recorded one by one
-	Nested       int64   // recorded executions inside another one
-	Threw        int64   // ended by an exception
-	Running      int64   // had not ended when the session did
-	Cut          int64   // ended without an exit probe
-	Virtual      int64   // ran on a virtual thread
-	CreateUnseen int64   // the task's creation was not seen
-	Series       *Series // nil: not wanted
-	threads      bitset
-	work         []work // by Metric
+	Nested       int64 // recorded executions inside another one
+	Threw        int64 // ended by an exception
+	Running      int64 // had not ended when the session did
+	Cut          int64 // ended without an exit probe
+	Virtual      int64 // ran on a virtual thread
+	CreateUnseen int64 // the task's creation was not seen
+}
+
+func (c *Counts) add(o *Counts) {
+	c.Executions += o.Executions
+	c.Nested += o.Nested
+	c.Threw += o.Threw
+	c.Running += o.Running
+	c.Cut += o.Cut
+	c.Virtual += o.Virtual
+	c.CreateUnseen += o.CreateUnseen
 }
 
 // work is what a group knows of one metric.
@@ -147,19 +162,13 @@ func (g *Group) AddSummarised(s *Summarised) {
 
 // Counted stands for recorded executions that were added up before.
 type Counted struct {
-	Executions, Nested, Threw, Running, Cut, Virtual, CreateUnseen int64
-	Threads                                                        []uint32
+	Counts
+	Threads []uint32
 }
 
 // AddCounted adds executions but for their work, which AddWork adds.
 func (g *Group) AddCounted(c *Counted) {
-	g.Executions += c.Executions
-	g.Nested += c.Nested
-	g.Threw += c.Threw
-	g.Running += c.Running
-	g.Cut += c.Cut
-	g.Virtual += c.Virtual
-	g.CreateUnseen += c.CreateUnseen
+	g.Counts.add(&c.Counts)
 	for _, t := range c.Threads {
 		g.threads.set(t)
 	}
@@ -177,14 +186,8 @@ func (g *Group) AddWork(at Metric, n int64, h *histogram.Histogram) {
 // Merge adds o, which it leaves unchanged. Both have a series over the same grid or
 // none.
 func (g *Group) Merge(o *Group) {
-	g.Executions += o.Executions
+	g.Counts.add(&o.Counts)
 	g.Summarised += o.Summarised
-	g.Nested += o.Nested
-	g.Threw += o.Threw
-	g.Running += o.Running
-	g.Cut += o.Cut
-	g.Virtual += o.Virtual
-	g.CreateUnseen += o.CreateUnseen
 	g.threads.or(o.threads)
 	g.grow(len(o.work))
 	for m := range o.work {

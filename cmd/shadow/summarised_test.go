@@ -29,7 +29,7 @@ func makeTimed(t *testing.T, root string, timed uint64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const from, id = int64(1_040 * ms), 77
+	const from, id = 1_040 * ms, 77
 	produced, made, lost := int64(1_006), int64(1_000), int64(1)
 	p := &store.Part{Range: store.Range{From: 2, To: 2}, Summaries: []store.Summary{
 		{ID: id, Class: 1, Thread: 2, FromNs: from, ToNs: from + 20*ms, Executions: 1000, First: 1000, Creations: 1000, Timed: timed},

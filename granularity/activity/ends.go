@@ -1,9 +1,9 @@
 package activity
 
 import (
-	"container/heap"
 	"math"
 
+	"stackagent/internal/heap"
 	"stackagent/internal/units"
 )
 
@@ -15,13 +15,10 @@ type End struct {
 
 // Ends are the ends of the slices that are open at a point of a sweep; Ends[0] is
 // the earliest. The zero value is ready.
-type Ends []End
+type Ends = heap.Heap[End]
 
-// Add adds an end.
-func (e *Ends) Add(end End) { heap.Push((*endHeap)(e), end) }
-
-// Next removes the earliest end.
-func (e *Ends) Next() End { return heap.Pop((*endHeap)(e)).(End) }
+// Before reports whether e is earlier than o.
+func (e End) Before(o End) bool { return e.At < o.At }
 
 // Sweep goes through the stays of a stream that use takes: count is called as each begins, by 1, and as it ends, by -1, and advance
 // with the moment before each. Threads are below n; slices of others are left out.
@@ -30,7 +27,7 @@ func Sweep(stream Stream, n int, use func(*Slice) bool, advance func(to units.Mo
 	open := make([]Slice, n)
 	until := func(to units.MonoNs) {
 		for len(ends) > 0 && ends[0].At <= to {
-			e := ends.Next()
+			e := ends.Pop()
 			advance(e.At)
 			count(&open[e.Thread], -1)
 		}
@@ -44,22 +41,9 @@ func Sweep(stream Stream, n int, use func(*Slice) bool, advance func(to units.Mo
 		advance(s.From)
 		open[s.Thread] = s
 		count(&next, 1)
-		ends.Add(End{At: s.To, Thread: s.Thread})
+		ends.Push(End{At: s.To, Thread: s.Thread})
 		return nil
 	})
 	until(math.MaxInt64)
 	return err
-}
-
-type endHeap []End
-
-func (h endHeap) Len() int           { return len(h) }
-func (h endHeap) Less(i, j int) bool { return h[i].At < h[j].At }
-func (h endHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *endHeap) Push(x any)        { *h = append(*h, x.(End)) }
-func (h *endHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
 }

@@ -103,7 +103,7 @@ func (s *sweep) add(sl activity.Slice) error {
 		return fmt.Errorf("%w: %s at %d", ErrOverlap, s.threads[sl.Thread].Name, sl.From)
 	}
 	a.running, a.since, a.from = true, s.ideal, max(sl.From, s.at)
-	s.ends.Add(activity.End{At: sl.To, Thread: sl.Thread})
+	s.ends.Push(activity.End{At: sl.To, Thread: sl.Thread})
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (s *sweep) advance(t units.MonoNs) {
 	for len(s.windows) > 0 {
 		next := min(t, s.windows[0].To)
 		if len(s.ends) > 0 && s.ends[0].At <= next {
-			e := s.ends.Next()
+			e := s.ends.Pop()
 			s.pass(e.At, len(s.ends)+1)
 			s.stop(e.Thread)
 			continue
@@ -190,7 +190,7 @@ func (s *sweep) close() {
 func (s *sweep) skip() {
 	from := s.windows[0].From
 	for len(s.ends) > 0 && s.ends[0].At <= from {
-		e := s.ends.Next()
+		e := s.ends.Pop()
 		s.accounts[e.Thread].running = false
 	}
 	s.open()

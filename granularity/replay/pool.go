@@ -80,7 +80,7 @@ func (e *engine) submit(unit int32, by uint32) {
 		d = max(d, e.notBefore[unit].At-e.now)
 	}
 	if d > 0 {
-		e.timers.add(timer{e.now + d, unit, due})
+		e.timers.Push(timer{e.now + d, unit, due})
 		return
 	}
 	e.enqueue(unit, by)
@@ -123,7 +123,7 @@ func (e *engine) submitter(by, executor uint32) int32 {
 func (e *engine) begin(unit, worker int32, by uint32, wake units.Ns) {
 	e.worker[unit], e.by[unit] = worker, by
 	if l := e.g.Units[unit].Latency + wake; l > 0 {
-		e.timers.add(timer{e.now + l, unit, begin})
+		e.timers.Push(timer{e.now + l, unit, begin})
 		return
 	}
 	e.s.Start[unit].At, e.s.Start[unit].By = e.now, by

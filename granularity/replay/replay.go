@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"stackagent/granularity/graph"
+	"stackagent/internal/heap"
 	"stackagent/internal/units"
 )
 
@@ -40,7 +41,7 @@ type engine struct {
 	resources []resource
 	pools     []pool
 	ready     list // units to go on at now
-	timers    timers
+	timers    heap.Heap[timer]
 	cpu       sharedCPU
 	unended   int
 	notBefore []graph.Moment // by unit: late ones do not start earlier; nil: they may
@@ -145,7 +146,7 @@ func (e *engine) tick() bool {
 	e.cpu.pass(at - e.now)
 	e.now = at
 	for len(e.timers) > 0 && e.timers[0].at == at {
-		e.fire(e.timers.next())
+		e.fire(e.timers.Pop())
 	}
 	for unit, ended := e.cpu.ended(); ended; unit, ended = e.cpu.ended() {
 		e.end(unit, 0)
@@ -188,7 +189,7 @@ func (e *engine) advance(unit int32) {
 			return
 		case s.Kind == graph.Outside && s.Len > 0:
 			e.by[unit] = 0
-			e.timers.add(timer{e.now + s.Len, unit, resume})
+			e.timers.Push(timer{e.now + s.Len, unit, resume})
 			e.mayLeave(unit)
 			return
 		case s.Kind.Waits():
@@ -231,7 +232,7 @@ func (e *engine) wake(unit int32, by uint32) {
 
 func (e *engine) goOn(unit int32, after units.Ns) {
 	if after > 0 {
-		e.timers.add(timer{e.now + after, unit, resume})
+		e.timers.Push(timer{e.now + after, unit, resume})
 		return
 	}
 	e.end(unit, e.by[unit])

@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"container/heap"
 	"math"
 
+	"stackagent/internal/heap"
 	"stackagent/internal/units"
 )
 
@@ -22,33 +22,15 @@ type timer struct {
 	what what
 }
 
-// timers are a heap, the earliest first; of one time, the unit with the least number.
-type timers []timer
-
-func (t *timers) add(x timer) { heap.Push((*timerHeap)(t), x) }
-func (t *timers) next() timer { return heap.Pop((*timerHeap)(t)).(timer) }
-
-type timerHeap []timer
-
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].unit < h[j].unit
-}
-func (h timerHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *timerHeap) Push(x any)   { *h = append(*h, x.(timer)) }
-func (h *timerHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
+// Before is by time; of one time, the unit with the least number is first.
+func (t timer) Before(o timer) bool { return t.at < o.at || t.at == o.at && t.unit < o.unit }
 
 // sharedCPU are CPUs that the runnable units share evenly: each one's progress is that of a
 // virtual clock, which goes at the rate of CPUs by units, at most 1.
 type sharedCPU struct {
 	cpus  int // 0: no limit
 	clock float64
-	users cpuHeap
+	users heap.Heap[user]
 }
 
 // user is a unit on a CPU, and when it has computed by the virtual clock.
@@ -57,23 +39,11 @@ type user struct {
 	unit  int32
 }
 
-type cpuHeap []user
-
-func (h cpuHeap) Len() int { return len(h) }
-func (h cpuHeap) Less(i, j int) bool {
-	return h[i].until < h[j].until || h[i].until == h[j].until && h[i].unit < h[j].unit
-}
-func (h cpuHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *cpuHeap) Push(x any)   { *h = append(*h, x.(user)) }
-func (h *cpuHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
+// Before is by when they have computed; of one time, the unit with the least number is first.
+func (u user) Before(o user) bool { return u.until < o.until || u.until == o.until && u.unit < o.unit }
 
 func (c *sharedCPU) add(unit int32, n units.Ns) {
-	heap.Push(&c.users, user{c.clock + float64(n), unit})
+	c.users.Push(user{c.clock + float64(n), unit})
 }
 
 // slowness is how long the virtual clock takes for a nanosecond.
@@ -103,5 +73,5 @@ func (c *sharedCPU) ended() (int32, bool) {
 	if len(c.users) == 0 || c.users[0].until > c.clock+rounding {
 		return none, false
 	}
-	return heap.Pop(&c.users).(user).unit, true
+	return c.users.Pop().unit, true
 }

@@ -51,7 +51,7 @@ func sl(thread uint32, s activity.ThreadState, from, to units.MonoNs) activity.S
 
 func reckon(t *testing.T, in Input) Account {
 	t.Helper()
-	a, err := Reckon(in)
+	a, _, err := Reckon(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		in := input(2, 2, 1000, sl(1, run, 0, 1000))
 		c.change(&in)
-		if _, err := Reckon(in); !errors.Is(err, c.want) {
+		if _, _, err := Reckon(in); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -313,7 +313,7 @@ func TestParts(t *testing.T) {
 		for at[len(at)-1] < end {
 			at = append(at, max(at[len(at)-1], 0)+1+units.MonoNs(rng.IntN(40)))
 		}
-		want, parts, err := ReckonParts(in, at...)
+		want, parts, err := Reckon(in, at...)
 		if err != nil || len(parts) != len(at)-1 {
 			t.Fatal(err, len(parts), len(at))
 		}

@@ -10,16 +10,10 @@ import (
 	"stackagent/internal/units"
 )
 
-// Reckon sweeps once over the slices of in and returns the account of the run.
+// Reckon sweeps once over the slices of in and returns the account of the run, and the accounts between moments in ascending
+// order, which add up: Duration is the part of the region between two of them. Of the counts of threads, parts have none.
 // Memory depends on the number of threads, segments and pauses.
-func Reckon(in Input) (Account, error) {
-	a, _, err := ReckonParts(in)
-	return a, err
-}
-
-// ReckonParts is Reckon, and the accounts between moments in ascending order, which add up: Duration is the part of the region
-// between two of them. Of the counts of threads, parts have none.
-func ReckonParts(in Input, at ...units.MonoNs) (Account, []Account, error) {
+func Reckon(in Input, at ...units.MonoNs) (Account, []Account, error) {
 	s, err := swept(in, at)
 	if err != nil {
 		return Account{}, nil, err
@@ -73,7 +67,7 @@ const (
 	threadBegins
 	slotBegins
 	threadGone // began and ended at once
-	mark       // of ReckonParts
+	mark       // of Reckon
 )
 
 // stay is a thread's current slice.
@@ -104,7 +98,7 @@ type sweep struct {
 	slots             int              // workers that exist, done or not
 	slotTime          map[int]units.Ns // in the region, by their number
 	acc               Account
-	marks             []Account // so far, at the moments of ReckonParts
+	marks             []Account // so far, at the moments of Reckon
 	apart             bool      // an application thread is no driver, or its shifts are known
 }
 
@@ -214,7 +208,7 @@ func (s *sweep) add(sl activity.Slice) error {
 	}
 	st.open, st.state, st.parallel = true, sl.State, s.clocks[inParallel]
 	s.count(sl.Thread, +1)
-	s.ends.Add(activity.End{At: sl.To, Thread: sl.Thread})
+	s.ends.Push(activity.End{At: sl.To, Thread: sl.Thread})
 	return nil
 }
 
@@ -258,7 +252,7 @@ func (s *sweep) advance(t units.MonoNs) {
 		case 0:
 			return
 		case 1:
-			s.end(s.ends.Next().Thread)
+			s.end(s.ends.Pop().Thread)
 		case 2:
 			c := s.changes[0]
 			s.changes = s.changes[1:]

@@ -117,7 +117,7 @@ func (b *Builder) count(u *acc) {
 	}
 	o.Executions += u.Executions
 	for m, w := range u.Work {
-		o.Work[m] += orZero(w)
+		o.Work[m] += w.OrZero()
 	}
 }
 
@@ -221,7 +221,7 @@ func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
 	o := b.outer(e)
 	if b.SummarisedParts || e.Virtual {
 		for _, m := range b.self {
-			o.recorded[m] = add(o.recorded[m], e.Work[m.Total()])
+			o.recorded[m] = o.recorded[m].Plus(e.Work[m.Total()])
 		}
 	}
 	if !u.Submitted && !e.Named {
@@ -233,8 +233,8 @@ func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
 		return
 	}
 	o.inside++
-	o.wall += orZero(e.Work[granularity.Wall])
-	o.cpu += orZero(e.Work[granularity.CPU])
+	o.wall += e.Work[granularity.Wall].OrZero()
+	o.cpu += e.Work[granularity.CPU].OrZero()
 	switch {
 	case o.many:
 		b.out(u, true)
@@ -300,13 +300,6 @@ func (b *Builder) aroundUnits(e *Execution, p *pending, inLoop bool) bool {
 	return wall.Measured() && p.wall > wall/2
 }
 
-func orZero(n units.Ns) units.Ns {
-	if !n.Measured() {
-		return 0
-	}
-	return n
-}
-
 // Close emits the units whose outer execution is missing because its record was
 // lost, or it is summarised, by thread and task: what is listed comes in one order in every reading.
 func (b *Builder) Close() {
@@ -322,6 +315,3 @@ func (b *Builder) Close() {
 		b.release(p, true)
 	}
 }
-
-// Open is the number of executions that wait for their outer one.
-func (b *Builder) Open() int { return len(b.open) }

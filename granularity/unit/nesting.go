@@ -84,7 +84,7 @@ func (u *acc) name(n *acc) {
 // take adds n, which was nested in u.
 func (u *acc) take(n *acc, self []granularity.Metric) {
 	for _, m := range self {
-		u.Work[m] = add(u.Work[m], n.Work[m])
+		u.Work[m] = u.Work[m].Plus(n.Work[m])
 	}
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
@@ -98,11 +98,4 @@ func (u *acc) beside(n *acc, self []granularity.Metric) {
 	depth := max(u.Depth, n.Depth)
 	u.take(n, self)
 	u.Depth = depth
-}
-
-func add(a, c units.Ns) units.Ns {
-	if !a.Measured() || !c.Measured() {
-		return units.NotMeasured
-	}
-	return a + c
 }

@@ -84,8 +84,8 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 	for class, own := range b.Own {
 		got = append(got, fmt.Sprintf("own %c=%d/%d", rune(class), own.Work[granularity.SelfWall], own.Executions))
 	}
-	if b.Open() != 0 {
-		t.Errorf("%d executions are still open", b.Open())
+	if len(b.open) != 0 {
+		t.Errorf("%d executions are still open", len(b.open))
 	}
 	slices.Sort(got)
 	return got, b
@@ -191,8 +191,8 @@ func TestStartedThreads(t *testing.T) {
 			b.Add(&c.trace[i])
 		}
 		b.Close()
-		if !maps.Equal(got, c.want) || b.Open() != 0 {
-			t.Errorf("%s: queue times %v, %d open, want %v", c.name, got, b.Open(), c.want)
+		if !maps.Equal(got, c.want) || len(b.open) != 0 {
+			t.Errorf("%s: queue times %v, %d open, want %v", c.name, got, len(b.open), c.want)
 		}
 	}
 }
@@ -256,8 +256,8 @@ func TestBounded(t *testing.T) {
 	b := NewBuilder(func(uint64) bool { return false }, 4, func(*Unit) { n++ })
 	for i := range 1_000_000 {
 		b.Add(&Execution{Task: uint64(i + 10), Outer: 1, Thread: 1, Submitted: true})
-		if b.Open() > 1 {
-			t.Fatalf("%d open", b.Open())
+		if len(b.open) > 1 {
+			t.Fatalf("%d open", len(b.open))
 		}
 	}
 	if n < 999_999 {

@@ -29,9 +29,6 @@ type Range struct{ From, To int }
 // Len is the number of samples.
 func (r Range) Len() int { return max(0, r.To-r.From) }
 
-// Contains reports whether sample i is in the range.
-func (r Range) Contains(i int) bool { return r.From <= i && i < r.To }
-
 // Overlaps reports whether the ranges have a sample in common.
 func (r Range) Overlaps(s Range) bool { return max(r.From, s.From) < min(r.To, s.To) }
 

@@ -12,7 +12,7 @@ func dips(r *rand.Rand) (target Series, others []Series) {
 		v := red(r, 900, 0.2)
 		for i := range v {
 			f := 1.0
-			if slices.ContainsFunc(at, func(r Range) bool { return r.Contains(i) }) {
+			if slices.ContainsFunc(at, func(r Range) bool { return r.From <= i && i < r.To }) {
 				f = level
 			}
 			v[i] = 200 * f * (1 + 0.03*v[i])

@@ -2,11 +2,11 @@ package waiting
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 
 	"stackagent/granularity/activity"
+	"stackagent/internal/heap"
 	"stackagent/internal/units"
 )
 
@@ -25,7 +25,7 @@ type Line struct {
 	pauses []activity.Span
 	waits  []Wait
 	units  []Unit
-	open   openUnits
+	open   heap.Heap[openUnit]
 	at     units.MonoNs
 	sum    Times
 	idle   bool // the thread has nothing to do as long as no wait says otherwise
@@ -39,9 +39,6 @@ func NewLine(from units.MonoNs, pauses []activity.Span, waits []Wait, work []Uni
 
 // Times are those from the begin of the line to the latest slice.
 func (l *Line) Times() Times { return l.sum }
-
-// At is the end of the latest slice.
-func (l *Line) At() units.MonoNs { return l.at }
 
 // Wait is the wait in which the thread is at the end of the latest slice, or which has just ended; nil: none.
 func (l *Line) Wait() *Wait {
@@ -101,7 +98,7 @@ func (l *Line) settle() {
 	for len(l.units) > 0 && l.units[0].From <= l.at {
 		u := &l.units[0]
 		l.units = l.units[1:]
-		heap.Push(&l.open, openUnit{u, l.sum})
+		l.open.Push(openUnit{u, l.sum})
 		for l.open[0].unit.To <= l.at {
 			l.end()
 			if len(l.open) == 0 {
@@ -164,7 +161,7 @@ func (l *Line) pass(to units.MonoNs, state activity.ThreadState) {
 
 // end ends the open unit that ends first.
 func (l *Line) end() {
-	o := heap.Pop(&l.open).(openUnit)
+	o := l.open.Pop()
 	t := l.sum
 	for i := range t {
 		t[i] -= o.before[i]
@@ -188,16 +185,5 @@ type openUnit struct {
 	before Times
 }
 
-// openUnits is a heap by the end of the units.
-type openUnits []openUnit
-
-func (h openUnits) Len() int           { return len(h) }
-func (h openUnits) Less(i, j int) bool { return h[i].unit.To < h[j].unit.To }
-func (h openUnits) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *openUnits) Push(x any)        { *h = append(*h, x.(openUnit)) }
-func (h *openUnits) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
+// Before reports whether o ends before p.
+func (o openUnit) Before(p openUnit) bool { return o.unit.To < p.unit.To }

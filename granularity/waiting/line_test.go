@@ -161,7 +161,7 @@ func checkRandom(t *testing.T, x *random) {
 		l.Add(s)
 	}
 	l.Close(end)
-	if want := count(0, max(end, l.At())); l.Times() != want || ended != len(x.units) {
+	if want := count(0, max(end, l.at)); l.Times() != want || ended != len(x.units) {
 		t.Fatalf("thread: %v, want %v; %d of %d units\n%+v", l.Times(), want, ended, len(x.units), x)
 	}
 }
@@ -198,7 +198,7 @@ func FuzzLine(f *testing.F) {
 			l.Add(s)
 		}
 		l.Close(100)
-		if sum := l.Times(); ended != len(x.units) || sum.Sum() != units.Ns(l.At()) {
+		if sum := l.Times(); ended != len(x.units) || sum.Sum() != units.Ns(l.at) {
 			t.Fatalf("%d of %d units ended; %v", ended, len(x.units), sum)
 		}
 	})

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/checksum"
 	"stackagent/internal/parquet"
 	"stackagent/internal/units"
@@ -37,11 +37,7 @@ func Open(sessionDir string) (*Reader, error) {
 
 func openFolder(dir string) (*Reader, error) {
 	f, _, err := checksum.OpenRegular(filepath.Join(dir, headName), maxHeadBytes, ErrDamaged)
-	if err != nil {
-		return nil, fmt.Errorf("reading samples: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxHeadBytes))
+	b, err := bounded.All(f, maxHeadBytes, err)
 	if err != nil {
 		return nil, fmt.Errorf("reading samples: %w", err)
 	}

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/checksum"
 	"stackagent/internal/parquet"
 	"stackagent/internal/sessionfs"
@@ -73,11 +73,7 @@ func openFolder(dir string) (*Reader, error) {
 
 func readHead(dir string) (head, error) {
 	f, _, err := checksum.OpenRegular(filepath.Join(dir, headName), maxHeadBytes, ErrDamaged)
-	if err != nil {
-		return head{}, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxHeadBytes))
+	b, err := bounded.All(f, maxHeadBytes, err)
 	if err != nil {
 		return head{}, err
 	}

@@ -36,7 +36,7 @@ func (p pkg) short() string { return strings.TrimPrefix(strings.TrimPrefix(p.Imp
 // ending in /... covers the package and what is below it; the first that covers a package is its room. Which modules of
 // others a package may use stands in docs/internals/dependencies.md.
 var floors = []string{
-	"internal/units", "internal/loglinear", "internal/histogram",
+	"internal/units", "internal/loglinear", "internal/histogram", "internal/heap",
 	"internal/...",
 	"jvmti/ring", "jvmti/clock", "jvmti/...",
 	"agent/classfile", "agent/jimage", "agent/plans", "agent/instrument", "agent/options", "agent/drain", "agent/publish", "agent/...",
@@ -69,7 +69,7 @@ var narrow = []rule{
 	{"agent/jimage", nil},
 	{"agent/instrument", []string{"agent/classfile", "internal/settings", "internal/taskdef", "internal/units"}},
 	{"agent/drain", []string{"internal/wire", "internal/units", "internal/loglinear"}},
-	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/loglinear", "internal/histogram", "gonum.org/v1/gonum/..."}},
+	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/loglinear", "internal/histogram", "internal/heap", "gonum.org/v1/gonum/..."}},
 	{"shadow/analysis/advice", []string{"granularity/...", "internal/...", "shadow/analysis/account"}},
 }
 

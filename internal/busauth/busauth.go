@@ -6,7 +6,6 @@ package busauth
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
+
+	"stackagent/internal/bounded"
 )
 
 // Auth is how a client authenticates. A user and password, or a token, may also be
@@ -113,12 +114,7 @@ const longestSecret = 4096
 
 // ReadSecret reads a file of one line: a token, a password.
 func ReadSecret(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrAuth, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, longestSecret+2))
+	data, err := bounded.ReadFile(path, longestSecret+2)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrAuth, err)
 	}

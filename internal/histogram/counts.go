@@ -45,7 +45,11 @@ func plus[N ~uint32 | ~int64](a, b N) N {
 
 // Merge adds what o has, which it leaves unchanged.
 func (c *Counts[I, N]) Merge(o *Counts[I, N]) {
-	if len(o.Index) == 0 {
+	switch {
+	case len(o.Index) == 0:
+		return
+	case len(c.Index) == 0:
+		c.Index, c.Buckets = slices.Clone(o.Index), slices.Clone(o.Buckets)
 		return
 	}
 	a, b := *c, *o

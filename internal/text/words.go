@@ -40,12 +40,17 @@ func ShellWord(s string) string {
 }
 
 // OneOf lists alternatives: "a, b or c".
-func OneOf[S ~string](words []S) string {
+func OneOf[S ~string](words []S) string { return listed(words, " or ") }
+
+// AllOf lists names: "a, b and c".
+func AllOf[S ~string](words []S) string { return listed(words, " and ") }
+
+func listed[S ~string](words []S, last string) string {
 	var b strings.Builder
 	for i, w := range words {
 		switch {
 		case i > 0 && i == len(words)-1:
-			b.WriteString(" or ")
+			b.WriteString(last)
 		case i > 0:
 			b.WriteString(", ")
 		}

@@ -27,13 +27,24 @@ const NotMeasured Ns = -1 << 63
 // Measured reports whether n holds a measurement.
 func (n Ns) Measured() bool { return n != NotMeasured }
 
-// Duration converts n for printing; NotMeasured becomes zero.
-func (n Ns) Duration() time.Duration {
+// OrZero is n, and 0 for NotMeasured.
+func (n Ns) OrZero() Ns {
 	if !n.Measured() {
 		return 0
 	}
-	return time.Duration(n)
+	return n
 }
+
+// Plus is the sum; NotMeasured if one of the two is.
+func (n Ns) Plus(o Ns) Ns {
+	if !n.Measured() || !o.Measured() {
+		return NotMeasured
+	}
+	return n + o
+}
+
+// Duration converts n for printing; NotMeasured becomes zero.
+func (n Ns) Duration() time.Duration { return time.Duration(n.OrZero()) }
 
 // Kinds says which task types a class implements.
 type Kinds uint16

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/hpc"
+	"stackagent/internal/bounded"
 	"stackagent/internal/listing"
 )
 
@@ -81,18 +82,13 @@ func onlyOurs(dir string) error {
 // readPlan reads the plan of a folder; nil without an error if there is none.
 func readPlan(dir string) (*Plan, error) {
 	path := filepath.Join(dir, PlanName)
-	f, err := os.Open(path)
+	b, err := bounded.ReadFile(path, longestPlan+1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if errors.Is(err, unix.ENOTDIR) {
 		return nil, fmt.Errorf("%s is not a folder; choose another with -o", dir)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the plan: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, longestPlan+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the plan: %w", err)
 	}

@@ -123,9 +123,9 @@ func (v *Versions) runs(version string) (list []*diff.Run) {
 			if n == 0 || row.Name == "" {
 				continue
 			}
-			f := map[string]float64{"per_hour": n / hours, "threw_share": float64(row.Metric(rollup.Threw).Count()) / n}
-			for figure, s := range map[string]*Sum{"work_ns": row.Work(), "wall_ns": row.Metric(Wall), "queue_ns": row.Metric(Queue), "response_ns": row.Metric(rollup.Response)} {
-				if s.Count() > 0 {
+			f := map[string]float64{"per_hour": n / hours, "threw_share": float64(row.Metric(rollup.Threw).Count) / n}
+			for figure, s := range map[string]*rollup.Cell{"work_ns": row.Work(), "wall_ns": row.Metric(Wall), "queue_ns": row.Metric(Queue), "response_ns": row.Metric(rollup.Response)} {
+				if s.Count > 0 {
 					f[figure] = s.Mean()
 				}
 			}

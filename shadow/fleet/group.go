@@ -52,45 +52,45 @@ type Row struct {
 	Key
 	Platform    bool // all of it is of classes of the JDK
 	First, Last int64
-	Metrics     map[string]*Sum
+	Metrics     map[string]*rollup.Cell
 	Instances   int // that had any of it; 0: not known
 
 	instances map[string]struct{}
 }
 
 // Metric is a metric of the row; a zero one, if it has none.
-func (r *Row) Metric(name string) *Sum {
+func (r *Row) Metric(name string) *rollup.Cell {
 	if s := r.Metrics[name]; s != nil {
 		return s
 	}
-	return &Sum{}
+	return &rollup.Cell{}
 }
 
 // Executions are those that ended.
-func (r *Row) Executions() int64 { return r.Metric(rollup.Executions).Count() }
+func (r *Row) Executions() int64 { return r.Metric(rollup.Executions).Count }
 
 // Hours is how long JVMs were observed; where roll-ups do not say, from the begin of the first window to the end of the last.
 func (r *Row) Hours() float64 {
-	if up := r.Metric(rollup.Uptime).Total(); up > 0 {
+	if up := r.Metric(rollup.Uptime).Sum; up > 0 {
 		return time.Duration(up).Hours()
 	}
 	return (time.Duration(r.Last-r.First) + rollup.Window).Hours()
 }
 
 // Work is the CPU time of its own of the executions, nested ones taken out; where that was not measured, the wall time.
-func (r *Row) Work() *Sum {
-	if s := r.Metric(SelfCPU); s.Count() > 0 {
+func (r *Row) Work() *rollup.Cell {
+	if s := r.Metric(SelfCPU); s.Count > 0 {
 		return s
 	}
 	return r.Metric(SelfWall)
 }
 
 // Waits sums up what threads waited for, but for workers without work.
-func (r *Row) Waits() *Sum {
-	all := &Sum{}
+func (r *Row) Waits() *rollup.Cell {
+	all := &rollup.Cell{}
 	for name, s := range r.Metrics {
 		if strings.HasPrefix(name, rollup.WaitPrefix) && name != rollup.WaitPrefix+idle {
-			all.AddSum(s)
+			all.Add(s)
 		}
 	}
 	return all
@@ -100,15 +100,7 @@ func (r *Row) Waits() *Sum {
 const idle = "queue"
 
 // Lost are events that were lost, whatever the reason.
-func (r *Row) Lost() int64 {
-	n := int64(0)
-	for name, s := range r.Metrics {
-		if name == rollup.LostEvents {
-			n += s.Count()
-		}
-	}
-	return n
-}
+func (r *Row) Lost() int64 { return r.Metric(rollup.LostEvents).Count }
 
 // Select chooses rows of roll-ups; an empty text lets all pass.
 type Select struct {
@@ -162,10 +154,10 @@ func (g *Groups) Add(rows []rollup.Row) error {
 		to := g.row(key, r)
 		m := to.Metrics[r.Metric]
 		if m == nil {
-			m = &Sum{}
+			m = &rollup.Cell{}
 			to.Metrics[r.Metric] = m
 		}
-		m.Add(r)
+		m.Add(&r.Cell)
 	}
 	return nil
 }
@@ -217,7 +209,7 @@ func (g *Groups) row(k Key, r *rollup.Row) *Row {
 		to = g.rows[k]
 	}
 	if to == nil {
-		to = &Row{Key: k, Platform: true, First: r.WindowUnixNs, Metrics: map[string]*Sum{}, instances: map[string]struct{}{}}
+		to = &Row{Key: k, Platform: true, First: r.WindowUnixNs, Metrics: map[string]*rollup.Cell{}, instances: map[string]struct{}{}}
 		g.rows[k] = to
 	}
 	to.Platform = to.Platform && r.Platform
@@ -257,13 +249,13 @@ const ByName = "name"
 
 // Weights are what listings sort by, the largest first.
 var Weights = map[string]func(*Row) float64{
-	"work":     func(r *Row) float64 { return float64(r.Work().Total()) },
+	"work":     func(r *Row) float64 { return float64(r.Work().Sum) },
 	"count":    func(r *Row) float64 { return float64(r.Executions()) },
-	"wall":     func(r *Row) float64 { return float64(r.Metric(Wall).Total()) },
-	"queue":    func(r *Row) float64 { return float64(r.Metric(Queue).Total()) },
+	"wall":     func(r *Row) float64 { return float64(r.Metric(Wall).Sum) },
+	"queue":    func(r *Row) float64 { return float64(r.Metric(Queue).Sum) },
 	"response": func(r *Row) float64 { return r.Metric(rollup.Response).Quantile(0.99) },
-	"wait":     func(r *Row) float64 { return float64(r.Waits().Total()) },
-	"gc":       func(r *Row) float64 { return float64(r.Metric(rollup.GC).Total()) },
+	"wait":     func(r *Row) float64 { return float64(r.Waits().Sum) },
+	"gc":       func(r *Row) float64 { return float64(r.Metric(rollup.GC).Sum) },
 	"lost":     func(r *Row) float64 { return float64(r.Lost()) },
 	ByName:     func(*Row) float64 { return 0 },
 }

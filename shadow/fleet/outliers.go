@@ -40,13 +40,13 @@ var instanceFigures = []struct {
 	{"queue_ns.p99", "queue time, 99th percentile", "ns", func(r *Row) float64 { return r.Metric(Queue).Quantile(0.99) }},
 	{"response_ns.p99", "response time, 99th percentile", "ns", func(r *Row) float64 { return r.Metric(rollup.Response).Quantile(0.99) }},
 	{"wait_share", "waiting, of the wall time", "", func(r *Row) float64 {
-		return ratio(float64(r.Waits().Total()), float64(r.Metric(SelfWall).Total()))
+		return ratio(float64(r.Waits().Sum), float64(r.Metric(SelfWall).Sum))
 	}},
 	{"gc_share", "time in GC pauses, of all", "", func(r *Row) float64 {
-		return ratio(float64(r.Metric(rollup.GC).Total()), float64(r.Metric(rollup.Uptime).Total()))
+		return ratio(float64(r.Metric(rollup.GC).Sum), float64(r.Metric(rollup.Uptime).Sum))
 	}},
 	{"threw_share", "ended by an exception, of all", "", func(r *Row) float64 {
-		return ratio(float64(r.Metric(rollup.Threw).Count()), float64(r.Executions()))
+		return ratio(float64(r.Metric(rollup.Threw).Count), float64(r.Executions()))
 	}},
 	{"per_hour", "executions an hour", "", func(r *Row) float64 { return float64(r.Executions()) / r.Hours() }},
 }

@@ -36,7 +36,7 @@ var trendFigures = []struct {
 	{"work_ns", "work of an execution", "ns", func(r *Row) float64 { return r.Work().Mean() }},
 	{"queue_ns.p99", "queue time, 99th percentile", "ns", func(r *Row) float64 { return r.Metric(Queue).Quantile(0.99) }},
 	{"response_ns.p99", "response time, 99th percentile", "ns", func(r *Row) float64 { return r.Metric(rollup.Response).Quantile(0.99) }},
-	{"gc_ns", "time in GC pauses", "ns", func(r *Row) float64 { return float64(r.Metric(rollup.GC).Total()) }},
+	{"gc_ns", "time in GC pauses", "ns", func(r *Row) float64 { return float64(r.Metric(rollup.GC).Sum) }},
 	{"lost", "lost events", "", func(r *Row) float64 { return float64(r.Lost()) }},
 }
 

@@ -47,18 +47,19 @@ func allSummaries(t *testing.T, s *Session) []Summary {
 }
 
 func TestSummaries(t *testing.T) {
-	s, err := Open(write(t, t.TempDir(), "s", store.Counts{Executions: 19, Creations: 21}, summarised()...))
+	parts := summarised()
+	s, err := Open(write(t, t.TempDir(), "s", store.Counts{Executions: 19, Creations: 21}, parts...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	bucket := func(i uint16, n uint64) loglinear.Bucket { return loglinear.Bucket{Index: i, Count: n} }
 	want := []Summary{
-		{Class: 1, Thread: 1, FromNs: 100, ToNs: 1100, Executions: 10, First: 9, Threw: 1, Creations: 8, Failed: 1, Measures: []Measure{
+		{Summary: parts[0].Summaries[0], Measures: []Measure{
 			{Metric: wire.MetricWall, Count: 10, SumNs: 500, MinNs: 7, MaxNs: 400, Buckets: []loglinear.Bucket{bucket(7, 9), bucket(200, 1)}},
 			{Metric: wire.MetricSelfCPU, Count: 1, SumNs: 7, MinNs: 7, MaxNs: 7, Buckets: []loglinear.Bucket{bucket(7, 1)}},
 		}},
-		{Class: 1, Thread: 2, Flags: wire.SummaryVirtual, FromNs: 100, ToNs: 1100, Creations: 5, Measures: []Measure{}},
-		{Class: 1, Thread: 2, FromNs: 1100, ToNs: 1200, Executions: 2, Measures: []Measure{
+		{Summary: parts[0].Summaries[1]},
+		{Summary: parts[1].Summaries[0], Measures: []Measure{
 			{Metric: wire.MetricWall, Count: 2, SumNs: 14, MinNs: 7, MaxNs: 7, Buckets: []loglinear.Bucket{bucket(7, 2)}},
 		}},
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/checksum"
 	"stackagent/internal/label"
 	"stackagent/internal/sessionfs"
@@ -275,16 +276,12 @@ func ReadManifest(dir string) (*Manifest, error) {
 func readManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	f, err := sessionfs.Open(path)
+	data, err := bounded.All(f, maxManifestBytes+1, err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: there is no %s in it", dir, ErrNoSession, ManifestName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the session's manifest: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxManifestBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	m, err := parseManifest(data)
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/checksum"
 	"stackagent/internal/sessionfs"
 	"stackagent/internal/units"
@@ -45,14 +45,10 @@ type Observed struct {
 // ReadObserved reads who observed the session in dir; nil without an error: nobody did.
 func ReadObserved(dir string) (*Observed, error) {
 	f, err := sessionfs.Open(filepath.Join(dir, ObservedName))
+	data, err := bounded.All(f, maxObservedBytes+1, err)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", ObservedName, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxObservedBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", ObservedName, err)
 	}

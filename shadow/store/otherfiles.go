@@ -3,10 +3,10 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/sessionfs"
 )
 
@@ -64,11 +64,7 @@ const maxRecordBytes = 64 << 20
 // recordID reads the id of the scheduling record; "" where there is none.
 func recordID(dir string) string {
 	file, err := sessionfs.Open(filepath.Join(dir, recordName))
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxRecordBytes))
+	data, err := bounded.All(file, maxRecordBytes, err)
 	var head struct {
 		ID string `json:"id"`
 	}

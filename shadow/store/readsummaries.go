@@ -16,12 +16,41 @@ type WholeSummary struct {
 	Measures []WholeMeasure
 }
 
-// WholeMeasure is a measure with its buckets.
+// WholeMeasure is a measure with its buckets. Count, SumNs and the
+// extremes are exact, unless Summary.Timed is set; single values are known to loglinear.RelativeError.
 type WholeMeasure struct {
-	Metric              wire.Metric
-	Count               uint64
-	SumNs, MinNs, MaxNs units.Ns
-	Buckets             []loglinear.Bucket // ascending, none empty
+	Metric       wire.Metric
+	Count        uint64
+	SumNs        units.Ns
+	MinNs, MaxNs units.Ns           // over all that the thread's cell has counted until ToNs
+	Buckets      []loglinear.Bucket // ascending, none empty; nil where they can no longer be read
+}
+
+// Virtual reports whether the executions were in virtual threads.
+func (s *Summary) Virtual() bool { return wire.SummaryFlags(s.Flags)&wire.SummaryVirtual != 0 }
+
+// LastEnd is the end of the last execution up to ToNs; 0: none, or not known.
+func (s *Summary) LastEnd() units.MonoNs {
+	if s.LastEndNs == nil {
+		return 0
+	}
+	return units.MonoNs(*s.LastEndNs)
+}
+
+// Until is when the last of the summary's executions ended, if that is known, else ToNs.
+func (s *Summary) Until() units.MonoNs {
+	if end := s.LastEnd(); end > s.FromNs {
+		return min(s.ToNs, end)
+	}
+	return s.ToNs
+}
+
+// TimedOf is how many values of m were measured; 0: all were.
+func (s *Summary) TimedOf(m *WholeMeasure) uint64 {
+	if s.Timed == 0 || s.Executions == 0 {
+		return 0
+	}
+	return max(uint64(float64(m.Count)*float64(s.Timed)/float64(s.Executions)), 1)
 }
 
 // errEnough ends a reading whose rest is not wanted.

@@ -87,27 +87,27 @@ type OSThread struct {
 // Summary is a row of the table summaries. They have no rows in executions and creations: counts of a class are
 // the rows plus these.
 type Summary struct {
-	ID             uint64 `parquet:"summary,delta"`         // id: sequence number of the batch * 16384 + place in it
-	Class          uint32 `parquet:"class,delta"`           // classes.class
-	Thread         uint32 `parquet:"thread,delta"`          // threads.thread; for virtual threads the carrier, or 0
-	Flags          uint32 `parquet:"flags,delta"`           // wire.SummaryFlags
-	FromNs         int64  `parquet:"from_ns,delta"`         // begin of the interval
-	ToNs           int64  `parquet:"to_ns,delta"`           // its end
-	Executions     uint64 `parquet:"executions,delta"`      // executions
-	First          uint64 `parquet:"first,delta"`           // first executions of tasks whose creation was seen
-	Threw          uint64 `parquet:"threw,delta"`           // executions that ended by an exception
-	Cut            uint64 `parquet:"cut,delta"`             // executions whose end was not seen
-	CreationUnseen uint64 `parquet:"creation_unseen,delta"` // executions of tasks whose creation was not seen
-	Creations      uint64 `parquet:"creations,delta"`       // constructions begun
-	Failed         uint64 `parquet:"failed,delta"`          // creations taken back as the constructor threw; an event of its own in produced and stored
-	Withdrawn      uint64 `parquet:"withdrawn,delta"`       // creations taken back as the JVM's own; an event of its own in produced and stored
-	Submissions    uint64 `parquet:"submissions,delta"`     // submissions without the rejected and cancelled ones; no part of produced and stored
-	Inner          uint64 `parquet:"inner,delta"`           // the part of the submissions by a library, inside another submission
-	Rejected       uint64 `parquet:"rejected,delta"`        // submissions that the executor refused
-	Cancelled      uint64 `parquet:"cancelled,delta"`       // tasks cancelled
-	LastEndNs      *int64 `parquet:"last_end_ns"`           // when the last execution ended that the class's summaries in this thread stand for, up to to_ns; nil: no execution, or not known (older agents)
-	Outer          uint32 `parquet:"outer,delta"`           // classes.class of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)
-	Timed          uint64 `parquet:"timed,delta"`           // how many of the executions were timed: a random sample, of which the measures of all are an estimate; 0: all, and the measures are exact
+	ID             uint64       `parquet:"summary,delta"`         // id: sequence number of the batch * 16384 + place in it
+	Class          uint32       `parquet:"class,delta"`           // classes.class
+	Thread         uint32       `parquet:"thread,delta"`          // threads.thread; for virtual threads the carrier, or 0
+	Flags          uint32       `parquet:"flags,delta"`           // wire.SummaryFlags
+	FromNs         units.MonoNs `parquet:"from_ns,delta"`         // begin of the interval
+	ToNs           units.MonoNs `parquet:"to_ns,delta"`           // its end
+	Executions     uint64       `parquet:"executions,delta"`      // executions
+	First          uint64       `parquet:"first,delta"`           // first executions of tasks whose creation was seen
+	Threw          uint64       `parquet:"threw,delta"`           // executions that ended by an exception
+	Cut            uint64       `parquet:"cut,delta"`             // executions whose end was not seen
+	CreationUnseen uint64       `parquet:"creation_unseen,delta"` // executions of tasks whose creation was not seen
+	Creations      uint64       `parquet:"creations,delta"`       // constructions begun
+	Failed         uint64       `parquet:"failed,delta"`          // creations taken back as the constructor threw; an event of its own in produced and stored
+	Withdrawn      uint64       `parquet:"withdrawn,delta"`       // creations taken back as the JVM's own; an event of its own in produced and stored
+	Submissions    uint64       `parquet:"submissions,delta"`     // submissions without the rejected and cancelled ones; no part of produced and stored
+	Inner          uint64       `parquet:"inner,delta"`           // the part of the submissions by a library, inside another submission
+	Rejected       uint64       `parquet:"rejected,delta"`        // submissions that the executor refused
+	Cancelled      uint64       `parquet:"cancelled,delta"`       // tasks cancelled
+	LastEndNs      *int64       `parquet:"last_end_ns"`           // when the last execution ended that the class's summaries in this thread stand for, up to to_ns; nil: no execution, or not known (older agents)
+	Outer          uint32       `parquet:"outer,delta"`           // classes.class of the executions of the program around these, 0: none or only the JDK's, or not known (older agents)
+	Timed          uint64       `parquet:"timed,delta"`           // how many of the executions were timed: a random sample, of which the measures of all are an estimate; 0: all, and the measures are exact
 }
 
 // Measure is a row of the table measures.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -54,7 +55,7 @@ func (e *Allocated) sentence(*Finding) string {
 		}
 		parts = append(parts, what+" "+where+c.detail())
 	}
-	return fmt.Sprintf("~%s were allocated: %s.", units.FormatBytes(e.Bytes), join(parts))
+	return fmt.Sprintf("~%s were allocated: %s.", units.FormatBytes(e.Bytes), text.AllOf(parts))
 }
 
 // detail says how much a task allocates and where most of it, in brackets.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -88,14 +89,14 @@ func (e *Finalizers) happened() string {
 	for _, x := range e.Of[:min(len(e.Of), maxNamed)] {
 		seen = append(seen, fmt.Sprintf("%s (%s)", x.Site, units.FormatPercent(float64(x.CPU)/float64(max(1, all)))))
 	}
-	text := ""
+	said := ""
 	if len(seen) > 0 {
-		text = fmt.Sprintf("Where it was seen it ran %s. ", join(seen))
+		said = fmt.Sprintf("Where it was seen it ran %s. ", text.AllOf(seen))
 	}
 	if e.Pending > 0 {
-		text += fmt.Sprintf("When it was sampled, up to %s objects waited for it. ", units.FormatExact(e.Pending))
+		said += fmt.Sprintf("When it was sampled, up to %s objects waited for it. ", units.FormatExact(e.Pending))
 	}
-	return text + "It runs one finalize() after another, even if one of them waits; what is not ended yet keeps its memory and whatever else it has."
+	return said + "It runs one finalize() after another, even if one of them waits; what is not ended yet keeps its memory and whatever else it has."
 }
 
 func (e *Finalizers) remedy() string {

@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -51,7 +52,7 @@ func (e *CostlyPauses) lateText() string {
 	for _, x := range list {
 		seen = append(seen, fmt.Sprintf("%s in %s (%s on average)", x.Thread, x.Site, units.FormatNs(x.Wall/units.Ns(max(1, x.Samples)))))
 	}
-	return " Seen to stop late: " + join(seen) + "."
+	return " Seen to stop late: " + text.AllOf(seen) + "."
 }
 
 // saves is the cost without that of collections which someone asked for: no heap and no

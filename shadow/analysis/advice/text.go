@@ -249,7 +249,7 @@ func (e *Explicit) by() string {
 	for _, x := range e.Askers[:min(len(e.Askers), maxNamed)] {
 		list = append(list, fmt.Sprintf("%s (%s)", x.Site, units.FormatExact(x.Count)))
 	}
-	return ", called by " + join(list)
+	return ", called by " + text.AllOf(list)
 }
 
 // forBuffers reports whether it is the JDK that asks, because direct buffers find no memory.
@@ -326,12 +326,4 @@ func share(part, whole int64) string {
 		return units.FormatPercent(0)
 	}
 	return units.FormatPercent(float64(part) / float64(whole))
-}
-
-// join lists names: "a", "a and b", "a, b and c".
-func join(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

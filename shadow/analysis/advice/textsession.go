@@ -92,7 +92,7 @@ func (e *WorkSplit) sentence(*Finding) string {
 	if e.Partial {
 		who = "The tasks that were recorded"
 	}
-	return fmt.Sprintf("%s took %s%s of %s%s: %s.", who, about(e.Timed), units.FormatNs(e.Work), e.Metric.Label(), waiting, join(parts))
+	return fmt.Sprintf("%s took %s%s of %s%s: %s.", who, about(e.Timed), units.FormatNs(e.Work), e.Metric.Label(), waiting, text.AllOf(parts))
 }
 
 // about marks an estimate.
@@ -296,11 +296,11 @@ func (e *SummarisedExecutions) sentence(*Finding) string {
 	if e.Timed > 0 {
 		return fmt.Sprintf("%s of the %s were too fast to record one by one and were summarised (%s). "+
 			"Their counts are exact. Some are finer than the clock and timed at random, %s of %s: times with ~ are estimates. --detail timed times each.",
-			share(e.Summarised, e.All), e.Of.Many(), join(names), units.FormatCount(e.Timed), units.FormatCount(e.All))
+			share(e.Summarised, e.All), e.Of.Many(), text.AllOf(names), units.FormatCount(e.Timed), units.FormatCount(e.All))
 	}
 	return fmt.Sprintf("%s of the %s were too fast to record one by one and were summarised (%s). "+
 		"Their counts, sums, means and extremes are exact; quantiles are good to 0.8 %%; single executions are not known.",
-		share(e.Summarised, e.All), e.Of.Many(), join(names))
+		share(e.Summarised, e.All), e.Of.Many(), text.AllOf(names))
 }
 
 func (e *Refused) sentence(*Finding) string {

@@ -31,7 +31,7 @@ func pinned(s *search) *Finding {
 	n := min(v.Carriers, f.CPUs) // the JDK adds carriers for blocked ones
 	all, held := v.Active*units.Ns(n), v.held(n)
 	e := &Pinned{v.JDK, v.Pins, v.Pinned, v.ClassPins, v.ClassPinned, f.siteOf(v.Class), n, float64(held) / float64(all),
-		v.Waiting, v.Active, max(0, v.CPU) / units.Ns(f.CPUs)}
+		v.Waiting, v.Active, v.CPU.OrZero() / units.Ns(f.CPUs)}
 	if float64(held) < s.t.Pinned*float64(all) || float64(e.saves()) < s.t.Pinned*float64(v.Active) {
 		return nil
 	}

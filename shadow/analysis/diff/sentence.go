@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -96,7 +97,7 @@ func (c claims) names() string {
 	for i := range c {
 		list[i] = c[i].about
 	}
-	return series(list)
+	return text.AllOf(list)
 }
 
 // changes are the figures with their changes.
@@ -105,13 +106,5 @@ func (c claims) changes() string {
 	for i := range c {
 		list[i] = c[i].about + " (" + strings.Join(c[i].changes, ", ") + ")"
 	}
-	return series(list)
-}
-
-// series is a list in words.
-func series(list []string) string {
-	if len(list) < 2 {
-		return strings.Join(list, "")
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+	return text.AllOf(list)
 }

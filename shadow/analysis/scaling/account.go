@@ -93,14 +93,14 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 		lives.endWaits(&in, &seg)
 		in.Region = append(in.Region, seg)
 	}
-	if r.Account, r.Parts, err = speedup.ReckonParts(in, o.Parts...); err != nil {
+	if r.Account, r.Parts, err = speedup.Reckon(in, o.Parts...); err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
 	if o.Threads == 0 {
 		// The count is known only now, so assign the slots again.
 		r.Counted = true
 		in.N = max(r.Slots, 1)
-		if r.Account, r.Parts, err = speedup.ReckonParts(in, o.Parts...); err != nil {
+		if r.Account, r.Parts, err = speedup.Reckon(in, o.Parts...); err != nil {
 			return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 		}
 	}

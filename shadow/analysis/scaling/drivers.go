@@ -51,7 +51,7 @@ func (t *tasks) readSubmissions() error {
 	err = t.s.Summaries(func(x *session.Summary) error { // who submits is known before the executions are read
 		p, ok := t.index[x.Thread]
 		switch {
-		case !ok || x.Submissions == 0 || x.Flags&wire.SummaryVirtual != 0:
+		case !ok || x.Submissions == 0 || x.Virtual():
 		case t.starts[x.Class]: // nobody submits a thread but to start it
 			note(t.starters, p, x.Class)
 		default:

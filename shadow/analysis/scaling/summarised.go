@@ -28,13 +28,13 @@ func (t *tasks) readSummaries() error {
 	loop := map[int]units.Ns{} // the time of the thread's only loop
 	err := t.s.Summaries(func(x *session.Summary) error {
 		p, ok := t.index[x.Thread]
-		if !ok || x.Flags&wire.SummaryVirtual != 0 {
+		if !ok || x.Virtual() {
 			return nil
 		}
 		if x.Executions == 0 {
 			return nil
 		}
-		b := block{onThread: onThread{x.Class, p}, Span: activity.Span{From: x.FromNs, To: x.ToNs}, end: x.LastEndNs}
+		b := block{onThread: onThread{x.Class, p}, Span: activity.Span{From: x.FromNs, To: x.ToNs}, end: x.LastEnd()}
 		for i := range x.Measures {
 			switch m := &x.Measures[i]; {
 			case m.Metric == wire.MetricSelfWall:
@@ -50,7 +50,7 @@ func (t *tasks) readSummaries() error {
 		if t.loop[x.Class] {
 			t.loops[p] = true
 			t.pooled[p] = t.pooled[p] || t.pool[x.Class]
-			t.loopEnd[p] = max(t.loopEnd[p], x.LastEndNs)
+			t.loopEnd[p] = max(t.loopEnd[p], x.LastEnd())
 		}
 		return nil
 	})

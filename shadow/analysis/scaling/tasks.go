@@ -188,9 +188,7 @@ func (t *tasks) add(scan *taskScan, key onThread, e execution) {
 	}
 	b := scan.body[key]
 	b.times = appendTime(b.times, e.Span)
-	if e.self.Measured() {
-		b.ran += e.self
-	}
+	b.ran += e.self.OrZero()
 	scan.body[key] = b
 }
 

@@ -12,7 +12,7 @@ import (
 // summarise replaces the recorded tasks (class 2) of thread 3 by a summary; to: end of its interval.
 func summarise(p *store.Part, lastEnd *int64, to units.MonoNs) {
 	p.Executions = slices.DeleteFunc(p.Executions, func(e store.Execution) bool { return e.Thread == 3 && e.Class == 2 })
-	p.Summaries = append(p.Summaries, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 3, FromNs: int64(zero + 50*ms), ToNs: int64(zero + to*ms), Executions: 2000, LastEndNs: lastEnd})
+	p.Summaries = append(p.Summaries, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 3, FromNs: zero + 50*ms, ToNs: zero + to*ms, Executions: 2000, LastEndNs: lastEnd})
 	for _, m := range []string{"wall", "self_wall"} {
 		p.Measures = append(p.Measures, store.Measure{Summary: store.SummaryID(1, 0), Metric: m, Count: 2000, SumNs: int64(190 * ms), MinNs: 1, MaxNs: 200_000})
 	}
@@ -55,7 +55,7 @@ func TestEndsNotKnown(t *testing.T) {
 func TestShiftsOfSummaries(t *testing.T) {
 	end := int64(zero + 580*ms)
 	r := reckon(t, madeWith(t, func(p *store.Part) {
-		p.Summaries = append(p.Summaries, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 1, FromNs: int64(zero), ToNs: int64(zero + 600*ms), Executions: 700, LastEndNs: &end})
+		p.Summaries = append(p.Summaries, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 1, FromNs: zero, ToNs: zero + 600*ms, Executions: 700, LastEndNs: &end})
 		p.Measures = append(p.Measures, store.Measure{Summary: store.SummaryID(1, 0), Metric: "self_wall", Count: 700, SumNs: int64(70 * ms), MinNs: 1, MaxNs: 200_000})
 	}), Options{})
 	wantMS(t, "sequential", r.Sequential, 100+(510-501)+(600-580))
@@ -93,7 +93,7 @@ func TestDriverBody(t *testing.T) {
 			p.Submissions = []store.Submission{{TaskID: 7, Class: 2, Thread: 2, AtNs: zero + 100*ms}}
 		},
 		"summarised": func(p *store.Part) {
-			p.Summaries = append(p.Summaries, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 2, FromNs: int64(zero + 100*ms), ToNs: int64(zero + 500*ms), Submissions: 1})
+			p.Summaries = append(p.Summaries, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 2, FromNs: zero + 100*ms, ToNs: zero + 500*ms, Submissions: 1})
 		},
 	}
 	for name, submit := range submits {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"stackagent/internal/loglinear"
+	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/session"
@@ -85,7 +86,7 @@ func mostlySummarised(t *testing.T, count, each, took int64) *session.Session {
 		b.now += 3
 	}
 	summariseFirst(b, count, each)
-	b.part.Summaries[0].ToNs = 100*ms + took
+	b.part.Summaries[0].ToNs = units.MonoNs(100*ms + took)
 	return b.open(true)
 }
 

@@ -212,9 +212,7 @@ func selfWork(s *session.Session) (map[uint32]*classWork, units.Ns, error) {
 			w.executions++
 			w.cpu += c.SelfCPUNs[i]
 			total += c.SelfCPUNs[i]
-			if c.WallNs[i].Measured() {
-				w.wall += c.WallNs[i]
-			}
+			w.wall += c.WallNs[i].OrZero()
 		}
 		return nil
 	}

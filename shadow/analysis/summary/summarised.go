@@ -5,7 +5,6 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
-	"stackagent/internal/wire"
 	"stackagent/shadow/session"
 )
 
@@ -41,7 +40,7 @@ func (b *builder) summaries() error {
 // summarised is what a summary says of its executions.
 func (m *metrics) summarised(x *session.Summary) granularity.Summarised {
 	s := granularity.Summarised{
-		From: x.FromNs, To: x.Until(), Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
+		From: x.FromNs, To: x.Until(), Thread: x.Thread, Virtual: x.Virtual(),
 		Work:       make([]granularity.Measured, len(m.list)), // a metric without a measure was not measured
 		Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
 	}

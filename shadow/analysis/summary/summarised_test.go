@@ -110,7 +110,7 @@ func TestSummarisedVirtual(t *testing.T) {
 	carrier := w.Thread("ForkJoinPool-1-worker-1", "application", 900)
 	w.Add(summarytest.Execution{Class: job, Thread: carrier, Start: 1, Wall: 5, CPU: 5, SelfWall: 5, SelfCPU: 5})
 	w.Src.Summaries = func(f func(*session.Summary) error) error {
-		return f(&session.Summary{Class: job, Thread: carrier, Flags: wire.SummaryVirtual, FromNs: 5e9, ToNs: 6e9, Executions: 9,
+		return f(&session.Summary{Summary: store.Summary{Class: job, Thread: carrier, Flags: uint32(wire.SummaryVirtual), FromNs: 5e9, ToNs: 6e9, Executions: 9},
 			Measures: []session.Measure{{Metric: wire.MetricSelfWall, Count: 9, SumNs: 900, MinNs: 100, MaxNs: 100,
 				Buckets: []loglinear.Bucket{{Index: 100, Count: 9}}}}})
 	}
@@ -164,7 +164,7 @@ func TestSummarisedQueue(t *testing.T) {
 	src.Manifest.Submissions = &store.RecordAccount{Summarised: 3}
 	src.Summaries = func(f func(*session.Summary) error) error {
 		at := loglinear.Index(1000)
-		return f(&session.Summary{Class: job, Thread: thread, Executions: 5, Measures: []session.Measure{
+		return f(&session.Summary{Summary: store.Summary{Class: job, Thread: thread, Executions: 5}, Measures: []session.Measure{
 			{Metric: wire.MetricQueue, Count: 3, SumNs: 3000, MinNs: 999, MaxNs: 1001, Buckets: []loglinear.Bucket{{Index: uint16(at), Count: 3}}},
 			{Metric: wire.MetricOfExtra(7, false), Count: 5, SumNs: 5}, // of a metric that the session does not know
 		}})

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"stackagent/granularity/bottle"
-	"stackagent/internal/units"
 )
 
 // Group sums up threads with the same key, longest running time first. A figure that is unknown for
@@ -32,7 +31,7 @@ func Group(rows []Row, by bottle.By) []Row {
 		out[j].add(r)
 	}
 	slices.SortStableFunc(out, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(b.running(), a.running()), cmp.Compare(orZero(b.CPU), orZero(a.CPU)))
+		return cmp.Or(cmp.Compare(b.running(), a.running()), cmp.Compare(b.CPU.OrZero(), a.CPU.OrZero()))
 	})
 	return out
 }
@@ -53,9 +52,9 @@ func (g *Row) add(r *Row) {
 	g.Threads++
 	g.Executions += r.Executions
 	g.Summarised += r.Summarised
-	g.CPU = sumIfBoth(g.CPU, r.CPU)
+	g.CPU = g.CPU.Plus(r.CPU)
 	if r.TaskCPU.Measured() { // a thread without tasks has none
-		g.TaskCPU = orZero(g.TaskCPU) + r.TaskCPU
+		g.TaskCPU = g.TaskCPU.OrZero() + r.TaskCPU
 	}
 	if r.Produced != nil {
 		sum := *r.Produced
@@ -80,21 +79,6 @@ func (g *Row) add(r *Row) {
 		g.Times.add(r.Times)
 	}
 }
-
-func sumIfBoth(a, b units.Ns) units.Ns {
-	if !a.Measured() || !b.Measured() {
-		return units.NotMeasured
-	}
-	return a + b
-}
-
-func orZero(n units.Ns) units.Ns {
-	if !n.Measured() {
-		return 0
-	}
-	return n
-}
-
 func clone[T any](p *T) *T {
 	if p == nil {
 		return nil

@@ -56,7 +56,7 @@ func (t *Times) add(o *Times) {
 	}
 	t.Voluntary += o.Voluntary
 	t.Involuntary += o.Involuntary
-	t.CPU = sumIfBoth(t.CPU, o.CPU)
+	t.CPU = t.CPU.Plus(o.CPU)
 	t.First, t.Last = min(t.First, o.First), max(t.Last, o.Last)
 	t.BeginSeen, t.EndSeen = t.BeginSeen && o.BeginSeen, t.EndSeen && o.EndSeen
 }

@@ -147,8 +147,8 @@ func (a *Analysis) unitAround(thread uint32, e *execution) *waiting.Unit {
 	return nil
 }
 
-// between are the units of a thread that began until a moment to, and ended at from or later; those that began last come first.
-func (a *Analysis) between(thread uint32, from, to units.MonoNs) iter.Seq[*waiting.Unit] {
+// begun are the units of a thread that began until a moment.
+func (a *Analysis) begun(thread uint32, to units.MonoNs) []waiting.Unit {
 	_, work := a.of(thread)
 	i, _ := slices.BinarySearchFunc(work, to, func(u waiting.Unit, at units.MonoNs) int {
 		if u.From <= at {
@@ -156,8 +156,14 @@ func (a *Analysis) between(thread uint32, from, to units.MonoNs) iter.Seq[*waiti
 		}
 		return 1
 	})
+	return work[:i]
+}
+
+// between are the units of a thread that began until a moment to, and ended at from or later; those that began last come first.
+func (a *Analysis) between(thread uint32, from, to units.MonoNs) iter.Seq[*waiting.Unit] {
+	work := a.begun(thread, to)
 	return func(yield func(*waiting.Unit) bool) {
-		for k := i - 1; k >= max(0, i-mostBefore); k-- {
+		for k := len(work) - 1; k >= max(0, len(work)-mostBefore); k-- {
 			if work[k].To >= from && !yield(&work[k]) {
 				return
 			}

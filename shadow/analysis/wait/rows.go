@@ -234,14 +234,8 @@ func (a *Analysis) doing(thread uint32, from, to units.MonoNs) string {
 
 // unitOf is the class of the unit in which a thread was at the moment to, or which it ended after from; "": none.
 func (a *Analysis) unitOf(thread uint32, from, to units.MonoNs) string {
-	_, work := a.of(thread)
-	i, _ := slices.BinarySearchFunc(work, to, func(u waiting.Unit, at units.MonoNs) int {
-		if u.From <= at {
-			return -1
-		}
-		return 1
-	})
-	for k := i - 1; k >= max(0, i-lookBack); k-- {
+	work := a.begun(thread, to)
+	for k := len(work) - 1; k >= max(0, len(work)-lookBack); k-- {
 		if work[k].To > from {
 			return a.classes[work[k].Class]
 		}

@@ -62,7 +62,7 @@ func known() *store.Part {
 		WaitSums: []store.WaitSum{{Thread: 3, Kind: "park", Blocker: 1, Within: 1, Waits: 7, WaitedNs: 2 * ms, MaxNs: ms},
 			{Kind: "sleep", Waits: 3, WaitedNs: 4 * ms, MaxNs: 2 * ms}, {Thread: 2, Kind: "monitor", Blocker: 2, Within: 3, Waits: 50, WaitedNs: 3 * ms, MaxNs: ms}},
 		Blockers:  []store.Blocker{{ID: 1, Class: sem}, {ID: 2, Class: "a.Db"}, {ID: 3, Class: sync}, {ID: 4, Class: condition, Lock: sync}},
-		Summaries: []store.Summary{{ID: 16384, Class: 3, Thread: 2, FromNs: int64(at(40)), ToNs: int64(at(60)), Executions: 100}},
+		Summaries: []store.Summary{{ID: 16384, Class: 3, Thread: 2, FromNs: at(40), ToNs: at(60), Executions: 100}},
 		Measures: []store.Measure{{Summary: 16384, Metric: "wall", Count: 100, SumNs: 10 * ms, MinNs: 1, MaxNs: ms},
 			{Summary: 16384, Metric: "cpu", Count: 100, SumNs: 4 * ms, MinNs: 1, MaxNs: ms}},
 	}

@@ -178,8 +178,8 @@ func rowSummary(r *store.Summary, x *wire.Summary, c *clock, rate nsPerTick) {
 	r.Class = x.Class
 	r.Thread = x.Thread
 	r.Flags = uint32(x.Flags)
-	r.FromNs = int64(c.mono(x.From))
-	r.ToNs = int64(c.mono(x.To))
+	r.FromNs = c.mono(x.From)
+	r.ToNs = c.mono(x.To)
 	r.Executions = x.Executions
 	r.First = x.First
 	r.Threw = x.Threw

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/sessionfs"
 )
 
@@ -145,12 +145,7 @@ func newID() string {
 }
 
 func readID(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("ownership: reading an id: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 1024))
+	data, err := bounded.ReadFile(path, 1024)
 	if err != nil {
 		return "", fmt.Errorf("ownership: reading an id: %w", err)
 	}

@@ -3,13 +3,14 @@ package jfrimport
 import (
 	"bufio"
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+
+	"stackagent/internal/heap"
 )
 
 // row is an execution, a wait or a submission on its way into the session.
@@ -143,7 +144,7 @@ func (s *sorter) each(f func(*row) error) error {
 		return err
 	}
 	s.rows = nil
-	var m merge
+	var m heap.Heap[*run]
 	from := int64(0)
 	for _, to := range s.runs {
 		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(s.file, from, to-from), 256<<10)}
@@ -154,7 +155,7 @@ func (s *sorter) each(f func(*row) error) error {
 			m = append(m, r)
 		}
 	}
-	heap.Init(&m)
+	m.Init()
 	for len(m) > 0 {
 		if err := f(&m[0].row); err != nil {
 			return err
@@ -164,9 +165,9 @@ func (s *sorter) each(f func(*row) error) error {
 		case err != nil:
 			return err
 		case more:
-			heap.Fix(&m, 0)
+			m.Fix()
 		default:
-			heap.Pop(&m)
+			m.Pop()
 		}
 	}
 	return nil
@@ -189,15 +190,5 @@ func (r *run) next() (bool, error) {
 	return true, nil
 }
 
-type merge []*run
-
-func (m merge) Len() int           { return len(m) }
-func (m merge) Less(i, j int) bool { return compareRows(m[i].row, m[j].row) < 0 }
-func (m merge) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
-func (m *merge) Push(x any)        { *m = append(*m, x.(*run)) }
-func (m *merge) Pop() any {
-	old := *m
-	x := old[len(old)-1]
-	*m = old[:len(old)-1]
-	return x
-}
+// Before is by the order of their rows.
+func (r *run) Before(o *run) bool { return compareRows(r.row, o.row) < 0 }

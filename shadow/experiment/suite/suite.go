@@ -4,13 +4,12 @@ package suite
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/text"
 )
 
@@ -79,14 +78,9 @@ const maxBytes = 1 << 20
 
 // Read reads a suite.
 func Read(path string) (*Suite, error) {
-	f, err := os.Open(path)
+	data, err := bounded.ReadFile(path, maxBytes+1)
 	if err != nil {
 		return nil, fmt.Errorf("reading the suite: %w; name a YAML file with a list of programs", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the suite: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

@@ -15,7 +15,7 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []listing.Column[*fleet.Row] {
 	type row = *fleet.Row
 	total := int64(0)
 	for _, r := range rows {
-		total += r.Work().Total()
+		total += r.Work().Sum
 	}
 	name := func(name, title, doc string, of func(row) string) listing.Column[row] {
 		return listing.Column[row]{Name: name, Title: title, Doc: doc, Kind: listing.Name, Value: func(r row) listing.Value { return listing.NameOf(of(r)) }}
@@ -23,20 +23,24 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []listing.Column[*fleet.Row] {
 	count := func(name, title, doc string, of func(row) int64) listing.Column[row] {
 		return listing.Column[row]{Name: name, Title: title, Doc: doc, Kind: listing.Int, Unit: listing.Count, Value: func(r row) listing.Value { return listing.IntOf(of(r)) }}
 	}
-	ns := func(name, title, doc string, of func(row) *fleet.Sum, figure func(*fleet.Sum) float64) listing.Column[row] {
+	ns := func(name, title, doc string, of func(row) *rollup.Cell, figure func(*rollup.Cell) float64) listing.Column[row] {
 		return listing.Column[row]{Name: name, Title: title, Doc: doc, Kind: listing.Int, Unit: listing.Ns, Optional: true, Value: func(r row) listing.Value {
 			s := of(r)
 			v := figure(s)
-			if s.Count() == 0 || math.IsNaN(v) {
+			if s.Count == 0 || math.IsNaN(v) {
 				return listing.Null
 			}
 			return listing.IntOf(int64(math.Round(v)))
 		}}
 	}
-	sum := func(s *fleet.Sum) float64 { return float64(s.Total()) }
-	at := func(p float64) func(*fleet.Sum) float64 { return func(s *fleet.Sum) float64 { return s.Quantile(p) } }
-	of := func(metric string) func(row) *fleet.Sum { return func(r row) *fleet.Sum { return r.Metric(metric) } }
-	mean := (*fleet.Sum).Mean
+	sum := func(s *rollup.Cell) float64 { return float64(s.Sum) }
+	at := func(p float64) func(*rollup.Cell) float64 {
+		return func(s *rollup.Cell) float64 { return s.Quantile(p) }
+	}
+	of := func(metric string) func(row) *rollup.Cell {
+		return func(r row) *rollup.Cell { return r.Metric(metric) }
+	}
+	mean := (*rollup.Cell).Mean
 	instances := count("instances", "instances", "instances that had any of it", func(r row) int64 { return int64(r.Instances) })
 	instances.Optional = true
 	instances.Value = func(r row) listing.Value { return listing.UnlessZero(int64(r.Instances)) }
@@ -46,19 +50,19 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []listing.Column[*fleet.Row] {
 		name("version", "", "version of the service, of rows by instance and session", func(r row) string { return r.Version }),
 		instances,
 		count("executions", "executions", "executions that ended", (row).Executions),
-		count("threw", "", "of these, ended by an exception", func(r row) int64 { return r.Metric(rollup.Threw).Count() }),
+		count("threw", "", "of these, ended by an exception", func(r row) int64 { return r.Metric(rollup.Threw).Count }),
 		ns("work_ns", "work", "CPU time of the executions' own, nested ones taken out; wall time, where CPU time was not measured", (row).Work, sum),
 		{Name: "share", Title: "share", Doc: "of the work of all rows", Kind: listing.Float, Unit: listing.Share, Optional: true, Value: func(r row) listing.Value {
 			if total == 0 {
 				return listing.Null
 			}
-			return listing.FloatOf(float64(r.Work().Total()) / float64(total))
+			return listing.FloatOf(float64(r.Work().Sum) / float64(total))
 		}},
 		ns("work_mean_ns", "mean", "mean work of an execution", (row).Work, mean),
 		ns("wall_ns", "", "wall time, nested executions included", of(fleet.Wall), sum),
 		ns("wall_p50_ns", "wall p50", "median wall time", of(fleet.Wall), at(0.5)),
 		ns("wall_p99_ns", "wall p99", "99th percentile of the wall time", of(fleet.Wall), at(0.99)),
-		ns("wall_max_ns", "", "longest wall time", of(fleet.Wall), func(s *fleet.Sum) float64 { return float64(s.Greatest()) }),
+		ns("wall_max_ns", "", "longest wall time", of(fleet.Wall), func(s *rollup.Cell) float64 { return float64(s.Max) }),
 		ns("queue_ns", "queue", "time in queues, of all", of(fleet.Queue), sum),
 		ns("queue_p50_ns", "", "median queue time", of(fleet.Queue), at(0.5)),
 		ns("queue_p99_ns", "queue p99", "99th percentile of the queue time", of(fleet.Queue), at(0.99)),

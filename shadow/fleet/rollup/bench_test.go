@@ -18,7 +18,7 @@ func BenchmarkDay(b *testing.B) {
 				for c := range 20 {
 					for _, metric := range []string{"cpu_ns", Executions, "queue_ns", "self_wall_ns", "wall_ns"} {
 						r := Row{WindowUnixNs: midnight.Add(time.Duration(h*12+w) * Window).UnixNano(), Service: "orders", Version: "1", Instance: fmt.Sprint("i", i), Session: fmt.Sprint("s", i, "-", h),
-							Executor: "pool", Class: fmt.Sprint("com.acme.Job", c), Site: "com.acme.Main.run:7", Metric: metric, Count: 100}
+							Executor: "pool", Class: fmt.Sprint("com.acme.Job", c), Site: "com.acme.Main.run:7", Metric: metric, Cell: Cell{Count: 100}}
 						if metric != Executions {
 							r.Sum, r.Min, r.Max = int64(1e6*(c+w)), 100, int64(1e5*(i+1))
 							for k := range int32(30) {

@@ -71,7 +71,7 @@ func Build(s *session.Session, l Labels, before Carry, last bool, whole *session
 	if m.WallUnixNs <= 0 {
 		return nil, before, ErrNoTime
 	}
-	b := &builder{s: s, labels: l, all: map[key]*cell{}, after: before.clone()}
+	b := &builder{s: s, labels: l, all: map[key]*Cell{}, after: before.clone()}
 	steps := []func() error{b.work, b.counts, b.waits}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -97,49 +97,10 @@ type key struct {
 	platform                      bool
 }
 
-// cell sums up values.
-type cell struct {
-	count, sum, min, max int64
-	index                []uint16
-	buckets              []int64
-}
-
-func (c *cell) moments(count, sum, least, most int64) {
-	if count == 0 {
-		return
-	}
-	if c.count == 0 {
-		c.min, c.max = least, most
-	} else {
-		c.min, c.max = min(c.min, least), max(c.max, most)
-	}
-	c.count, c.sum = addUpTo(c.count, count), addUpTo(c.sum, sum)
-}
-
-func (c *cell) bucket(i int, n int64) {
-	at, found := slices.BinarySearch(c.index, uint16(i))
-	if !found {
-		c.index, c.buckets = slices.Insert(c.index, at, uint16(i)), slices.Insert(c.buckets, at, 0)
-	}
-	c.buckets[at] += n
-}
-
-func (c *cell) value(v int64) {
-	c.moments(1, v, v, v)
-	c.bucket(loglinear.Index(uint64(max(v, 0))), 1)
-}
-
-func (c *cell) merge(o *cell) {
-	c.moments(o.count, o.sum, o.min, o.max)
-	for i, x := range o.index {
-		c.bucket(int(x), o.buckets[i])
-	}
-}
-
 type builder struct {
 	s      *session.Session
 	labels Labels
-	all    map[key]*cell
+	all    map[key]*Cell
 	latest units.MonoNs // end of anything
 	after  Carry
 }
@@ -150,10 +111,10 @@ func (b *builder) window(at units.MonoNs) int64 {
 	return time.Unix(0, m.WallUnixNs+int64(at-m.StartNs)).Truncate(Window).UnixNano()
 }
 
-func (b *builder) of(k key) *cell {
+func (b *builder) of(k key) *Cell {
 	c := b.all[k]
 	if c == nil {
-		c = &cell{}
+		c = &Cell{}
 		b.all[k] = c
 	}
 	return c
@@ -179,7 +140,7 @@ const (
 
 // share is what one goroutine sums up.
 type share struct {
-	cells  map[place][]cell
+	cells  map[place][]Cell
 	latest units.MonoNs
 }
 
@@ -191,7 +152,7 @@ func (b *builder) work() error {
 	queue := slices.IndexFunc(w.Metrics, func(m summary.WorkMetric) bool { return m.Name == granularity.QueueName })
 	shares := make([]share, session.Workers())
 	for i := range shares {
-		shares[i].cells = map[place][]cell{}
+		shares[i].cells = map[place][]Cell{}
 	}
 	err = w.Each(func(worker int, x *summary.WorkItem) error {
 		shares[worker].add(b, w, x, queue)
@@ -214,10 +175,10 @@ func (b *builder) work() error {
 	return nil
 }
 
-func (s *share) at(p place, metrics int) []cell {
+func (s *share) at(p place, metrics int) []Cell {
 	cells := s.cells[p]
 	if cells == nil {
-		cells = make([]cell, otherCells+metrics)
+		cells = make([]Cell, otherCells+metrics)
 		s.cells[p] = cells
 	}
 	return cells
@@ -228,9 +189,9 @@ func (s *share) add(b *builder, w *summary.Work, x *summary.WorkItem, queue int)
 		s.latest = max(s.latest, x.End)
 	}
 	cells := s.at(place{b.window(x.End), x.Class, x.Executor, x.Site}, len(x.Values))
-	cells[cellExecutions].count++
+	cells[cellExecutions].Count++
 	if x.Threw {
-		cells[cellThrew].count++
+		cells[cellThrew].Count++
 	}
 	for i, v := range x.Values {
 		if v.Measured() {
@@ -245,8 +206,8 @@ func (s *share) add(b *builder, w *summary.Work, x *summary.WorkItem, queue int)
 func (s *share) summarised(b *builder, x *summary.WorkSummary) {
 	s.latest = max(s.latest, x.To)
 	cells := s.at(place{b.window(x.To), x.Class, x.Executor, x.Site}, len(x.Work))
-	cells[cellExecutions].count += x.Executions
-	cells[cellThrew].count += x.Threw
+	cells[cellExecutions].Count += x.Executions
+	cells[cellThrew].Count += x.Threw
 	for i := range x.Work {
 		m, c := &x.Work[i], &cells[otherCells+i]
 		c.moments(m.Count, int64(m.Sum), int64(m.Min), int64(m.Max))
@@ -257,7 +218,7 @@ func (s *share) summarised(b *builder, x *summary.WorkSummary) {
 }
 
 // take gives the cells of a share their names.
-func (b *builder) take(w *summary.Work, cells map[place][]cell) {
+func (b *builder) take(w *summary.Work, cells map[place][]Cell) {
 	label := func(labels []string, n uint32) string {
 		if int(n) < len(labels) {
 			return labels[n]
@@ -278,8 +239,8 @@ func (b *builder) take(w *summary.Work, cells map[place][]cell) {
 			default:
 				k.metric = w.Metrics[i-otherCells].Name
 			}
-			if list[i].count > 0 {
-				b.of(k).merge(&list[i])
+			if list[i].Count > 0 {
+				b.of(k).Add(&list[i])
 			}
 		}
 	}
@@ -298,7 +259,7 @@ func (b *builder) counts() error {
 		}
 		k := key{window: b.window(b.end()), metric: Created, class: c.Class.Name, platform: unit.IsJDK(c.Class.Name, c.Class.Kinds)}
 		if c.Created > 0 {
-			b.of(k).count += int64(c.Created)
+			b.of(k).Count += int64(c.Created)
 		}
 		b.after.Created[c.Class.ID] += int64(c.Created)
 		b.after.Started[c.Class.ID] += int64(max(c.Started(), c.Created-c.NeverExecuted))
@@ -311,7 +272,7 @@ func (b *builder) never() {
 	for id, n := range b.after.Created {
 		if n -= b.after.Started[id]; n > 0 {
 			c := callsite.Describe(b.s, nil, id)
-			b.of(key{window: b.window(b.end()), metric: NeverExecuted, class: c.Name, platform: unit.IsJDK(c.Name, c.Kinds)}).count += n
+			b.of(key{window: b.window(b.end()), metric: NeverExecuted, class: c.Name, platform: unit.IsJDK(c.Name, c.Kinds)}).Count += n
 		}
 	}
 }
@@ -373,7 +334,7 @@ func (b *builder) losses(last bool) {
 	}
 	if n := int64(lost.Batches) - b.after.LostBatches; n > 0 && last {
 		k.metric = LostBatches
-		b.of(k).count += n
+		b.of(k).Count += n
 		b.after.LostBatches = int64(lost.Batches)
 	}
 }
@@ -381,7 +342,7 @@ func (b *builder) losses(last bool) {
 func (b *builder) lost(k key, reason string, n int64) {
 	if more := n - b.after.Lost[reason]; more > 0 {
 		k.site = reason
-		b.of(k).count += more
+		b.of(k).Count += more
 		b.after.Lost[reason] = n
 	}
 }
@@ -389,13 +350,9 @@ func (b *builder) lost(k key, reason string, n int64) {
 func (b *builder) rows() []Row {
 	rows := make([]Row, 0, len(b.all))
 	for k, c := range b.all {
-		r := Row{WindowUnixNs: k.window, Service: b.labels.Service, Version: b.labels.Version, Env: b.labels.Env, Instance: b.labels.Instance,
+		rows = append(rows, Row{WindowUnixNs: k.window, Service: b.labels.Service, Version: b.labels.Version, Env: b.labels.Env, Instance: b.labels.Instance,
 			Session: b.labels.Session, Labels: b.labels.Free, Executor: k.executor, Class: k.class, Site: k.site, Platform: k.platform, Metric: k.metric,
-			Count: c.count, Sum: c.sum, Min: c.min, Max: c.max, Buckets: c.buckets}
-		for _, i := range c.index {
-			r.Index = append(r.Index, int32(i))
-		}
-		rows = append(rows, r)
+			Cell: *c})
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return Compare(&a, &b) })
 	return rows

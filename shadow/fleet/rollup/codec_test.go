@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/internal/histogram"
 	"stackagent/internal/parquet"
 )
 
@@ -23,7 +24,7 @@ func someRows(n int) []Row {
 		r := &rows[i]
 		*r = Row{WindowUnixNs: midnight.Add(time.Duration(i%288) * Window).UnixNano(), Service: "orders", Version: "1." + fmt.Sprint(i%3), Env: "prod",
 			Instance: fmt.Sprint("host-", i%7), Session: "s", Labels: `{"zone":"a"}`, Executor: "ThreadPoolExecutor", Class: fmt.Sprint("com.acme.Job", i%11),
-			Site: "com.acme.Main.main:7", Platform: i%2 == 1, Metric: "executions", Count: int64(i) + 1}
+			Site: "com.acme.Main.main:7", Platform: i%2 == 1, Metric: "executions", Cell: Cell{Count: int64(i) + 1}}
 		if i%2 == 0 {
 			r.Metric, r.Sum, r.Min, r.Max = "wall_ns", int64(i)*1000-5, -5, math.MaxInt64
 			r.Index, r.Buckets = []int32{0, 7, 3711}, []int64{1, int64(i), math.MaxInt64}
@@ -180,22 +181,22 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestAdd(t *testing.T) {
-	a := Row{Count: 3, Sum: 30, Min: 5, Max: 15, Index: []int32{5, 10}, Buckets: []int64{1, 2}}
-	a.Add(&Row{Count: 2, Sum: 11, Min: 1, Max: 10, Index: []int32{1, 10}, Buckets: []int64{1, 1}})
-	a.Add(&Row{})
-	want := Row{Count: 5, Sum: 41, Min: 1, Max: 15, Index: []int32{1, 5, 10}, Buckets: []int64{1, 1, 3}}
+	a := Cell{Count: 3, Sum: 30, Min: 5, Max: 15, Counts: histogram.Counts[int32, int64]{Index: []int32{5, 10}, Buckets: []int64{1, 2}}}
+	a.Add(&Cell{Count: 2, Sum: 11, Min: 1, Max: 10, Counts: histogram.Counts[int32, int64]{Index: []int32{1, 10}, Buckets: []int64{1, 1}}})
+	a.Add(&Cell{})
+	want := Cell{Count: 5, Sum: 41, Min: 1, Max: 15, Counts: histogram.Counts[int32, int64]{Index: []int32{1, 5, 10}, Buckets: []int64{1, 1, 3}}}
 	if !reflect.DeepEqual(a, want) {
 		t.Errorf("%+v, want %+v", a, want)
 	}
-	if q, ok := a.Quantile(0.5); !ok || q != 10 {
+	if q := a.Quantile(0.5); q != 10 {
 		t.Errorf("the median is %v", q)
 	}
-	a.Add(&Row{Count: 1, Sum: math.MaxInt64})
+	a.Add(&Cell{Count: 1, Sum: math.MaxInt64})
 	if a.Sum != math.MaxInt64 {
 		t.Errorf("a sum went round to %d", a.Sum)
 	}
-	if _, ok := (&Row{Count: 3}).Quantile(0.5); ok {
-		t.Error("a quantile of no histogram")
+	if q := (&Cell{Count: 3}).Quantile(0.5); !math.IsNaN(q) {
+		t.Errorf("without a histogram the median is %v", q)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/internal/histogram"
 	"stackagent/shadow/store"
 	"stackagent/shadow/store/objectstore"
 )
@@ -35,7 +36,7 @@ func sessionRows(service, session string, seq int) (rows []Row) {
 		value := int64(1000*seq + 100*i + len(session))
 		r := Row{WindowUnixNs: midnight.Add(time.Duration(seq) * Window).UnixNano(), Service: service, Version: fmt.Sprint(1 + seq/4), Env: "prod", Instance: session,
 			Session: session, Executor: fmt.Sprint("pool-", i%2), Class: fmt.Sprint("com.acme.Job", i%3), Site: "com.acme.Main.run:7", Metric: "wall_ns"}
-		r.Add(&Row{Count: 1, Sum: value, Min: value, Max: value, Index: []int32{int32(100 + i)}, Buckets: []int64{1}})
+		r.Add(&Cell{Count: 1, Sum: value, Min: value, Max: value, Counts: histogram.Counts[int32, int64]{Index: []int32{int32(100 + i)}, Buckets: []int64{1}}})
 		n := r
 		n.Metric, n.Count, n.Sum, n.Min, n.Max, n.Index, n.Buckets = Executions, 1, 0, 0, 0, nil, nil
 		rows = append(rows, r, n)
@@ -95,7 +96,7 @@ func byKey(rows []Row, l Level) map[string]Row {
 			k += r.Instance
 		}
 		old, there := sums[k]
-		x := Row{Count: old.Count + r.Count, Sum: old.Sum + r.Sum, Min: r.Min, Max: r.Max}
+		x := Row{Cell: Cell{Count: old.Count + r.Count, Sum: old.Sum + r.Sum, Min: r.Min, Max: r.Max}}
 		if there {
 			x.Min, x.Max = min(old.Min, r.Min), max(old.Max, r.Max)
 		}

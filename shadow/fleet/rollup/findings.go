@@ -43,7 +43,7 @@ func (b *builder) findings(s *session.Session) {
 		return
 	}
 	k := key{window: time.Unix(0, m.WallUnixNs+int64(m.DurationNs)).Truncate(Window).UnixNano(), metric: Judged}
-	b.of(k).count = 1
+	b.of(k).Count = 1
 	seen := map[key]bool{}
 	for i := range sum.Findings { // those that matter most first
 		f := &sum.Findings[i]

@@ -1,7 +1,6 @@
 package rollup
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"stackagent/internal/heap"
 	"stackagent/shadow/store/objectstore"
 )
 
@@ -21,18 +21,8 @@ type stream struct {
 	partition
 }
 
-// streams is a heap by row.
-type streams []*stream
-
-func (s streams) Len() int           { return len(s) }
-func (s streams) Less(i, j int) bool { return Compare(&s[i].row, &s[j].row) < 0 }
-func (s streams) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
-func (s *streams) Push(x any)        { *s = append(*s, x.(*stream)) }
-func (s *streams) Pop() any {
-	last := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
-	return last
-}
+// Before is by row.
+func (s *stream) Before(o *stream) bool { return Compare(&s.row, &o.row) < 0 }
 
 // inputError is a file that cannot be merged.
 type inputError struct {
@@ -59,7 +49,7 @@ func merge(ctx context.Context, s *meter, inputs []input, use func(*Row) error) 
 			small[i], errs[i] = s.whole(ctx, inputs[i].key, inputs[i].bytes)
 		}
 	})
-	var open streams
+	var open heap.Heap[*stream]
 	for i, in := range inputs {
 		if errs[i] != nil {
 			return inputError{i, fmt.Errorf("%s: %w", in.key, errs[i])}
@@ -73,12 +63,12 @@ func merge(ctx context.Context, s *meter, inputs []input, use func(*Row) error) 
 			open = append(open, x)
 		}
 	}
-	heap.Init(&open)
+	open.Init()
 	var sum *Row
 	for len(open) > 0 {
 		x := open[0]
 		if sum != nil && Compare(sum, &x.row) == 0 {
-			sum.Add(&x.row)
+			sum.Add(&x.row.Cell)
 		} else {
 			if sum != nil {
 				if err := use(sum); err != nil {
@@ -93,9 +83,9 @@ func merge(ctx context.Context, s *meter, inputs []input, use func(*Row) error) 
 			return err
 		}
 		if more {
-			heap.Fix(&open, 0)
+			open.Fix()
 		} else {
-			heap.Pop(&open)
+			open.Pop()
 		}
 	}
 	if sum == nil {
@@ -236,14 +226,14 @@ func (l *levels) add(r *Row) error {
 	byInstance.reduce(Instance)
 	k := fmt.Sprintf("%q", []string{r.Service, r.Version, r.Env, r.Instance, r.Labels})
 	if sum := l.instance[k]; sum != nil {
-		sum.Add(&byInstance)
+		sum.Add(&byInstance.Cell)
 	} else {
 		l.instance[k] = &byInstance
 	}
 	byDay := *r
 	byDay.reduce(Day)
 	if l.day != nil && Compare(l.day, &byDay) == 0 {
-		l.day.Add(&byDay)
+		l.day.Add(&byDay.Cell)
 		return nil
 	}
 	return l.flushDay(&byDay)

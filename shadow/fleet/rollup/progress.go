@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/checksum"
 	"stackagent/shadow/store"
 )
@@ -47,14 +47,10 @@ type intent struct {
 func readProgress(root *os.Root, address string) (*progress, error) {
 	begin := &progress{Version: progressVersion, Store: address}
 	f, err := root.OpenFile(ProgressName, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	data, err := bounded.All(f, maxProgressBytes, err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return begin, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what is rolled up: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxProgressBytes))
 	if err != nil {
 		return nil, fmt.Errorf("reading what is rolled up: %w", err)
 	}

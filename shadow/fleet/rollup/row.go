@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"stackagent/internal/histogram"
 	"stackagent/internal/loglinear"
 )
 
@@ -27,12 +28,16 @@ type Row struct {
 	Site         string
 	Platform     bool   // the class is the JDK's own
 	Metric       string // see metrics.go
-	Count        int64  // values; of "executions", "threw" and losses, how many there were
-	Sum          int64  // of the values; 0 where only Count has a meaning
-	Min, Max     int64
-	// The histogram of the values, by index of internal/loglinear, ascending; empty where only Count has a meaning.
-	Index   []int32
-	Buckets []int64
+	Cell
+}
+
+// Cell sums up values.
+type Cell struct {
+	Count    int64 // values; of "executions", "threw" and losses, how many there were
+	Sum      int64 // of the values; 0 where only Count has a meaning
+	Min, Max int64
+	// The histogram of the values, by index of internal/loglinear; empty where only Count has a meaning.
+	histogram.Counts[int32, int64]
 }
 
 // Compare orders rows as files hold them: by metric and class first, which questions choose, and by window last, so that
@@ -56,18 +61,46 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// Add adds the values of b. Sums that no integer holds stay at the largest.
-func (r *Row) Add(b *Row) {
-	if b.Count == 0 {
+// Add adds the values of o, which it leaves unchanged. Sums that no integer holds stay at the largest.
+func (c *Cell) Add(o *Cell) {
+	c.moments(o.Count, o.Sum, o.Min, o.Max)
+	c.Merge(&o.Counts)
+}
+
+func (c *Cell) moments(count, sum, least, most int64) {
+	if count == 0 {
 		return
 	}
-	if r.Count == 0 {
-		r.Min, r.Max = b.Min, b.Max
-	} else {
-		r.Min, r.Max = min(r.Min, b.Min), max(r.Max, b.Max)
+	if c.Count == 0 {
+		c.Min, c.Max = least, most
 	}
-	r.Count, r.Sum = addUpTo(r.Count, b.Count), addUpTo(r.Sum, b.Sum)
-	r.Index, r.Buckets = addBuckets(r.Index, r.Buckets, b.Index, b.Buckets)
+	c.Min, c.Max = min(c.Min, least), max(c.Max, most)
+	c.Count, c.Sum = addUpTo(c.Count, count), addUpTo(c.Sum, sum)
+}
+
+func (c *Cell) bucket(i int, n int64) { c.Counts.Add(int32(i), n) }
+
+func (c *Cell) value(v int64) {
+	c.moments(1, v, v, v)
+	c.bucket(loglinear.Index(uint64(max(v, 0))), 1)
+}
+
+// Mean is NaN if there are no values.
+func (c *Cell) Mean() float64 {
+	if c.Count == 0 {
+		return math.NaN()
+	}
+	return float64(c.Sum) / float64(c.Count)
+}
+
+// Quantile is the value at or below which a share q of the values lie, by nearest rank, within 0.8 %; NaN if the histogram
+// does not hold all values.
+func (c *Cell) Quantile(q float64) float64 {
+	v, ok := c.Counts.Quantile(q, c.Min, c.Max)
+	if !ok || c.Total() != c.Count {
+		return math.NaN()
+	}
+	return v
 }
 
 // addUpTo adds without going round.
@@ -79,46 +112,4 @@ func addUpTo(a, b int64) int64 {
 		return math.MinInt64
 	}
 	return a + b
-}
-
-// addBuckets merges two histograms into new slices, unless one is empty.
-func addBuckets(ai []int32, ac []int64, bi []int32, bc []int64) ([]int32, []int64) {
-	if len(bi) == 0 {
-		return ai, ac
-	}
-	if len(ai) == 0 {
-		return bi, bc
-	}
-	index, count := make([]int32, 0, len(ai)+len(bi)), make([]int64, 0, len(ai)+len(bi))
-	for len(ai) > 0 || len(bi) > 0 {
-		switch {
-		case len(bi) == 0 || len(ai) > 0 && ai[0] < bi[0]:
-			index, count, ai, ac = append(index, ai[0]), append(count, ac[0]), ai[1:], ac[1:]
-		case len(ai) == 0 || bi[0] < ai[0]:
-			index, count, bi, bc = append(index, bi[0]), append(count, bc[0]), bi[1:], bc[1:]
-		default:
-			index, count = append(index, ai[0]), append(count, addUpTo(ac[0], bc[0]))
-			ai, ac, bi, bc = ai[1:], ac[1:], bi[1:], bc[1:]
-		}
-	}
-	return index, count
-}
-
-// Quantile is the value at or below which a share q of the values lie, by nearest rank, within 0.8 %; not ok without a
-// histogram.
-func (r *Row) Quantile(q float64) (float64, bool) {
-	var total int64
-	for _, n := range r.Buckets {
-		total = addUpTo(total, n)
-	}
-	if total <= 0 {
-		return 0, false
-	}
-	rank := max(int64(math.Ceil(q*float64(total))), 1)
-	for i, n := range r.Buckets {
-		if rank -= n; rank <= 0 {
-			return min(max(loglinear.Middle(int(r.Index[i])), float64(r.Min)), float64(r.Max)), true
-		}
-	}
-	return float64(r.Max), true
 }

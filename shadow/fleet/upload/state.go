@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/checksum"
 	"stackagent/shadow/store/objectstore"
 )
@@ -46,14 +47,10 @@ type state struct {
 // readState reads what is known of a session; where nothing is, it begins.
 func readState(root *os.Root, store string) (*state, error) {
 	f, err := root.OpenFile(stateName, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	data, err := bounded.All(f, maxStateBytes, err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newState(store), nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what is uploaded: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxStateBytes))
 	if err != nil {
 		return nil, fmt.Errorf("reading what is uploaded: %w", err)
 	}

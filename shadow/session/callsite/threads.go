@@ -2,7 +2,6 @@ package callsite
 
 import (
 	"stackagent/internal/idmap"
-	"stackagent/internal/wire"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/unit"
 )
@@ -86,7 +85,7 @@ func (x *Index) ExecutorOn(o Origin, name uint32) string {
 // ExecutorOfSummary names the pool of the worker that did summarised work, else the threads.
 // A carrier did not do the work of the virtual threads on it.
 func (x *Index) ExecutorOfSummary(s *session.Summary) string {
-	if s.Flags&wire.SummaryVirtual != 0 {
+	if s.Virtual() {
 		return Summarised
 	}
 	if executor := x.ExecutorOf(s.Thread); executor != 0 {

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"syscall"
 	"unicode/utf8"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/text"
 	"stackagent/shadow/store"
 )
@@ -97,11 +97,7 @@ func replace(root *os.Root, name string, data []byte) error {
 // ReadLabel reads the label of the session in dir; what is none counts as empty.
 func ReadLabel(dir string) (l Label) {
 	f, err := os.OpenFile(filepath.Join(dir, LabelName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return Label{}
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxLabel+1))
+	data, err := bounded.All(f, maxLabel+1, err)
 	if err != nil {
 		return Label{}
 	}

@@ -31,7 +31,7 @@ func made(t *testing.T, file *marker.File) *session.Session {
 		Threads: []store.Thread{{ID: 1, JavaID: 1, OSID: 70, Name: "main", Group: "main"}, {ID: 2, JavaID: 2, OSID: 71, Name: "worker", Group: "main"}},
 		Executions: []store.Execution{executed(1, 1, 300, 500), executed(1, 1, 100, 300), executed(2, 2, 100, 290),
 			{TaskID: 9, Class: 1, Thread: 1, Flags: 2, StartNs: zero + 550*ms, WallNs: units.NotMeasured, SelfWallNs: units.NotMeasured, CPUNs: units.NotMeasured, SelfCPUNs: units.NotMeasured}}, // still running
-		Summaries: []store.Summary{{Class: 3, Thread: 2, FromNs: int64(zero), ToNs: int64(zero + 600*ms), Executions: 5}},
+		Summaries: []store.Summary{{Class: 3, Thread: 2, FromNs: zero, ToNs: zero + 600*ms, Executions: 5}},
 	}
 	if err := w.Commit(p); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func observed(t *testing.T, record bool) *session.Session {
 		Pauses:  []store.Pause{{StartNs: int64(zero + 195*ms), EndNs: int64(zero + 205*ms)}, {StartNs: int64(zero + 295*ms), EndNs: int64(zero + 310*ms)}},
 		Executions: []store.Execution{job(2, 2, 0, 450, 100), job(2, 1, 10, 60, 40), job(2, 3, 70, 120, 30), job(2, 1, 210, 230, 20),
 			job(2, 1, 240, 250, 10), job(2, 1, 510, 520, 5)}, // the last one in no iteration
-		Summaries: []store.Summary{{Class: 2, Thread: 2, FromNs: int64(zero), ToNs: int64(zero + 600*ms), Executions: 7}},
+		Summaries: []store.Summary{{Class: 2, Thread: 2, FromNs: zero, ToNs: zero + 600*ms, Executions: 7}},
 	}
 	if err := w.Commit(p); err != nil {
 		t.Fatal(err)

@@ -28,11 +28,11 @@ func (r *classRole) nested() bool { return r.parts && !r.proper }
 
 // partOf reports whether summarised executions belong to the units of the class around them:
 // nobody submitted them.
-func (u *Reader) partOf(class, outer uint32, flags wire.SummaryFlags) bool {
-	if flags&wire.SummaryPart == 0 {
+func (u *Reader) partOf(s *store.Summary) bool {
+	if wire.SummaryFlags(s.Flags)&wire.SummaryPart == 0 {
 		return false
 	}
-	x, around := u.roles.Get(class), u.roles.Get(outer)
+	x, around := u.roles.Get(s.Class), u.roles.Get(s.Outer)
 	if x == nil || around == nil || around.role != unit.Task {
 		return false
 	}
@@ -49,7 +49,7 @@ func (u *Reader) findNested() error {
 	found, around := map[inside]bool{}, map[uint32][]uint32{} // by class of parts: those of the units around them
 	err := u.s.SummaryHeads(func(x *store.Summary) {
 		n.known = n.known || wire.SummaryFlags(x.Flags)&wire.SummaryOuterKnown != 0
-		part := u.partOf(x.Class, x.Outer, wire.SummaryFlags(x.Flags))
+		part := u.partOf(x)
 		n.wrappers = u.summarisedAs(x, part) || n.wrappers
 		switch {
 		case x.Outer == 0 || x.Executions == 0:

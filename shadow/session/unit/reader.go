@@ -294,7 +294,7 @@ type Unit = unit.Unit
 func (u *Reader) Summaries(f func(*session.Summary) error) error {
 	own, seen := map[uint32]int64{}, u.whole()
 	err := u.s.Summaries(func(x *session.Summary) error {
-		if u.partOf(x.Class, x.Outer, x.Flags) {
+		if u.partOf(&x.Summary) {
 			return nil
 		}
 		if u.counts(x.Class, seen) {

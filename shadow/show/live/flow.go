@@ -95,14 +95,7 @@ func (f *flow) sum(last int64) window {
 		if w.epoch <= last/windowSeconds-windows || w.epoch > last/windowSeconds {
 			continue
 		}
-		all.submitted += w.submitted
-		all.started += w.started
-		all.finished += w.finished
-		all.threw += w.threw
-		all.rejected += w.rejected
-		all.summarised += w.summarised
-		all.queue.merge(&w.queue)
-		all.service.merge(&w.service)
+		all.merge(w)
 	}
 	return all
 }

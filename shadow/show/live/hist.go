@@ -13,18 +13,13 @@ type histogram struct {
 	max    int64
 }
 
-// coarse is how many buckets of loglinear make one of a histogram.
-const coarse = 4
+const resolution loglinear.Scale = 4
 
-// buckets is the most that counts can hold.
-const buckets = (loglinear.Buckets + coarse - 1) / coarse
-
-func bucketOf(ns int64) int32 { return int32(loglinear.Index(uint64(max(ns, 0))) / coarse) }
+func bucketOf(ns int64) int32 { return int32(resolution.Index(uint64(max(ns, 0)))) }
 
 // middle is the value that stands for bucket i.
 func middle(i int32) float64 {
-	lowest, _ := loglinear.Bounds(int(i) * coarse)
-	_, highest := loglinear.Bounds(min(int(i)*coarse+coarse-1, loglinear.Buckets-1))
+	lowest, highest := resolution.Bounds(int(i))
 	return (float64(lowest) + float64(highest)) / 2
 }
 
@@ -58,7 +53,7 @@ func (h *histogram) grow(i int32) {
 	if i < first {
 		first = max(0, i-growBy)
 	} else {
-		end = min(buckets, i+growBy)
+		end = i + growBy
 	}
 	counts := make([]uint32, end-first)
 	copy(counts[h.first-first:], h.counts)

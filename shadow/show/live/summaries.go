@@ -136,16 +136,16 @@ func (j *jvm) distribute(f, pool *flow, m *wire.Measure, to, sum int64, scale fl
 		}
 		all.sum += sum
 		for _, b := range m.Buckets {
-			n := uint64(float64(b.Count)*scale + 0.5)
+			n, middle := uint64(float64(b.Count)*scale+0.5), int64(loglinear.Middle(int(b.Index)))
 			if h != nil {
-				h.addTo(int32(b.Index)/coarse, n)
+				h.addTo(bucketOf(middle), n)
 			}
-			all.add(int64(loglinear.Middle(int(b.Index))), n)
+			all.add(middle, n)
 		}
 	}
 	if recent != nil {
 		for _, b := range m.Buckets {
-			recent.addTo(int32(b.Index)/coarse, uint64(float64(b.Count)*scale+0.5))
+			recent.addTo(bucketOf(int64(loglinear.Middle(int(b.Index)))), uint64(float64(b.Count)*scale+0.5))
 		}
 		recent.max = max(recent.max, j.clock.span(m.Max))
 	}

@@ -86,7 +86,7 @@ func mixed(t testing.TB) string {
 		p.Submissions = append(p.Submissions, store.Submission{TaskID: task, Class: 1, Thread: 1, Executor: 1, Site: 1, AtNs: e.SubmittedNs})
 	}
 	const id = 1 << 14
-	p.Summaries = []store.Summary{{ID: id, Class: 2, Thread: 2, FromNs: int64(begin + 10_000_000), ToNs: int64(begin + 100_000_000), Executions: 1001, Threw: 3}}
+	p.Summaries = []store.Summary{{ID: id, Class: 2, Thread: 2, FromNs: begin + 10_000_000, ToNs: begin + 100_000_000, Executions: 1001, Threw: 3}}
 	for _, m := range []string{"wall", "self_wall", "cpu", "self_cpu", "queue"} {
 		p.Measures = append(p.Measures, store.Measure{Summary: id, Metric: m, Count: 1001, SumNs: 1001*10_000 + 7, MinNs: 9000, MaxNs: 20_000})
 		p.Buckets = append(p.Buckets, store.Bucket{Summary: id, Metric: m, LowestNs: 8192, HighestNs: 8319, Count: 500}, store.Bucket{Summary: id, Metric: m, LowestNs: 16384, HighestNs: 16639, Count: 501})

@@ -2,11 +2,13 @@ package page
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/internal/histogram"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/summary"
@@ -65,17 +67,12 @@ type cell struct {
 	measures     []measured
 }
 
-// measured is a measure of a cell. Buckets are ascending.
+// measured is a measure of a cell. Buckets are those of scale.
 type measured struct {
-	known   uint32
-	sum     int64
-	max     int64
-	buckets []bucket
-}
-
-type bucket struct {
-	index uint16
-	times uint32
+	known uint32
+	sum   int64
+	max   int64
+	histogram.Counts[uint16, uint32]
 }
 
 func newFiller(measures []summary.WorkMetric, slots int) *filler {
@@ -108,29 +105,22 @@ func (f *filler) add(k rowKey, slot, most int, x *summary.WorkItem) {
 		c.threw++
 	}
 	for i := range f.measures {
-		if v := x.Values[f.measures[i].Metric]; v.Measured() {
-			f.size += c.measures[i].add(int64(v), 1, BucketOf(int64(v)))
+		if v := int64(x.Values[f.measures[i].Metric]); units.Ns(v).Measured() {
+			m := &c.measures[i]
+			m.known++
+			m.sum += v
+			m.max = max(m.max, v)
+			f.count(m, BucketOf(v), 1)
 		}
 	}
 	f.shrink()
 }
 
-// add adds so many like v and returns the number of new buckets.
-func (m *measured) add(v int64, times uint32, index uint16) int {
-	m.known += times
-	m.sum += v * int64(times)
-	m.max = max(m.max, v)
-	return m.bucket(index, times)
-}
-
-func (m *measured) bucket(index uint16, times uint32) int {
-	at, found := slices.BinarySearchFunc(m.buckets, index, func(b bucket, i uint16) int { return cmp.Compare(b.index, i) })
-	if found {
-		m.buckets[at].times += times
-		return 0
+// count counts values in a bucket of a measure.
+func (f *filler) count(m *measured, bucket uint16, times uint32) {
+	if m.Add(bucket, times) {
+		f.size++
 	}
-	m.buckets = slices.Insert(m.buckets, at, bucket{index, times})
-	return 1
 }
 
 // shrink keeps the filler within its limits.
@@ -200,7 +190,7 @@ func (f *filler) mergeRow(k rowKey, from *row) {
 func (c *cell) size() int {
 	n := cellSize
 	for i := range c.measures {
-		n += len(c.measures[i].buckets)
+		n += len(c.measures[i].Index)
 	}
 	return n
 }
@@ -213,31 +203,8 @@ func (c *cell) merge(o *cell) {
 		to.known += from.known
 		to.sum += from.sum
 		to.max = max(to.max, from.max)
-		to.buckets = union(to.buckets, from.buckets)
+		to.Merge(&from.Counts)
 	}
-}
-
-// union adds up two lists of buckets.
-func union(a, b []bucket) []bucket {
-	switch {
-	case len(b) == 0:
-		return a
-	case len(a) == 0:
-		return b
-	}
-	out := make([]bucket, 0, max(len(a), len(b)))
-	for len(a) > 0 && len(b) > 0 {
-		switch cmp.Compare(a[0].index, b[0].index) {
-		case -1:
-			out, a = append(out, a[0]), a[1:]
-		case 1:
-			out, b = append(out, b[0]), b[1:]
-		default:
-			out = append(out, bucket{a[0].index, a[0].times + b[0].times})
-			a, b = a[1:], b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
 }
 
 // addSummary spreads tasks that were not recorded one by one over the slots, with weights by slot that are the time of
@@ -267,10 +234,10 @@ func (f *filler) addSummary(k rowKey, weights []float64, x *summary.WorkSummary)
 					to.max = max(to.max, int64(m.Max))
 				}
 			}
-			for _, b := range coarse(m.Buckets, m.Count, m.Sum) {
-				for slot, n := range deal(left, int64(b.times)) {
+			for bucket, times := range coarse(m.Buckets, m.Count, m.Sum) {
+				for slot, n := range deal(left, int64(times)) {
 					if n > 0 {
-						f.size += f.cell(k, slot).measures[i].bucket(b.index, uint32(n))
+						f.count(&f.cell(k, slot).measures[i], bucket, uint32(n))
 					}
 				}
 			}
@@ -316,15 +283,15 @@ func deal(left []int64, n int64) []int64 {
 }
 
 // coarse are the buckets of a summary in those of a cell. If they cannot be read, all values are like their mean.
-func coarse(buckets []loglinear.Bucket, count int64, sum units.Ns) []bucket {
-	var m measured
+func coarse(buckets []loglinear.Bucket, count int64, sum units.Ns) iter.Seq2[uint16, uint32] {
+	var c histogram.Counts[uint16, uint32]
 	for _, b := range buckets {
-		m.bucket(BucketOf(int64(loglinear.Middle(int(b.Index)))), uint32(b.Count))
+		c.Add(BucketOf(int64(loglinear.Middle(int(b.Index)))), uint32(b.Count))
 	}
 	if len(buckets) == 0 {
-		m.bucket(BucketOf(int64(sum)/count), uint32(count))
+		c.Add(BucketOf(int64(sum)/count), uint32(count))
 	}
-	return m.buckets
+	return c.All()
 }
 
 // finish folds and coarsens the cube until it is small enough, and returns the number of combinations that it has
@@ -407,10 +374,8 @@ func (f *filler) write(cells *Cells) {
 			for i := range c.measures {
 				from, m := &c.measures[i], &cells.Measures[i]
 				m.Known, m.Sum, m.Max = append(m.Known, from.known), append(m.Sum, float64(from.sum)), append(m.Max, float64(from.max))
-				for _, b := range from.buckets {
-					m.Bucket, m.Times = append(m.Bucket, b.index), append(m.Times, b.times)
-				}
-				ends[i] += uint32(len(from.buckets))
+				m.Bucket, m.Times = append(m.Bucket, from.Index...), append(m.Times, from.Buckets...)
+				ends[i] += uint32(len(from.Index))
 				m.End = append(m.End, ends[i])
 			}
 		}

@@ -23,9 +23,7 @@ func (f *filler) sums() (count, known, times, sum int64) {
 			count += int64(c.count)
 			known += int64(c.measures[0].known)
 			sum += c.measures[0].sum
-			for _, b := range c.measures[0].buckets {
-				times += int64(b.times)
-			}
+			times += c.measures[0].Total()
 		}
 	}
 	return count, known, times, sum

@@ -132,7 +132,7 @@ func (m Many) task(p *store.Part, i int) {
 // summary writes that task i was created, and that one more like it was submitted and run.
 func (m Many) summary(p *store.Part, i uint64, of store.SiteSum, at units.MonoNs) {
 	id := 1<<14 + i
-	p.Summaries = append(p.Summaries, store.Summary{ID: id, Class: of.Class, Thread: of.Thread, FromNs: int64(at), ToNs: int64(at) + 12*us, Executions: 1, First: 1, Creations: 1, Submissions: 1})
+	p.Summaries = append(p.Summaries, store.Summary{ID: id, Class: of.Class, Thread: of.Thread, FromNs: at, ToNs: at + 12*us, Executions: 1, First: 1, Creations: 1, Submissions: 1})
 	for _, metric := range []string{"wall", "self_wall", "cpu", "self_cpu", "queue"} {
 		p.Measures = append(p.Measures, store.Measure{Summary: id, Metric: metric, Count: 1, SumNs: 10 * us, MinNs: 10 * us, MaxNs: 10 * us})
 		p.Buckets = append(p.Buckets, store.Bucket{Summary: id, Metric: metric, LowestNs: 9984, HighestNs: 10047, Count: 1})

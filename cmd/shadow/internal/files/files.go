@@ -49,13 +49,8 @@ func Write(out io.Writer, path string, f func(io.Writer) error) error {
 		return failed(path, err)
 	}
 	defer drop(tmp.Name()) // gone already if all went well
-	defer tmp.Close()
-	w := bufio.NewWriterSize(tmp, 1<<16)
-	if err := f(w); err != nil {
+	if err := fill(tmp, path, f); err != nil {
 		return err
-	}
-	if err := errors.Join(w.Flush(), tmp.Close()); err != nil {
-		return failed(path, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return failed(path, err)
@@ -69,6 +64,11 @@ func writeThrough(path string, f func(io.Writer) error) error {
 	if err != nil {
 		return failed(path, err)
 	}
+	return fill(to, path, f)
+}
+
+// fill lets f write to a file that stands for path, and closes it.
+func fill(to io.WriteCloser, path string, f func(io.Writer) error) error {
 	defer to.Close()
 	w := bufio.NewWriterSize(to, 1<<16)
 	if err := f(w); err != nil {

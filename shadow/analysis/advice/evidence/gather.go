@@ -201,7 +201,7 @@ func (p *poolSum) add(x *unit.Unit) {
 	if n := x.Work[granularity.SelfCPU]; n.Measured() {
 		p.Self += n
 	} else {
-		addMeasured(&p.Self, x.Work[granularity.SelfWall])
+		p.Self += x.Work[granularity.SelfWall].OrZero()
 	}
 	if x.Inside {
 		return
@@ -211,7 +211,7 @@ func (p *poolSum) add(x *unit.Unit) {
 	if wall := x.Work[granularity.Wall]; wall.Measured() {
 		w.wall, p.Wall = w.wall+wall, p.Wall+wall
 	}
-	addMeasured(&w.cpu, x.Work[granularity.CPU])
+	w.cpu += x.Work[granularity.CPU].OrZero()
 	p.workers[x.Thread] = w
 }
 
@@ -382,19 +382,6 @@ func (a *advisor) waited() map[uint32]*units.Ns {
 		}
 	}
 	return out
-}
-
-func addMeasured(to *units.Ns, n units.Ns) {
-	if n.Measured() {
-		*to += n
-	}
-}
-
-func plus(a, b units.Ns) units.Ns {
-	if !a.Measured() || !b.Measured() {
-		return units.NotMeasured
-	}
-	return a + b
 }
 
 // most is the key with the greatest count, the smallest of equals.

@@ -27,7 +27,7 @@ func (v *virtualSum) unit(x *unit.Unit) {
 	}
 	v.active.add(from, x.End)
 	if !x.Inside {
-		v.cpu = plus(v.cpu, x.Work[granularity.CPU])
+		v.cpu = v.cpu.Plus(x.Work[granularity.CPU])
 	}
 }
 

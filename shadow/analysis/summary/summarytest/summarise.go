@@ -76,7 +76,7 @@ type cell struct {
 var cellMetrics = [4]wire.Metric{wire.MetricWall, wire.MetricSelfWall, wire.MetricCPU, wire.MetricSelfCPU}
 
 func newCell(class, thread uint32, from units.MonoNs) *cell {
-	c := &cell{out: session.Summary{Class: class, Thread: thread, FromNs: from}}
+	c := &cell{out: session.Summary{Summary: store.Summary{Class: class, Thread: thread, FromNs: from}}}
 	for i := range c.buckets {
 		c.measures[i].Metric, c.buckets[i] = cellMetrics[i], map[uint16]uint64{}
 	}

@@ -80,7 +80,7 @@ func write(root string, traces []store.TaskTrace) (string, error) {
 		Blockers:    []store.Blocker{{ID: 1, Class: "com.acme.Lock"}},
 		Waits:       []store.Wait{{Kind: "monitor", Blocker: 1, Thread: 2, StartNs: int64(101 * Ms), EndNs: int64(104 * Ms), Waker: 1, WakerTask: 1}},
 		Pauses:      []store.Pause{{StartNs: int64(120 * Ms), EndNs: int64(121 * Ms), Cause: "G1 Evacuation Pause"}},
-		Summaries:   []store.Summary{{ID: 16384, Class: 2, Thread: 1, FromNs: int64(60 * Ms), ToNs: int64(70 * Ms), Executions: 7}},
+		Summaries:   []store.Summary{{ID: 16384, Class: 2, Thread: 1, FromNs: 60 * Ms, ToNs: 70 * Ms, Executions: 7}},
 		TaskTraces:  traces,
 		Measures:    []store.Measure{{Summary: 16384, Metric: "wall", Count: 7, SumNs: 70_000, MinNs: 10_000, MaxNs: 10_000}},
 	}

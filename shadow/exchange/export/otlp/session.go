@@ -149,8 +149,8 @@ func (x *exporter) metrics() []*metrics.Metric {
 	histogram := func(name, help string, of func(*class) *distribution) *metrics.Metric {
 		h := &metrics.ExponentialHistogram{AggregationTemporality: cumulative}
 		for _, c := range x.classes {
-			if d := of(c); d.count > 0 {
-				h.DataPoints = append(h.DataPoints, d.point(attribute(str("class", c.name)), start, at))
+			if p := of(c).point(attribute(str("class", c.name)), start, at); p.Count > 0 {
+				h.DataPoints = append(h.DataPoints, p)
 			}
 		}
 		return &metrics.Metric{Name: name, Description: help + low, Unit: "s", Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: h}}

@@ -2,7 +2,6 @@ package otlp
 
 import (
 	"cmp"
-	"container/heap"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 
+	"stackagent/internal/heap"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/exchange/export"
@@ -19,7 +19,7 @@ import (
 // slowest are the executions of a class with the longest response times: the least of them first.
 type slowest struct {
 	most int
-	list []export.Execution
+	list heap.Heap[slow]
 }
 
 // took is by what executions are slow: where their response time is not known, the time that they ran.
@@ -35,35 +35,30 @@ func faster(a, b *export.Execution) bool {
 	return cmp.Or(cmp.Compare(took(a), took(b)), cmp.Compare(b.Start, a.Start), cmp.Compare(b.Task, a.Task)) < 0
 }
 
-func (s *slowest) Len() int           { return len(s.list) }
-func (s *slowest) Less(i, j int) bool { return faster(&s.list[i], &s.list[j]) }
-func (s *slowest) Swap(i, j int)      { s.list[i], s.list[j] = s.list[j], s.list[i] }
-func (s *slowest) Push(x any)         { s.list = append(s.list, x.(export.Execution)) }
-func (s *slowest) Pop() any {
-	last := s.list[len(s.list)-1]
-	s.list = s.list[:len(s.list)-1]
-	return last
-}
+type slow struct{ *export.Execution }
+
+// Before reports whether s took less than o.
+func (s slow) Before(o slow) bool { return faster(s.Execution, o.Execution) }
 
 func (s *slowest) add(e *export.Execution) {
-	if s.most == 0 || len(s.list) == s.most && !faster(&s.list[0], e) {
+	if s.most == 0 || len(s.list) == s.most && !faster(s.list[0].Execution, e) {
 		return
 	}
 	x := *e
 	x.Extra = nil // it is the reader's
 	if len(s.list) < s.most {
-		heap.Push(s, x)
+		s.list.Push(slow{&x})
 		return
 	}
-	s.list[0] = x
-	heap.Fix(s, 0)
+	s.list[0].Execution = &x
+	s.list.Fix()
 }
 
 // sorted are they, the slowest first.
-func (s *slowest) sorted() []export.Execution {
+func (s *slowest) sorted() []slow {
 	list := slices.Clone(s.list)
-	slices.SortFunc(list, func(a, b export.Execution) int {
-		if faster(&b, &a) {
+	slices.SortFunc(list, func(a, b slow) int {
+		if b.Before(a) {
 			return -1
 		}
 		return 1

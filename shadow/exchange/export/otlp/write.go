@@ -73,7 +73,7 @@ func (x *exporter) spans(to Sink, r *resource.Resource) error {
 	}
 	for _, c := range x.classes {
 		for _, e := range c.slowest.sorted() {
-			list = append(list, t.of(c, &e)...)
+			list = append(list, t.of(c, e.Execution)...)
 			if len(list) >= spansPerRequest {
 				send()
 			}

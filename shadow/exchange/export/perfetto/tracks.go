@@ -2,10 +2,10 @@ package perfetto
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 
+	"stackagent/internal/heap"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 )
@@ -134,16 +134,16 @@ func (t *tracks) assignLanes() {
 	}
 	slices.SortFunc(lives, func(a, b life) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id)) })
 	t.lanes = make(map[uint32]uint32, len(lives))
-	var busy laneHeap
+	var busy heap.Heap[lane]
 	for _, l := range lives {
 		if len(busy) > 0 && busy[0].until < l.from {
 			busy[0].until = l.to
 			t.lanes[l.id] = busy[0].lane
-			heap.Fix(&busy, 0)
+			busy.Fix()
 			continue
 		}
 		t.lanes[l.id] = uint32(len(busy))
-		heap.Push(&busy, lane{uint32(len(busy)), l.to})
+		busy.Push(lane{uint32(len(busy)), l.to})
 	}
 	t.shared = len(busy)
 }
@@ -154,18 +154,8 @@ type lane struct {
 	until units.MonoNs
 }
 
-type laneHeap []lane
-
-func (h laneHeap) Len() int           { return len(h) }
-func (h laneHeap) Less(i, j int) bool { return h[i].until < h[j].until }
-func (h laneHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *laneHeap) Push(x any)        { *h = append(*h, x.(lane)) }
-func (h *laneHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
+// Before reports whether l is free before o.
+func (l lane) Before(o lane) bool { return l.until < o.until }
 
 // nestingOf holds the slices of a track.
 func (t *tracks) nestingOf(track uint64) *nesting {

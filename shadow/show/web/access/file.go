@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"stackagent/internal/bounded"
 	"stackagent/internal/text"
 )
 
@@ -52,14 +52,9 @@ type Rule struct {
 
 // Read reads the file at path.
 func Read(path string) (*Policy, error) {
-	f, err := os.Open(path)
+	data, err := bounded.ReadFile(path, maxFile+1)
 	if err != nil {
 		return nil, fmt.Errorf("reading who may see what: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	p, err := Parse(data)
 	if err != nil {

@@ -1,0 +1,22 @@
+// Package bounded reads files that may be anybody's and of any size.
+package bounded
+
+import (
+	"io"
+	"os"
+)
+
+// ReadFile reads the first bytes of a file, at most so many: of a file that is too large one more than a caller allows.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	return All(f, most, err)
+}
+
+// All reads the first bytes of an opened file and closes it. An error of opening it is returned.
+func All(f io.ReadCloser, most int64, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
