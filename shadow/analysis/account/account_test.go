@@ -197,6 +197,67 @@ func (p *program) replayers(first, others units.Ns) {
 	}
 }
 
+// feed hands n units of a length to a pool of two workers, and computes before each of them.
+func (p *program) feed(n int, between, each units.Ns) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: 2})
+	for i := range n {
+		p.Compute(p.main, between)
+		p.Compute(p.unit("Job", pool, fmt.Sprint("w", i%2)), each)
+	}
+}
+
+// startEach starts a thread for each of n units, and waits for its end.
+func (p *program) startEach(n int) {
+	for i := range n {
+		u := p.unit("Job", 0, fmt.Sprint("t", i))
+		p.At(u).Latency = ms
+		p.Compute(u, ms/10)
+		p.Do(p.main, model.Join, u)
+	}
+}
+
+// crowd is a pool of n workers, each of which computes one unit at the same time on two CPUs.
+func (p *program) crowd(n int) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: n})
+	for i := range n {
+		p.Compute(p.unit("Job", pool, fmt.Sprint("w", i)), 20*ms)
+	}
+}
+
+// meet are two units that wait for each other after each of ten steps, in which they compute for so long.
+func (p *program) meet(one, other units.Ns) {
+	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject")})
+	a, b := p.unit("Strip", 0, "a"), p.unit("Strip", 0, "b")
+	for range 10 {
+		p.Compute(a, one)
+		p.Compute(b, other)
+		done, too := p.Resource(model.Event, "Event", 1), p.Resource(model.Event, "Event", 1)
+		p.Do(a, model.Signal, done)
+		p.Do(b, model.Signal, too)
+		p.Add(b, model.Step{Kind: model.Await, On: done, Wait: wait})
+		p.Add(a, model.Step{Kind: model.Await, On: too, Wait: wait})
+	}
+	p.Do(p.main, model.Join, a)
+}
+
+// serve is a thread that takes an event and runs a unit for it, which sleeps, n times; an event comes every 2 ms.
+func (p *program) serve(n int, each units.Ns) {
+	loop := p.unit("HTTP-Dispatcher", 0, "HTTP-Dispatcher")
+	take := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue"), Shared: true})
+	for range n {
+		event := p.Resource(model.Event, "Event", 1)
+		p.sleep(p.main, 2*ms)
+		p.Do(p.main, model.Signal, event)
+		p.Add(loop, model.Step{Kind: model.Await, On: event, Wait: take})
+		u := p.Unit("Exchange", 0)
+		p.At(u).Thread = p.Threads.Number("HTTP-Dispatcher")
+		p.Do(loop, model.Submit, u)
+		p.sleep(u, each)
+		p.Do(loop, model.Join, u)
+	}
+	p.sleep(p.main, 35*ms) // the thread lives nearly to the end
+}
+
 // dispatch is a thread that hands 40 units to a pool, one for each element that it takes from a queue, and runs some of its own.
 func (p *program) dispatch(itself int) {
 	pool, thread := p.Executor(model.Executor{Name: "pool", Workers: 2}), p.unit("dispatcher", 0, "dispatcher")
@@ -463,6 +524,17 @@ func TestObstacles(t *testing.T) {
 			p.Compute(p.main, 50*ms)
 			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number("System.gc()"), Len: 50 * ms})
 		}, "collection", "main is stopped by the collector (System.gc())"},
+		{"a thread computes between the units that it hands over", func(p *program) { p.feed(120, ms, 10_000) }, "slow-producer", "The workers of pool wait for main, which hands them their units"},
+		{"a thread that hands over few units", func(p *program) { p.feed(20, 5*ms, 10_000) }, "", ""},
+		{"a thread that hands over as fast as they are run", func(p *program) { p.feed(120, ms, 2*ms) }, "", ""},
+		{"a thread for each unit", func(p *program) { p.startEach(120) }, "thread-churn", "A thread is started for each Job"},
+		{"a few threads", func(p *program) { p.startEach(20) }, "", ""},
+		{"many workers on two CPUs", func(p *program) { p.crowd(16) }, "pool-too-large", "pool has more workers than there are CPUs"},
+		{"few more workers than CPUs", func(p *program) { p.crowd(4) }, "", ""},
+		{"parties that meet, of which one has more to do", func(p *program) { p.meet(9*ms, ms) }, "uneven-parts", "Strip waits for a condition until another Strip has computed"},
+		{"parties that meet and have as much to do", func(p *program) { p.meet(5*ms, 5*ms) }, "", ""},
+		{"one thread runs all that it is given", func(p *program) { p.serve(30, 3*ms) }, "blocked-server", "HTTP-Dispatcher runs each Exchange itself, one after the other"},
+		{"one thread runs all that it is given, and waits for more", func(p *program) { p.serve(30, ms/2) }, "", ""},
 		{"one thing that computes alone", func(p *program) { p.Compute(p.main, 100*ms) }, "", ""},
 	} {
 		a := accountOf(t, c.build)

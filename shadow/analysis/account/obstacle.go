@@ -329,6 +329,9 @@ func (s *Session) addCallerRuns(c *account.Class, served bool) {
 			continue
 		}
 		at, least := s.work(p.On).mostly(), leastAsleep
+		if s.count(at) <= 1 { // the thread itself is its worker, as where an executor runs in the caller
+			at = 0
+		}
 		switch {
 		case at == 0 && s.serves[c.Class] && s.work(p.On).units >= leastWaits:
 			least = mostlyBusy
