@@ -66,7 +66,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"report", session, "--figures", ""}, report.FigureNames},
 		{[]string{"report", session, "--figures", "cdf,bot"}, []string{"cdf,bottle"}},
 		{[]string{"report", session, "--figure-format", "p"}, []string{"png", "pdf"}},
-		{[]string{"stats", session, "--threshold", "churn"}, []string{"churn="}},
+		{[]string{"stats", session, "--threshold", "pinn"}, []string{"pinned="}},
 		{[]string{"stats", ""}, []string{session, "other/"}},
 		{[]string{"stats", "./"}, []string{"./" + session, "./other/"}},
 		{[]string{"stats", "oth"}, []string{"other/"}},

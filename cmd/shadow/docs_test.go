@@ -138,7 +138,6 @@ func TestDocumentedLimits(t *testing.T) {
 		{"shadow/analysis/summary/sums.go", `sumsAbove = ([\d_]+)_000_000`, "docs/faq.md", "more than % million recorded executions"},
 		{"shadow/analysis/summary/session.go", `adviceLimit = ([\d_]+)_000_000`, "docs/advice.md", "advice above % million recorded executions"},
 		{"shadow/analysis/summary/session.go", `unitsLimit  = ([\d_]+)_000_000`, "docs/advice.md", "`report` above % million"},
-		{"granularity/predict/predict.go", `MaxUnits  = ([\d_]+)`, "docs/advice.md", "more than % of a pool"},
 		{"shadow/show/page/build.go", `slots   = (\d+)`, "docs/report.md", "a %th of the session"},
 		{"shadow/show/page/slices.go", `allSlices   = ([\d_]+)`, "docs/report.md", "all of up to %,"},
 		{"shadow/show/live/live.go", `maxJVMs = (\d+)`, "docs/live.md", "| JVMs | | % |"},

@@ -114,10 +114,6 @@ func shareBar(label string, share float64, kind string) Bar {
 	return Bar{Label: label, Value: share, Text: units.FormatPercent(share), Kind: kind}
 }
 
-func countBar(label string, n int64) Bar {
-	return Bar{Label: label, Value: float64(n), Text: units.FormatExact(n)}
-}
-
 // barsOf is the picture of a finding: the two or three figures that it rests on, on one scale.
 func barsOf(e advice.Evidence) []Bar {
 	switch e := e.(type) {
