@@ -440,6 +440,9 @@ func gaveUp(x *graph.Step) bool {
 // wasRefused reports whether the last wait of a unit at a place before t ended at its time limit, so that it got nothing, and it does not wait there again.
 func (b *book) wasRefused(u, place uint32, t units.Ns) bool {
 	first, steps := int(b.g.Units[u].First), b.g.StepsOf(int(u))
+	if len(steps) == 0 {
+		return false
+	}
 	at := b.stepAt(u, t)
 	for k := at; k >= max(0, at-maxLooked); k-- {
 		if x := &steps[k]; x.Wait != 0 && b.placeOf(x.Wait) == place {

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ReadFile reads the first bytes of a file, at most so many: of a file that is too large one more than a caller allows.
+// ReadFile reads at most the first most bytes of a file. A caller that allows n bytes passes n+1, and so sees that a file is too large.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	return All(f, most, err)

@@ -528,6 +528,14 @@ func TestObstacles(t *testing.T) {
 		{"a thread that hands over few units", func(p *program) { p.feed(20, 5*ms, 10_000) }, "", ""},
 		{"a thread that hands over as fast as they are run", func(p *program) { p.feed(120, ms, 2*ms) }, "", ""},
 		{"a thread for each unit", func(p *program) { p.startEach(120) }, "thread-churn", "A thread is started for each Job"},
+		{"a thread for each unit of one class, and plain calls of another one", func(p *program) {
+			for range 200 {
+				u := p.unit("Call", 0, "main")
+				p.Compute(u, ms/100)
+				p.Do(p.main, model.Join, u)
+			}
+			p.startEach(120)
+		}, "thread-churn", "A thread is started for each Job"},
 		{"a few threads", func(p *program) { p.startEach(20) }, "", ""},
 		{"many workers on two CPUs", func(p *program) { p.crowd(16) }, "pool-too-large", "pool has more workers than there are CPUs"},
 		{"few more workers than CPUs", func(p *program) { p.crowd(4) }, "", ""},

@@ -318,7 +318,7 @@ func (s *Session) addLingering() {
 		why:      reason{cause: cause{kind: KeptAlive}}})
 }
 
-// mostlyBusy is the share of its time that a thread must be busy with what it runs for others, one after the other, for it to be said that this is too much for it.
+// mostlyBusy is the share of its time from which a thread is said to have too much to run for others, one after the other.
 const mostlyBusy = 0.5
 
 // addCallerRuns adds what a thread that hands units over runs itself for much of its time, as where the queue of their pool is full; and what a thread that serves others
@@ -461,8 +461,8 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		}
 	case serial:
 		switch {
-		case s.feeds(why.holder) != 0:
-			why.kind, why.executor = SlowProducer, s.feeds(why.holder)
+		case s.feeds(why.holder).executor != 0:
+			why.kind, why.executor = SlowProducer, s.feeds(why.holder).executor
 		case s.graph.Bulk[s.graph.Classes[why.holder]] && s.work(why.holder).largest() >= mostInOne:
 			why.kind = DoesNotSplit
 		case s.forksOwn(why.holder) && w.wanted <= onlyOne*float64(w.n):
@@ -582,8 +582,11 @@ func (s *Session) causeOf(x *account.Chain) (cause, []account.Frame) {
 	input := slices.IndexFunc(x.Frames, func(f account.Frame) bool { return f.State == account.IO })
 	if input >= 0 && input < len(x.Frames)-1 {
 		why := s.causeOfFrames(x.Frames[:input+1], x.Wanted)
+		if why.kind != own && why.kind != sized {
+			return why, x.Frames[:input+1]
+		}
 		all := s.causeOfFrames(x.Frames, x.Wanted)
-		if why.kind != own && (why.kind != sized || all.kind == sized || all.kind == own || all.kind == notKnown) {
+		if why.kind == sized && (all.kind == sized || all.kind == own || all.kind == notKnown) {
 			return why, x.Frames[:input+1]
 		}
 		return all, x.Frames

@@ -148,7 +148,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if why.place != 0 {
 			o.Title = fmt.Sprintf("%s waits for %s until another %s has computed, while CPUs are idle", o.Victim, s.place(why.place-1), holder)
 			o.Happened = fmt.Sprintf("The longest of %s computes for %s in all, one on average for %s. %s", text.PluralExact(int64(w.units), "unit", "units"), units.FormatNs(w.most), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
-			o.Remedy = "Where they meet, all wait for the slowest: divide what they do between two meetings more evenly, or into more parts than threads that any of them takes."
+			o.Remedy = "Everyone waits for the slowest. Divide the work of each step more evenly, or into more parts than there are threads, which take the next part when they are free."
 			return
 		}
 		o.Title = fmt.Sprintf("%s waits for the last and longest of several %s, which computes while CPUs are idle", o.Victim, holder)
@@ -190,7 +190,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if why.root.State == account.Runs {
 			if why.executor == 0 {
 				o.Title = fmt.Sprintf("%s runs each %s itself, one after the other, for %s of its time", o.Victim, holder, units.FormatPercent(o.Share))
-				o.Happened = "What comes meanwhile waits for this one thread." + s.sleepsIn(why.holder)
+				o.Happened = "Whatever arrives meanwhile has to wait for this one thread." + s.sleepsIn(why.holder)
 				o.Remedy = "Give it an executor to run them on (HttpServer.setExecutor, for example), or hand what takes long to a pool."
 				return
 			}
@@ -241,29 +241,30 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case SlowProducer:
 		w, e := s.work(why.holder), why.executor
 		o.Title = fmt.Sprintf("The workers of %s wait for %s, which hands them their units", s.executor(e), holder)
-		o.Happened = fmt.Sprintf("It submits %s, and computes for %s between the first and the last while CPUs are idle. %s", text.PluralExact(int64(w.hands[e]), "unit", "units"), units.FormatNs(w.between), of)
+		o.Happened = fmt.Sprintf("It submits %s and computes for %s between the first and the last. The workers are in units for %s of the time. %s", text.PluralExact(int64(s.feeds(why.holder).units), "unit", "units"),
+			units.FormatNs(w.between), units.FormatPercent(s.inProgress(e)/float64(max(1, s.workersOf(e)))), of)
 		o.Remedy = "Do less in that thread, or divide its work among tasks if its order does not matter. Larger units or more workers do not help."
 	case ThreadChurn:
 		if e := why.executor; e != 0 {
 			x := s.likes(e)
 			o.Title = fmt.Sprintf("%s starts a thread for almost every unit", s.executor(e))
 			o.Happened = fmt.Sprintf("It had %s for %s. %s", text.PluralExact(int64(x.threads), "thread", "threads"), text.PluralExact(int64(x.units), "unit", "units"), of)
-			o.Remedy = "Give it a core size, or let idle workers live longer (keep-alive time), so that it uses its threads again."
+			o.Remedy = "Give it a core size or a longer keep-alive time, so that it reuses its threads."
 			if x.list > 1 {
-				o.Title = fmt.Sprintf("Executors are made again and again, and each starts threads of its own: %s", s.executor(e))
+				o.Title = fmt.Sprintf("New executors are created repeatedly, each with threads of its own: %s", s.executor(e))
 				o.Happened = fmt.Sprintf("%s had %s for %s. %s", text.PluralExact(int64(x.list), "executor", "executors"), text.PluralExact(int64(x.threads), "thread", "threads"), text.PluralExact(int64(x.units), "unit", "units"), of)
-				o.Remedy = "Make one executor, use it for all, and shut it down at the end: its threads are used again."
+				o.Remedy = "Create one executor, share it, and shut it down at the end: it reuses its threads."
 			}
 			return
 		}
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("A thread is started for each %s", holder)
-		o.Happened = fmt.Sprintf("%s were started for it, each of which computes for %s on average. %s", text.PluralExact(int64(len(w.by[0])), "thread", "threads"), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
-		o.Remedy = "Submit the tasks to a pool, which uses its threads again. Tasks that wait for one another need as many threads as they are."
+		o.Happened = fmt.Sprintf("%s started for it. A unit computes for %s on average. %s", text.PluralExact(int64(w.started), "thread was", "threads were"), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
+		o.Remedy = "Submit the tasks to a pool, which reuses its threads. Tasks that wait for one another need one thread each."
 	case TooLarge:
 		o.Title = fmt.Sprintf("%s has more workers than there are CPUs", s.pool(why.executor))
-		o.Happened = fmt.Sprintf("Its %s compute on %d, and wait for one: more do not run more at once, they only take turns. %s", s.workers(why.executor), s.CPUs, of)
-		o.Remedy = "Give it as many workers as there are CPUs. Not if its tasks wait for one another: with fewer workers they can wait for ever."
+		o.Happened = fmt.Sprintf("Its %s share %s: they take turns, and no more of them run at once. %s", s.workers(why.executor), text.PluralExact(int64(s.CPUs), "CPU", "CPUs"), of)
+		o.Remedy = "Give it as many workers as there are CPUs, unless its tasks wait for one another: with fewer workers these can deadlock."
 	case Collection:
 		o.Title = fmt.Sprintf("%s is stopped by the collector (%s)", o.Victim, s.graph.Pauses[why.root.On])
 		o.Happened = of
@@ -408,7 +409,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return "other programs, or threads of the JVM, have the CPUs"
 	case BlockedServer:
 		return class + " sleeps while others wait for it"
-	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, Held, HoldAndWait, Unanswered, SlowProducer, ThreadChurn: // no change of it gains anything
+	case WaitsForItself, Occupied, FewWorkers, OneOfMany, Batched, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, Held, HoldAndWait, Unanswered: // no change of it gains anything
 		o := Obstacle{Victim: victim}
 		s.describe(&o, why)
 		return o.Title

@@ -23,7 +23,8 @@ type work struct {
 	timed         int                   // units that were to run later than they were submitted
 	hands         map[uint32]int        // by executor: how many units they submit to it
 	beside        bool                  // they are the JVM's own threads
-	feeds         *uint32               // nil: not read yet
+	feeds         *feed                 // nil: not read yet
+	started       int                   // units that are the first of their thread, which no executor has
 	between       units.Ns              // of cpuNs: between the first and the last unit that each submits
 }
 
@@ -42,6 +43,7 @@ func (s *Session) readWork() {
 		return
 	}
 	s.works, s.mostRun = map[uint32]*work{}, map[uint32]uint32{}
+	first := make([]bool, len(s.graph.Threads))
 	for i := range s.graph.Graph.Units {
 		u := &s.graph.Graph.Units[i]
 		w := s.works[u.Class]
@@ -77,10 +79,23 @@ func (s *Session) readWork() {
 			w.timed++
 		}
 		w.beside = w.beside || u.Beside
+		if u.Executor == 0 && int(u.Thread) < len(first) && !first[u.Thread] {
+			first[u.Thread] = true
+			w.started++
+		}
 		w.by[u.Executor] = append(w.by[u.Executor], n)
 		w.units, w.most, w.cpuNs = w.units+1, max(w.most, n), w.cpuNs+n
 		if most, seen := s.mostRun[u.Executor]; !seen || len(w.by[u.Executor]) > len(s.works[most].by[u.Executor]) {
 			s.mostRun[u.Executor] = u.Class
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(s.works)) {
+		w, most := s.works[class], 0
+		if s.started != 0 {
+			most = s.works[s.started].started
+		}
+		if !s.bodies[class] && w.started >= leastHanded && float64(w.started) >= mostStarted*float64(w.units) && w.started > most {
+			s.started = class
 		}
 	}
 	s.runs = map[uint32]int{}
@@ -126,49 +141,62 @@ func (s *Session) forksOwn(class uint32) bool {
 	return w.forks >= leastForked && 2*w.forks > w.units
 }
 
-// leastProducer is the least share of a class's response times that depends on who hands units to a pool: any program begins and ends on one thread.
+// leastProducer is from which share of a class's response times it is said that they depend on who hands units to a pool: any program starts and ends on one thread.
 const leastProducer = 0.25
 
 // leastHanded is how many units a thread must submit, or how many threads must be started, for it to be said that this takes the time.
 const leastHanded = 100
 
-// feeds is the executor to which units of a class hand many units, between which they compute most of what they do, while its workers are mostly
-// idle; 0: there is none.
-func (s *Session) feeds(class uint32) uint32 {
+// feed is an executor to which units of a class hand many units; 0: there is none.
+type feed struct {
+	executor uint32
+	units    int // that they hand to it, and to those that the same line makes
+}
+
+// feeds is the executor to which units of a class hand many units, between which they compute most of what they do, while its workers are mostly idle.
+func (s *Session) feeds(class uint32) feed {
 	w := s.work(class)
 	if w.feeds != nil {
 		return *w.feeds
 	}
-	w.feeds = new(uint32)
+	w.feeds = &feed{}
 	e := most(w.hands)
-	if e == 0 || w.hands[e] < leastHanded || 2*w.between < w.cpuNs || s.executor(e) == "" || len(w.by[e]) > 0 {
-		return 0
+	if e == 0 || 2*w.between < w.cpuNs || s.executor(e) == "" || len(w.by[e]) > 0 {
+		return feed{}
 	}
-	all := life{from: math.MaxInt64}
+	x, handed := s.family(e), 0
 	for _, like := range s.ofFamily(e) {
-		x := s.lives[like]
-		all.busy, all.from, all.to = all.busy+x.busy, min(all.from, x.from), max(all.to, x.to)
+		handed += w.hands[like]
 	}
-	if float64(all.busy) <= mostlyIdle*float64(s.workersOf(e))*float64(all.to-all.from) {
-		*w.feeds = s.family(e)
+	if handed >= leastHanded && s.inProgress(e) <= mostlyIdle*float64(s.workersOf(e)) {
+		*w.feeds = feed{x, handed}
 	}
 	return *w.feeds
 }
 
+// inProgress is how many units of an executor, and of those that the same line makes, are in progress on average from the first to the last of them.
+func (s *Session) inProgress(executor uint32) float64 {
+	all := life{from: math.MaxInt64}
+	for _, like := range s.ofFamily(executor) {
+		x := s.lives[like]
+		all.busy, all.from, all.to = all.busy+x.busy, min(all.from, x.from), max(all.to, x.to)
+	}
+	return float64(all.busy) / float64(max(1, all.to-all.from))
+}
+
+// mostStarted is the share of the units of a class for which a thread must be started for it to be said that one is started for each.
+const mostStarted = 0.9
+
 // churn is the cause of waits for threads that are being started if there is one for each of many units of a class, or for most units of an executor.
 func (s *Session) churn(why cause) cause {
-	s.readWork()
 	if e := why.executor; e != 0 {
 		if x := s.likes(e); x.threads >= leastHanded && x.units <= 2*x.threads {
 			why.kind = ThreadChurn
 		}
 		return why
 	}
-	started := 0
-	for class, w := range s.works {
-		if n := len(w.by[0]); !s.bodies[class] && n >= leastHanded && (n > started || n == started && class < why.holder) {
-			started, why.holder, why.kind = n, class, ThreadChurn
-		}
+	if s.readWork(); s.started != 0 {
+		why.kind, why.holder = ThreadChurn, s.started
 	}
 	return why
 }
@@ -202,11 +230,12 @@ func (s *Session) likes(executor uint32) *likes {
 	return s.byName[s.executor(executor)]
 }
 
-// crowd is how many times as many as the CPUs the workers of a pool are of which it is said that they are too many.
+// crowd is from how many workers for each CPU a pool may have too many.
 const crowd = 4
 
-// isTooLarge reports whether units of a class and those of another one, on whose CPU they wait, run in one pool that has many more workers than there are CPUs.
+// isTooLarge reports whether units of a class and of the one that computes while they wait for a CPU run in one pool with many more workers than CPUs, most of which are
+// busy: a pool may have had many threads, and few at once.
 func (s *Session) isTooLarge(class, other uint32) bool {
 	e := s.work(class).mostly()
-	return e != 0 && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.count(e) >= crowd*s.CPUs
+	return e != 0 && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.count(e) >= crowd*s.CPUs && s.inProgress(e) >= sizedFrom*float64(s.CPUs)
 }
