@@ -79,7 +79,7 @@ var defects = []defect{
 	{name: "never-executed", atOnce: true, quick: true, noTime: true},
 	{name: "good", quick: true, none: true},
 	{name: "client", quick: true, none: true},
-	{name: "turns", none: true},
+	{name: "turns", advised: "one-by-one", noFix: true},
 	{name: "relayed", quick: true, noFix: true, advised: "occupied"},
 	{name: "nested", none: true},
 	{name: "overlapped", alone: true, none: true},

@@ -42,7 +42,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * are); "fast-and-slow" is few-workers, of tasks that are summarised and of others; "stalled" is garbage-collection with a concurrent
  * collector and a small heap; "explicit-collections" calls System.gc(), "slow-producer" submits from one thread that computes more than
  * the tasks; "contended-lock" prints how long its requests waited for a permit, which "contended-locks" could not use if it had more,
- * as it also waits for a monitor; "late-periods" is few-workers, "priority" order; "good", "client", "turns", "nested", "overlapped" and "at-once" get no advice.
+ * as it also waits for a monitor; "late-periods" is few-workers, "priority" order, "turns" one-by-one; "good", "client", "nested", "overlapped" and "at-once" get no advice.
  */
 public class Main {
     static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
@@ -466,7 +466,7 @@ public class Main {
         System.err.println("waited_ns=" + waited.sum());
     }
 
-    /** One small task after the other, on two workers of which one takes most: there is never more to do. */
+    /** One small task after the other, on two workers of which one takes most: each is submitted when the one before has ended. */
     static void turns() throws Exception {
         ExecutorService pool = Executors.newCachedThreadPool();
         Future<?> first = pool.submit(new Work(2000));

@@ -35,6 +35,7 @@ type Session struct {
 	serves  map[uint32]bool   // classes of which all units are threads that serve others
 	rounds  map[uint32]bool   // classes of which units submit others in rounds
 	mostRun map[uint32]uint32 // by executor: the class of which it runs most units
+	handed  map[uint32]handed // by executor
 	runs    map[uint32]int    // by executor: of how many classes it runs units
 	sums    []placeSum        // by place; nil: not read yet
 	// Executors that one line makes, by executor the first of them, and by that one all; nil: not read yet.

@@ -527,6 +527,15 @@ func TestObstacles(t *testing.T) {
 		{"a thread computes between the units that it hands over", func(p *program) { p.feed(120, ms, 10_000) }, "slow-producer", "The workers of pool wait for main, which hands them their units"},
 		{"a thread that hands over few units", func(p *program) { p.feed(20, 5*ms, 10_000) }, "", ""},
 		{"a thread that hands over as fast as they are run", func(p *program) { p.feed(120, ms, 2*ms) }, "", ""},
+		{"an executor that runs what it is given in the caller", func(p *program) {
+			caller := p.Executor(model.Executor{Name: "caller", Workers: 1})
+			for range 120 {
+				p.Compute(p.main, ms)
+				u := p.unit("Job", caller, "main")
+				p.Compute(u, 10_000)
+				p.Do(p.main, model.Join, u)
+			}
+		}, "", ""},
 		{"a thread for each unit", func(p *program) { p.startEach(120) }, "thread-churn", "A thread is started for each Job"},
 		{"a thread for each unit of one class, and plain calls of another one", func(p *program) {
 			for range 200 {

@@ -75,10 +75,7 @@ func (s *Session) Try() {
 				o.Gain, o.CannotTell = nil, errKept.Error()
 			}
 		}
-		if o.Kind == TooLarge && errors.Is(err, replay.ErrStuck) { // with fewer workers units wait for one another for ever
-			continue
-		}
-		if o.Gain == nil || o.Gain.seen(o.Kind) {
+		if o.Gain == nil || o.Gain.seen(o.Kind) || o.Kind == TooLarge && o.Gain.SavedShare > -leastSaved { // it costs memory in any case
 			kept = append(kept, *o)
 		}
 	}

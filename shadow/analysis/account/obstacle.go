@@ -162,6 +162,9 @@ func (s *Session) findObstacles() {
 			continue
 		}
 		if o.Score >= leastShare {
+			if o.Kind == TooLarge { // whatever else there is gains more
+				o.Score = leastShare
+			}
 			s.Obstacles = append(s.Obstacles, *o)
 		}
 	}
@@ -742,6 +745,8 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 	switch {
 	case computes && full:
 		return cause{kind: cpuBound, holder: root.Class}
+	case s.runsInCaller(f.On):
+		return cause{kind: own, holder: root.Class, root: root}
 	case s.graph.Executors[f.On].Leaves && (root.State == account.NotKnown || root.State == account.Sleep || root.State == account.IO) && worker != f.Class:
 		return cause{kind: Occupied, executor: f.On, holder: root.Class, worker: worker} // what keeps carriers is one obstacle, whatever it waits for
 	case s.graph.Executors[f.On].Leaves:

@@ -263,7 +263,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "Submit the tasks to a pool, which reuses its threads. Tasks that wait for one another need one thread each."
 	case TooLarge:
 		o.Title = fmt.Sprintf("%s has more workers than there are CPUs", s.pool(why.executor))
-		o.Happened = fmt.Sprintf("Its %s share %s: they take turns, and no more of them run at once. %s", s.workers(why.executor), text.PluralExact(int64(s.CPUs), "CPU", "CPUs"), of)
+		o.Happened = fmt.Sprintf("Its %s share %s: they take turns, and the others only cost memory and context switches. %s", s.workers(why.executor), text.PluralExact(int64(s.CPUs), "CPU", "CPUs"), of)
 		o.Remedy = "Give it as many workers as there are CPUs, unless its tasks wait for one another: with fewer workers these can deadlock."
 	case Collection:
 		o.Title = fmt.Sprintf("%s is stopped by the collector (%s)", o.Victim, s.graph.Pauses[why.root.On])

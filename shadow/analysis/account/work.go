@@ -42,7 +42,7 @@ func (s *Session) readWork() {
 	if s.works != nil {
 		return
 	}
-	s.works, s.mostRun = map[uint32]*work{}, map[uint32]uint32{}
+	s.works, s.mostRun, s.handed = map[uint32]*work{}, map[uint32]uint32{}, map[uint32]handed{}
 	first := make([]bool, len(s.graph.Threads))
 	for i := range s.graph.Graph.Units {
 		u := &s.graph.Graph.Units[i]
@@ -62,9 +62,16 @@ func (s *Session) readWork() {
 					w.between += since
 				}
 				since, submits = 0, true
-				w.hands[s.graph.Graph.Units[x.On].Executor]++
-				if s.graph.Graph.Units[x.On].Class == u.Class {
+				child := &s.graph.Graph.Units[x.On]
+				by := s.handed[child.Executor]
+				s.handed[child.Executor] = handed{by.all + 1, by.inCaller}
+				if w.hands[child.Executor]++; child.Class == u.Class {
 					w.forks++
+				}
+			case graph.Join:
+				if child := &s.graph.Graph.Units[x.On]; child.Thread == u.Thread {
+					by := s.handed[child.Executor]
+					s.handed[child.Executor] = handed{by.all, by.inCaller + 1}
 				}
 			}
 		}
@@ -147,6 +154,17 @@ const leastProducer = 0.25
 // leastHanded is how many units a thread must submit, or how many threads must be started, for it to be said that this takes the time.
 const leastHanded = 100
 
+// handed counts the units that are submitted to an executor: all, and those that run inside whoever submits them.
+type handed struct{ all, inCaller int }
+
+// runsInCaller reports whether an executor runs most units inside whoever submits them, so that they wait for no worker. A worker of a fork/join pool also runs the units that
+// it joins, but the pool has others, or could have.
+func (s *Session) runsInCaller(executor uint32) bool {
+	s.readWork()
+	by := s.handed[executor]
+	return !s.graph.Graph.Executors[executor].Helps && s.count(executor) <= 1 && 2*by.inCaller > by.all
+}
+
 // feed is an executor to which units of a class hand many units; 0: there is none.
 type feed struct {
 	executor uint32
@@ -161,7 +179,7 @@ func (s *Session) feeds(class uint32) feed {
 	}
 	w.feeds = &feed{}
 	e := most(w.hands)
-	if e == 0 || 2*w.between < w.cpuNs || s.executor(e) == "" || len(w.by[e]) > 0 {
+	if e == 0 || 2*w.between < w.cpuNs || s.executor(e) == "" || len(w.by[e]) > 0 || s.runsInCaller(e) {
 		return feed{}
 	}
 	x, handed := s.family(e), 0
