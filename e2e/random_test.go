@@ -180,7 +180,8 @@ var partNames = []struct{ prefix, kind string }{
 	{"waits for a FutureTask", "join"},
 	{"is ready for a CPU", "ready"},
 	{"computes", "compute"},
-	{"is stopped by the collector", "stopped"},
+	{"is stopped by ", "stopped"},
+	{"waits for the collector", "stopped"},
 	{"waits inside the JVM", "other"},
 }
 

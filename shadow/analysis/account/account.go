@@ -238,7 +238,7 @@ func (s *Session) state(f account.Frame) string {
 		}
 		return "waits for " + s.place(f.On)
 	case account.Collector:
-		return strings.TrimSpace("is stopped by the collector " + s.graph.Pauses[f.On])
+		return s.stopped(f.On)
 	case account.Late:
 		return "sleeps on" + s.at(f.On) + " although what it polls for has ended"
 	case account.Starting:

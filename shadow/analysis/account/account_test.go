@@ -524,6 +524,11 @@ func TestObstacles(t *testing.T) {
 			p.Compute(p.main, 50*ms)
 			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number("System.gc()"), Len: 50 * ms})
 		}, "collection", "main is stopped by the collector (System.gc())"},
+		{"safepoints that are no collections stop it", func(p *program) {
+			p.Pauses.Number("")
+			p.Compute(p.main, 50*ms)
+			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number(graph.Safepoint), Len: 50 * ms})
+		}, "collection", "main is stopped by the JVM at safepoints that are no collections"},
 		{"a thread computes between the units that it hands over", func(p *program) { p.feed(120, ms, 10_000) }, "slow-producer", "The workers of pool wait for main, which hands them their units"},
 		{"a thread that hands over few units", func(p *program) { p.feed(20, 5*ms, 10_000) }, "", ""},
 		{"a thread that hands over as fast as they are run", func(p *program) { p.feed(120, ms, 2*ms) }, "", ""},

@@ -12,6 +12,7 @@ import (
 	"stackagent/granularity/graph"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	sessiongraph "stackagent/shadow/analysis/graph"
 	"stackagent/shadow/analysis/wait"
 )
 
@@ -19,7 +20,12 @@ import (
 const nearlyAll = 0.9
 
 // unsplit is what to do about a stream that does not split.
-const unsplit = "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
+func unsplit(class string) string {
+	if strings.Contains(class, " (forEachOrdered, ") {
+		return "forEachOrdered runs its action for one element at a time, in the order of the source: do the work in map() before it, which runs in parallel, and only what needs the order in forEachOrdered."
+	}
+	return "Collect the elements into a list or an array before the parallel stream: a source of unknown size, such as an iterator, is split badly, up to JDK 18 not at all below 1,024 elements. A single element cannot be split."
+}
 
 // describe writes an obstacle's sentences.
 func (s *Session) describe(o *Obstacle, why cause) {
@@ -134,7 +140,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if why.root != (account.Frame{}) {
 			o.Title = fmt.Sprintf("%s does not run in parallel: one part of it takes %s, and %s meanwhile", holder, units.FormatNs(w.longest), s.state(why.root))
 			o.Happened = fmt.Sprintf("It is %s, in which the pool has nothing else to do. %s", text.PluralExact(int64(w.units), "part", "parts"), of)
-			o.Remedy = unsplit
+			o.Remedy = unsplit(holder)
 			return
 		}
 		o.Title = fmt.Sprintf("%s does not run in parallel: one part has %s of the work", holder, units.FormatPercent(w.largest()))
@@ -142,7 +148,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if w.units == 1 {
 			o.Happened = fmt.Sprintf("It is one part, which computes for %s while CPUs are idle. %s", units.FormatNs(w.most), of)
 		}
-		o.Remedy = unsplit
+		o.Remedy = unsplit(holder)
 	case Uneven:
 		w := s.work(why.holder)
 		if why.place != 0 {
@@ -266,9 +272,26 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = fmt.Sprintf("Its %s share %s: they take turns, and the others only cost memory and context switches. %s", s.workers(why.executor), text.PluralExact(int64(s.CPUs), "CPU", "CPUs"), of)
 		o.Remedy = "Give it as many workers as there are CPUs, unless its tasks wait for one another: with fewer workers these can deadlock."
 	case Collection:
-		o.Title = fmt.Sprintf("%s is stopped by the collector (%s)", o.Victim, s.graph.Pauses[why.root.On])
+		o.Title = fmt.Sprintf("%s %s", o.Victim, s.stopped(why.root.On))
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
+		if s.graph.Pauses[why.root.On] == sessiongraph.Safepoint {
+			o.Remedy = "Such a stop holds all threads: look for who takes thread dumps (ThreadMXBean.dumpAllThreads, Thread.getAllStackTraces), asks for heap histograms or changes classes, and do it less often. -Xlog:safepoint names each stop."
+		}
+	}
+}
+
+// stopped says what stops a thread, by its number among the reasons of pauses.
+func (s *Session) stopped(on uint32) string {
+	switch why := s.graph.Pauses[on]; why {
+	case sessiongraph.Safepoint:
+		return "is stopped by the JVM at safepoints that are no collections"
+	case sessiongraph.Stall:
+		return "waits for the collector, which does not stop the program"
+	case "", sessiongraph.Unnamed:
+		return "is stopped by the collector"
+	default:
+		return "is stopped by the collector (" + why + ")"
 	}
 }
 
@@ -416,6 +439,9 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	case Polling:
 		return class + " sleeps on" + s.at(why.place-1) + " although what it polls for has ended"
 	case Collection:
+		if s.graph.Pauses[why.root.On] == sessiongraph.Safepoint {
+			return "safepoints that are no collections stop the program"
+		}
 		return "the collector stops the program"
 	}
 	return ""

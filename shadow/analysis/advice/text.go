@@ -191,7 +191,7 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 		s += e.lateText()
 	}
 	if e.Cause != "" {
-		s += fmt.Sprintf(" Most pauses (%s) were for %s.", units.FormatExact(e.OfCause), e.Cause)
+		s += fmt.Sprintf(" The most frequent cause is %s (%s).", e.Cause, text.PluralExact(e.OfCause, "time", "times"))
 	}
 	if e.Waited != nil && *e.Waited > 0 {
 		s += fmt.Sprintf(" For %s of the %s its threads only waited for a processor.", units.FormatNs(*e.Waited), units.FormatNs(e.Stopped))

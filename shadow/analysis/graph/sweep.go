@@ -274,6 +274,9 @@ func (s *sweeper) recorded(in *open, class uint32, p *piece, end units.MonoNs) {
 		if p.expired {
 			x.Cause = graph.Limit
 		}
+		if p.state == activity.Safepoint {
+			x.On = s.b.Pauses.Number(Safepoint)
+		}
 	}
 	x.Pinned = p.pin
 	if p.wait != 0 && p.waits() {

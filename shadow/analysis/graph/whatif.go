@@ -104,6 +104,9 @@ const mostBeside = 0.1
 const othersPauses = 0.1
 
 func (s *Session) whyNotPauses(gone map[uint32]bool) error {
+	if at := slices.Index(s.Pauses, Safepoint); len(gone) == 1 && at > 0 && gone[uint32(at)] {
+		return nil // without them the collector does as before
+	}
 	others := units.Ns(0)
 	for i, n := range s.paused {
 		if !gone[uint32(i)] {
@@ -141,7 +144,7 @@ const AllPauses = "all"
 func (s *Session) PausesFor(reason string) (map[uint32]bool, error) {
 	found := map[uint32]bool{}
 	for i, name := range s.Pauses {
-		if i > 0 && (name == reason || reason == AllPauses) {
+		if i > 0 && (name == reason || reason == AllPauses && name != Safepoint) {
 			found[uint32(i)] = true
 		}
 	}
