@@ -23,6 +23,9 @@ func (s *Session) isCommon(executor uint32) bool {
 func (s *Session) size(executor uint32) (happened, remedy string) {
 	remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d).", s.CPUs)
 	e := s.graph.Given[executor]
+	if s.isCommon(executor) {
+		remedy = fmt.Sprintf("Give what runs in it an executor with as many workers as there are CPUs (%[1]d), which supplyAsync, runAsync and the like take as an argument, or make it larger for the whole program: -Djava.util.concurrent.ForkJoinPool.common.parallelism=%[1]d.", s.CPUs)
+	}
 	switch {
 	case e == nil || e.Maximum == 0:
 		if strings.Contains(s.executor(executor), "ThreadPoolExecutor") {

@@ -35,7 +35,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case WaitsForItself:
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits for itself", pool)
-		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.count(why.executor), "is", "are"), of)
+		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.atOnce(why.executor), "is", "are"), of)
 		if why.left {
 			o.Happened += " What they wait for never began, until its time limit or the end: if all workers wait like this without one, it is a deadlock."
 		}
@@ -57,7 +57,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			s.describeKept(o, why, of)
 			return
 		}
-		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.count(why.executor), "worker is", "workers are"), in, too, does)
+		o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s%s, which %s", o.Victim, pool, verb(s.atOnce(why.executor), "worker is", "workers are"), in, too, does)
 		more, has := "more workers", fmt.Sprintf("It has %s.", s.workers(why.executor))
 		if limit := s.stopsAtCore(why.executor); limit != "" {
 			more, has = "a higher core size", has+" "+limit
@@ -88,15 +88,15 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s has too few workers", pool)
 		if holder != o.Victim {
-			o.Title = fmt.Sprintf("%s waits in %s, whose %s %s", o.Victim, pool, verb(s.count(why.executor), "worker computes", "workers compute"), holder)
+			o.Title = fmt.Sprintf("%s waits in %s, whose %s %s", o.Victim, pool, verb(s.atOnce(why.executor), "worker computes", "workers compute"), holder)
 		}
-		o.Happened = fmt.Sprintf("While CPUs are idle its %s %s, and units wait in its queue. %s", s.workers(why.executor), verb(s.count(why.executor), "computes", "compute"), of)
+		o.Happened = fmt.Sprintf("While CPUs are idle its %s %s, and units wait in its queue. %s", s.workers(why.executor), verb(s.atOnce(why.executor), "computes", "compute"), of)
 		happened, remedy := s.size(why.executor)
 		o.Happened, o.Remedy = strings.TrimSpace(happened+" "+o.Happened), remedy
 		if holder != o.Victim {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers: there are %d CPUs.", holder, s.CPUs)
 		}
-		if s.count(why.executor) == 1 {
+		if s.count(why.executor) == 1 && !s.isCommon(why.executor) {
 			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
 		}
 	case OneOfMany:
@@ -271,6 +271,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s has more workers than there are CPUs", s.pool(why.executor))
 		o.Happened = fmt.Sprintf("Its %s share %s: they take turns, and the others only cost memory and context switches. %s", s.workers(why.executor), text.PluralExact(int64(s.CPUs), "CPU", "CPUs"), of)
 		o.Remedy = "Give it as many workers as there are CPUs, unless its tasks wait for one another: with fewer workers these can deadlock."
+		if strings.Contains(s.executor(why.executor), "CompletableFuture$ThreadPerTaskExecutor") {
+			o.Remedy = "Give supplyAsync, runAsync and the like an executor: without one they start a thread for each task where the common pool has fewer than two workers."
+		}
 	case Collection:
 		o.Title = fmt.Sprintf("%s %s", o.Victim, s.stopped(why.root.On))
 		o.Happened = of
@@ -391,6 +394,15 @@ func allCPUs(n int) string {
 	return fmt.Sprintf("all %d CPUs", n)
 }
 
+// atOnce is how many workers an executor has at a time: those of the common pool end when idle, and others take their place.
+func (s *Session) atOnce(executor uint32) int {
+	n := s.count(executor)
+	if e := s.graph.Given[executor]; e != nil && e.Maximum > 0 && s.isCommon(executor) {
+		n = min(n, int(e.Maximum))
+	}
+	return n
+}
+
 func verb(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -399,7 +411,7 @@ func verb(n int, one, more string) string {
 }
 
 func (s *Session) workers(executor uint32) string {
-	return text.PluralExact(int64(s.count(executor)), "worker", "workers")
+	return text.PluralExact(int64(s.atOnce(executor)), "worker", "workers")
 }
 
 // Text says in a sentence what most of the time depends on.
@@ -421,7 +433,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	case own:
 		return fmt.Sprintf("%s %s%s%s", class, s.state(why.root), s.howLong(why.root), s.refused(why.holder))
 	case sized:
-		return fmt.Sprintf("all %d workers of %s are in %s, which %s", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
+		return fmt.Sprintf("all %d workers of %s are in %s, which %s; more workers help, or a virtual thread for each task, if what they wait for can serve more at a time", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
 	case taking:
 		return s.takingText(why)
 	case starting:
