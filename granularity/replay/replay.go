@@ -17,7 +17,7 @@ import (
 
 // ErrStuck is a replay in which units wait for each other for ever, or for something that
 // does not come.
-var ErrStuck = errors.New("units never end in the replay: they wait for each other, or for an event that does not come")
+var ErrStuck = errors.New("units never end: they wait for each other, or for an event that does not come")
 
 // none ends a list of units.
 const none = -1

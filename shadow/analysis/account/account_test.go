@@ -49,7 +49,7 @@ func accountOf(t *testing.T, build func(*program)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing}
 	a := Of(session)
 	a.Try()
 	return a
@@ -515,6 +515,7 @@ func TestObstacles(t *testing.T) {
 			p.Compute(p.unit("Leaf", 0, "main"), 95*ms)
 			p.Compute(p.unit("Leaf", 0, "w"), 5*ms)
 		}, "does-not-split", "Leaf does not run in parallel: one part has 95 % of the work"},
+		{"an action for one element at a time", func(p *program) { p.Compute(p.unit("Leaf (forEachOrdered, Main.java:8)", 0, "main"), 95*ms) }, "does-not-split", "do the work in map() before it"},
 		{"a stream of two parts", func(p *program) {
 			p.Compute(p.unit("Leaf", 0, "main"), 50*ms)
 			p.Compute(p.unit("Leaf", 0, "w"), 50*ms)
@@ -524,11 +525,11 @@ func TestObstacles(t *testing.T) {
 			p.Compute(p.main, 50*ms)
 			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number("System.gc()"), Len: 50 * ms})
 		}, "collection", "main is stopped by the collector (System.gc())"},
-		{"safepoints that are no collections stop it", func(p *program) {
+		{"safepoints other than collections stop it", func(p *program) {
 			p.Pauses.Number("")
 			p.Compute(p.main, 50*ms)
 			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number(graph.Safepoint), Len: 50 * ms})
-		}, "collection", "main is stopped by the JVM at safepoints that are no collections"},
+		}, "collection", "main is stopped by the JVM at safepoints other than collections"},
 		{"a thread computes between the units that it hands over", func(p *program) { p.feed(120, ms, 10_000) }, "slow-producer", "The workers of pool wait for main, which hands them their units"},
 		{"a thread that hands over few units", func(p *program) { p.feed(20, 5*ms, 10_000) }, "", ""},
 		{"a thread that hands over as fast as they are run", func(p *program) { p.feed(120, ms, 2*ms) }, "", ""},
@@ -633,6 +634,30 @@ func TestStopsAtCore(t *testing.T) {
 		case len(a.Obstacles) != 1 || !strings.HasPrefix(a.Obstacles[0].Happened, c.want) || !strings.Contains(a.Obstacles[0].Remedy, "a higher core size"):
 			t.Errorf("maximum %d: %+v, want %s", c.maximum, a.Obstacles, c.want)
 		}
+	}
+}
+
+// TestCommonPool: its workers at a time are counted, not all that it ever had, and it is not told to be made like another pool.
+func TestCommonPool(t *testing.T) {
+	a := accountOf(t, func(p *program) {
+		e := p.Executor(model.Executor{Name: "ForkJoinPool.commonPool", Workers: 3})
+		p.given = map[uint32]*session.Executor{e: {Maximum: 1}}
+		for i := range 40 {
+			p.sleep(p.unit("Call", e, fmt.Sprint("w", i%3)), 10*ms)
+		}
+	})
+	if len(a.Obstacles) != 1 || !strings.HasPrefix(a.Obstacles[0].Happened, "It has 1 worker.") {
+		t.Errorf("%+v", a.Obstacles)
+	}
+	a = accountOf(t, func(p *program) {
+		e := p.Executor(model.Executor{Name: "ForkJoinPool.commonPool", Workers: 1})
+		p.given = map[uint32]*session.Executor{e: {Maximum: 1}}
+		for range 40 {
+			p.Compute(p.unit("Call", e, "w"), 10*ms)
+		}
+	})
+	if len(a.Obstacles) != 1 || !strings.Contains(a.Obstacles[0].Remedy, "common.parallelism=2), or pass an executor") || strings.Contains(a.Obstacles[0].Remedy, "in order and apart") {
+		t.Errorf("%+v", a.Obstacles)
 	}
 }
 

@@ -24,7 +24,7 @@ func (s *Session) size(executor uint32) (happened, remedy string) {
 	remedy = fmt.Sprintf("Give it as many workers as there are CPUs (%d).", s.CPUs)
 	e := s.graph.Given[executor]
 	if s.isCommon(executor) {
-		remedy = fmt.Sprintf("Give what runs in it an executor with as many workers as there are CPUs (%[1]d), which supplyAsync, runAsync and the like take as an argument, or make it larger for the whole program: -Djava.util.concurrent.ForkJoinPool.common.parallelism=%[1]d.", s.CPUs)
+		remedy = fmt.Sprintf("Make it larger for the whole program (-Djava.util.concurrent.ForkJoinPool.common.parallelism=%[1]d), or pass an executor with as many workers as there are CPUs (%[1]d) to supplyAsync, runAsync and similar methods.", s.CPUs)
 	}
 	switch {
 	case e == nil || e.Maximum == 0:

@@ -19,7 +19,7 @@ import (
 // nearlyAll is the share of the response times that a class waits for something from which nearly all of its units in progress do.
 const nearlyAll = 0.9
 
-// unsplit is what to do about a stream that does not split.
+// unsplit is what to do about an operation on a stream that does not run in parallel.
 func unsplit(class string) string {
 	if strings.Contains(class, " (forEachOrdered, ") {
 		return "forEachOrdered runs its action for one element at a time, in the order of the source: do the work in map() before it, which runs in parallel, and only what needs the order in forEachOrdered."
@@ -272,14 +272,14 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = fmt.Sprintf("Its %s share %s: they take turns, and the others only cost memory and context switches. %s", s.workers(why.executor), text.PluralExact(int64(s.CPUs), "CPU", "CPUs"), of)
 		o.Remedy = "Give it as many workers as there are CPUs, unless its tasks wait for one another: with fewer workers these can deadlock."
 		if strings.Contains(s.executor(why.executor), "CompletableFuture$ThreadPerTaskExecutor") {
-			o.Remedy = "Give supplyAsync, runAsync and the like an executor: without one they start a thread for each task where the common pool has fewer than two workers."
+			o.Remedy = "Pass an executor to supplyAsync, runAsync and similar methods: without one they start a thread for each task where the common pool has fewer than two workers."
 		}
 	case Collection:
 		o.Title = fmt.Sprintf("%s %s", o.Victim, s.stopped(why.root.On))
 		o.Happened = of
 		o.Remedy = "See shadow gc for what ran and why."
 		if s.graph.Pauses[why.root.On] == sessiongraph.Safepoint {
-			o.Remedy = "Such a stop holds all threads: look for who takes thread dumps (ThreadMXBean.dumpAllThreads, Thread.getAllStackTraces), asks for heap histograms or changes classes, and do it less often. -Xlog:safepoint names each stop."
+			o.Remedy = "Such a stop holds all threads. Look for whoever takes thread dumps (ThreadMXBean.dumpAllThreads, Thread.getAllStackTraces), asks for heap histograms or changes classes, and do it less often. -Xlog:safepoint names each stop."
 		}
 	}
 }
@@ -288,7 +288,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 func (s *Session) stopped(on uint32) string {
 	switch why := s.graph.Pauses[on]; why {
 	case sessiongraph.Safepoint:
-		return "is stopped by the JVM at safepoints that are no collections"
+		return "is stopped by the JVM at safepoints other than collections"
 	case sessiongraph.Stall:
 		return "waits for the collector, which does not stop the program"
 	case "", sessiongraph.Unnamed:
@@ -452,7 +452,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 		return class + " sleeps on" + s.at(why.place-1) + " although what it polls for has ended"
 	case Collection:
 		if s.graph.Pauses[why.root.On] == sessiongraph.Safepoint {
-			return "safepoints that are no collections stop the program"
+			return "safepoints other than collections stop the program"
 		}
 		return "the collector stops the program"
 	}

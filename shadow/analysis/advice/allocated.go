@@ -56,7 +56,7 @@ func (e *Allocated) sentence(*Finding) string {
 		parts = append(parts, what+" "+where+c.detail())
 	}
 	if len(parts) == 0 {
-		return fmt.Sprintf("~%s were allocated, by many classes: of none there are enough samples to say how much.", units.FormatBytes(e.Bytes))
+		return fmt.Sprintf("~%s were allocated. No class has enough samples to say how much of it is its own.", units.FormatBytes(e.Bytes))
 	}
 	return fmt.Sprintf("~%s were allocated: %s.", units.FormatBytes(e.Bytes), text.AllOf(parts))
 }

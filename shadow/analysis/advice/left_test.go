@@ -80,6 +80,12 @@ func TestAllocated(t *testing.T) {
 	if got := a.sentence(nil); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	rare := &Allocated{}
+	rare.Add("app.Rare", "", leastSamples-1, 10<<20, false)
+	rare.Add("app.Seldom", "", leastSamples-1, 10<<20, false)
+	if got, want := rare.sentence(nil), "~20.0 MiB were allocated. No class has enough samples to say how much of it is its own."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	a.OneTaskAThread(&UnitFacts{Classes: []UnitClass{{Name: "app.Rare", Pool: -1}, {Name: "app.Parse"}, {Name: "app.Other"}}, Pools: []Pool{{Virtual: true}}})
 	if !a.Classes[0].OneTaskEach || a.Classes[1].OneTaskEach || a.Classes[2].OneTaskEach {
 		t.Errorf("%+v", a.Classes)

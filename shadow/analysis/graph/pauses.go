@@ -9,14 +9,14 @@ import (
 	"stackagent/shadow/session"
 )
 
-// What a thread that the collector, or another operation of the JVM, held up waited for, if it was no pause for a known reason.
+// Why the JVM held a thread up where no pause with a known reason is the cause.
 const (
 	// Unnamed is a pause for which the JVM names no reason.
 	Unnamed = "(reason not known)"
 	// Stall is a wait for a collector that did not stop the program: for memory, or for the end of a collection.
 	Stall = "(no pause)"
-	// Safepoint is a stop that is no collection.
-	Safepoint = "(no collection)"
+	// Safepoint is a stop for another operation of the JVM than a collection.
+	Safepoint = "(other safepoint)"
 )
 
 // readPauses keeps the pauses of the collector that lie in the recording.

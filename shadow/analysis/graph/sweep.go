@@ -269,13 +269,12 @@ func (s *sweeper) recorded(in *open, class uint32, p *piece, end units.MonoNs) {
 		x.Kind, x.Len, x.On = graph.Await, 0, uint32(s.find(s.t.id, p.From)) // until it is resolved
 	case p.state == activity.Stalled:
 		x = s.collected(activity.Span{From: s.at, To: end}, class)
+	case p.state == activity.Safepoint:
+		x.Kind, x.Cause, x.On = graph.Outside, graph.Collector, s.b.Pauses.Number(Safepoint)
 	default:
 		x.Kind, x.Cause = graph.Outside, causes[p.state]
 		if p.expired {
 			x.Cause = graph.Limit
-		}
-		if p.state == activity.Safepoint {
-			x.On = s.b.Pauses.Number(Safepoint)
 		}
 	}
 	x.Pinned = p.pin
@@ -295,4 +294,4 @@ func (a *assembly) wait(n uint32) uint32 {
 	return a.waitOf[n-1]
 }
 
-var causes = [activity.NStates]graph.Cause{activity.IO: graph.IO, activity.Sleeping: graph.Time, activity.Stalled: graph.Collector, activity.Safepoint: graph.Collector}
+var causes = [activity.NStates]graph.Cause{activity.IO: graph.IO, activity.Sleeping: graph.Time}

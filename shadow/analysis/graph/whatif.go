@@ -105,7 +105,7 @@ const othersPauses = 0.1
 
 func (s *Session) whyNotPauses(gone map[uint32]bool) error {
 	if at := slices.Index(s.Pauses, Safepoint); len(gone) == 1 && at > 0 && gone[uint32(at)] {
-		return nil // without them the collector does as before
+		return nil // the collector works as before without them
 	}
 	others := units.Ns(0)
 	for i, n := range s.paused {
