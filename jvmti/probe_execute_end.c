@@ -102,17 +102,6 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
     return ns < f->child_cpu_ns && (f->flags & OPEN_LONG) == 0 ? f->child_cpu_ns : ns;
 }
 
-/* Records when the task of the next record was submitted. False: no room, so that
- * record is lost too; alone it would look as if nobody had submitted the task. */
-static inline bool record_queue(sa_os *os, const sa_thread *c, uint32_t depth) {
-    const sa_frame *f = &c->frames[depth];
-    sa_queue *q = reserve(os, 1);
-    if (q == NULL) return false;
-    sa_fill_queue(q, c, f, depth);
-    sa_ring_commit(&os->ring, 1);
-    return true;
-}
-
 /* The work of the execution at depth, into done: totals, then their nested parts. Adds
  * it to the nested part of the outer execution. If counters missed a part of the time,
  * the value is not known. */
@@ -162,17 +151,19 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_thread *c,
     }
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
-    bool room = of_thread(os, c) && (f->submitted == 0 || record_queue(os, c, depth));
-    sa_execution *e = room ? reserve(os, slots) : NULL;
-    if (__builtin_expect(e == NULL, 0)) {
+    unsigned queue = f->submitted != 0; /* one reservation: without room for both neither is written */
+    uint8_t *to = of_thread(os, c) ? reserve(os, queue + slots) : NULL;
+    if (__builtin_expect(to == NULL, 0)) {
         sa_lose(os, c);
         return;
     }
+    if (queue) sa_fill_queue((sa_queue *)to, c, f, depth);
+    sa_execution *e = (sa_execution *)(to + queue * SA_SLOT_BYTES);
     sa_fill_execution(e, c, c->frames, depth, flags);
     e->end_ticks = now;
     e->cpu_ns = cpu;
     if (__builtin_expect(work != NULL, 0)) memcpy(e + 1, done, 2 * sa_work.n * sizeof *done);
-    sa_ring_commit(&os->ring, slots);
+    sa_ring_commit(&os->ring, queue + slots);
 }
 
 /* Out of line, to keep extra metrics off the usual path. */

@@ -166,7 +166,7 @@ func (d *Decoder) remember(ring uint32, s *[queueBytes]byte) {
 }
 
 // queue gives the execution decoded last the submission time that the record
-// before it in its ring has. That record may belong to an execution that found no room.
+// before it in its ring has, if that is of the same task.
 func (d *Decoder) queue(ring uint32) {
 	q, ok := d.queued[ring]
 	if !ok {

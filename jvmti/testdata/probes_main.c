@@ -302,8 +302,8 @@ static void read_records(const uint8_t *p, size_t n) {
     uint64_t queue = 0;
     for (size_t i = 0; i < n; i += (size_t)slots[p[i]] * SA_SLOT_BYTES) {
         CHECK(p[i] <= SA_REC_VIRTUAL && slots[p[i]] > 0);
-        if (p[i] == SA_REC_EXECUTION && queue != 0) CHECK(((const sa_execution *)(p + i))->task_id == queue);
-        if (p[i] != SA_REC_PAD) queue = p[i] == SA_REC_QUEUE ? ((const sa_queue *)(p + i))->task_id : 0;
+        CHECK(queue == 0 || (p[i] == SA_REC_EXECUTION && ((const sa_execution *)(p + i))->task_id == queue));
+        queue = p[i] == SA_REC_QUEUE ? ((const sa_queue *)(p + i))->task_id : 0;
         if (p[i] == SA_REC_EXECUTION && each_execution != NULL) each_execution((const sa_execution *)(p + i));
         if (p[i] == SA_REC_VIRTUAL) recorded_turns += ((const sa_virtual *)(p + i))->mounts;
         if (kinds[p[i]] > 0) recorded[kinds[p[i]] - 1]++;
