@@ -52,47 +52,51 @@ static void over(call *c) {
         return id##_native arguments;                                                                                   \
     }
 
-#define IO(id, result, parameters, arguments) BEFORE(id, result, parameters, arguments, SA_WAIT_FOR_IO, 0)
+#define IO(id, result, parameters, arguments, what) BEFORE(id, result, parameters, arguments, SA_WAIT_FOR_IO, what)
+#define SOCKET(id, result, parameters, arguments) IO(id, result, parameters, arguments, SA_WAIT_SOCKET)
+#define STREAM(id, result, parameters, arguments) IO(id, result, parameters, arguments, SA_WAIT_FILE)
 #define SLEEP(id) BEFORE(id, void, (JNIEnv * env, jclass c, jlong time), (env, c, time), SA_WAIT_FOR_SLEEP, SA_WAIT_TIMED)
-#define TRANSFER(id, count) IO(id, count, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n), (env, c, fd, at, n))
-#define AT(id) IO(id, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong position), (env, c, fd, at, n, position))
-#define BYTE(id) IO(id, jint, (JNIEnv * env, jobject o), (env, o))
-#define BYTES(id, count) IO(id, count, (JNIEnv * env, jobject o, jbyteArray bytes, jint at, jint n), (env, o, bytes, at, n))
+#define TRANSFER(id, count, what) IO(id, count, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n), (env, c, fd, at, n), what)
+#define AT(id) STREAM(id, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong position), (env, c, fd, at, n, position))
+#define BYTE(id) STREAM(id, jint, (JNIEnv * env, jobject o), (env, o))
+#define BYTES(id, count) STREAM(id, count, (JNIEnv * env, jobject o, jbyteArray bytes, jint at, jint n), (env, o, bytes, at, n))
 
 SLEEP(sleep_millis)
 SLEEP(sleep_zero)
 SLEEP(sleep_nanos)
-TRANSFER(socket_read, jint)
-TRANSFER(socket_readv, jlong)
-TRANSFER(socket_write, jint)
-TRANSFER(socket_writev, jlong)
-TRANSFER(datagram_read, jint)
-TRANSFER(datagram_readv, jlong)
-TRANSFER(datagram_write, jint)
-TRANSFER(datagram_writev, jlong)
-TRANSFER(file_read, jint)
-TRANSFER(file_readv, jlong)
-TRANSFER(file_write, jint)
-TRANSFER(file_writev, jlong)
+TRANSFER(socket_read, jint, SA_WAIT_SOCKET)
+TRANSFER(socket_readv, jlong, SA_WAIT_SOCKET)
+TRANSFER(socket_write, jint, SA_WAIT_SOCKET)
+TRANSFER(socket_writev, jlong, SA_WAIT_SOCKET)
+TRANSFER(datagram_read, jint, SA_WAIT_SOCKET)
+TRANSFER(datagram_readv, jlong, SA_WAIT_SOCKET)
+TRANSFER(datagram_write, jint, SA_WAIT_SOCKET)
+TRANSFER(datagram_writev, jlong, SA_WAIT_SOCKET)
+TRANSFER(file_read, jint, SA_WAIT_FILE)
+TRANSFER(file_readv, jlong, SA_WAIT_FILE)
+TRANSFER(file_write, jint, SA_WAIT_FILE)
+TRANSFER(file_writev, jlong, SA_WAIT_FILE)
 AT(file_read_at)
 AT(file_write_at)
-IO(file_force, jint, (JNIEnv * env, jclass c, jobject fd, jboolean metadata), (env, c, fd, metadata))
-IO(file_lock, jint, (JNIEnv * env, jclass c, jobject fd, jboolean wait, jlong at, jlong n, jboolean shared), (env, c, fd, wait, at, n, shared))
+IO(file_force, jint, (JNIEnv * env, jclass c, jobject fd, jboolean metadata), (env, c, fd, metadata), SA_WAIT_FORCE)
+IO(file_sync, void, (JNIEnv * env, jobject o), (env, o), SA_WAIT_FORCE)
+IO(map_force, void, (JNIEnv * env, jclass c, jobject fd, jlong at, jlong n), (env, c, fd, at, n), SA_WAIT_FORCE)
+STREAM(file_lock, jint, (JNIEnv * env, jclass c, jobject fd, jboolean wait, jlong at, jlong n, jboolean shared), (env, c, fd, wait, at, n, shared))
 BYTE(stream_read)
 BYTES(stream_bytes, jint)
-IO(stream_write, void, (JNIEnv * env, jobject o, jint byte, jboolean append), (env, o, byte, append))
-IO(stream_put, void, (JNIEnv * env, jobject o, jbyteArray bytes, jint at, jint n, jboolean append), (env, o, bytes, at, n, append))
+STREAM(stream_write, void, (JNIEnv * env, jobject o, jint byte, jboolean append), (env, o, byte, append))
+STREAM(stream_put, void, (JNIEnv * env, jobject o, jbyteArray bytes, jint at, jint n, jboolean append), (env, o, bytes, at, n, append))
 BYTE(random_read)
 BYTES(random_bytes, jint)
-IO(random_write, void, (JNIEnv * env, jobject o, jint byte), (env, o, byte))
+STREAM(random_write, void, (JNIEnv * env, jobject o, jint byte), (env, o, byte))
 BYTES(random_put, void)
-BEFORE(poll_ready, jint, (JNIEnv * env, jclass c, jobject fd, jint events, jlong ms), (env, c, fd, events, ms), SA_WAIT_FOR_IO, ms >= 0 ? SA_WAIT_TIMED : 0)
-BEFORE(poll_connect, jboolean, (JNIEnv * env, jclass c, jobject fd, jlong ms), (env, c, fd, ms), SA_WAIT_FOR_IO, ms >= 0 ? SA_WAIT_TIMED : 0)
-IO(net_connect, jint, (JNIEnv * env, jclass c, jboolean v6, jobject fd, jobject to, jint port), (env, c, v6, fd, to, port))
-IO(net_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from))
-IO(unix_connect, jint, (JNIEnv * env, jclass c, jobject fd, jbyteArray path), (env, c, fd, path))
-IO(unix_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from))
-IO(receive, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong from, jboolean connected), (env, c, fd, at, n, from, connected))
+BEFORE(poll_ready, jint, (JNIEnv * env, jclass c, jobject fd, jint events, jlong ms), (env, c, fd, events, ms), SA_WAIT_FOR_IO, SA_WAIT_SOCKET | (ms >= 0 ? SA_WAIT_TIMED : 0))
+BEFORE(poll_connect, jboolean, (JNIEnv * env, jclass c, jobject fd, jlong ms), (env, c, fd, ms), SA_WAIT_FOR_IO, SA_WAIT_SOCKET | (ms >= 0 ? SA_WAIT_TIMED : 0))
+SOCKET(net_connect, jint, (JNIEnv * env, jclass c, jboolean v6, jobject fd, jobject to, jint port), (env, c, v6, fd, to, port))
+SOCKET(net_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from))
+SOCKET(unix_connect, jint, (JNIEnv * env, jclass c, jobject fd, jbyteArray path), (env, c, fd, path))
+SOCKET(unix_accept, jint, (JNIEnv * env, jclass c, jobject fd, jobject made, jobjectArray from), (env, c, fd, made, from))
+SOCKET(receive, jint, (JNIEnv * env, jclass c, jobject fd, jlong at, jint n, jlong from, jboolean connected), (env, c, fd, at, n, from, connected))
 
 static void(JNICALL *runtime_gc_native)(JNIEnv *env, jobject runtime);
 
@@ -144,6 +148,9 @@ static const struct {
     NATIVE(file_read_at, FILES, "pread0", TO_BUFFER_AT, NULL),
     NATIVE(file_write_at, FILES, "pwrite0", TO_BUFFER_AT, NULL),
     NATIVE(file_force, FILES, "force0", "(Ljava/io/FileDescriptor;Z)I", NULL),
+    NATIVE(file_sync, "Ljava/io/FileDescriptor;", "sync", "()V", NULL),
+    NATIVE(file_sync, "Ljava/io/FileDescriptor;", "sync0", "()V", NULL), /* since JDK 21 */
+    NATIVE(map_force, "Ljava/nio/MappedMemoryUtils;", "force0", "(Ljava/io/FileDescriptor;JJ)V", NULL),
     NATIVE(file_lock, FILES, "lock0", "(Ljava/io/FileDescriptor;ZJJZ)I", NULL),
     NATIVE(stream_read, "Ljava/io/FileInputStream;", "read0", "()I", NULL),
     NATIVE(stream_bytes, "Ljava/io/FileInputStream;", "readBytes", BYTES_OF_STREAM "I", NULL),

@@ -59,6 +59,6 @@ bool sa_native_end(uint64_t from, int kind) {
 void sa_native_waited(JNIEnv *env, sa_thread *c, uint64_t from, int kind, int flags) {
     if (sa_wait_begin(c, kind, flags) == 0) return;
     if (!c->is_virtual) sa_platform_of(c)->wait_ticks = from;
-    sa_waited w = {.begin_ticks = from, .stayed = c->is_virtual};
+    sa_waited w = {.begin_ticks = from, .what = (uint8_t)(flags & (SA_WAIT_SOCKET | SA_WAIT_FILE | SA_WAIT_FORCE)), .stayed = c->is_virtual};
     sa_wait_end(env, c, &w);
 }

@@ -49,7 +49,7 @@ static void place(sa_os *os, const sa_thread *c, const sa_wait_end_of *e, sa_wai
 
 static uint8_t flags_of(const sa_os *os, const sa_thread *c, uint8_t waiting, const sa_waited *w) {
     bool pinned = w->stayed || (c->is_virtual && os->pinned_ticks > w->begin_ticks);
-    return (uint8_t)((waiting & SA_WAITING_TIMED ? SA_WAIT_TIMED : 0) | (pinned ? SA_WAIT_PINNED : 0) | (w->timed_out ? SA_WAIT_TIMED_OUT : 0));
+    return (uint8_t)((waiting & SA_WAITING_TIMED ? SA_WAIT_TIMED : 0) | (pinned ? SA_WAIT_PINNED : 0) | (w->timed_out ? SA_WAIT_TIMED_OUT : 0) | w->what);
 }
 
 /* False: no room. */

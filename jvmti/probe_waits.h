@@ -15,6 +15,7 @@ typedef struct {
     uint32_t waker;       /* wire.Thread.ID; 0: not known, or its time was over */
     uint32_t waker_class; /* of that task; 0: none */
     uint64_t waker_task;  /* the innermost one that the waker executed then; 0: none, or not known */
+    uint8_t what;         /* SA_WAIT_SOCKET, SA_WAIT_FILE, SA_WAIT_FORCE or 0 */
     bool stayed;          /* a virtual thread kept its carrier */
     bool timed_out;       /* of Object.wait */
     uint32_t holder;      /* wire.Thread.ID of the owner when it began; 0: none or not known */

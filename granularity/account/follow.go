@@ -392,6 +392,11 @@ func (b *book) atHolder(u uint32, x *graph.Step, t units.Ns) int64 {
 	if one := b.oneOf(perhaps); one >= 0 {
 		return one
 	}
+	if w.Kind == "monitor" { // who has it found it free, or spun until it was, which has no record
+		if only := b.keepers(u, b.placeOf(x.Wait), t); len(only) == 1 {
+			return int64(only[0])
+		}
+	}
 	return b.root(NotKnown, b.g.Units[u].Class, 0)
 }
 
@@ -420,13 +425,17 @@ func (b *book) atGiver(u, place uint32, t units.Ns) int64 {
 	return b.oneOf(open)
 }
 
-// atKeeper is one of the units in progress that may have what units of their classes give back at a place, as a connection to a pool: those that do not wait for one, too.
-func (b *book) atKeeper(u, place uint32, t units.Ns) int64 {
-	keepers := slices.DeleteFunc(b.inProgress(u, place, t), func(k uint32) bool {
+// keepers are the units in progress that may have what units of their classes give back at a place, as a lock or a connection to a pool: those that do not wait for one, too.
+func (b *book) keepers(u, place uint32, t units.Ns) []uint32 {
+	return slices.DeleteFunc(b.inProgress(u, place, t), func(k uint32) bool {
 		f := b.stateOf(k, b.g.Units[k].First+uint32(b.stepAt(k, t)))
-		return f.State == Handed && f.On == place || b.wasRefused(k, place, t)
+		return (f.State == Handed || f.State == Lock) && f.On == place || b.wasRefused(k, place, t)
 	})
-	if one := b.oneOf(keepers); one >= 0 {
+}
+
+// atKeeper is one of them.
+func (b *book) atKeeper(u, place uint32, t units.Ns) int64 {
+	if one := b.oneOf(b.keepers(u, place, t)); one >= 0 {
 		return one
 	}
 	return b.root(NotKnown, b.g.Units[u].Class, 0)

@@ -35,6 +35,9 @@ var FlagSets = []FlagSet{
 		{"WaitPinned", "SA_WAIT_PINNED", 1, "of a virtual thread that kept its carrier"},
 		{"WaitOpen", "SA_WAIT_OPEN", 2, "it had not ended when the session did"},
 		{"WaitTimedOut", "SA_WAIT_TIMED_OUT", 3, "of Object.wait: its time was over"},
+		{"WaitSocket", "SA_WAIT_SOCKET", 4, "for a socket"},
+		{"WaitFile", "SA_WAIT_FILE", 5, "for a file or pipe"},
+		{"WaitForce", "SA_WAIT_FORCE", 6, "until a file is on the disk"},
 	}},
 	{Name: "SummaryFlags", Doc: "SummaryFlags qualify a summary.", Flags: []Flag{
 		{"SummaryVirtual", "", 0, "on virtual threads; the thread is the carrier, or 0 where it is not known"},

@@ -6,7 +6,9 @@ import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -16,7 +18,7 @@ import java.util.List;
 
 /**
  * Threads that each wait once in a system call of the JDK: MS. For each it prints `wait THREAD NS`. Nothing is read or written before
- * MS are over.
+ * MS are over. Then three threads force a file to disk, each in another way. For each it prints `forced THREAD NS`.
  */
 public final class Natives {
     interface Body {
@@ -78,6 +80,38 @@ public final class Natives {
         add("datagram-read", () -> to.read(ByteBuffer.allocate(1)), () -> from.write(ByteBuffer.allocate(1)));
     }
 
+    /** How much is written and forced. */
+    static final int FORCED = 1 << 25;
+
+    static void force(String name, Body body) throws Exception {
+        Thread t = new Thread(() -> {
+            try {
+                long from = System.nanoTime();
+                body.run();
+                System.out.printf("forced %s %d%n", Thread.currentThread().getName(), System.nanoTime() - from);
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }, "forcer-" + name);
+        t.start();
+        t.join();
+    }
+
+    static void forces(Path dir) throws Exception {
+        try (RandomAccessFile f = new RandomAccessFile(dir.resolve("forced").toFile(), "rw")) {
+            f.write(new byte[FORCED]);
+            force("channel", () -> f.getChannel().force(true));
+            f.seek(0);
+            f.write(new byte[FORCED]);
+            force("descriptor", () -> f.getFD().sync());
+            MappedByteBuffer map = f.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, FORCED);
+            for (int i = 0; i < FORCED; i += 4096) {
+                map.put(i, (byte) 1);
+            }
+            force("map", () -> map.force());
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         Path dir = Files.createTempDirectory("natives");
         pipes(dir);
@@ -93,6 +127,7 @@ public final class Natives {
         for (Thread t : waiters) {
             t.join();
         }
+        forces(dir);
         for (File f : dir.toFile().listFiles()) {
             f.delete();
         }

@@ -11,6 +11,7 @@ import (
 	"stackagent/granularity/replay"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/graph"
+	"stackagent/shadow/analysis/wait"
 	"stackagent/shadow/session"
 )
 
@@ -194,6 +195,20 @@ func (p *program) replayers(first, others units.Ns) {
 		p.sleep(u, sleep)
 		p.Do(u, model.Signal, done)
 		p.Add(p.main, model.Step{Kind: model.Await, On: done, Wait: latch})
+	}
+}
+
+// force are units of three workers that each have a monitor while they wait until a file is on the disk.
+func (p *program) force(n int, long units.Ns) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: 3})
+	journal := p.Wait(model.Wait{Kind: "monitor", Class: p.Classes.Number("Journal"), Object: 1, Lock: true})
+	disk := p.Wait(model.Wait{Kind: "io", Class: p.Classes.Number(wait.Forced), Site: p.Sites.Number("Journal.append:9")})
+	m := p.Resource(model.Lock, "Journal", 1)
+	for i := range n {
+		u := p.unit("Append", pool, fmt.Sprint("w", i%3))
+		p.Add(u, model.Step{Kind: model.Acquire, On: m, Wait: journal})
+		p.Add(u, model.Step{Kind: model.Outside, Cause: model.IO, Len: long, Wait: disk})
+		p.Add(u, model.Step{Kind: model.Release, On: m})
 	}
 }
 
@@ -486,6 +501,7 @@ func TestObstacles(t *testing.T) {
 			p.lingering = &graph.Lingering{Executor: "pool", Ns: 500 * ms, OfNs: 600 * ms}
 		}, "", ""},
 		{"a connection is kept while its unit sleeps", func(p *program) { p.passOn("Order", "Order") }, "held", "Order waits for an element of a LinkedBlockingQueue, held by Order, which sleeps"},
+		{"a file is forced under a lock", func(p *program) { p.force(6, 10*ms) }, "held", "Append waits for the monitor of Journal, held by Append, which waits for a file that is forced to disk at Journal.append:9 Have one thread force the file for all that wait"},
 		{"elements that another class makes are work", func(p *program) { p.passOn("Make", "Pack") }, "", ""},
 		{"units of a pool wait for elements that nobody gives back", func(p *program) {
 			e := p.Executor(model.Executor{Name: "pool", Workers: 2})

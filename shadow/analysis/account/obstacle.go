@@ -87,6 +87,7 @@ type cause struct {
 	left     bool   // what is waited for never began
 	init     string // of a wait inside the JVM: the class that is being initialised; "": not known
 	root     account.Frame
+	besides  account.Frame // what the holder does as well, much of the time; zero: nothing
 }
 
 // reason is the cause of an obstacle, and the class that waits most for it.
@@ -527,12 +528,29 @@ func (w *weight) rooted(why cause) cause {
 	case Held, FullQueue:
 		if root := w.root(); root.State != account.NotKnown {
 			why.holder = root.Class
-			if why.root = plain(root); root.State == account.Sleep || root.State == account.IO {
-				why.root.On = most(w.places)
-			}
+			why.root, why.besides = w.placed(root), w.placed(w.besides(root))
 		}
 	}
 	return why
+}
+
+// placed is a root with where it waits, most often.
+func (w *weight) placed(root account.Frame) account.Frame {
+	root = plain(root)
+	if root.State == account.Sleep || root.State == account.IO {
+		root.On = most(w.places)
+	}
+	return root
+}
+
+// besides is a wait of the holder that at least leastKnown of the draws have as their root, if its root is not one itself.
+func (w *weight) besides(root account.Frame) (wait account.Frame) {
+	for f, n := range w.roots {
+		if (f.State == account.Sleep || f.State == account.IO) && f.Class == root.Class && root.State == account.Compute && float64(n) >= leastKnown*float64(w.n) && n > w.roots[wait] {
+			wait = f
+		}
+	}
+	return wait
 }
 
 // leastKnown is the share of the draws that a known root must have to stand for all.

@@ -117,6 +117,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s waits for %s", o.Victim, s.place(why.place-1))
 		if why.root != (account.Frame{}) {
 			o.Title += fmt.Sprintf(", held by %s, which %s", holder, s.state(why.root))
+			if why.besides != (account.Frame{}) {
+				o.Title += " and " + s.state(why.besides)
+			}
 			o.Happened = of
 		} else {
 			o.Happened = "Who has it is not known. " + of
@@ -128,6 +131,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "Hold it for less: take what waits or computes out of it, or divide what it protects. More threads gain nothing."
 		if s.areMany(why.place - 1) {
 			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
+		}
+		if s.forces(why.root) || s.forces(why.besides) {
+			o.Remedy = "Have one thread force the file for all that wait, and again for those that came meanwhile (group commit): a queue of what is to be written, and a future for each. Or do without force, if the last entries may be lost in a crash of the machine. More threads gain nothing."
 		}
 		if class := wait.Readable(s.graph.Classes[s.account.Places[why.place-1].Class]); strings.HasSuffix(class, "(fair)") && why.root.State == account.Compute {
 			o.Remedy += " Or do without fairness, if the order does not matter: a fair lock goes to whoever waits longest, who has to be woken first, each time."
@@ -296,6 +302,11 @@ func (s *Session) stopped(on uint32) string {
 	default:
 		return "is stopped by the collector (" + why + ")"
 	}
+}
+
+// forces reports whether a unit waits until a file is on the disk.
+func (s *Session) forces(f account.Frame) bool {
+	return f.State == account.IO && int(f.On) < len(s.account.Places) && s.graph.Classes[s.account.Places[f.On].Class] == wait.Forced
 }
 
 // atLimit says how many waits at a place ended at their time limit; "": none.

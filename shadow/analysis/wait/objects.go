@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stackagent/granularity/waiting"
+	"stackagent/internal/wire"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/unit"
 	"stackagent/shadow/store"
@@ -51,12 +52,12 @@ func newNamer(s *session.Session) (n *Namer, err error) {
 
 // Of is what a wait was for, and which part of its thread's time it is.
 func (n *Namer) Of(r *store.Wait) (What, waiting.Part) {
-	return n.whatOf(r.Kind, n.object(r), r.Blocker, r.Thread, r.Within, r.Holder != 0, uint8(r.Flags)&open == 0)
+	return n.whatOf(r.Kind, n.object(r), r.Blocker, r.Thread, r.Within, wire.WaitFlags(r.Flags), r.Holder != 0, uint8(r.Flags)&open == 0)
 }
 
 // OfSum is the same of waits that have no record of their own.
 func (n *Namer) OfSum(r *store.WaitSum) (What, waiting.Part) {
-	return n.whatOf(r.Kind, "", r.Blocker, r.Thread, r.Within, false, false)
+	return n.whatOf(r.Kind, "", r.Blocker, r.Thread, r.Within, wire.WaitFlags(r.Flags), false, false)
 }
 
 // object is the name of what the wait was for, "" if its class is good enough.

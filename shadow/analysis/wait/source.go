@@ -77,12 +77,12 @@ func exported(kind string, b *store.Blocker) (What, bool) {
 
 // whatOf says what a wait was for, and which part of its thread's time it is; name is the object's, if it has one; seen: the
 // agent has looked at the object.
-func (n *Namer) whatOf(kind, name string, blocker, thread, within uint32, held, seen bool) (What, waiting.Part) {
+func (n *Namer) whatOf(kind, name string, blocker, thread, within uint32, flags wire.WaitFlags, held, seen bool) (What, waiting.Part) {
 	b := n.Blockers[blocker]
 	if w, ok := exported(kind, &b); ok {
 		return w, w.partOf(held)
 	}
-	w := whatOf(kind, b.Class, b.Lock, seen)
+	w := whatOf(kind, b.Class, b.Lock, flags, seen)
 	w.Class = cmp.Or(name, w.Class)
 	switch {
 	case name == connection:

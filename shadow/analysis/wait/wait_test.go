@@ -464,9 +464,14 @@ func TestNames(t *testing.T) {
 		{"sleep", "", "", "sleep: Thread.sleep"},
 		{"later", "", "", "other: (class not known)"},
 	} {
-		w := whatOf(c[0], c[1], c[2], true)
+		w := whatOf(c[0], c[1], c[2], 0, true)
 		if got := w.For + ": " + w.Class; got != c[3] {
 			t.Errorf("%q: %s, want %s", c[:3], got, c[3])
+		}
+	}
+	for flags, want := range map[wire.WaitFlags]string{0: "socket, pipe or file", wire.WaitSocket | wire.WaitTimed: "socket", wire.WaitFile: "file or pipe", wire.WaitForce: Forced} {
+		if w := whatOf("io", "", "", flags, true); w.Class != want {
+			t.Errorf("flags %d: %q, want %q", flags, w.Class, want)
 		}
 	}
 	for class, want := range map[string]waiting.Part{
@@ -475,7 +480,7 @@ func TestNames(t *testing.T) {
 		"app.Mutex$Sync": waiting.Other, "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject": waiting.Other, "java.util.concurrent.SynchronousQueue$TransferStack": waiting.Other,
 		"java.util.concurrent.CountDownLatch$Sync": waiting.Other, "java.util.concurrent.FutureTask": waiting.Other,
 	} {
-		w := whatOf("park", class, "", true)
+		w := whatOf("park", class, "", 0, true)
 		if got := w.partOf(false); got != want || w.partOf(true) != waiting.Lock {
 			t.Errorf("%s: %v, want %v", class, got, want)
 		}

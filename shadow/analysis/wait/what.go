@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackagent/granularity/waiting"
+	"stackagent/internal/wire"
 )
 
 // What is what waits were for.
@@ -41,7 +42,7 @@ const (
 
 // whatOf says what a wait was for by its kind, the class of the object, and the class of its lock if it is a condition; seen:
 // the object is known if there was one.
-func whatOf(kind, blocker, lock string, seen bool) What {
+func whatOf(kind, blocker, lock string, flags wire.WaitFlags, seen bool) What {
 	w := What{Kind: kind, Blocker: blocker, Lock: lock}
 	name := Readable(blocker)
 	switch kind {
@@ -55,7 +56,7 @@ func whatOf(kind, blocker, lock string, seen bool) What {
 	case kindSleep:
 		w.For, w.Class = ForSleep, "Thread.sleep"
 	case kindIO:
-		w.For, w.Class = ForIO, cmp.Or(name, "socket, pipe or file")
+		w.For, w.Class = ForIO, cmp.Or(name, descriptor(flags))
 	case kindPark:
 		w.For, w.Class = ForSynchronizer, name
 		switch {
@@ -80,11 +81,30 @@ func orNotKnown(name string) string { return cmp.Or(name, "(class not known)") }
 // IsCondition reports whether a class is that of the conditions of the locks of java.util.concurrent.
 func IsCondition(class string) bool { return strings.HasSuffix(class, "$ConditionObject") }
 
+// descriptor names what a thread waits for in a system call of the JDK's natives.
+func descriptor(flags wire.WaitFlags) string {
+	switch {
+	case flags&wire.WaitForce != 0:
+		return Forced
+	case flags&wire.WaitFile != 0:
+		return "file or pipe"
+	case flags&wire.WaitSocket != 0:
+		return "socket"
+	}
+	return "socket, pipe or file"
+}
+
+// Forced is what a thread waits for that has asked for a file to be on the disk: FileChannel.force, FileDescriptor.sync.
+const Forced = "file that is forced to disk"
+
 // Awaited is the class of what a wait was for. For a condition of a queue, as in ArrayBlockingQueue.take, it is the queue; room: it was for room in
 // a full one.
 func (w *What) Awaited() (class string, room bool) {
 	if name, method, _ := strings.Cut(w.Class, "."); IsCondition(w.Blocker) && HoldsElements(name) {
 		return name, strings.HasPrefix(method, "put") || strings.HasPrefix(method, "offer")
+	}
+	if w.Kind == kindIO && w.Blocker == "" {
+		return w.Class, false
 	}
 	return w.Blocker, false
 }
