@@ -29,6 +29,7 @@ const (
 	Join                    // waits for the end of a unit of class On
 	Last                    // the same, and that is the last and longest of several that it submitted
 	Alone                   // the same, and it submits the next one only when that has ended
+	Ordered                 // the same, while others that it submitted later have ended, and then computes what it could compute meanwhile
 	Runs                    // runs a unit of class On inside itself, on its own thread
 	Lock                    // waits for a lock or permit, Waits On
 	Handed                  // waits for what another unit gives or signals, Waits On
@@ -53,7 +54,7 @@ const (
 	NStates
 )
 
-var stateNames = [NStates]string{"queue", "overtaken", "join", "last", "one_by_one", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "taking", "starts_thread", "unanswered", "no_worker", "cycle", "not_known"}
+var stateNames = [NStates]string{"queue", "overtaken", "join", "last", "one_by_one", "in_order", "runs", "lock", "handed", "inside_jvm", "never_began", "not_submitted", "compute", "cpu", "sleep", "io", "gc", "late", "starting", "waking", "idle_worker", "taking", "starts_thread", "unanswered", "no_worker", "cycle", "not_known"}
 
 func (s State) String() string {
 	if s >= NStates {
@@ -107,6 +108,7 @@ type Account struct {
 	Places  []Place         // that On of Lock, Handed and IO counts
 	Back    map[uint32]bool // places where units wait for what others of them give back, as connections to a pool
 	Alone   map[uint32]bool // units that submit others one by one
+	Ordered map[uint32]bool // units that wait for others in the order in which they submitted them, and compute afterwards
 	Rounds  map[uint32]bool // units that submit others in rounds: the next one when all of the one before have ended
 	Peers   map[uint32]bool // classes that send what others wait for as input
 	Given   map[uint32]bool // places where somebody is known to have ended a wait
@@ -144,6 +146,10 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 		}
 		b.random = rand.New(rand.NewPCG(uint64(c.Class), 0)) // of its own: what is drawn of other classes changes nothing
 		b.draw(c, byClass[c.Class])
+	}
+	out.Ordered = map[uint32]bool{}
+	for u := range b.ordered {
+		out.Ordered[u] = true
 	}
 	out.Places, out.Back, out.Alone, out.Rounds, out.Peers, out.Given, out.Dearer = b.places, b.givesBack, b.alone, b.rounds, map[uint32]bool{}, map[uint32]bool{}, b.inflations()
 	for _, class := range b.peers {

@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -37,6 +38,7 @@ type book struct {
 	firstChild     []uint32                   // by unit: where its children begin, and end where those of the next begin
 	children       []uint32                   // what units submitted, in the order of time
 	alone, rounds  map[uint32]bool            // units that submit others one by one, or in rounds
+	ordered        map[uint32]units.Ns        // by unit that waits in order: from when on others have ended
 	computes       []computing                // steps that compute, by start
 	long           []long                     // of them
 	keeps          []span                     // steps in which a unit waits and keeps its carrier, by start
@@ -72,6 +74,7 @@ func newBook(g *graph.Graph, s *graph.Schedule) *book {
 	b.submitted, b.submitter, b.due = d.submitted, d.submitter, d.at
 	b.readChildren()
 	b.readRounds()
+	b.readOrdered()
 	b.readThreads()
 	b.readHolds()
 	b.readComputes()
@@ -179,6 +182,83 @@ func (b *book) readRounds() {
 			b.rounds[uint32(i)] = true
 		}
 	}
+}
+
+// later is a time after all others.
+const later units.Ns = math.MaxInt64
+
+// leastOrdered is the share of its time for which a unit that waits in order must have nothing to do, and later that much to compute. There are
+// at most 1 / leastWait waits of a share of leastWait.
+const (
+	leastOrdered = 0.1
+	leastWait    = 0.01
+)
+
+// readOrdered finds the units that wait for others in the order in which they submitted them: while they wait for one, most of those that they submitted later have
+// ended, and afterwards they compute, perhaps with the results of these.
+func (b *book) readOrdered() {
+	b.ordered = map[uint32]units.Ns{}
+	for i := range b.g.Units {
+		u := uint32(i)
+		children := b.childrenOf(u)
+		if len(children) < leastParts || b.alone[u] || b.rounds[u] {
+			continue
+		}
+		idle, computed, from, took := units.Ns(0), units.Ns(0), later, float64(b.finish(u)-b.s.Start[u].At)
+		for k, x := range b.g.StepsOf(i) {
+			step := b.g.Units[i].First + uint32(k)
+			began, end := b.began(u, step), b.s.End[step].At
+			switch {
+			case x.Kind == graph.Compute && from != later:
+				computed += x.Len
+			case float64(end-began) >= leastWait*took:
+				one := b.awaited(&x, step)
+				if one < 0 || b.submitter[one] != int32(u) || b.g.Units[one].Thread == b.g.Units[i].Thread {
+					continue
+				}
+				if first := max(began, b.endOfMost(children, uint32(one), span{from: began, to: end})); first < end {
+					idle += end - first
+					from = min(from, first)
+				}
+			}
+		}
+		if float64(min(idle, computed)) >= max(leastOrdered*took, 1) {
+			b.ordered[u] = from
+		}
+	}
+}
+
+// awaited is the unit for whose end, or for what it gives, a step waits; -1: none that is known.
+func (b *book) awaited(x *graph.Step, step uint32) int64 {
+	switch {
+	case x.Kind == graph.Join:
+		return int64(x.On)
+	case x.Kind == graph.Await && b.s.End[step].By != 0:
+		return int64(b.owner(b.s.End[step].By - 1))
+	}
+	return -1
+}
+
+// endOfMost is when the first of those of its class ended that were submitted after one of them, if most had when a wait for this one ended. later: most had not,
+// or some were submitted when that had begun.
+func (b *book) endOfMost(children []uint32, one uint32, wait span) units.Ns {
+	first, ended, all := later, 0, 0
+	for _, c := range children[slices.Index(children, one)+1:] {
+		if b.g.Units[c].Class != b.g.Units[one].Class {
+			continue
+		}
+		if b.submitted[c] > wait.from {
+			return later
+		}
+		if all++; b.finish(c) < wait.to {
+			ended++
+			first = min(first, b.finish(c))
+		}
+	}
+	if ended < leastParts-1 || 2*ended < all {
+		return later
+	}
+	return first
 }
 
 func (b *book) readThreads() {

@@ -464,12 +464,20 @@ func (b *book) wasRefused(u, place uint32, t units.Ns) bool {
 // joinState is what the wait of a unit for the end of another one is.
 func (b *book) joinState(u, on uint32, t units.Ns) State {
 	switch {
+	case b.isOrdered(u, on, t):
+		return Ordered
 	case b.alone[u] && b.submitter[on] == int32(u) && b.g.Units[on].Executor != 0:
 		return Alone
 	case b.isLast(u, on, t):
 		return Last
 	}
 	return Join
+}
+
+// isOrdered reports whether a unit waits in order at a moment, and others have ended.
+func (b *book) isOrdered(u, on uint32, t units.Ns) bool {
+	from, ordered := b.ordered[u]
+	return ordered && t >= from && b.submitter[on] == int32(u)
 }
 
 // muchLonger is how many times as long as others on average a unit is that keeps whoever waits for all.

@@ -24,7 +24,9 @@ type Change struct {
 	Prompt bool            // who polls for the end of a unit continues when it ends
 	// Together: units that submit others one by one submit all of them, and then wait for what they waited for in between.
 	Together map[uint32]bool
-	CPUs     int // 0: as they were
+	// Meanwhile: units that wait for others which they submitted compute first, and then wait.
+	Meanwhile map[uint32]bool
+	CPUs      int // 0: as they were
 }
 
 // MaxParts bounds into how many parts a unit can be split.
@@ -53,10 +55,14 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 			s.Len = units.Ns(math.Round(math.Min(float64(s.Len)/f, 1e18)))
 		}
 	}
-	if len(c.Together) > 0 {
+	if len(c.Together)+len(c.Meanwhile) > 0 {
 		by := signallers(g)
 		for u := range c.Together {
-			joinsLast(g, by, &out.Units[u], out.Steps[out.Units[u].First:][:out.Units[u].N])
+			steps := out.Steps[out.Units[u].First:][:out.Units[u].N]
+			joinsLast(g, by, &out.Units[u], steps, lastSubmit(steps)+1)
+		}
+		for u := range c.Meanwhile {
+			joinsLast(g, by, &out.Units[u], out.Steps[out.Units[u].First:][:out.Units[u].N], int(out.Units[u].N))
 		}
 	}
 	for i := range out.Resources {
@@ -93,12 +99,23 @@ func signallers(g *graph.Graph) map[uint32]uint32 {
 	return by
 }
 
-// joinsLast moves the waits for units that a unit submitted behind the last of its submissions.
-func joinsLast(g *graph.Graph, by map[uint32]uint32, u *graph.Unit, steps []graph.Step) {
-	submitted, last := map[uint32]bool{}, -1
+// lastSubmit is the last step that submits; -1: none does.
+func lastSubmit(steps []graph.Step) (last int) {
+	last = -1
 	for k, s := range steps {
 		if s.Kind == graph.Submit {
-			submitted[s.On], last = true, k
+			last = k
+		}
+	}
+	return last
+}
+
+// joinsLast moves the waits for units that a unit submitted behind its first steps.
+func joinsLast(g *graph.Graph, by map[uint32]uint32, u *graph.Unit, steps []graph.Step, first int) {
+	submitted := map[uint32]bool{}
+	for _, s := range steps {
+		if s.Kind == graph.Submit {
+			submitted[s.On] = true
 		}
 	}
 	waits := func(s *graph.Step) bool {
@@ -117,7 +134,7 @@ func joinsLast(g *graph.Graph, by map[uint32]uint32, u *graph.Unit, steps []grap
 	}
 	var joins []graph.Step
 	n := 0
-	for _, s := range steps[:last+1] {
+	for _, s := range steps[:first] {
 		if waits(&s) {
 			joins = append(joins, s)
 			continue

@@ -214,6 +214,8 @@ func (s *Session) state(f account.Frame) string {
 		return "waits for the end of " + s.graph.Classes[f.On]
 	case account.Last:
 		return "waits for the last and longest of several " + s.graph.Classes[f.On]
+	case account.Ordered:
+		return "waits for the end of " + s.graph.Classes[f.On] + " while others that it submitted later have ended"
 	case account.Alone:
 		return "waits for the end of one " + s.graph.Classes[f.On] + " before it submits the next"
 	case account.Runs:

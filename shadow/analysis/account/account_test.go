@@ -120,6 +120,24 @@ func (p *program) rounds(n int, last units.Ns) {
 	}
 }
 
+// inOrder submits eight parts to eight workers, and takes their results in the same order, each to compute for 5 ms.
+func (p *program) inOrder(first, others units.Ns) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: 8})
+	var parts []uint32
+	for i := range 8 {
+		u, long := p.unit("Part", pool, fmt.Sprint("w", i)), others
+		if i == 0 {
+			long = first
+		}
+		p.sleep(u, long)
+		parts = append(parts, u)
+	}
+	for _, u := range parts {
+		p.Do(p.main, model.Join, u)
+		p.Compute(p.main, 5*ms)
+	}
+}
+
 // oneByOne submits ten parts that sleep, and waits for each before it submits the next. also adds to a part.
 func (p *program) oneByOne(workers int, also func(unit uint32)) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: workers})
@@ -408,6 +426,9 @@ func TestObstacles(t *testing.T) {
 		{"a loop that is given nothing", func(p *program) { p.pollAll(1) }, "", ""},
 		{"a period that is too short", func(p *program) { p.periods(10*ms, 30*ms) }, "overrun", "Tick takes longer than its period"},
 		{"a period that is long enough", func(p *program) { p.periods(40*ms, 30*ms) }, "", ""},
+		{"results are taken in the order of submission", func(p *program) { p.inOrder(60*ms, 5*ms) }, "in-order", "Predicted if it computes meanwhile: the run takes 60"},
+		{"all results are there at the same time", func(p *program) { p.inOrder(30*ms, 30*ms) }, "", ""},
+		{"the first result takes long, and there is little to do with the others", func(p *program) { p.inOrder(900*ms, 5*ms) }, "", ""},
 		{"even parts", func(p *program) { p.rounds(5, 5*ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},

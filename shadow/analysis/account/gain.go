@@ -184,6 +184,14 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		return replay.Change{}, "", errParts
 	case Collection:
 		return replay.Change{Pauses: map[uint32]bool{o.why.root.On: true}}, "without these pauses", nil
+	case InOrder:
+		all := map[uint32]bool{}
+		for u := range s.account.Ordered {
+			if s.graph.Graph.Units[u].Class == o.why.worker {
+				all[u] = true
+			}
+		}
+		return replay.Change{Meanwhile: all}, "if it computes meanwhile", nil
 	case OneByOne, InRounds:
 		if o.why.worker == o.why.holder {
 			return replay.Change{}, "", errParts

@@ -29,6 +29,7 @@ const (
 	FullQueue      Kind = "full-queue"       // a unit waits for room in a queue, and what empties it does not keep up
 	InRounds       Kind = "in-rounds"        // a unit submits others in rounds, and waits for the last of each before it submits the next
 	OneByOne       Kind = "one-by-one"       // a unit submits others one by one, and waits for each before it submits the next
+	InOrder        Kind = "in-order"         // a unit waits for others in the order in which it submitted them, and computes afterwards what it could compute meanwhile
 	Order          Kind = "order"            // what was handed over later runs first
 	Overrun        Kind = "overrun"          // a periodic task takes longer than its period
 	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
@@ -44,7 +45,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, KeptAlive, SlowProducer, ThreadChurn, TooLarge}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, InOrder, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, KeptAlive, SlowProducer, ThreadChurn, TooLarge}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -658,6 +659,8 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		switch {
 		case f.State == account.Overtaken:
 			return cause{kind: Order, executor: s.family(f.On), holder: frames[k+1].Class}
+		case f.State == account.Ordered && !full:
+			return cause{kind: InOrder, holder: f.On, worker: f.Class, root: plain(root)}
 		case f.State == account.Last && s.rounds[f.Class] && !(computes && full):
 			return cause{kind: InRounds, holder: f.On, worker: f.Class}
 		case f.State == account.Last && computes && !full && !s.graph.Bulk[s.graph.Classes[f.On]]:

@@ -189,6 +189,11 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Title = fmt.Sprintf("%s submits one %s at a time, and waits for its end before it submits the next", submitter, holder)
 		o.Happened = fmt.Sprintf("At most one runs at once: the other workers of %s have nothing to do. %s", s.executor(e), of)
 		o.Remedy = "If they do not need each other's results, submit all of them, and wait afterwards: first collect the futures in a list. A stream that submits and joins is lazy: it joins each element before it submits the next."
+	case InOrder:
+		w := s.work(why.worker)
+		o.Title = fmt.Sprintf("%s waits for %s, which %s, while others that it submitted later have ended", s.graph.Classes[why.worker], holder, s.state(why.root))
+		o.Happened = fmt.Sprintf("It waits for them in the order in which it submitted them, and then computes for %s itself. %s", units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
+		o.Remedy = "If it handles each result by itself, take them as they end (ExecutorCompletionService, or a stage for each, such as thenAccept): it then computes while it waits for the last."
 	case Order:
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s behind units of %s that were handed over later", o.Victim, pool, holder)
