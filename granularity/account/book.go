@@ -361,7 +361,9 @@ func (b *book) readHolds() {
 			if w.Lock && w.Object != 0 && !gaveUp(&x) {
 				events[o] = append(events[o], event{m.At, uint32(i), true})
 			}
-			note(waiters, o)[b.g.Units[i].Class] = true
+			if !w.Room { // who waits for room takes nothing
+				note(waiters, o)[b.g.Units[i].Class] = true
+			}
 			if w.Kind == "io" {
 				inputs[b.placeOf(x.Wait)]++
 			}

@@ -24,6 +24,8 @@ type Change struct {
 	Prompt bool            // who polls for the end of a unit continues when it ends
 	// Together: units that submit others one by one submit all of them, and then wait for what they waited for in between.
 	Together map[uint32]bool
+	// Room: waits at a place for room in a queue that is full, by their class and site, which would have any.
+	Room map[[2]uint32]bool
 	// Meanwhile: units that wait for others which they submitted compute first, and then wait.
 	Meanwhile map[uint32]bool
 	CPUs      int // 0: as they were
@@ -50,6 +52,9 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 		}
 		if s.Kind == graph.Outside && s.Cause == graph.Collector && c.Pauses[s.On] {
 			s.Len = 0
+		}
+		if s.Wait != 0 && g.Waits[s.Wait].Room && c.Room[[2]uint32{g.Waits[s.Wait].Class, g.Waits[s.Wait].Site}] {
+			*s = graph.Step{Class: s.Class}
 		}
 		if f, ok := c.Faster[s.Class]; ok && (s.Kind == graph.Compute || s.Kind == graph.Outside && s.Cause != graph.Collector) {
 			s.Len = units.Ns(math.Round(math.Min(float64(s.Len)/f, 1e18)))

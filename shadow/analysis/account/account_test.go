@@ -138,6 +138,49 @@ func (p *program) inOrder(first, others units.Ns) {
 	}
 }
 
+// consume are three loops on workers of a pool: one sleeps for 100 ms less its idle time, and the others for a time, and then wait for elements. The main thread waits for the first.
+func (p *program) consume(others, idle units.Ns) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: 3})
+	element := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.LinkedBlockingQueue"), Shared: true})
+	for i := range 3 {
+		u, busy := p.unit("Consume", pool, fmt.Sprint("w", i)), others
+		if i == 0 {
+			busy = 100*ms - idle
+		}
+		p.sleep(u, busy)
+		if rest := 100*ms - busy; rest > 0 {
+			p.Add(u, model.Step{Kind: model.Outside, Len: rest, Wait: element})
+		}
+		if i == 0 {
+			done := p.Resource(model.Event, "Event", 1)
+			p.Do(u, model.Signal, done)
+			p.Add(p.main, model.Step{Kind: model.Await, On: done, Wait: p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.CountDownLatch$Sync")})})
+		}
+	}
+}
+
+// bursts puts three times four elements, each as soon as the one before is taken, into a queue that one unit empties in 10 ms for each, and sleeps in between.
+func (p *program) bursts(sleep units.Ns) {
+	queue := p.Classes.Number("java.util.concurrent.ArrayBlockingQueue")
+	element, room := p.Wait(model.Wait{Kind: "park", Class: queue, Shared: true}), p.Wait(model.Wait{Kind: "park", Class: queue, Shared: true, Room: true})
+	writer := p.unit("Writer", 0, "writer")
+	for range 3 {
+		first := p.Resource(model.Event, "Event", 1)
+		p.Do(p.main, model.Signal, first)
+		p.Add(writer, model.Step{Kind: model.Await, On: first, Wait: element})
+		for k := range 4 {
+			if p.sleep(writer, 10*ms); k == 3 {
+				continue
+			}
+			taken := p.Resource(model.Event, "Event", 1)
+			p.Do(writer, model.Signal, taken)
+			p.Add(p.main, model.Step{Kind: model.Await, On: taken, Wait: room})
+		}
+		p.sleep(p.main, sleep)
+	}
+	p.Do(p.main, model.Join, writer)
+}
+
 // oneByOne submits ten parts that sleep, and waits for each before it submits the next. also adds to a part.
 func (p *program) oneByOne(workers int, also func(unit uint32)) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: workers})
@@ -429,6 +472,9 @@ func TestObstacles(t *testing.T) {
 		{"results are taken in the order of submission", func(p *program) { p.inOrder(60*ms, 5*ms) }, "in-order", "Predicted if it computes meanwhile: the run takes 60"},
 		{"all results are there at the same time", func(p *program) { p.inOrder(30*ms, 30*ms) }, "", ""},
 		{"the first result takes long, and there is little to do with the others", func(p *program) { p.inOrder(900*ms, 5*ms) }, "", ""},
+		{"one of several consumers has a queue of its own", func(p *program) { p.consume(10*ms, 0) }, "one-of-many", "main depends on Consume, which sleeps, while 2 units like it have nothing to do for 90 % of that time"},
+		{"consumers take turns", func(p *program) { p.consume(50*ms, 50*ms) }, "", ""},
+		{"a queue is too short for bursts", func(p *program) { p.bursts(40 * ms) }, "full-queue", "Make the queue as long as a burst, so that both work at the same time. Beyond that only more threads that empty it help, or less to do for each element. Predicted if the queue always has room: the run takes 1"},
 		{"even parts", func(p *program) { p.rounds(5, 5*ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},

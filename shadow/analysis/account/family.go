@@ -177,7 +177,46 @@ func (s *Session) addBusyThreads(on map[uint32]dependent) {
 		}
 		n := len(list) - 1
 		if idle := 1 - share(others, units.Ns(n)*busy[most.Class]); n > 0 && idle >= mostlyIdle {
-			s.addBusyThread(most.Class, on[most.Class], n, idle)
+			s.addBusyThread(most.Class, on[most.Class], n, idle, "thread")
+		}
+	}
+	s.addBusyLoops(on)
+}
+
+// addBusyLoops does the same for units that are loops on the workers of pools: one is busy, and the others of its class wait for something to do.
+func (s *Session) addBusyLoops(on map[uint32]dependent) {
+	type loop struct{ n, most, idle, own units.Ns } // own: idle of the one that is busy most
+	loops := map[uint32]*loop{}
+	for i := range s.graph.Graph.Units {
+		u := &s.graph.Graph.Units[i]
+		if u.Executor == 0 || on[u.Class].class == nil || s.graph.Recorded.Start[i].At == graph.Never {
+			continue
+		}
+		x := loops[u.Class]
+		if x == nil {
+			x = &loop{}
+			loops[u.Class] = x
+		}
+		idle, at := units.Ns(0), s.graph.Recorded.Start[i].At
+		for k, step := range s.graph.Graph.StepsOf(i) {
+			end := s.graph.Recorded.End[int(u.First)+k].At
+			if step.Wait != 0 {
+				if w := &s.graph.Waits[step.Wait]; !w.Room && wait.HoldsElements(s.graph.Classes[w.Class]) {
+					idle += end - at
+				}
+			}
+			at = end
+		}
+		x.n, x.idle = x.n+1, x.idle+idle
+		if busy := s.graph.Graph.Finish(s.graph.Recorded, i) - s.graph.Recorded.Start[i].At - idle; busy > x.most {
+			x.most, x.own = busy, idle
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(loops)) {
+		x := loops[class]
+		idle := share(x.idle-x.own, (x.n-1)*x.most)
+		if x.n > 1 && idle >= mostlyIdle && share(x.own, x.most) < leastShare { // with one queue for all they would take turns
+			s.addBusyThread(class, on[class], int(x.n-1), min(1, idle), "unit")
 		}
 	}
 }
@@ -192,8 +231,8 @@ func likeThreads(thread string) string {
 	return like
 }
 
-// addBusyThread adds a thread if another class depends on it; n threads like it are idle for a share of its time.
-func (s *Session) addBusyThread(thread uint32, by dependent, n int, idle float64) {
+// addBusyThread adds a thread or a unit if another class depends on it; n like it are idle for a share of its time.
+func (s *Session) addBusyThread(thread uint32, by dependent, n int, idle float64, what string) {
 	if by.class == nil {
 		return
 	}
@@ -203,7 +242,7 @@ func (s *Session) addBusyThread(thread uint32, by dependent, n int, idle float64
 		return
 	}
 	o.Title = fmt.Sprintf("%s depends on %s, which %s, while %s like it %s nothing to do for %s of that time",
-		o.Victim, s.graph.Classes[thread], s.state(by.root), text.PluralExact(int64(n), "thread", "threads"), verb(n, "has", "have"), units.FormatPercent(idle))
+		o.Victim, s.graph.Classes[thread], s.state(by.root), text.PluralExact(int64(n), what, what+"s"), verb(n, "has", "have"), units.FormatPercent(idle))
 	o.Happened = "What there is to do is handed to each of them by itself. " + s.depend(&o)
 	o.Remedy = "Hand it out more evenly, as by another key, or through one queue from which all of them take, if it need not stay in order or apart."
 	s.Obstacles = append(s.Obstacles, o)

@@ -26,8 +26,8 @@ var (
 	errKept    = errors.New("of some of these waits it is not recorded that they keep the carrier")
 	errTurns   = errors.New("how the system or a pool would let them take turns is not known")
 	errInside  = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
-	errHanded  = errors.New("how long each unit keeps what others wait for is not recorded")
 	errEmptied = errors.New("how fast the queue could be emptied is not known")
+	errHanded  = errors.New("how long each unit keeps what others wait for is not recorded")
 	errAfter   = errors.New("a replay ends with the last task")
 	errPart    = errors.New("this was found in a part of the session, and a replay is of a whole run")
 	errParts   = errors.New("into how many parts the work would be cut is not known")
@@ -179,7 +179,16 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	case Polling:
 		return replay.Change{Prompt: true}, "if it continues when they end", nil
 	case FullQueue:
-		return replay.Change{}, "", errEmptied
+		if s.idleAt(o.why.holder, o.why.place-1) < leastIdle {
+			return replay.Change{}, "", errEmptied
+		}
+		all := map[[2]uint32]bool{}
+		for n, p := range s.account.Places {
+			if p.Room && s.samePlace(uint32(n)) == o.why.place-1 {
+				all[[2]uint32{p.Class, p.Site}] = true
+			}
+		}
+		return replay.Change{Room: all}, "if the queue always has room", nil
 	case DoesNotSplit, Uneven:
 		return replay.Change{}, "", errParts
 	case Collection:

@@ -180,15 +180,23 @@ func (s *Session) findObstacles() {
 	largest(s.Obstacles)
 }
 
+// classOf is the account of the units of a class; nil: it has none.
+func (s *Session) classOf(class uint32) *account.Class {
+	k := slices.IndexFunc(s.account.Classes, func(c account.Class) bool { return c.Class == class })
+	if k < 0 {
+		return nil
+	}
+	return &s.account.Classes[k]
+}
+
 // addInflations adds the classes whose units take more CPU time when others compute.
 func (s *Session) addInflations() {
 	for i := range s.account.Dearer {
 		x := &s.account.Dearer[i]
-		k := slices.IndexFunc(s.account.Classes, func(c account.Class) bool { return c.Class == x.Class })
-		if k < 0 {
+		c := s.classOf(x.Class)
+		if c == nil {
 			continue
 		}
-		c := &s.account.Classes[k]
 		computes := 0 // draws that depend on what the class computes
 		for _, chain := range c.Chains {
 			if root := chain.Frames[len(chain.Frames)-1]; root.State == account.Compute && root.Class == x.Class {
@@ -267,7 +275,7 @@ type dependent struct {
 	root  account.Frame // what the thread does then, most often
 }
 
-// readDependents finds by thread, as the class of its body, who depends on it while it does not just compute on a CPU that others want, in one pass.
+// readDependents finds by thread, as the class of its body, or by the class of loops on workers, who depends on it while it does not just compute on a CPU that others want, in one pass.
 func (s *Session) readDependents() map[uint32]dependent {
 	out := map[uint32]dependent{}
 	for i := range s.account.Classes {
@@ -280,7 +288,7 @@ func (s *Session) readDependents() map[uint32]dependent {
 			x := &c.Chains[k]
 			f := x.Frames[len(x.Frames)-1]
 			full := s.CPUs > 0 && x.Wanted >= fullCPUs*float64(s.CPUs)
-			if s.bodies[f.Class] && f.Class != c.Class && len(x.Frames) > 1 && !(full && f.State == account.Compute) {
+			if (s.bodies[f.Class] || s.loops(f.Class)) && f.Class != c.Class && len(x.Frames) > 1 && !(full && f.State == account.Compute) {
 				draws[f] += x.N
 			}
 		}

@@ -172,6 +172,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			o.Title += fmt.Sprintf(": %s, which empties it, %s", holder, s.state(why.root))
 		}
 		o.Remedy = "Let what empties the queue take several elements at once (drainTo), do less for each, or be more threads. A longer queue only helps with bursts."
+		if idle := s.idleAt(why.holder, why.place-1); idle >= leastIdle {
+			o.Happened = fmt.Sprintf("%s itself waits for an element for %s of its time: the elements come in bursts, and the queue is too short for them. %s", holder, units.FormatPercent(idle), of)
+			o.Remedy = "Make the queue as long as a burst, so that both work at the same time. Beyond that only more threads that empty it help, or less to do for each element."
+		}
 	case InRounds:
 		w := s.work(why.holder)
 		o.Title = fmt.Sprintf("%s submits %s in rounds, and waits for the last of each round before it submits the next", s.graph.Classes[why.worker], holder)
@@ -312,6 +316,23 @@ func (s *Session) stopped(on uint32) string {
 // forces reports whether a unit waits until a file is on the disk.
 func (s *Session) forces(f account.Frame) bool {
 	return f.State == account.IO && int(f.On) < len(s.account.Places) && s.graph.Classes[s.account.Places[f.On].Class] == wait.Forced
+}
+
+// leastIdle is the share of its time for which what empties a full queue must wait for elements for the queue to be too short.
+const leastIdle = 0.2
+
+// idleAt is the share of the response times of a class that its units wait for an element of a queue of the class of that at a place.
+func (s *Session) idleAt(class, place uint32) float64 {
+	c, n, queue := s.classOf(class), units.Ns(0), s.account.Places[place].Class
+	if c == nil {
+		return 0
+	}
+	for _, p := range c.Parts {
+		if p.State == account.Handed && !s.account.Places[p.On].Room && s.account.Places[p.On].Class == queue {
+			n += p.Ns
+		}
+	}
+	return share(n, c.Response)
 }
 
 // atLimit says how many waits at a place ended at their time limit; "": none.
