@@ -26,6 +26,8 @@ type Change struct {
 	Together map[uint32]bool
 	// Room: waits at a place for room in a queue that is full, by their class and site, which would have any.
 	Room map[[2]uint32]bool
+	// Chains: a unit of a class submits the next one of it first.
+	Chains map[uint32]bool
 	// Meanwhile: units that wait for others which they submitted compute first, and then wait.
 	Meanwhile map[uint32]bool
 	CPUs      int // 0: as they were
@@ -70,6 +72,13 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 			joinsLast(g, by, &out.Units[u], out.Steps[out.Units[u].First:][:out.Units[u].N], int(out.Units[u].N))
 		}
 	}
+	if len(c.Chains) > 0 {
+		for i := range out.Units {
+			if class := out.Units[i].Class; c.Chains[class] {
+				slices.SortStableFunc(out.Steps[out.Units[i].First:][:out.Units[i].N], func(x, y graph.Step) int { return first(g, y, class) - first(g, x, class) })
+			}
+		}
+	}
 	for i := range out.Resources {
 		c.resource(&out.Resources[i])
 	}
@@ -89,6 +98,14 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 		return &out, out.Check()
 	}
 	return split(&out, c.Split)
+}
+
+// first is 1 for the submission of a unit of a class, else 0.
+func first(g *graph.Graph, s graph.Step, class uint32) int {
+	if s.Kind == graph.Submit && g.Units[s.On].Class == class {
+		return 1
+	}
+	return 0
 }
 
 // signallers are the units that raise events.

@@ -534,6 +534,8 @@ func (w *weight) rooted(why cause) cause {
 	switch why.kind {
 	case FewWorkers, OneOfMany:
 		why.holder = w.root().Class
+	case OneByOne:
+		why.root = w.placed(w.root())
 	case Held, FullQueue:
 		if root := w.root(); root.State != account.NotKnown {
 			why.holder = root.Class
@@ -675,6 +677,8 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 			return cause{kind: Uneven, holder: f.On}
 		case f.State == account.Alone && !(computes && full):
 			return cause{kind: OneByOne, holder: f.On, worker: f.Class}
+		case f.State == account.NotMade && frames[k+1].Class == f.Class && k > 0 && frames[k-1].State == account.Join && !s.isTimed(f.Class) && s.count(s.work(f.Class).mostly()) > 1 && !(computes && full):
+			return cause{kind: OneByOne, holder: f.Class}
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held, init: init}
 		case f.State == account.Queued || f.State == account.Overtaken:

@@ -189,6 +189,12 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			o.Remedy = "Fork one half, compute the other, and only then join; or use invokeAll."
 			return
 		}
+		if why.worker == 0 {
+			o.Title = fmt.Sprintf("Each %s is submitted by the one before, at its end, and %s", holder, s.state(why.root))
+			o.Happened = fmt.Sprintf("Its %s units run one after another in %s, and the other workers have nothing to do. %s", units.FormatExact(int64(s.work(why.holder).units)), s.executor(s.work(why.holder).mostly()), of)
+			o.Remedy = "If they do not need each other's results, start all of them and wait for all (CompletableFuture.allOf), instead of chaining them (thenCompose)."
+			return
+		}
 		submitter, e := s.graph.Classes[why.worker], s.work(why.holder).mostly()
 		o.Title = fmt.Sprintf("%s submits one %s at a time, and waits for its end before it submits the next", submitter, holder)
 		o.Happened = fmt.Sprintf("At most one runs at once: the other workers of %s have nothing to do. %s", s.executor(e), of)
