@@ -127,6 +127,8 @@ type Unit struct {
 	Fixed bool
 	// Timed: when it is due was asked for, as for a periodic task.
 	Timed bool
+	// Again: an earlier unit of the same task submitted it.
+	Again bool
 }
 
 // Order is the order in which the workers of an executor take units.

@@ -182,12 +182,12 @@ func (p *program) bursts(sleep units.Ns) {
 }
 
 // chain are n units that sleep for 10 ms and then submit the next one. The main thread waits for the last.
-func (p *program) chain(n, workers int) {
+func (p *program) chain(n, workers int, again bool) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: workers})
 	before := p.main
 	for i := range n {
 		u := p.Unit("Stage", pool)
-		p.At(u).Thread = p.Threads.Number(fmt.Sprint("w", i%workers))
+		p.At(u).Thread, p.At(u).Again = p.Threads.Number(fmt.Sprint("w", i%workers)), again && i > 0
 		p.Do(before, model.Submit, u)
 		p.sleep(u, 10*ms)
 		before = u
@@ -489,9 +489,10 @@ func TestObstacles(t *testing.T) {
 		{"one of several consumers has a queue of its own", func(p *program) { p.consume(10*ms, 0) }, "one-of-many", "main depends on Consume, which sleeps, while 2 units like it have nothing to do for 90 % of that time"},
 		{"consumers take turns", func(p *program) { p.consume(50*ms, 50*ms) }, "", ""},
 		{"a queue is too short for bursts", func(p *program) { p.bursts(40 * ms) }, "full-queue", "Make the queue as long as a burst, so that both work at the same time. Beyond that only more threads that empty it help, or less to do for each element. Predicted if the queue always has room: the run takes 1"},
-		{"each unit submits the next one", func(p *program) { p.chain(8, 4) }, "one-by-one", "Each Stage is submitted by the one before, at its end, and sleeps"},
-		{"what starting all of a chain gains", func(p *program) { p.chain(8, 4) }, "one-by-one", "Predicted if all are submitted first: the run takes 2"},
-		{"each unit submits the next one, to the only worker", func(p *program) { p.chain(8, 1) }, "", ""},
+		{"each unit submits the next one", func(p *program) { p.chain(8, 4, false) }, "one-by-one", "Each Stage is submitted by the one before, at its end, and sleeps"},
+		{"what starting all of a chain gains", func(p *program) { p.chain(8, 4, false) }, "one-by-one", "Predicted if all are submitted first: the run takes 2"},
+		{"each unit submits the next one, to the only worker", func(p *program) { p.chain(8, 1, false) }, "", ""},
+		{"a task that submits itself again", func(p *program) { p.chain(8, 4, true) }, "one-by-one", "Stage, which submits itself again at its end, sleeps: its runs are one after another"},
 		{"even parts", func(p *program) { p.rounds(5, 5*ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},

@@ -205,6 +205,9 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		if o.why.worker == o.why.holder {
 			return replay.Change{}, "", errParts
 		}
+		if o.why.worker == 0 && s.resubmits(o.why.holder) {
+			return replay.Change{}, "", errParts
+		}
 		if o.why.worker == 0 {
 			return replay.Change{Chains: map[uint32]bool{o.why.holder: true}}, "if all are submitted first", nil
 		}

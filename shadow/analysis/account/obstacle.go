@@ -677,7 +677,7 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 			return cause{kind: Uneven, holder: f.On}
 		case f.State == account.Alone && !(computes && full):
 			return cause{kind: OneByOne, holder: f.On, worker: f.Class}
-		case f.State == account.NotMade && frames[k+1].Class == f.Class && k > 0 && frames[k-1].State == account.Join && !s.isTimed(f.Class) && s.count(s.work(f.Class).mostly()) > 1 && !(computes && full):
+		case f.State == account.NotMade && frames[k+1].Class == f.Class && k > 0 && (frames[k-1].State == account.Join || frames[k-1].State == account.Handed) && !s.isTimed(f.Class) && s.count(s.work(f.Class).mostly()) > 1 && !(computes && full):
 			return cause{kind: OneByOne, holder: f.Class}
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held, init: init}

@@ -191,7 +191,13 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		}
 		if why.worker == 0 {
 			o.Title = fmt.Sprintf("Each %s is submitted by the one before, at its end, and %s", holder, s.state(why.root))
-			o.Happened = fmt.Sprintf("Its %s units run one after another in %s, and the other workers have nothing to do. %s", units.FormatExact(int64(s.work(why.holder).units)), s.executor(s.work(why.holder).mostly()), of)
+			e := s.work(why.holder).mostly()
+			o.Happened = fmt.Sprintf("Its %s units run one after another in %s, which has %s. %s", units.FormatExact(int64(s.work(why.holder).units)), s.executor(e), s.workers(e), of)
+			if s.resubmits(why.holder) {
+				o.Title = fmt.Sprintf("%s, which submits itself again at its end, %s: its runs are one after another", holder, s.state(why.root))
+				o.Remedy = "That is what an actor or a loop on a pool does; more workers gain nothing. Divide what it handles among several, as by a key, if that need not stay in order or apart."
+				return
+			}
 			o.Remedy = "If they do not need each other's results, start all of them and wait for all (CompletableFuture.allOf), instead of chaining them (thenCompose)."
 			return
 		}
@@ -339,6 +345,12 @@ func (s *Session) idleAt(class, place uint32) float64 {
 		}
 	}
 	return share(n, c.Response)
+}
+
+// resubmits reports whether most units of a class are tasks that submit themselves again.
+func (s *Session) resubmits(class uint32) bool {
+	w := s.work(class)
+	return 2*w.again > w.units
 }
 
 // atLimit says how many waits at a place ended at their time limit; "": none.

@@ -21,6 +21,7 @@ type work struct {
 	at            uint32                // the executor that runs most of the units
 	loops         bool                  // they may be loops on the workers of pools
 	timed         int                   // units that were to run later than they were submitted
+	again         int                   // units that an earlier one of the same task submitted
 	hands         map[uint32]int        // by executor: how many units they submit to it
 	beside        bool                  // they are the JVM's own threads
 	feeds         *feed                 // nil: not read yet
@@ -81,6 +82,9 @@ func (s *Session) readWork() {
 		}
 		if u.Left != 0 {
 			w.left[u.Left-1]++
+		}
+		if u.Again {
+			w.again++
 		}
 		if u.Timed {
 			w.timed++

@@ -304,7 +304,7 @@ func (a *assembly) startOf(u *unitOf) graph.Moment {
 	default: // its worker may have done anything until then
 		due = u.start
 	}
-	g.Late, g.Timed = u.late && u.again && !u.fixed, u.timed()
+	g.Late, g.Timed, g.Again = u.late && u.again && !u.fixed, u.timed(), u.again
 	if u.fixed {
 		g.Fixed, g.Due = true, a.since(u.due)
 		return m
