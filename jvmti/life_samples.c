@@ -11,9 +11,9 @@
 #include "state_news.h"
 
 /* It looks in each of these intervals while the process computes for a tenth of one, else in the longer one. Looking takes at most a
- * hundredth of its time. */
+ * hundredth of its time. A thread that computes for one part in SEEN_PART is busy: workers that share a few CPUs have no more each. */
 static const uint64_t LOOK_NS = 50000000, QUIET_NS = 250000000;
-enum { IDLE_PART = 10, BUSY_PART = 2, MOST_SAMPLES = 8, RARER = 100, FRAMES = SA_CONTEXT_DEPTH + 8, NEAR = 16 };
+enum { IDLE_PART = 10, BUSY_PART = 2, SEEN_PART = 8, MOST_SAMPLES = 8, RARER = 100, FRAMES = SA_CONTEXT_DEPTH + 8, NEAR = 16 };
 
 /* A thread that takes so long to show its stack, and computes meanwhile, is late to safepoints, too. */
 static const uint64_t LATE_NS = 5000000;
@@ -218,7 +218,7 @@ static void look(JNIEnv *env, jclass carriers, uint32_t round, uint64_t wall_ns)
         for (jint i = 0; i < n; i++) {
             sa_thread *c = sa_context_of(env, threads[i]);
             uint64_t cpu_ns = c == NULL || c->is_virtual ? 0 : used(threads[i], sa_platform_of(c), round);
-            if (cpu_ns * BUSY_PART < wall_ns || cpu_ns == 0) continue;
+            if (cpu_ns * SEEN_PART < wall_ns || cpu_ns == 0) continue;
             if (carriers != NULL && (*env)->IsInstanceOf(env, threads[i], carriers)) continue; /* what it carries has a stack of its own */
             uint32_t at = found < MOST_SAMPLES ? found : (found + round) % MOST_SAMPLES; /* of many each has its turn */
             busy[at] = (busy_thread){threads[i], c, cpu_ns};

@@ -912,6 +912,24 @@ func TestVictim(t *testing.T) {
 	}
 }
 
+// TestFewUnits: the bound says that few of many units compute most.
+func TestFewUnits(t *testing.T) {
+	for long, want := range map[units.Ns]string{50 * ms: "; 4 of its 200 units have 91 % of its CPU time", ms / 10: ""} {
+		a := accountOf(t, func(p *program) {
+			pool := p.Executor(model.Executor{Name: "pool", Workers: 2})
+			for i := range 200 {
+				u := p.unit("Mail", pool, fmt.Sprint("w", i%2))
+				if p.Compute(u, ms/10); i%50 == 0 {
+					p.Compute(u, long)
+				}
+			}
+		})
+		if !strings.HasSuffix(a.Bound.What, "in use"+want) {
+			t.Errorf("%q, want %q", a.Bound.What, want)
+		}
+	}
+}
+
 // TestWhereItComputes: the bound says where a class was seen to compute, if that is mostly one place and there are samples enough.
 func TestWhereItComputes(t *testing.T) {
 	for _, c := range []struct {
@@ -920,6 +938,7 @@ func TestWhereItComputes(t *testing.T) {
 	}{
 		{map[string]int64{"A.f:3": 9, "A.g:4": 2}, ", mostly in A.f:3 (82 % of 11 samples)"},
 		{map[string]int64{"A.f:3": 5}, ""},
+		{map[string]int64{"A.f:3": 2, "A.f:4": 2, "A.f:5": 2, "A.f:6": 2, "A.f:7": 2, "A.g:1": 1}, ", mostly in A.f (91 % of 11 samples)"},
 		{map[string]int64{"A.a:1": 4, "A.b:1": 4, "A.c:1": 4, "A.d:1": 4}, ""},
 	} {
 		a := accountOf(t, func(p *program) {

@@ -482,9 +482,9 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	class := s.graph.Classes[why.holder]
 	switch why.kind {
 	case cpuBound, Crowded, TooLarge:
-		return fmt.Sprintf("%s computes while %s %s in use%s%s", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"), s.mostlyAt(class), s.alsoComputes(why.holder))
+		return fmt.Sprintf("%s computes while %s %s in use%s%s%s", class, allCPUs(s.CPUs), verb(s.CPUs, "is", "are"), s.mostlyAt(class), s.few(why.holder), s.alsoComputes(why.holder))
 	case serial:
-		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used%s", class, wanted, s.CPUs, s.mostlyAt(class))
+		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used%s%s", class, wanted, s.CPUs, s.mostlyAt(class), s.few(why.holder))
 	case own:
 		return fmt.Sprintf("%s %s%s%s", class, s.state(why.root), s.howLong(why.root), s.refused(why.holder))
 	case sized:
@@ -546,16 +546,79 @@ const (
 
 // mostlyAt names where a class was seen to compute most; "": nowhere in particular, or there are few samples. They are taken where the JVM can stop a thread.
 func (s *Session) mostlyAt(class string) string {
-	at, most, all := "", int64(0), int64(0)
+	lines, methods, all := map[string]int64{}, map[string]int64{}, int64(0)
 	for place, n := range s.graph.Computing[class] {
-		if all += n; n > most || n == most && place < at {
-			at, most = place, n
+		all += n
+		if place != "" {
+			lines[place] += n
+			methods[method(place)] += n
 		}
 	}
-	if all < leastSamples || at == "" || float64(most) < mostlyAt*float64(all) {
+	for _, by := range []map[string]int64{lines, methods} {
+		if at := mostOf(by); all >= leastSamples && float64(by[at]) >= mostlyAt*float64(all) && at != "" {
+			return fmt.Sprintf(", mostly in %s (%s of %s samples)", at, units.FormatPercent(float64(by[at])/float64(all)), units.FormatExact(all))
+		}
+	}
+	return ""
+}
+
+// Few units have most of the work if one in fewOf has mostOfWork of what the class computes. Of a class with fewer units than leastUnits nothing is said.
+const (
+	fewOf      = 50
+	mostOfWork = 0.5
+	leastUnits = 100
+)
+
+// few says that few units of a class compute most of what it does; "": they do not.
+func (s *Session) few(class uint32) string {
+	g := s.graph.Graph
+	if s.work(class).units < leastUnits {
 		return ""
 	}
-	return fmt.Sprintf(", mostly in %s (%s of %s samples)", at, units.FormatPercent(float64(most)/float64(all)), units.FormatExact(all))
+	var each []units.Ns
+	for i := range g.Units {
+		if g.Units[i].Class != class {
+			continue
+		}
+		n := units.Ns(0)
+		for _, x := range g.StepsOf(i) {
+			if x.Kind == graph.Compute {
+				n += x.Len
+			}
+		}
+		each = append(each, n)
+	}
+	slices.SortFunc(each, func(x, y units.Ns) int { return cmp.Compare(y, x) })
+	most, least := each[:len(each)/fewOf], each[0]/fewOf
+	if k := slices.IndexFunc(most, func(n units.Ns) bool { return n < least }); k >= 0 { // those that are like the longest
+		most = most[:k]
+	}
+	n := units.Ns(0)
+	for _, x := range most {
+		n += x
+	}
+	if part := share(n, s.work(class).cpuNs); part >= mostOfWork {
+		return fmt.Sprintf("; %s of its %s units have %s of its CPU time", units.FormatExact(int64(len(most))), units.FormatExact(int64(len(each))), units.FormatPercent(part))
+	}
+	return ""
+}
+
+// mostOf is the key with the largest number, the first of several in their order.
+func mostOf(by map[string]int64) (most string) {
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		if by[k] > by[most] {
+			most = k
+		}
+	}
+	return most
+}
+
+// method is a place in the program without its line: a long method has many.
+func method(place string) string {
+	if at := strings.LastIndexByte(place, ':'); at > 0 && !strings.Contains(place, ", ") {
+		return place[:at]
+	}
+	return place
 }
 
 // muchCPU is the share of what all units compute from which a class is named that computes beside another one.
