@@ -248,7 +248,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		if next := b.atGiver(u, f.On, t); next >= 0 {
 			return next
 		}
-		if b.asksOne(x) || b.findsNone(g, u, x, f.On) {
+		if b.asksOne(x) || b.findsNone(g, u, x, f.On) || b.goesOn(g, x, step) {
 			return b.root(Unanswered, g.Class, f.On)
 		}
 		return b.root(NotKnown, g.Class, 0)
@@ -507,6 +507,21 @@ func (b *book) isLast(u, last uint32, t units.Ns) bool {
 func (b *book) asksOne(x *graph.Step) bool {
 	w := b.waitOf(x)
 	return gaveUp(x) && w != nil && w.Kind == "park" && w.Class != 0 && !w.Lock && !w.Shared
+}
+
+// goesOn reports whether a step is an Object.wait up to a time limit after which the unit does not wait there again, but goes on, as where what it waits for has come
+// and nobody has notified it.
+func (b *book) goesOn(g *graph.Unit, x *graph.Step, step uint32) bool {
+	w := b.waitOf(x)
+	if !gaveUp(x) || w == nil || w.Kind != "notify" {
+		return false
+	}
+	for k := step + 1; k < g.First+g.N; k++ {
+		if next := &b.g.Steps[k]; next.Kind != graph.Compute && (next.Kind != graph.Outside || next.Wait != 0) {
+			return next.Wait == 0 || b.placeOf(next.Wait) != b.placeOf(x.Wait)
+		}
+	}
+	return true
 }
 
 // findsNone reports whether a step is a wait up to a time limit for what nobody ever gives, as an element of a queue that stays empty, in a unit that does not

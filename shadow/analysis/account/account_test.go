@@ -195,6 +195,23 @@ func (p *program) chain(n, workers int, again bool) {
 	p.Do(p.main, model.Join, before)
 }
 
+// unnotified waits three times up to a time limit for what is in a pipe, and then has something to do or not.
+func (p *program) unnotified(goesOn bool) {
+	u := p.unit("Read", p.Executor(model.Executor{Name: "pool", Workers: 2}), "w0")
+	pipe := p.Wait(model.Wait{Kind: "notify", Class: p.Classes.Number("java.io.PipedInputStream")})
+	for range 3 {
+		p.Add(u, model.Step{Kind: model.Outside, Cause: model.Limit, Len: 30 * ms, Wait: pipe})
+		p.Compute(u, ms)
+		if goesOn {
+			p.Add(u, model.Step{Kind: model.Outside, Cause: model.Time, Len: ms, Wait: p.Wait(model.Wait{Kind: "sleep"})})
+		}
+	}
+	if !goesOn {
+		p.Add(u, model.Step{Kind: model.Outside, Cause: model.NotKnown, Len: 30 * ms, Wait: pipe})
+	}
+	p.Do(p.main, model.Join, u)
+}
+
 // oneByOne submits ten parts that sleep, and waits for each before it submits the next. also adds to a part.
 func (p *program) oneByOne(workers int, also func(unit uint32)) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: workers})
@@ -493,6 +510,8 @@ func TestObstacles(t *testing.T) {
 		{"what starting all of a chain gains", func(p *program) { p.chain(8, 4, false) }, "one-by-one", "Predicted if all are submitted first: the run takes 2"},
 		{"each unit submits the next one, to the only worker", func(p *program) { p.chain(8, 1, false) }, "", ""},
 		{"a task that submits itself again", func(p *program) { p.chain(8, 4, true) }, "one-by-one", "Stage, which submits itself again at its end, sleeps: its runs are one after another"},
+		{"nobody notifies who waits with a time limit, and goes on", func(p *program) { p.unnotified(true) }, "unanswered", "until its time limit, and nobody notifies it Call flush() after writing"},
+		{"who waits with a time limit has nothing to do", func(p *program) { p.unnotified(false) }, "", ""},
 		{"even parts", func(p *program) { p.rounds(5, 5*ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},

@@ -256,6 +256,15 @@ func (s *Session) describe(o *Obstacle, why cause) {
 				strings.ToLower(pool[:1]) + pool[1:]
 			return
 		}
+		if s.account.Places[why.place-1].Kind == "notify" {
+			o.Title = fmt.Sprintf("%s waits for %s until its time limit, and nobody notifies it", holder, s.place(why.place-1))
+			o.Happened = s.atLimit(why.place-1) + "It then goes on, as where what it waits for has come meanwhile. " + of
+			o.Remedy = "Look for who should notify it: notifyAll(), in the same monitor, when what it waits for has changed. If it is only to pause, nothing is wrong."
+			if strings.HasPrefix(s.graph.Classes[s.account.Places[why.place-1].Class], "java.io.Piped") {
+				o.Remedy = "Call flush() after writing: the reader of a pipe looks once a second for what was written and not flushed."
+			}
+			return
+		}
 		o.Title = fmt.Sprintf("%s waits for %s until its time limit: nobody is there to end that", holder, s.place(why.place-1))
 		o.Happened = "All that it had submitted had ended, and nothing else that ends such waits was in progress. " + s.thrownAway(why.holder) + of
 		o.Remedy = "Look for who should have ended it: a task that failed before it counted down or completed, that was refused, cancelled or never submitted. Count down, or complete, in a finally block; exceptions and refused tasks are in shadow stats."
