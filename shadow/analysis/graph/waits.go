@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
@@ -39,7 +40,7 @@ func (r *reader) readWaits() error {
 		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(stack.Frames)}
 		x.class, x.room = what.Awaited()
 		if !stack.Near && len(stack.Frames) > 0 {
-			if _, by := session.Stage(stack.Frames); by != nil {
+			if function, by := session.Stage(stack.Frames); by != nil || function != nil && isStage(unit.ClassName(r.s, w.Within)) {
 				staged[w.Site]++
 			} else {
 				staged[w.Site]--
@@ -90,6 +91,11 @@ func (r *reader) readWaits() error {
 		}
 	}
 	return err
+}
+
+// isStage reports whether a class is that of the JDK's tasks for stages, such as those which its HTTP client submits to complete the program's futures.
+func isStage(class string) bool {
+	return strings.HasPrefix(class, "java.util.concurrent.CompletableFuture$Uni")
 }
 
 // nameStages says which waits are in stages: those at the sites of such stacks, of which only some are kept whole.
