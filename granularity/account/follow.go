@@ -126,7 +126,7 @@ func (b *book) waitState(x *graph.Step) (State, uint32) {
 	switch w := b.waitOf(x); {
 	case w == nil:
 		return Handed, b.placeOf(0)
-	case w.Kind == "sleep", (x.Cause == graph.Limit || x.Cause == graph.Poll) && w.Kind == "park" && w.Class == 0: // LockSupport.parkNanos, of which only the time was waited for
+	case Sleeps(x, w):
 		return Sleep, b.placeOf(x.Wait)
 	case w.Kind == "io":
 		return IO, b.placeOf(x.Wait)
@@ -134,6 +134,11 @@ func (b *book) waitState(x *graph.Step) (State, uint32) {
 		return Lock, b.placeOf(x.Wait)
 	}
 	return Handed, b.placeOf(x.Wait)
+}
+
+// Sleeps reports whether a step with a wait only waits for a time, as in LockSupport.parkNanos, too.
+func Sleeps(x *graph.Step, w *graph.Wait) bool {
+	return w.Kind == "sleep" || gaveUp(x) && w.Kind == "park" && w.Class == 0
 }
 
 func (b *book) waitOf(x *graph.Step) *graph.Wait {

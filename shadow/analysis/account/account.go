@@ -38,6 +38,7 @@ type Session struct {
 	handed  map[uint32]handed // by executor
 	runs    map[uint32]int    // by executor: of how many classes it runs units
 	sums    []placeSum        // by place; nil: not read yet
+	sleeps  map[sleepOf]placeSum
 	// Executors that one line makes, by executor the first of them, and by that one all; nil: not read yet.
 	families map[uint32]uint32
 	members  map[uint32][]uint32
@@ -102,6 +103,7 @@ func Of(g *sessiongraph.Session) *Session {
 	for u := range s.account.Rounds {
 		s.rounds[g.Graph.Units[u].Class] = true
 	}
+	s.sleeps = s.readSleeps()
 	s.findObstacles()
 	return s
 }

@@ -38,6 +38,7 @@ var (
 	errOthers  = errors.New("which of them each unit would go to is not known")
 	errNobody  = errors.New("when it would have been ended is not known")
 	errPeriod  = errors.New("what its period should be is not known")
+	errSwitch  = errors.New("a replay does not know what it costs to switch virtual threads")
 	errOrder   = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
@@ -177,6 +178,9 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	case Unanswered:
 		return replay.Change{}, "", errNobody
 	case Polling:
+		if o.why.place == 0 {
+			return replay.Change{}, "", errSwitch
+		}
 		return replay.Change{Prompt: true}, "if it continues when they end", nil
 	case FullQueue:
 		if s.idleAt(o.why.holder, o.why.place-1) < leastIdle {

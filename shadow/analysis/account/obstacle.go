@@ -33,7 +33,7 @@ const (
 	Order          Kind = "order"            // what was handed over later runs first
 	Overrun        Kind = "overrun"          // a periodic task takes longer than its period
 	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
-	Polling        Kind = "polling"          // a unit sleeps on although what it polls for has ended
+	Polling        Kind = "polling"          // a unit sleeps on although what it polls for has ended, or takes CPUs from others as it sleeps or yields again and again
 	Unanswered     Kind = "unanswered"       // a unit waits until a time limit for what nothing in progress can end
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
@@ -175,6 +175,7 @@ func (s *Session) findObstacles() {
 	s.addServers(on)
 	s.addBusyThreads(on)
 	s.addLingering()
+	s.addPolls()
 	s.dropWider()
 	s.dropSpinning()
 	largest(s.Obstacles)

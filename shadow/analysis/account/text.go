@@ -486,7 +486,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used%s%s", class, wanted, s.CPUs, s.mostlyAt(class), s.few(why.holder))
 	case own:
-		return fmt.Sprintf("%s %s%s%s", class, s.state(why.root), s.howLong(why.root), s.refused(why.holder))
+		return fmt.Sprintf("%s %s%s%s%s", class, s.state(why.root), s.howLong(why.root), s.again(why.holder, why.root), s.refused(why.holder))
 	case sized:
 		return fmt.Sprintf("all %d workers of %s are in %s, which %s; more workers help, or a virtual thread for each task, if what they wait for can serve more at a time", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
 	case taking:
@@ -704,17 +704,14 @@ type placeSum struct {
 // placeSum is that of a place. All are read in one pass, when first needed. Locks of one class at one site are one place, whichever object each is.
 func (s *Session) placeSum(place uint32) placeSum {
 	if s.sums == nil {
-		numbers := map[account.Place]uint32{}
-		for n, p := range s.account.Places {
-			numbers[p] = uint32(n)
-		}
+		numbers := s.placeNumbers()
 		s.sums = make([]placeSum, len(s.account.Places))
 		g := s.graph.Graph
 		for i := range g.Units {
 			before := s.graph.Recorded.Start[i].At
 			for k, x := range s.graph.StepsOf(i) {
 				end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
-				if x.Wait != 0 {
+				if x.Wait != 0 && !s.graph.Waits[x.Wait].Sum {
 					if n, known := numbers[account.PlaceOf(&s.graph.Waits[x.Wait])]; known {
 						s.sums[n].add(&x, end-before)
 					}
@@ -722,8 +719,22 @@ func (s *Session) placeSum(place uint32) placeSum {
 				before = end
 			}
 		}
+		for k, x := range s.graph.Sums {
+			if n, known := numbers[account.PlaceOf(&s.graph.Waits[k.Wait])]; known {
+				s.sums[n].waits, s.sums[n].sum = s.sums[n].waits+int(x.Waits), s.sums[n].sum+x.Ns
+			}
+		}
 	}
 	return s.sums[place]
+}
+
+// placeNumbers are the indices in account.Places.
+func (s *Session) placeNumbers() map[account.Place]uint32 {
+	numbers := map[account.Place]uint32{}
+	for n, p := range s.account.Places {
+		numbers[p] = uint32(n)
+	}
+	return numbers
 }
 
 func (p *placeSum) add(x *graph.Step, n units.Ns) {

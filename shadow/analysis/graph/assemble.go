@@ -25,6 +25,9 @@ type Session struct {
 	Lingering *Lingering                  // nil: none
 	// Refused are submissions that executors refused, by the name of the thread that made them and the executor.
 	Refused map[Refusal]int
+	Turns   map[uint32]Turns     // by class of units that are on virtual threads; no entry: it is not known
+	Sums    map[SumOf]Unrecorded // of waits of virtual threads without a record of their own
+	CPU     CPUTime
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 
@@ -32,6 +35,13 @@ type Session struct {
 	collected units.Ns            // CPU time of the collector beside the program
 	locked    map[string]units.Ns // by class of lock: the time in which any thread waited for one
 	pins      pins
+}
+
+// CPUTime is that of all threads but those which work while the program stands still; 0: there is no scheduling record.
+type CPUTime struct {
+	All       units.Ns
+	Switching units.Ns // of the carriers, outside of what virtual threads compute
+	Timers    units.Ns // of the thread that wakes virtual threads which sleep
 }
 
 // Lingering is how long the idle workers of an executor kept the JVM after the program's last unit and its other threads had ended.

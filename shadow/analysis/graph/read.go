@@ -50,6 +50,7 @@ type reader struct {
 	missing  map[string]string
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
+	unseen   *unseen
 
 	waited       map[waitInfo]uint32         // 1 + index in recording.waits
 	initialising map[string]string           // see Session
@@ -63,7 +64,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{},
 		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -93,7 +94,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	lingering := r.lingers()
 	r.finish()
 	many := len(r.rec.units) >= manyUnits
-	if r.byTask, r.virtual = nil, nil; many {
+	if r.byTask, r.virtual, r.unseen = nil, nil, nil; many {
 		runtime.GC()
 	}
 	out, err := assemble(r.rec)
@@ -314,6 +315,7 @@ func (r *reader) readActivity() error {
 		p := piece{Span: activity.Span{From: s.From, To: s.To}, state: s.State}
 		if s.State == activity.Running {
 			p.run = p.Len()
+			r.countCPU(t, p.run)
 		}
 		if s.By != 0 && (s.State == activity.Futex || s.State == activity.IO) {
 			p.by = a.Java[s.By-1]
@@ -325,6 +327,22 @@ func (r *reader) readActivity() error {
 	})
 	cpus.share()
 	return err
+}
+
+// wakesSleepers reports whether a thread wakes virtual threads at the end of a sleep: that of JDK 24 and later, or of those before.
+func wakesSleepers(thread string) bool {
+	return strings.Contains(thread, "-delayScheduler") || strings.HasPrefix(thread, "VirtualThread-unpark")
+}
+
+// countCPU adds the CPU time of a thread.
+func (r *reader) countCPU(t *threadOf, ran units.Ns) {
+	r.rec.cpu.All += ran
+	switch {
+	case r.carriers[t.id] == t:
+		r.rec.cpu.Switching += ran
+	case wakesSleepers(t.name):
+		r.rec.cpu.Timers += ran
+	}
 }
 
 // threadsOfJDK are the JDK's own classes of threads, such as that of the hook which closes the log after the program's end. A
@@ -413,7 +431,12 @@ func (r *reader) finish() {
 		}
 	}
 	r.rec.startAtEnd(r.main())
-	r.rec.carriers = len(r.carriers)
+	for i := range r.rec.units {
+		if u := &r.rec.units[i]; u.virtual {
+			r.rec.cpu.Switching = max(0, r.rec.cpu.Switching-u.cpu)
+		}
+	}
+	r.rec.carriers, r.rec.turns = len(r.carriers), r.unseen.turns
 	for i := range r.s.Executors() {
 		e := &r.s.Executors()[i]
 		r.rec.executors[e.ID] = executorOf{name: r.index.ExecutorLabel(e.ID), forkJoin: strings.Contains(e.Class, "ForkJoinPool"), given: e}

@@ -1,0 +1,394 @@
+package graph
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"stackagent/granularity/activity"
+	"stackagent/granularity/waiting"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/analysis/wait"
+	"stackagent/shadow/store"
+)
+
+// leastUnseen is how long a virtual thread must not have computed between two waits to be taken to have waited there. It leaves its carrier then, which a moment
+// that its clock does not count is no reason for.
+const leastUnseen = units.Ns(1_000_000)
+
+// turns are how virtual threads were mounted, as the agent counts for each as a whole.
+type turns struct {
+	threads, mounts  uint64
+	waited, ready    units.Ns // off the carrier: until it could continue, and then until a carrier was free
+	readyNotMeasured bool
+}
+
+// Turns are how the virtual threads of the units of a class were mounted.
+type Turns struct {
+	Units, Mounts    uint64
+	Recorded, Summed uint64 // waits in which they left their carriers, one by one and as sums
+}
+
+// Yields is how often they left their carriers without a wait, as Thread.yield does.
+func (t Turns) Yields() uint64 {
+	if n := t.Units + t.Recorded + t.Summed; n < t.Mounts {
+		return t.Mounts - n
+	}
+	return 0
+}
+
+// Unrecorded is how many waits have no record of their own, and how long they were.
+type Unrecorded struct {
+	Waits uint64
+	Ns    units.Ns
+}
+
+// SumOf is in the units of which class waits were, and for what: indices in Classes and Waits of the graph.
+type SumOf struct{ Class, Wait uint32 }
+
+// alike are the waits of virtual threads that the agent sums up together.
+type alike struct {
+	within  uint32 // class of the session: of the innermost execution
+	blocker uint32
+	kind    string
+	flags   wire.WaitFlags // WaitTimed or none
+}
+
+// summed are waits that are alike, as far as they have no record of their own.
+type summed struct {
+	waits uint64
+	ns    units.Ns
+	like  map[piece]int // the others, by what their records say; without times, and without which object it was
+}
+
+// gaps is what a virtual thread did in the stretches between its recorded waits.
+type gaps struct {
+	computed    units.Ns // at most, in each stretch; -1: all the time
+	wait, ready float64  // of the rest of a stretch: shares in which it waited, and in which it waited for a carrier
+	known       bool     // wait and ready are
+}
+
+// part is a share of the time in which units of a class waited without a record.
+type part struct {
+	piece // without a time
+	share float64
+}
+
+// unseen is what is known of the waits of virtual threads that have no record of their own.
+type unseen struct {
+	threads map[uint32]turns // by thread
+	groups  map[uint32]turns // by class of the session: of threads that have no row of their own
+	sums    map[alike]*summed
+	within  map[uint32]map[uint32]bool // by class of units, a name: the classes of executions that wait in them
+	need    map[uint32]units.Ns        // by class of units: how long they waited without a record
+	parts   map[uint32][]part          // by class of units
+	turns   map[uint32]Turns           // by class of units
+	records map[uint32]uint64          // by class of units: recorded waits in which they left their carriers
+}
+
+func newUnseen() *unseen {
+	return &unseen{threads: map[uint32]turns{}, groups: map[uint32]turns{}, sums: map[alike]*summed{}, within: map[uint32]map[uint32]bool{},
+		need: map[uint32]units.Ns{}, parts: map[uint32][]part{}, turns: map[uint32]Turns{}, records: map[uint32]uint64{}}
+}
+
+// unitClass is the class of the units of a virtual thread, which mostly has one; 0: it has none.
+func (r *reader) unitClass(t *threadOf) uint32 {
+	if len(t.units) == 0 {
+		return 0
+	}
+	return r.rec.units[t.units[0]].class
+}
+
+func (n *unseen) of(k alike) *summed {
+	if n.sums[k] == nil {
+		n.sums[k] = &summed{like: map[piece]int{}}
+	}
+	return n.sums[k]
+}
+
+// seen notes a wait of a virtual thread that has a record.
+func (r *reader) seen(t *threadOf, w *store.Wait, p piece, x waitInfo) {
+	class := r.unitClass(t)
+	if r.unseen.within[class] == nil {
+		r.unseen.within[class] = map[uint32]bool{}
+	}
+	r.unseen.within[class][w.Within] = true
+	if !p.pin {
+		r.unseen.records[class]++
+	}
+	x.object = 0
+	p.Span, p.by, p.pin, p.wait = activity.Span{}, 0, false, r.numberOf(x)
+	r.unseen.of(alike{w.Within, w.Blocker, w.Kind, wire.WaitFlags(w.Flags) & wire.WaitTimed}).like[p]++
+}
+
+// readUnseen reads how virtual threads were mounted, and the sums of their waits.
+func (r *reader) readUnseen() error {
+	if len(r.virtual) == 0 {
+		return nil
+	}
+	err := r.s.VirtualThreads(func(v *store.VirtualThread) {
+		to, key := r.unseen.threads, v.Thread
+		if v.Thread == 0 {
+			to, key = r.unseen.groups, v.Class
+		}
+		x := to[key]
+		x.threads, x.mounts, x.waited = x.threads+v.Threads, x.mounts+v.Mounts, x.waited+v.AwayNs
+		if v.ReadyNs == nil {
+			x.readyNotMeasured = true
+		} else {
+			x.ready, x.waited = x.ready+*v.ReadyNs, x.waited-*v.ReadyNs
+		}
+		to[key] = x
+	})
+	if err != nil {
+		return err
+	}
+	return r.s.WaitSums(func(w *store.WaitSum) {
+		if w.Thread == 0 && units.MonoNs(w.ToNs) > r.rec.From && units.MonoNs(w.FromNs) < r.rec.To {
+			x := r.unseen.of(alike{w.Within, w.Blocker, w.Kind, wire.WaitFlags(w.Flags) & wire.WaitTimed})
+			x.waits, x.ns = x.waits+w.Waits, x.ns+w.WaitedNs
+		}
+	})
+}
+
+// turnsOf is how a virtual thread was mounted; of one without a row of its own, as others of its class on average. False: that is not known.
+func (r *reader) turnsOf(t *threadOf, classes map[uint32]uint32) (turns, bool) {
+	if x, known := r.unseen.threads[t.id]; known {
+		return x, !x.readyNotMeasured
+	}
+	x := r.unseen.groups[classes[r.unitClass(t)]]
+	if x.threads == 0 || x.readyNotMeasured {
+		return turns{}, false
+	}
+	n := x.threads
+	return turns{threads: 1, mounts: x.mounts / n, waited: x.waited / units.Ns(n), ready: x.ready / units.Ns(n)}, true
+}
+
+// addUnseen divides the stretches between the recorded waits of virtual threads: the agent does not record every wait one by one.
+func (r *reader) addUnseen(namer *wait.Namer) {
+	classes := map[uint32]uint32{} // of the session, by name
+	for key, n := range r.named {
+		classes[n] = key[0]
+	}
+	of := map[*threadOf]gaps{}
+	for _, t := range r.rec.threads {
+		if !t.virtual || len(t.units) == 0 {
+			continue
+		}
+		g, class := r.gapsOf(t, classes), r.unitClass(t)
+		of[t] = g
+		if class != 0 {
+			if r.unseen.within[class] == nil {
+				r.unseen.within[class] = map[uint32]bool{}
+			}
+			r.unseen.within[class][classes[class]] = true
+		}
+	}
+	r.shareSums(namer)
+	for t, g := range of {
+		t.pieces = r.divideGaps(t.pieces, g, r.unseen.parts[r.unitClass(t)])
+	}
+}
+
+// gapsOf finds what a virtual thread did between its recorded waits: as long as it was off its carrier, and not in one of them, it waited or was ready. What is left then it
+// was on its carrier, and did not compute.
+func (r *reader) gapsOf(t *threadOf, classes map[uint32]uint32) gaps {
+	g := gaps{computed: r.level(t, t.pieces)}
+	x, known := r.turnsOf(t, classes)
+	class := r.unitClass(t)
+	if known {
+		sum := r.unseen.turns[class]
+		sum.Units, sum.Mounts = sum.Units+1, sum.Mounts+x.mounts
+		r.unseen.turns[class] = sum
+	}
+	if g.computed < 0 || !known {
+		return g
+	}
+	g.known = true
+	long, short := units.Ns(0), units.Ns(0) // what it did not compute, in stretches that are divided and in others
+	wait, ready := x.waited, x.ready
+	for i := range t.pieces {
+		p := &t.pieces[i]
+		switch rest := p.run - g.computed; {
+		case p.waits() && !p.pin && p.state != activity.Stalled:
+			wait -= p.Len()
+		case p.waits() || rest <= 0:
+		case rest < leastUnseen:
+			short += rest
+		default:
+			long += rest
+		}
+	}
+	if long == 0 {
+		return g
+	}
+	wait, ready = max(0, wait), max(0, ready-short)
+	all := max(long, wait+ready)
+	g.wait, g.ready = float64(wait)/float64(all), float64(ready)/float64(all)
+	r.unseen.need[class] += units.Ns(g.wait * float64(long))
+	return g
+}
+
+// shareSums finds for each class of units what its waits without a record were for: as the sums say in which executions they were.
+func (r *reader) shareSums(namer *wait.Namer) {
+	inside := map[uint32]units.Ns{} // by class of executions: how long units waited that have such
+	for class, list := range r.unseen.within {
+		for within := range list {
+			inside[within] += r.unseen.need[class]
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(r.unseen.sums), compareAlike)
+	for class, list := range r.unseen.within {
+		need := r.unseen.need[class]
+		all, turns := 0.0, r.unseen.turns[class]
+		var parts []part
+		for _, k := range keys {
+			x := r.unseen.sums[k]
+			if !list[k.within] || x.waits == 0 || inside[k.within] == 0 {
+				continue
+			}
+			share := float64(need) / float64(inside[k.within]) // of these waits
+			p := part{r.likeness(namer, k, x), min(1, float64(x.ns)/float64(inside[k.within]))}
+			all, parts = all+p.share, append(parts, p)
+			n := Unrecorded{uint64(share * float64(x.waits)), units.Ns(share * float64(x.ns))}
+			turns.Summed += n.Waits
+			key := SumOf{class, p.wait}
+			sum := r.rec.sums[key]
+			r.rec.sums[key] = Unrecorded{sum.Waits + n.Waits, sum.Ns + n.Ns}
+		}
+		for i := range parts {
+			parts[i].share /= max(1, all)
+		}
+		turns.Recorded = r.unseen.records[class]
+		r.unseen.parts[class], r.unseen.turns[class] = parts, turns
+	}
+}
+
+// mostAlike is the share of recorded waits that have one place for others that are alike to be taken to have it.
+const mostAlike = 0.9
+
+// likeness is what waits without a record are for: what most like them with a record are, or what their sum says.
+func (r *reader) likeness(namer *wait.Namer, k alike, x *summed) piece {
+	most, all, n := piece{}, 0, 0
+	for p, times := range x.like {
+		if all += times; times > n || times == n && p.wait < most.wait {
+			most, n = p, times
+		}
+	}
+	if n > 0 && float64(n) >= mostAlike*float64(all) {
+		return r.unrecorded(most)
+	}
+	what, of := namer.OfSum(&store.WaitSum{Kind: k.kind, Blocker: k.blocker, Within: k.within})
+	p := piece{state: stateOf(k.kind), class: r.rec.names.Number(cmp.Or(what.Lock, what.Blocker)), lock: of == waiting.Lock}
+	info := waitInfo{kind: k.kind, lock: p.lock}
+	info.class, info.room = what.Awaited()
+	p.wait = r.numberOf(info)
+	return r.unrecorded(p)
+}
+
+// unrecorded marks a piece as the sum of several waits.
+func (r *reader) unrecorded(p piece) piece {
+	x := *r.rec.waitAt(p.wait)
+	x.sum = true
+	p.wait = r.numberOf(x)
+	return p
+}
+
+// divideGaps cuts what a virtual thread is taken to compute between its waits down to the CPU time of its units. Where it computed is not known: no stretch is taken to have more
+// than another one, unless that is shorter, and half of it at its begin.
+func (r *reader) divideGaps(pieces []piece, g gaps, parts []part) (out []piece) {
+	if g.computed < 0 {
+		return pieces
+	}
+	for _, p := range pieces {
+		rest := p.run - g.computed
+		if p.waits() || rest < leastUnseen {
+			out = append(out, p)
+			continue
+		}
+		wait, queued := units.Ns(g.wait*float64(rest)), units.Ns(g.ready*float64(rest))
+		on := rest - wait - queued // its carrier, or not known
+		ready, held := r.readyCarriers(p.Span)
+		ready = min(on, ready)
+		unknown := on - ready
+		if unknown < leastUnseen && (g.known || wait == 0) {
+			ready, unknown = on, 0
+		}
+		p.held = min(ready, held)
+		var waits []piece
+		for _, x := range parts {
+			x.To = units.MonoNs(x.share * float64(wait))
+			unknown -= x.Len()
+			waits = append(waits, x.piece)
+		}
+		waits = append(waits, piece{Span: activity.Span{To: units.MonoNs(unknown + wait)}, state: activity.Futex})
+		out = append(out, around(p, g.computed, ready+queued, waits)...)
+	}
+	return out
+}
+
+// around divides a stretch: the thread computed, was ready for a CPU, waited, and computed as long again. Of the waits only the lengths count.
+func around(p piece, run, ready units.Ns, waits []piece) []piece {
+	first, last := p, p
+	first.run, last.run, last.held = run/2, run-run/2, 0
+	first.To = p.From + units.MonoNs(first.run+ready)
+	out, at := []piece{first}, first.To
+	for _, w := range waits {
+		if n := w.Len(); n > 0 {
+			w.From, w.To = at, at+units.MonoNs(n)
+			out, at = append(out, w), w.To
+		}
+	}
+	if len(out) == 1 {
+		p.run = run
+		return []piece{p}
+	}
+	last.From = at
+	return append(out, last)
+}
+
+// level is how long a virtual thread computed at most in each stretch between its waits; -1: as long as the stretch.
+func (r *reader) level(t *threadOf, pieces []piece) units.Ns {
+	var cpu units.Ns
+	for _, i := range t.units {
+		u := &r.rec.units[i]
+		if !t.virtual || u.cpu == 0 {
+			return -1
+		}
+		cpu += u.cpu
+	}
+	var stretches []units.Ns
+	for i := range pieces {
+		if !pieces[i].waits() {
+			stretches = append(stretches, pieces[i].run)
+		}
+	}
+	slices.Sort(stretches)
+	for i, n := range stretches {
+		if each := cpu / units.Ns(len(stretches)-i); n > each {
+			return each
+		}
+		cpu -= n
+	}
+	return -1
+}
+
+// readyCarriers is the longest that a carrier of virtual threads was ready for a CPU in a span, and the part of it while others had the CPUs.
+func (r *reader) readyCarriers(s activity.Span) (most, held units.Ns) {
+	for _, t := range r.carriers {
+		ready, others := t.ready(s)
+		if ready > most {
+			most, held = ready, others
+		}
+	}
+	return most, held
+}
+
+func compareAlike(x, y alike) int {
+	return cmp.Or(cmp.Compare(x.within, y.within), cmp.Compare(x.blocker, y.blocker), cmp.Compare(x.kind, y.kind), cmp.Compare(x.flags, y.flags))
+}
+
+func compareSumOf(x, y SumOf) int {
+	return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Wait, y.Wait))
+}
