@@ -250,6 +250,9 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 			}
 		}
 		b.add(f)
+		if b.givesBack[f.On] && gaveUp(x) { // it got nothing: others have it
+			return b.atKeeper(u, f.On, t)
+		}
 		if next := b.atGiver(u, f.On, t); next >= 0 {
 			return next
 		}

@@ -10,11 +10,12 @@ import (
 	"stackagent/internal/units"
 )
 
-// A class polls on virtual threads if its units, each at least leastWakes times, get off their carriers nearly always to sleep or to yield, and compute less in between than
-// it costs to switch them.
+// A class polls on virtual threads if its units, each at least leastWakes times on average, get off their carriers nearly always to sleep or to yield, and compute for
+// at most mostBetween in between, with the call that does this.
 const (
-	leastWakes = 20
-	nearlyOnly = 0.9
+	leastWakes  = 20
+	nearlyOnly  = 0.9
+	mostBetween = 10_000
 )
 
 // polls are how the units of a class poll.
@@ -51,9 +52,9 @@ func (s *Session) readSleeps() map[sleepOf]placeSum {
 		before := s.graph.Recorded.Start[i].At
 		for k, x := range s.graph.StepsOf(i) {
 			end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
-			if w := &g.Waits[x.Wait]; x.Wait != 0 && account.Sleeps(&x, w) {
-				if timed[x.Wait] = true; !w.Sum {
-					add(g.Units[i].Class, w, 1, end-before)
+			if x.Wait != 0 && account.Sleeps(&x, &g.Waits[x.Wait]) {
+				if timed[x.Wait] = true; !g.Waits[x.Wait].Sum {
+					add(g.Units[i].Class, &g.Waits[x.Wait], 1, end-before)
 				}
 			}
 			before = end
@@ -78,7 +79,7 @@ func (s *Session) readPolls() []polls {
 	}
 	var list []polls
 	for _, class := range slices.Sorted(maps.Keys(s.graph.Turns)) {
-		x, p := s.graph.Turns[class], polls{class: class, own: s.work(class).cpuNs}
+		x, p := s.graph.Turns[class], polls{class: class, own: s.graph.Turns[class].Computed}
 		if p.yields = float64(x.Yields()); x.Mounts <= x.Units {
 			continue
 		}
@@ -96,7 +97,7 @@ func (s *Session) readPolls() []polls {
 			p.place = 0
 		}
 		p.switches = units.Ns(float64(s.graph.CPU.Switching)*min(1, p.wakes()/mounts) + float64(s.graph.CPU.Timers)*p.slept/max(1, sleeps))
-		if p.wakes() >= nearlyOnly*float64(x.Mounts-x.Units) && p.wakes() >= leastWakes*float64(x.Units) && p.own < p.switches {
+		if p.wakes() >= nearlyOnly*float64(x.Mounts-x.Units) && p.wakes() >= leastWakes*float64(x.Units) && float64(p.own) <= mostBetween*p.wakes() {
 			list = append(list, p)
 		}
 	}
@@ -146,16 +147,19 @@ func (s *Session) readyMost(but uint32) (out dependent) {
 
 func (s *Session) describePolls(o *Obstacle, p *polls, ready float64) {
 	name, n := s.graph.Classes[p.class], s.graph.Turns[p.class].Units
-	how, pause := "yields (Thread.yield)", "to yield or to sleep"
+	how, pause := "yields (Thread.yield)", "to yield"
 	if p.slept > p.yields {
 		how, pause = "sleeps"+s.at(p.place), "to sleep"
 	} else if p.slept > 0 {
-		how += ", and now and then sleeps" + s.at(p.place) + ","
+		how, pause = how+", and now and then sleeps"+s.at(p.place)+",", "to yield or to sleep"
 	}
 	o.Title = fmt.Sprintf("%s %s again and again on virtual threads, while %s waits for a CPU", name, how, o.Victim)
-	each := p.wakes() / float64(max(1, n))
-	o.Happened = fmt.Sprintf("A unit stops %s %s times, and computes for %s in between. With what it costs to switch and to wake the threads this took %s of CPU time, %s of what the JVM used. %s of the response times of %s are waits for a CPU.",
-		pause, units.FormatExact(int64(each)), units.FormatNs(units.Ns(float64(p.own)/max(1, p.wakes()))), units.FormatNs(p.cost()), units.FormatPercent(share(p.cost(), s.graph.CPU.All)), units.FormatPercent(ready), o.Victim)
+	each, atMost := p.wakes()/float64(max(1, n)), ""
+	if s.graph.Turns[p.class].AtMost {
+		atMost = "at most "
+	}
+	o.Happened = fmt.Sprintf("A unit stops %s %s times, and computes for %s%s in between. With what it costs to switch and to wake the threads this took %s of CPU time, %s of what the JVM used. %s of the response times of %s are waits for a CPU.",
+		pause, units.FormatExact(int64(each)), atMost, units.FormatNs(units.Ns(float64(p.own)/max(1, p.wakes()))), units.FormatNs(p.cost()), units.FormatPercent(share(p.cost(), s.graph.CPU.All)), units.FormatPercent(ready), o.Victim)
 	o.Remedy = "If it waits for something, let whoever brings that about wake it: a CompletableFuture, a CountDownLatch, a condition, or an element of a queue. Else let it sleep for longer."
 }
 
@@ -168,5 +172,9 @@ func (s *Session) again(class uint32, root account.Frame) string {
 	if x.waits < leastWakes*n || n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s times a unit, %s on average", units.FormatExact(int64(x.waits/n)), units.FormatNs(x.sum/units.Ns(x.waits)))
+	each := " a unit, "
+	if n == 1 {
+		each = ", "
+	}
+	return fmt.Sprintf(" (%s times%s%s on average)", units.FormatExact(int64(x.waits/n)), each, units.FormatNs(x.sum/units.Ns(x.waits)))
 }

@@ -120,7 +120,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			if why.besides != (account.Frame{}) {
 				o.Title += " and " + s.state(why.besides)
 			}
-			o.Happened = of
+			o.Happened = s.retries(why.place-1) + of
 		} else {
 			o.Happened = "Who has it is not known. " + of
 		}
@@ -131,6 +131,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "Hold it for less: take what waits or computes out of it, or divide what it protects. More threads gain nothing."
 		if s.areMany(why.place - 1) {
 			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
+			if s.retries(why.place-1) != "" {
+				o.Remedy += " Who is refused and asks again keeps the crowd as it is: let fewer units begin at a time, by a semaphore around the whole unit."
+			}
 		}
 		if s.forces(why.root) || s.forces(why.besides) {
 			o.Remedy = "Have one thread force the file for all that wait, and again for those that came meanwhile (group commit): a queue of what is to be written, and a future for each. Or do without force, if the last entries may be lost in a crash of the machine. More threads gain nothing."
@@ -698,6 +701,7 @@ func (s *Session) howLong(f account.Frame) string {
 // placeSum sums the waits at a place.
 type placeSum struct {
 	waits, limit, delayed int // all; those that ended at their time limit; those from leastDelay to mostDelay long
+	again                 int // those before which the same unit had waited there up to the time limit
 	sum                   units.Ns
 }
 
@@ -708,12 +712,15 @@ func (s *Session) placeSum(place uint32) placeSum {
 		s.sums = make([]placeSum, len(s.account.Places))
 		g := s.graph.Graph
 		for i := range g.Units {
-			before := s.graph.Recorded.Start[i].At
+			before, refused := s.graph.Recorded.Start[i].At, map[uint32]bool{}
 			for k, x := range s.graph.StepsOf(i) {
 				end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
 				if x.Wait != 0 && !s.graph.Waits[x.Wait].Sum {
 					if n, known := numbers[account.PlaceOf(&s.graph.Waits[x.Wait])]; known {
-						s.sums[n].add(&x, end-before)
+						if refused[n] {
+							s.sums[n].again++
+						}
+						refused[n] = s.sums[n].add(&x, end-before)
 					}
 				}
 				before = end
@@ -737,15 +744,29 @@ func (s *Session) placeNumbers() map[account.Place]uint32 {
 	return numbers
 }
 
-func (p *placeSum) add(x *graph.Step, n units.Ns) {
+// add adds a wait, and reports whether it ended at its time limit.
+func (p *placeSum) add(x *graph.Step, n units.Ns) (refused bool) {
 	p.waits, p.sum = p.waits+1, p.sum+n
-	if x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) {
+	if refused = x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll); refused {
 		p.limit++
 	}
 	if n >= leastDelay && n <= mostDelay {
 		p.delayed++
 	}
+	return refused
 }
+
+// retries says how many waits for what several units share ended at their time limit, and how often who waited asked again, if both are many; "": they are not.
+func (s *Session) retries(place uint32) string {
+	at := s.placeSum(place)
+	if !s.areMany(place) || at.limit < leastWaits || float64(at.limit) < leastRefused*float64(at.waits) || 2*at.again < at.limit {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s waits for it ended at their time limit, and %s times the same unit then asked again. ", units.FormatExact(int64(at.limit)), units.FormatExact(int64(at.waits)), units.FormatExact(int64(at.again)))
+}
+
+// leastRefused is the share of waits that must end at their time limit for it to be said.
+const leastRefused = 0.1
 
 // sleepsIn says where units of a class sleep or wait for input for most of their time; "": they do not.
 func (s *Session) sleepsIn(class uint32) string {

@@ -159,7 +159,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	}
 	if x.Virtual {
 		r.virtual = append(r.virtual, virtualEnd{u.end, x.Thread})
-		r.missing[Virtual] = "the scheduling record shows their carriers only: between waits that the agent recorded they are taken to be on a CPU"
+		r.missing[Virtual] = "the scheduling record shows their carriers only: for how long each computed and waited between its recorded waits is known, but not when"
 	}
 	u.virtual = x.Virtual
 	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {

@@ -28,6 +28,8 @@ type turns struct {
 type Turns struct {
 	Units, Mounts    uint64
 	Recorded, Summed uint64 // waits in which they left their carriers, one by one and as sums
+	Computed         units.Ns
+	AtMost           bool // they computed at most for Computed: of units that had not ended it is the time on a carrier
 }
 
 // Yields is how often they left their carriers without a wait, as Thread.yield does.
@@ -194,15 +196,21 @@ func (r *reader) addUnseen(namer *wait.Namer) {
 // gapsOf finds what a virtual thread did between its recorded waits: as long as it was off its carrier, and not in one of them, it waited or was ready. What is left then it
 // was on its carrier, and did not compute.
 func (r *reader) gapsOf(t *threadOf, classes map[uint32]uint32) gaps {
-	g := gaps{computed: r.level(t, t.pieces)}
 	x, known := r.turnsOf(t, classes)
-	class := r.unitClass(t)
-	if known {
-		sum := r.unseen.turns[class]
-		sum.Units, sum.Mounts = sum.Units+1, sum.Mounts+x.mounts
-		r.unseen.turns[class] = sum
+	cpu, measured := r.cpuOf(t)
+	if !measured && known {
+		cpu = onCarrier(t.pieces, x)
 	}
-	if g.computed < 0 || !known {
+	g, class := gaps{computed: -1}, r.unitClass(t)
+	if measured || known {
+		g.computed = level(cpu, t.pieces)
+	}
+	if !known {
+		return g
+	}
+	sum := r.unseen.turns[class]
+	sum.Units, sum.Mounts, sum.Computed, sum.AtMost = sum.Units+1, sum.Mounts+x.mounts, sum.Computed+cpu, sum.AtMost || !measured
+	if r.unseen.turns[class] = sum; g.computed < 0 {
 		return g
 	}
 	g.known = true
@@ -348,16 +356,31 @@ func around(p piece, run, ready units.Ns, waits []piece) []piece {
 	return append(out, last)
 }
 
-// level is how long a virtual thread computed at most in each stretch between its waits; -1: as long as the stretch.
-func (r *reader) level(t *threadOf, pieces []piece) units.Ns {
-	var cpu units.Ns
+// cpuOf is the CPU time of the units of a virtual thread. False: it is not measured, as of one that has not ended.
+func (r *reader) cpuOf(t *threadOf) (cpu units.Ns, measured bool) {
 	for _, i := range t.units {
 		u := &r.rec.units[i]
-		if !t.virtual || u.cpu == 0 {
-			return -1
+		if u.cpu == 0 {
+			return 0, false
 		}
 		cpu += u.cpu
 	}
+	return cpu, true
+}
+
+// onCarrier is how long a virtual thread was on its carrier and did not wait there.
+func onCarrier(pieces []piece, x turns) units.Ns {
+	on := -x.waited - x.ready
+	for i := range pieces {
+		if p := &pieces[i]; !p.waits() || !p.pin && p.state != activity.Stalled {
+			on += p.Len()
+		}
+	}
+	return max(1, on)
+}
+
+// level is how long a virtual thread that computed for some time did so at most in each stretch between its waits; -1: as long as the stretch.
+func level(cpu units.Ns, pieces []piece) units.Ns {
 	var stretches []units.Ns
 	for i := range pieces {
 		if !pieces[i].waits() {
