@@ -7,6 +7,7 @@ import (
 
 	"stackagent/granularity/account"
 	"stackagent/granularity/graph"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -24,13 +25,19 @@ type polls struct {
 	yields, slept float64  // times of all units
 	place         uint32   // where they sleep, in account.Places; 0: nowhere in particular
 	own, switches units.Ns // CPU time: of the units, and of getting them on and off their carriers, and of timers
+	atMost        bool     // own is at most that, and what it is is a part of switches
 }
 
 // wakes is how often they wake up.
 func (p *polls) wakes() float64 { return p.yields + p.slept }
 
 // cost is the CPU time that goes to it.
-func (p *polls) cost() units.Ns { return p.own + p.switches }
+func (p *polls) cost() units.Ns {
+	if p.atMost {
+		return p.switches
+	}
+	return p.own + p.switches
+}
 
 // sleepOf are the sleeps of the units of a class at a place.
 type sleepOf struct{ class, place uint32 }
@@ -79,7 +86,7 @@ func (s *Session) readPolls() []polls {
 	}
 	var list []polls
 	for _, class := range slices.Sorted(maps.Keys(s.graph.Turns)) {
-		x, p := s.graph.Turns[class], polls{class: class, own: s.graph.Turns[class].Computed}
+		x, p := s.graph.Turns[class], polls{class: class, own: s.graph.Turns[class].Computed, atMost: s.graph.Turns[class].AtMost}
 		if p.yields = float64(x.Yields()); x.Mounts <= x.Units {
 			continue
 		}
@@ -119,7 +126,9 @@ func (s *Session) addPolls() {
 			continue
 		}
 		s.describePolls(&o, &p, of.share)
-		s.Obstacles = slices.DeleteFunc(s.Obstacles, func(x Obstacle) bool { return x.Kind == Crowded && x.why.victim == p.class })
+		s.Obstacles = slices.DeleteFunc(s.Obstacles, func(x Obstacle) bool {
+			return x.Kind == Crowded && (x.why.victim == p.class || x.why.holder == p.class)
+		})
 		s.Obstacles = append(s.Obstacles, o)
 	}
 }
@@ -155,11 +164,14 @@ func (s *Session) describePolls(o *Obstacle, p *polls, ready float64) {
 	}
 	o.Title = fmt.Sprintf("%s %s again and again on virtual threads, while %s waits for a CPU", name, how, o.Victim)
 	each, atMost := p.wakes()/float64(max(1, n)), ""
-	if s.graph.Turns[p.class].AtMost {
+	if p.atMost {
 		atMost = "at most "
 	}
 	o.Happened = fmt.Sprintf("A unit stops %s %s times, and computes for %s%s in between. With what it costs to switch and to wake the threads this took %s of CPU time, %s of what the JVM used. %s of the response times of %s are waits for a CPU.",
 		pause, units.FormatExact(int64(each)), atMost, units.FormatNs(units.Ns(float64(p.own)/max(1, p.wakes()))), units.FormatNs(p.cost()), units.FormatPercent(share(p.cost(), s.graph.CPU.All)), units.FormatPercent(ready), o.Victim)
+	if n := s.graph.Pending[o.why.victim]; n > 0 {
+		o.Happened += fmt.Sprintf(" %s of it had not begun at the end.", text.PluralExact(int64(n), "unit", "units"))
+	}
 	o.Remedy = "If it waits for something, let whoever brings that about wake it: a CompletableFuture, a CountDownLatch, a condition, or an element of a queue. Else let it sleep for longer."
 }
 

@@ -28,6 +28,7 @@ type Session struct {
 	Turns   map[uint32]Turns     // by class of units that are on virtual threads; no entry: it is not known
 	Sums    map[SumOf]Unrecorded // of waits of virtual threads without a record of their own
 	CPU     CPUTime
+	Pending map[uint32]int // by class: units on virtual threads that had not begun at the end
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 
@@ -161,7 +162,7 @@ func (a *assembly) run() (*Session, error) {
 	for _, id := range order {
 		a.addBodies(rec.threads[id])
 	}
-	order = a.addBeside(order)
+	order = a.addPending(a.addBeside(order))
 	a.classes, a.sites = make([]uint32, len(rec.names.List)), make([]uint32, len(rec.names.List))
 	a.waitOf = make([]uint32, len(rec.waits))
 	a.addPools()

@@ -26,6 +26,7 @@ const (
 	Waits      = "waits"
 	Virtual    = "virtual threads"
 	Summarised = "summarised classes"
+	Pending    = "units that had not begun"
 )
 
 // maxUnits bounds what is read before the steps are counted: a unit has its submission, its end and what it does in between,
@@ -51,6 +52,7 @@ type reader struct {
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
 	unseen   *unseen
+	pending  pending
 
 	waited       map[waitInfo]uint32         // 1 + index in recording.waits
 	initialising map[string]string           // see Session
@@ -64,7 +66,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{},
 		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -227,8 +229,9 @@ func (r *reader) readThreads() error {
 // readSubmissions finds who submitted each unit, which is the latest submission before its start, and who started each thread.
 func (r *reader) readSubmissions() error {
 	latest := make([]units.MonoNs, len(r.rec.units)) // by unit
-	return r.s.Submissions(func(c *session.SubmissionChunk) error {
+	err := r.s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, task := range c.TaskID {
+			r.mayPend(c, i)
 			if flags := wire.SubmissionFlags(c.Flags[i]); flags&(wire.Rejected|wire.NoSubmission) != 0 {
 				if flags&wire.Rejected != 0 && flags&wire.Inner == 0 && c.Executor[i] != 0 {
 					r.rec.refused[refusal{c.Thread[i], c.Executor[i]}]++
@@ -254,6 +257,8 @@ func (r *reader) readSubmissions() error {
 		}
 		return nil
 	})
+	r.findPending()
+	return err
 }
 
 // delays reports whether an executor runs what it is given at a later time: most timeouts are cancelled before.
@@ -304,6 +309,11 @@ func (r *reader) readActivity() error {
 	}
 	if !a.KnowsEnds() {
 		r.missing[Waits] = "the scheduling record does not say who ends a wait"
+	}
+	for id := range r.carriers {
+		if t := r.rec.threads[id]; t != nil { // it ran units of its own, as the JDK's timers are
+			r.carriers[id] = t
+		}
 	}
 	pieces, cpus, beside := 0, contention{cpus: r.rec.cpus}, r.threadsBeside(a)
 	err = a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {

@@ -109,6 +109,7 @@ type recording struct {
 	pauses    []session.Pause       // of the collector, in order; none overlap
 	carriers  int                   // of virtual threads
 	pins      pins
+	pending   []pendingTask        // in order of time
 	sums      map[SumOf]Unrecorded // waits of virtual threads without a record of their own; class and wait are a name and 1 + index in waits
 	turns     map[uint32]Turns     // by class of units, a name
 	cpu       CPUTime

@@ -145,7 +145,10 @@ func (a *assembly) finish() (*Session, error) {
 			out.Refused[Refusal{t.name, a.pools[k.executor]}] += n
 		}
 	}
-	out.CPU = a.rec.cpu
+	out.CPU, out.Pending = a.rec.cpu, map[uint32]int{}
+	for i := range a.rec.pending {
+		out.Pending[a.class(a.rec.pending[i].class)]++
+	}
 	out.Turns, out.Sums = map[uint32]Turns{}, map[SumOf]Unrecorded{}
 	for _, class := range slices.Sorted(maps.Keys(a.rec.turns)) {
 		out.Turns[a.class(class)] = a.rec.turns[class]

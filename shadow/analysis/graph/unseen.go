@@ -17,6 +17,9 @@ import (
 // that its clock does not count is no reason for.
 const leastUnseen = units.Ns(1_000_000)
 
+// mostYield is how long a virtual thread that yields takes to be ready again: until it has left its carrier. Every wait that is not shorter is recorded or summed up.
+const mostYield = units.Ns(50_000)
+
 // turns are how virtual threads were mounted, as the agent counts for each as a whole.
 type turns struct {
 	threads, mounts  uint64
@@ -71,7 +74,7 @@ type gaps struct {
 	known       bool     // wait and ready are
 }
 
-// part is a share of the time in which units of a class waited without a record.
+// part is a share of the time in which units of a class waited without a record. In that of a piece that is no wait they were ready, as they yielded.
 type part struct {
 	piece // without a time
 	share float64
@@ -269,6 +272,9 @@ func (r *reader) shareSums(namer *wait.Namer) {
 			parts[i].share /= max(1, all)
 		}
 		turns.Recorded = r.unseen.records[class]
+		if rest := float64(need) * max(0, 1-all); rest < float64(mostYield)*float64(turns.Yields()) {
+			parts = append(parts, part{piece{state: activity.Running}, max(0, 1-all)})
+		}
 		r.unseen.parts[class], r.unseen.turns[class] = parts, turns
 	}
 }
@@ -327,7 +333,10 @@ func (r *reader) divideGaps(pieces []piece, g gaps, parts []part) (out []piece) 
 		var waits []piece
 		for _, x := range parts {
 			x.To = units.MonoNs(x.share * float64(wait))
-			unknown -= x.Len()
+			if unknown -= x.Len(); x.state == activity.Running {
+				queued += x.Len()
+				continue
+			}
 			waits = append(waits, x.piece)
 		}
 		waits = append(waits, piece{Span: activity.Span{To: units.MonoNs(unknown + wait)}, state: activity.Futex})

@@ -30,8 +30,8 @@ func TestBetweenWaitsAThreadComputes(t *testing.T) {
 	}
 }
 
-// virtualThread is the reader of a virtual thread with one unit, and its waits; its one carrier was ready for 9 ms of the time after 25 ms.
-func virtualThread(waits ...piece) (*reader, *threadOf) {
+// onCarriers is the reader of a virtual thread with one unit, and its waits; its one carrier was ready for 9 ms of the time after 25 ms.
+func onCarriers(waits ...piece) (*reader, *threadOf) {
 	r := &reader{unseen: newUnseen(), rec: &recording{sums: map[SumOf]Unrecorded{}, names: &graph.Names{}, units: []unitOf{{start: 10 * ms, end: 82 * ms, cpu: 4 * ms}}}, waited: map[waitInfo]uint32{}, carriers: map[uint32]*threadOf{
 		9: {id: 9, pieces: []piece{awaits(0, 25, activity.Futex, 0, ""), {Span: span(25, 35), state: activity.Running, run: ms, held: 2 * ms}, run(35, 90)}}}}
 	t := &threadOf{id: 7, virtual: true, units: []uint32{0}}
@@ -43,7 +43,7 @@ func virtualThread(waits ...piece) (*reader, *threadOf) {
 // was ready for 9, as a carrier was, and waited for what is not known for 20.
 func TestUnseen(t *testing.T) {
 	waits := []piece{awaits(11, 21, activity.Sleeping, 0, ""), awaits(51, 61, activity.Sleeping, 0, ""), awaits(62, 62, activity.Sleeping, 0, "")}
-	r, of := virtualThread(waits...)
+	r, of := onCarriers(waits...)
 	got := r.divideGaps(of.pieces, r.gapsOf(of, nil), nil)
 	const half = ms / 2
 	piecesOf := func(from, ready, to units.MonoNs, held units.Ns) []piece {
@@ -61,7 +61,7 @@ func TestUnseen(t *testing.T) {
 // it slept, where its recorded sleeps were: of the other 18 it is not known what for.
 func TestUnrecordedWaits(t *testing.T) {
 	waits := []piece{awaits(11, 21, activity.Sleeping, 0, ""), awaits(51, 61, activity.Sleeping, 0, ""), awaits(62, 62, activity.Sleeping, 0, "")}
-	r, of := virtualThread(waits...)
+	r, of := onCarriers(waits...)
 	r.rec.threads, r.named = map[uint32]*threadOf{7: of}, map[[2]uint32]uint32{{3, 0}: 0}
 	r.unseen.threads[7] = turns{threads: 1, mounts: 43, waited: 56 * ms, ready: 12 * ms}
 	at := waitInfo{kind: "sleep", site: "Main.run:8"}
@@ -99,7 +99,7 @@ func TestUnrecordedWaits(t *testing.T) {
 
 // TestNotEnded: of a virtual thread whose unit has not ended the CPU time is not measured: it computed at most while it was on its carrier.
 func TestNotEnded(t *testing.T) {
-	r, of := virtualThread()
+	r, of := onCarriers()
 	r.rec.units[0].cpu = 0
 	if g := r.gapsOf(of, nil); g.computed != -1 {
 		t.Errorf("nothing is known of it, and it computed at most %d", g.computed)
@@ -131,7 +131,7 @@ func TestExpiredRecords(t *testing.T) {
 
 // TestSeen: a virtual thread that computed for 29.5 of 30 ms by its clock did not wait.
 func TestSeen(t *testing.T) {
-	r, of := virtualThread()
+	r, of := onCarriers()
 	r.rec.units[0] = unitOf{start: 10 * ms, end: 40 * ms, cpu: 29*ms + ms/2}
 	if got := r.divideGaps(r.between(of, nil), r.gapsOf(of, nil), nil); !slices.Equal(got, []piece{run(10, 40)}) {
 		t.Errorf("%+v", got)
