@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"stackagent/granularity/activity"
-	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -76,9 +75,7 @@ func (r *reader) findPending() {
 	}
 	slices.SortFunc(list, func(x, y pendingTask) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.id, y.id)) })
 	list = list[max(0, len(list)-threads):]
-	if r.rec.pending = list; len(list) > 0 {
-		r.missing[Pending] = text.PluralExact(int64(len(list)), "unit", "units") + " on virtual threads had not begun at the end: their time until then is in the account"
-	}
+	r.rec.pending = list
 }
 
 // addPending adds the units that had not begun: each begins at the end of the recording.

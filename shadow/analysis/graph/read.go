@@ -26,7 +26,6 @@ const (
 	Waits      = "waits"
 	Virtual    = "virtual threads"
 	Summarised = "summarised classes"
-	Pending    = "units that had not begun"
 )
 
 // maxUnits bounds what is read before the steps are counted: a unit has its submission, its end and what it does in between,
