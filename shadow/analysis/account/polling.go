@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"stackagent/granularity/account"
-	"stackagent/granularity/graph"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
@@ -44,24 +43,23 @@ type sleepOf struct{ class, place uint32 }
 
 // readSleeps sums up the sleeps of each class by place, with those that have no record of their own.
 func (s *Session) readSleeps() map[sleepOf]placeSum {
-	out, numbers := map[sleepOf]placeSum{}, s.placeNumbers()
-	add := func(class uint32, w *graph.Wait, waits int, ns units.Ns) {
-		if n, known := numbers[account.PlaceOf(w)]; known {
-			k := sleepOf{class, n}
+	g, numbers := s.graph.Graph, s.placeNumbers()
+	out, timed := map[sleepOf]placeSum{}, make([]bool, len(g.Waits)) // timed: of which only the time was waited for
+	add := func(class, wait uint32, waits int, ns units.Ns) {
+		if n := numbers[wait]; n >= 0 {
+			k := sleepOf{class, uint32(n)}
 			x := out[k]
 			x.waits, x.sum = x.waits+waits, x.sum+ns
 			out[k] = x
 		}
 	}
-	g := s.graph.Graph
-	timed := map[uint32]bool{} // waits of which only the time was waited for
 	for i := range g.Units {
 		before := s.graph.Recorded.Start[i].At
 		for k, x := range s.graph.StepsOf(i) {
 			end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
 			if x.Wait != 0 && account.Sleeps(&x, &g.Waits[x.Wait]) {
 				if timed[x.Wait] = true; !g.Waits[x.Wait].Sum {
-					add(g.Units[i].Class, &g.Waits[x.Wait], 1, end-before)
+					add(g.Units[i].Class, x.Wait, 1, end-before)
 				}
 			}
 			before = end
@@ -69,7 +67,7 @@ func (s *Session) readSleeps() map[sleepOf]placeSum {
 	}
 	for k, x := range s.graph.Sums {
 		if timed[k.Wait] {
-			add(k.Class, &g.Waits[k.Wait], int(x.Waits), x.Ns)
+			add(k.Class, k.Wait, int(x.Waits), x.Ns)
 		}
 	}
 	return out

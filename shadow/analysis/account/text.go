@@ -712,11 +712,11 @@ func (s *Session) placeSum(place uint32) placeSum {
 		s.sums = make([]placeSum, len(s.account.Places))
 		g := s.graph.Graph
 		for i := range g.Units {
-			before, refused := s.graph.Recorded.Start[i].At, map[uint32]bool{}
+			before, refused := s.graph.Recorded.Start[i].At, map[int]bool{}
 			for k, x := range s.graph.StepsOf(i) {
 				end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
 				if x.Wait != 0 && !s.graph.Waits[x.Wait].Sum {
-					if n, known := numbers[account.PlaceOf(&s.graph.Waits[x.Wait])]; known {
+					if n := numbers[x.Wait]; n >= 0 {
 						if refused[n] {
 							s.sums[n].again++
 						}
@@ -727,7 +727,7 @@ func (s *Session) placeSum(place uint32) placeSum {
 			}
 		}
 		for k, x := range s.graph.Sums {
-			if n, known := numbers[account.PlaceOf(&s.graph.Waits[k.Wait])]; known {
+			if n := numbers[k.Wait]; n >= 0 {
 				s.sums[n].waits, s.sums[n].sum = s.sums[n].waits+int(x.Waits), s.sums[n].sum+x.Ns
 			}
 		}
@@ -735,13 +735,19 @@ func (s *Session) placeSum(place uint32) placeSum {
 	return s.sums[place]
 }
 
-// placeNumbers are the indices in account.Places.
-func (s *Session) placeNumbers() map[account.Place]uint32 {
-	numbers := map[account.Place]uint32{}
+// placeNumbers are the places of the graph's waits, as indices in account.Places; -1: nothing was counted there.
+func (s *Session) placeNumbers() []int {
+	numbers, list := map[account.Place]int{}, make([]int, len(s.graph.Waits))
 	for n, p := range s.account.Places {
-		numbers[p] = uint32(n)
+		numbers[p] = n
 	}
-	return numbers
+	for i := range s.graph.Waits {
+		n, known := numbers[account.PlaceOf(&s.graph.Waits[i])]
+		if list[i] = n; !known {
+			list[i] = -1
+		}
+	}
+	return list
 }
 
 // add adds a wait, and reports whether it ended at its time limit.

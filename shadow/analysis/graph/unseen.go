@@ -122,8 +122,11 @@ func (r *reader) seen(t *threadOf, w *store.Wait, p piece, x waitInfo) {
 	if !p.pin {
 		r.unseen.records[class]++
 	}
-	x.object = 0
-	p.Span, p.by, p.pin, p.wait = activity.Span{}, 0, false, r.numberOf(x)
+	if x.object != 0 {
+		x.object = 0
+		p.wait = r.numberOf(x)
+	}
+	p.Span, p.by, p.pin = activity.Span{}, 0, false
 	r.unseen.of(alike{w.Within, w.Blocker, w.Kind, wire.WaitFlags(w.Flags) & wire.WaitTimed}).like[p]++
 }
 
@@ -323,13 +326,15 @@ func (r *reader) divideGaps(pieces []piece, g gaps, parts []part) (out []piece) 
 		}
 		wait, queued := units.Ns(g.wait*float64(rest)), units.Ns(g.ready*float64(rest))
 		on := rest - wait - queued // its carrier, or not known
-		ready, held := r.readyCarriers(p.Span)
-		ready = min(on, ready)
-		unknown := on - ready
-		if unknown < leastUnseen && (g.known || wait == 0) {
-			ready, unknown = on, 0
+		ready, unknown := on, units.Ns(0)
+		if p.held = 0; !g.known || on >= leastUnseen {
+			most, held := r.readyCarriers(p.Span)
+			ready = min(on, most)
+			if unknown = on - ready; unknown < leastUnseen {
+				ready, unknown = on, 0
+			}
+			p.held = min(ready, held)
 		}
-		p.held = min(ready, held)
 		var waits []piece
 		for _, x := range parts {
 			x.To = units.MonoNs(x.share * float64(wait))

@@ -65,8 +65,10 @@ func TestUnrecordedWaits(t *testing.T) {
 	r.rec.threads, r.named = map[uint32]*threadOf{7: of}, map[[2]uint32]uint32{{3, 0}: 0}
 	r.unseen.threads[7] = turns{threads: 1, mounts: 43, waited: 56 * ms, ready: 12 * ms}
 	at := waitInfo{kind: "sleep", site: "Main.run:8"}
+	slept := waits[0]
+	slept.wait = r.numberOf(at)
 	for range 2 {
-		r.seen(of, &store.Wait{Kind: "sleep", Within: 3}, waits[0], at)
+		r.seen(of, &store.Wait{Kind: "sleep", Within: 3}, slept, at)
 	}
 	r.unseen.sums[alike{within: 3, kind: "sleep"}].waits, r.unseen.sums[alike{within: 3, kind: "sleep"}].ns = 20, 18*ms
 	r.addUnseen(nil)
