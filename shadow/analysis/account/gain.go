@@ -50,6 +50,9 @@ const (
 	muchSooner  = 0.5
 )
 
+// unpinned is the change to virtual threads that leave their carriers whenever they wait.
+const unpinned = "if no virtual thread keeps its carrier while it waits"
+
 // wider is by how much wider a pool is in the replay for units that wait.
 const wider = 20
 
@@ -70,10 +73,10 @@ func (s *Session) Try() {
 		}
 		if o.Gain != nil && !o.Gain.seen(o.Kind) {
 			switch {
+			case (o.Kind == Occupied || o.Kind == WaitsForItself) && s.graph.Graph.Executors[o.why.executor].Leaves:
+				o.Gain, o.CannotTell = nil, errKept.Error()
 			case o.Kind == WaitsForItself:
 				o.Gain, o.CannotTell = nil, errGaveUp.Error()
-			case o.Kind == Occupied && s.graph.Graph.Executors[o.why.executor].Leaves:
-				o.Gain, o.CannotTell = nil, errKept.Error()
 			}
 		}
 		if o.Gain == nil || o.Gain.seen(o.Kind) || o.Kind == TooLarge && o.Gain.SavedShare > -leastSaved { // it costs memory in any case
@@ -150,12 +153,15 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		return pool(max(s.CPUs, s.count(o.why.executor)))
 	case Occupied:
 		if s.graph.Graph.Executors[o.why.executor].Leaves {
-			return replay.Change{Unpin: true}, "if no virtual thread keeps its carrier while it waits", nil
+			return replay.Change{Unpin: true}, unpinned, nil
 		}
 		return pool(max(2, wider*s.count(o.why.executor)))
 	case WaitsForItself:
 		if o.why.left {
 			return replay.Change{}, "", errLeft
+		}
+		if s.graph.Graph.Executors[o.why.executor].Leaves {
+			return replay.Change{Unpin: true}, unpinned, nil
 		}
 		c, _, err := pool(max(2, 5*wider*s.count(o.why.executor)))
 		return c, "if no part waits for a worker", err

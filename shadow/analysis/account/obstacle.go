@@ -689,7 +689,11 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 			if !(computes && full) && frames[k+1].State == account.Runs && s.work(frames[k+1].Class).mostly() != f.On {
 				return cause{kind: Batched, executor: s.family(f.On), holder: frames[k+1].On, worker: frames[k+1].Class}
 			}
-			return s.queued(f, root, frames[k+1].Class, computes, full)
+			why := s.queued(f, root, frames[k+1].Class, computes, full)
+			if why.kind == own && k > 0 && s.graph.Executors[f.On].Leaves { // who has what is waited for waits for a carrier
+				continue
+			}
+			return why
 		case f.State == account.Handed && s.account.Places[f.On].Room && !(computes && full):
 			return cause{kind: FullQueue, place: s.samePlace(f.On) + 1, holder: frames[k+1].Class, worker: f.Class}
 		case s.holders(f):

@@ -33,6 +33,12 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	of := s.depend(o)
 	switch why.kind {
 	case WaitsForItself:
+		if s.graph.Executors[why.executor].Leaves {
+			o.Title = fmt.Sprintf("%s waits for what a virtual thread without a carrier has, and those that keep the %s wait for it, too", o.Victim, text.PluralExact(int64(s.count(why.executor)), "carrier", "carriers"))
+			o.Happened = "A virtual thread that is pinned keeps its carrier while it waits. Who has the lock, or is the next to get it, cannot go on until one is free. " + of
+			o.Remedy = "Look for what pins: a native frame, or the initialiser of a class; before JDK 24 synchronized, too. Take the wait out of it. More carriers only move the load at which it stands still: if all are kept for ever, it is a deadlock."
+			return
+		}
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits for itself", pool)
 		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.atOnce(why.executor), "is", "are"), of)
