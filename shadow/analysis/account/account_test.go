@@ -28,6 +28,7 @@ type program struct {
 	turns     map[uint32]graph.Turns
 	sums      map[graph.SumOf]graph.Unrecorded
 	cpu       graph.CPUTime
+	yielding  map[string]map[string]int64
 }
 
 // unit is a unit that main submits, on a thread.
@@ -53,7 +54,7 @@ func accountOf(t *testing.T, build func(*program)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing, Turns: p.turns, Sums: p.sums, CPU: p.cpu}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing, Turns: p.turns, Sums: p.sums, CPU: p.cpu, Yielding: p.yielding}
 	a := Of(session)
 	a.Try()
 	return a
@@ -453,6 +454,7 @@ func (p *program) polls(sleeps uint64, between units.Ns) {
 	class := p.Classes.Number("Poll")
 	p.turns = map[uint32]graph.Turns{class: {Units: 4, Mounts: 4 * (1001 + sleeps), Summed: 4 * sleeps, Computed: 4 * units.Ns(1000+sleeps) * between}}
 	p.sums = map[graph.SumOf]graph.Unrecorded{{Class: class, Wait: sleep}: {Waits: 4 * sleeps, Ns: 360 * ms}}
+	p.yielding = map[string]map[string]int64{"Poll": {"Poll.run:5": 19, "Poll.run:6": 1}}
 	p.cpu = graph.CPUTime{All: 130 * ms, Switching: 30 * ms}
 	p.crowd(4)
 }
@@ -677,7 +679,7 @@ func TestObstacles(t *testing.T) {
 		{"parties that meet and have as much to do", func(p *program) { p.meet(5*ms, 5*ms) }, "", ""},
 		{"one thread runs all that it is given", func(p *program) { p.serve(30, 3*ms) }, "blocked-server", "HTTP-Dispatcher runs each Exchange itself, one after the other"},
 		{"one thread runs all that it is given, and waits for more", func(p *program) { p.serve(30, ms/2) }, "", ""},
-		{"units that yield again and again", func(p *program) { p.polls(0, 1000) }, "polling", "Poll yields (Thread.yield) again and again on virtual threads, while Job waits for a CPU"},
+		{"units that yield again and again", func(p *program) { p.polls(0, 1000) }, "polling", "Poll yields (Thread.yield) at Poll.run:5 again and again on virtual threads, while Job waits for a CPU"},
 		{"units that sleep again and again", func(p *program) { p.polls(5000, 1000) }, "polling", "Poll sleeps at Poll.run:7 again and again on virtual threads, while Job waits for a CPU"},
 		{"units that yield, and compute in between", func(p *program) { p.polls(0, 50_000) }, "", ""},
 		{"one thing that computes alone", func(p *program) { p.Compute(p.main, 100*ms) }, "", ""},

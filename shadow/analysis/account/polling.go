@@ -154,7 +154,7 @@ func (s *Session) readyMost(but uint32) (out dependent) {
 
 func (s *Session) describePolls(o *Obstacle, p *polls, ready float64) {
 	name, n := s.graph.Classes[p.class], s.graph.Turns[p.class].Units
-	how, pause := "yields (Thread.yield)", "to yield"
+	how, pause := "yields (Thread.yield)"+s.yieldsAt(name), "to yield"
 	if p.slept > p.yields {
 		how, pause = "sleeps"+s.at(p.place), "to sleep"
 	} else if p.slept > 0 {
@@ -171,6 +171,20 @@ func (s *Session) describePolls(o *Obstacle, p *polls, ready float64) {
 		o.Happened += fmt.Sprintf(" %s of it had not begun at the end.", text.PluralExact(int64(n), "unit", "units"))
 	}
 	o.Remedy = "If it waits for something, let whoever brings that about wake it: a CompletableFuture, a CountDownLatch, a condition, or an element of a queue. Else let it sleep for longer."
+}
+
+// yieldsAt says where a class was seen to yield most; "": nowhere in particular.
+func (s *Session) yieldsAt(class string) string {
+	at, most, all := "", int64(0), int64(0)
+	for place, n := range s.graph.Yielding[class] {
+		if all += n; n > most || n == most && place < at {
+			at, most = place, n
+		}
+	}
+	if at == "" || float64(most) < nearlyOnly*float64(all) {
+		return ""
+	}
+	return " at " + at
 }
 
 // again says how often each unit of a class sleeps at a place, if that is often; "": it is not.

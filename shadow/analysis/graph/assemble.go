@@ -22,6 +22,7 @@ type Session struct {
 	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it
 
 	Computing map[string]map[string]int64 // by class of units: where busy threads were seen in one, and how often
+	Yielding  map[string]map[string]int64 // by class of the first code of virtual threads: where they were seen to yield, and how often
 	Lingering *Lingering                  // nil: none
 	// Refused are submissions that executors refused, by the name of the thread that made them and the executor.
 	Refused map[Refusal]int

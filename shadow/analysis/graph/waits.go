@@ -165,6 +165,9 @@ func (r *reader) readSamples() error {
 	}
 	for i := range list {
 		x := &list[i]
+		if near := x.Near(); x.Kind == store.ContextYielding && near != nil {
+			note(r.yielding, unit.ClassName(r.s, x.Class), near.Label(), x.Samples)
+		}
 		if x.Kind != store.ContextComputing || x.Class == 0 {
 			continue
 		}
@@ -172,13 +175,18 @@ func (r *reader) readSamples() error {
 			r.initialising[name] = init
 		}
 		if name := names[x.Class]; name != "" {
-			if r.computing[name] == nil {
-				r.computing[name] = map[string]int64{}
-			}
-			r.computing[name][placeOf(x)] += x.Samples
+			note(r.computing, name, placeOf(x), x.Samples)
 		}
 	}
 	return err
+}
+
+// note adds samples of a class at a place.
+func note(to map[string]map[string]int64, class, place string, samples int64) {
+	if to[class] == nil {
+		to[class] = map[string]int64{}
+	}
+	to[class][place] += samples
 }
 
 // placeOf names where a busy thread was: a method, and the line of the program that called it, if it is not the program's.
