@@ -35,10 +35,18 @@ type Turns struct {
 	AtMost           bool // they computed at most for Computed: of units that had not ended it is the time on a carrier
 }
 
+// without is how many of their mounts follow no recorded wait, and are not the first.
+func (t Turns) without() uint64 {
+	if n := t.Units + t.Recorded; n < t.Mounts {
+		return t.Mounts - n
+	}
+	return 0
+}
+
 // Yields is how often they left their carriers without a wait, as Thread.yield does.
 func (t Turns) Yields() uint64 {
-	if n := t.Units + t.Recorded + t.Summed; n < t.Mounts {
-		return t.Mounts - n
+	if n := t.without(); t.Summed < n {
+		return n - t.Summed
 	}
 	return 0
 }
@@ -244,41 +252,53 @@ func (r *reader) gapsOf(t *threadOf, classes map[uint32]uint32) gaps {
 	return g
 }
 
-// shareSums finds for each class of units what its waits without a record were for: as the sums say in which executions they were.
+// shareSums finds for each class of units what its waits without a record were for: as the sums say in which executions they were. Of executions that wait in the units of several
+// classes, each has of their time what it needs, and of their number what it has mounts for. If they are in none that is known, they may be in any.
 func (r *reader) shareSums(namer *wait.Namer) {
-	inside := map[uint32]units.Ns{} // by class of executions: how long units waited that have such
-	for class, list := range r.unseen.within {
+	classes := slices.Sorted(maps.Keys(r.unseen.within))
+	placed := map[uint32]bool{}
+	for _, list := range r.unseen.within {
 		for within := range list {
-			inside[within] += r.unseen.need[class]
+			placed[within] = true
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(r.unseen.sums), compareAlike)
-	for class, list := range r.unseen.within {
-		need := r.unseen.need[class]
-		all, turns := 0.0, r.unseen.turns[class]
-		var parts []part
-		for _, k := range keys {
-			x := r.unseen.sums[k]
-			if !list[k.within] || x.waits == 0 || inside[k.within] == 0 {
-				continue
-			}
-			share := float64(need) / float64(inside[k.within]) // of these waits
-			p := part{r.likeness(namer, k, x), min(1, float64(x.ns)/float64(inside[k.within]))}
-			all, parts = all+p.share, append(parts, p)
-			n := Unrecorded{uint64(share * float64(x.waits)), units.Ns(share * float64(x.ns))}
-			turns.Summed += n.Waits
+	for class, x := range r.unseen.turns {
+		x.Recorded = r.unseen.records[class]
+		r.unseen.turns[class] = x
+	}
+	all := map[uint32]float64{} // by class: the shares of its parts
+	for _, k := range slices.SortedFunc(maps.Keys(r.unseen.sums), compareAlike) {
+		x := r.unseen.sums[k]
+		if x.waits == 0 {
+			continue
+		}
+		in := slices.DeleteFunc(slices.Clone(classes), func(class uint32) bool { return placed[k.within] && !r.unseen.within[class][k.within] })
+		needed, mounted := units.Ns(0), uint64(0)
+		for _, class := range in {
+			needed, mounted = needed+r.unseen.need[class], mounted+r.unseen.turns[class].without()
+		}
+		for _, class := range in {
+			turns := r.unseen.turns[class]
+			n := uint64(float64(x.waits) * float64(turns.without()) / float64(max(1, mounted)))
+			turns.Summed += n
+			r.unseen.turns[class] = turns
+			p := part{r.likeness(namer, k, x), min(1, float64(x.ns)/float64(max(1, needed)))}
+			all[class] += p.share
+			r.unseen.parts[class] = append(r.unseen.parts[class], p)
 			key := SumOf{class, p.wait}
-			sum := r.rec.sums[key]
-			r.rec.sums[key] = Unrecorded{sum.Waits + n.Waits, sum.Ns + n.Ns}
+			r.rec.sums[key] = Unrecorded{r.rec.sums[key].Waits + n, 0}
 		}
+	}
+	for _, class := range classes {
+		need, parts := float64(r.unseen.need[class]), r.unseen.parts[class]
 		for i := range parts {
-			parts[i].share /= max(1, all)
+			parts[i].share /= max(1, all[class])
+			key := SumOf{class, parts[i].wait}
+			r.rec.sums[key] = Unrecorded{r.rec.sums[key].Waits, r.rec.sums[key].Ns + units.Ns(parts[i].share*need)}
 		}
-		turns.Recorded = r.unseen.records[class]
-		if rest := float64(need) * max(0, 1-all); rest < float64(mostYield)*float64(turns.Yields()) {
-			parts = append(parts, part{piece{state: activity.Running}, max(0, 1-all)})
+		if rest := max(0, 1-all[class]); rest*need < float64(mostYield)*float64(r.unseen.turns[class].Yields()) {
+			r.unseen.parts[class] = append(parts, part{piece{state: activity.Running}, rest})
 		}
-		r.unseen.parts[class], r.unseen.turns[class] = parts, turns
 	}
 }
 

@@ -99,6 +99,31 @@ func TestUnrecordedWaits(t *testing.T) {
 	}
 }
 
+// TestSharedSums: the short waits inside executions that wait in the units of two classes are divided by the mounts that follow no recorded wait, 100 and 300, and their time by
+// what is not explained otherwise, 10 and 30 ms. Those inside an execution of which nothing else is known may be in either.
+func TestSharedSums(t *testing.T) {
+	r, _ := onCarriers()
+
+	for class, n := range map[uint32]uint64{1: 1, 2: 3} {
+		r.unseen.within[class] = map[uint32]bool{9: true}
+		r.unseen.turns[class] = Turns{Units: 2, Mounts: 100*n + 7}
+		r.unseen.records[class] = 5
+		r.unseen.need[class] = units.Ns(n) * 10 * ms
+	}
+	sleep := piece{state: activity.Sleeping, wait: r.numberOf(waitInfo{kind: "sleep", site: "Main.run:8"})}
+	for _, within := range []uint32{9, 77} {
+		x := r.unseen.of(alike{within: within, kind: "sleep"})
+		x.waits, x.ns, x.like[sleep] = 80, 10*ms, 1
+	}
+	r.shareSums(nil)
+	for class, want := range map[uint32]uint64{1: 40, 2: 120} {
+		turns, sum := r.unseen.turns[class], r.rec.sums[SumOf{class, uint32(len(r.rec.waits))}]
+		if turns.Summed != want || turns.Yields() != want/40*100-want || sum != (Unrecorded{want, units.Ns(want/40) * 5 * ms}) {
+			t.Errorf("class %d: %+v, %d yields, %+v", class, turns, turns.Yields(), sum)
+		}
+	}
+}
+
 // TestNotEnded: of a virtual thread whose unit has not ended the CPU time is not measured: it computed at most while it was on its carrier.
 func TestNotEnded(t *testing.T) {
 	r, of := onCarriers()
