@@ -8,7 +8,7 @@
 
 /* Of an OS thread, in each of these intervals: so many short and so many long waits are recorded, so many short ones get their place, and so
  * many long ones, beyond their place, their whole stack. Only a carrier can have more long ones than it has short ones. */
-enum { INTERVAL_NS = 100000000, MOST_SHORT = 200, MOST_LONG = 1000, MOST_PLACES = 50, MOST_STACKS = 20, LONG_NS = 1000000 };
+enum { INTERVAL_NS = 100000000, MOST_SHORT = 200, MOST_LONG = 1000, MOST_PLACES = 50, MOST_STACKS = 20, MOST_YIELDS = 2, LONG_NS = 1000000 };
 
 static inline uint8_t waiting_as(int kind, int flags) { return (uint8_t)(1 + kind + (flags & SA_WAIT_TIMED ? SA_WAITING_TIMED : 0)); }
 
@@ -26,10 +26,16 @@ static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.
 
 static bool is_long(const sa_wait_end_of *e) { return e->ticks >= ticks_of(LONG_NS); }
 
-/* May this wait have a record? Short ones take no room from long ones. */
-static bool room_for_record(sa_os *os, const sa_wait_end_of *e, uint64_t now) {
+/* What the thread has recorded in this interval. */
+static sa_wait_pace *pace_of(sa_os *os, uint64_t now) {
     sa_wait_pace *p = &os->wait_pace;
     if (now - p->since > ticks_of(INTERVAL_NS)) *p = (sa_wait_pace){.since = now};
+    return p;
+}
+
+/* May this wait have a record? Short ones take no room from long ones. */
+static bool room_for_record(sa_os *os, const sa_wait_end_of *e, uint64_t now) {
+    sa_wait_pace *p = pace_of(os, now);
     uint32_t *n = is_long(e) ? &p->longs : &p->shorts;
     if (*n >= (is_long(e) ? MOST_LONG : MOST_SHORT) || crowded(os)) return false;
     ++*n;
@@ -102,6 +108,16 @@ void sa_wait_end(JNIEnv *env, sa_thread *c, const sa_waited *w) {
         }
     }
     sa_wait_sum(os, &e);
+    end(os);
+}
+
+/* A virtual thread yields. */
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_yielding0(JNIEnv *env, jclass helper, jlong context) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
+    if (c == NULL || !c->is_virtual || !recording() || sa.config.wait_ns == 0 || !renew(c)) return;
+    sa_os *os = begin();
+    if (os == NULL) return;
+    if (!overtaken(os, c) && pace_of(os, sa_ticks(&sa.clock))->yields++ < MOST_YIELDS) sa_context_yields(os, c, sa_vthread_of(c)->turns.class_id);
     end(os);
 }
 

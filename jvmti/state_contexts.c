@@ -368,6 +368,19 @@ const sa_call *sa_wait_site(uint32_t site) {
     return site > SA_FIRST_WAIT_SITE && t.calls != NULL && id <= atomic_load_explicit(&t.call_n, memory_order_acquire) ? &t.calls[id] : NULL;
 }
 
+/* ---- yields ---- */
+
+void sa_context_yields(sa_os *os, const sa_thread *c, uint32_t class_id) {
+    stack s = {.class_id = class_id, .kind = SA_CONTEXT_YIELDING};
+    uint32_t site;
+    JNIEnv *env = place_env(os, c);
+    looked l = env == NULL ? (looked){.at = -1} : look(env, os, c, &s, SA_NEAR_MOST, &site);
+    if (l.at < 0) return;
+    s.raw[0] = s.raw[l.at];
+    uint32_t id = context_number(env, &s, 1);
+    if (id != 0) atomic_fetch_add_explicit(&t.contexts[id].count, 1, memory_order_release);
+}
+
 /* ---- allocations ---- */
 
 void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t class_id, uint64_t bytes) {

@@ -59,6 +59,8 @@ typedef struct {
     bool again;             /* the JVM was asked for the whole stack, too */
 } sa_wait_here;
 sa_wait_here sa_wait_stack_here(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t blocker, bool may_whole);
+/* The calling thread yields here: the program's nearest frame is kept, in an execution of the class. */
+void sa_context_yields(sa_os *os, const sa_thread *c, uint32_t class_id);
 /* An object that stands for so many bytes was allocated here, in an execution of the class, 0: in none. */
 void sa_context_allocated(JNIEnv *env, sa_os *os, const sa_thread *c, uint32_t class_id, uint64_t bytes);
 

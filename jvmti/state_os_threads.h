@@ -9,11 +9,11 @@
 /* What all rings together keep resident; beyond it consumed pages go back. */
 enum { SA_RINGS_BUDGET = 16 << 20 };
 
-/* How many short and long waits an OS thread has recorded in an interval, of how many short ones it has looked up the place, and of how many
- * long ones the whole stack. */
+/* How many short and long waits an OS thread has recorded in an interval, of how many short ones it has looked up the place, of how many
+ * long ones the whole stack, and of how many yields the place. */
 typedef struct {
     uint64_t since;
-    uint32_t shorts, longs, places, stacks;
+    uint32_t shorts, longs, places, stacks, yields;
 } sa_wait_pace;
 
 /* A wait of the Java thread that runs there, see state_blocked.h. */

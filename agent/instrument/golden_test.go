@@ -72,7 +72,7 @@ func TestJDKPlans(t *testing.T) {
 			{"java/util/concurrent/Executors$RunnableAdapter", 0, []string{"kinds=callable+jdk", "execution call()Ljava/lang/Object; enter\n"}},
 			{nameVirtualThread, 21, []string{"kinds=thread+runnable+jdk+virtual", "execution run(Ljava/lang/Runnable;)V started\n",
 				"start of mount()V mounted", "start of unmount()V unmounting",
-				"start of submitRunContinuation()V ready", "start of lazySubmitRunContinuation"}},
+				"start of tryYield()V yielding", "start of submitRunContinuation()V ready", "start of lazySubmitRunContinuation"}},
 			{nameForkJoinTask + "$RunnableExecuteAction", 0, []string{"constructor (Ljava/lang/Runnable;)V adapted=1"}},
 			{nameForkJoinTask + "$AdaptedRunnableAction", 0, []string{"constructor (Ljava/lang/Runnable;)V adapted=1"}},
 			{nameVirtualThread, 24, []string{"around the switch in yieldContinuation leaving returned\n"}},

@@ -93,6 +93,7 @@ var (
 	probeUnmounting = probe{nameProbes, "unmounting", descThread}
 	probeReady      = probe{nameProbes, "ready", descThread}
 	probeLeaving    = probe{nameProbes, "leaving", descThread}
+	probeYielding   = probe{nameProbes, "yielding", descThread}
 	probeReturned   = probe{nameProbes, "returned", descThread}
 	probeParking    = probe{nameProbes, "parking", descEnter}
 	probeParked     = probe{nameProbes, "parked", descToken}

@@ -55,7 +55,19 @@ func (k mounts) plan(p *Plan) error {
 	if err := k.planReady(p); err != nil {
 		return err
 	}
-	return k.planSwitch(p)
+	if err := k.planSwitch(p); err != nil {
+		return err
+	}
+	return k.planYield(p)
+}
+
+// planYield finds the method in which a virtual thread yields: where it is called from is looked up now and then.
+func (mounts) planYield(p *Plan) error {
+	choose := func(m *classfile.Member) bool { return m.Name == "tryYield" && m.Descriptor == "()V" && !isStatic(m) }
+	return p.eachCode(choose, func(code *classfile.Code) error {
+		p.steps = append(p.steps, &mountStep{code: code, call: probeYielding})
+		return nil
+	})
 }
 
 // planReady finds the methods that submit a virtual thread to its scheduler

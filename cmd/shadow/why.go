@@ -136,7 +136,11 @@ func (f *whyFlags) print(env console.Env, a *account.Session) error {
 const leastShown = 0.03
 
 func printClass(b *strings.Builder, c *account.Class) {
-	fmt.Fprintf(b, "\n%s: %s, %s each from when it is handed over to its end\n", c.Name, text.PluralExact(int64(c.Units), "unit", "units"), units.FormatNs(c.ResponseNs/units.Ns(max(1, c.Units))))
+	pending := ""
+	if c.NotBegun > 0 {
+		pending = fmt.Sprintf(" (%d had not begun at the end of the session)", c.NotBegun)
+	}
+	fmt.Fprintf(b, "\n%s: %s%s, %s each from when it is handed over to its end\n", c.Name, text.PluralExact(int64(c.Units), "unit", "units"), pending, units.FormatNs(c.ResponseNs/units.Ns(max(1, c.Units))))
 	printTree(b, c.Tree(), c.Name, 1)
 }
 

@@ -405,3 +405,48 @@ func TestDueWithoutASubmitter(t *testing.T) {
 	}
 	near(t, "queued", shareOf(g, c, []State{Queued, Compute}, []string{"Tick", "Tick"}), 1.0/3)
 }
+
+// The second holder computes for 50 ms with an element of a pool that the first one gave back. A third one was refused at its time limit and sleeps: who asks in vain for 30 of 50 ms
+// waits for the second.
+func TestWhoWasRefusedHoldsNothing(t *testing.T) {
+	g, a := replayed(t, 4, func(b *graph.Builder) {
+		pool := b.Wait(graph.Wait{Class: b.Classes.Number("java.util.concurrent.ArrayBlockingQueue"), Kind: "park", Shared: true})
+		first, second, third, asker := unit(b, "Holder", 0, "a"), unit(b, "Holder", 0, "b"), unit(b, "Holder", 0, "c"), unit(b, "Asker", 0, "d")
+		one := b.Resource(graph.Event, "one", 1)
+		b.Compute(first, 10*ms)
+		b.Do(first, graph.Signal, one)
+		b.Add(second, graph.Step{Kind: graph.Await, On: one, Wait: pool})
+		b.Compute(second, 50*ms)
+		b.Add(third, graph.Step{Kind: graph.Outside, Cause: graph.Limit, Len: 5 * ms, Wait: pool})
+		b.Add(third, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 55 * ms})
+		b.Compute(asker, 20*ms)
+		b.Add(asker, graph.Step{Kind: graph.Outside, Cause: graph.Limit, Len: 30 * ms, Wait: pool})
+	})
+	near(t, "the second one has it", shareOf(g, classOf(t, g, a, "Asker"), []State{Handed, Compute}, []string{"Asker", "Holder"}), 30.0/50)
+}
+
+// A unit leaves the only carrier for 10 ms, and finds it kept by another one, which sleeps for 50. Of its next 50 ms it computes for 10; where is not known.
+func TestKeptCarrier(t *testing.T) {
+	var b graph.Builder
+	main, carriers := unit(&b, "main", 0, "main"), b.Executor(graph.Executor{Name: "carriers", Workers: 1, Leaves: true})
+	job, keeps := unit(&b, "Job", carriers, "a"), unit(&b, "Keeps", carriers, "b")
+	submit(&b, main, job, keeps)
+	b.Compute(job, 10*ms)
+	b.Add(job, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 10 * ms})
+	b.Compute(job, 10*ms)
+	b.Add(keeps, graph.Step{Kind: graph.Outside, Cause: graph.Time, Len: 50 * ms, Pinned: true})
+	g, err := b.Graph(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replay.Run(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slept := &s.End[g.Units[job].First+1]
+	if slept.At != 60*ms {
+		t.Fatalf("it sleeps until %d, want 60 ms, when it has a carrier", slept.At)
+	}
+	slept.At = 20 * ms // as a recording says
+	near(t, "it waits for the one that sleeps", shareOf(g, classOf(t, g, Of(g, s), "Job"), []State{Queued, Sleep}, []string{"Job", "Keeps"}), 0.8*40/70)
+}

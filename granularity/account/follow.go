@@ -126,7 +126,7 @@ func (b *book) waitState(x *graph.Step) (State, uint32) {
 	switch w := b.waitOf(x); {
 	case w == nil:
 		return Handed, b.placeOf(0)
-	case w.Kind == "sleep", (x.Cause == graph.Limit || x.Cause == graph.Poll) && w.Kind == "park" && w.Class == 0: // LockSupport.parkNanos, of which only the time was waited for
+	case Sleeps(x, w):
 		return Sleep, b.placeOf(x.Wait)
 	case w.Kind == "io":
 		return IO, b.placeOf(x.Wait)
@@ -134,6 +134,11 @@ func (b *book) waitState(x *graph.Step) (State, uint32) {
 		return Lock, b.placeOf(x.Wait)
 	}
 	return Handed, b.placeOf(x.Wait)
+}
+
+// Sleeps reports whether a step with a wait only waits for a time, as in LockSupport.parkNanos, too.
+func Sleeps(x *graph.Step, w *graph.Wait) bool {
+	return w.Kind == "sleep" || gaveUp(x) && w.Kind == "park" && w.Class == 0
 }
 
 func (b *book) waitOf(x *graph.Step) *graph.Wait {
@@ -245,6 +250,9 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 			}
 		}
 		b.add(f)
+		if b.givesBack[f.On] && gaveUp(x) { // it got nothing: others have it
+			return b.atKeeper(u, f.On, t)
+		}
 		if next := b.atGiver(u, f.On, t); next >= 0 {
 			return next
 		}
@@ -256,8 +264,12 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	return b.root(f.State, f.Class, f.On)
 }
 
-// atCPU is who has a CPU for which a unit is ready.
+// atCPU is who has a CPU for which a unit is ready, or keeps a carrier for which it is.
 func (b *book) atCPU(g *graph.Unit, t units.Ns) int64 {
+	if keeper := b.atKept(g, t); keeper >= 0 {
+		b.add(Frame{Queued, g.Class, g.Executor})
+		return keeper
+	}
 	b.add(Frame{Ready, g.Class, 0})
 	list := b.computing(t)
 	if n := b.g.CPUs; len(list) == 0 || n > 0 && b.random.Float64() > float64(len(list))/float64(n) {
@@ -273,9 +285,6 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 	f := Frame{Queued, g.Class, g.Executor}
 	if e := &b.g.Executors[g.Executor]; e.Leaves {
 		b.add(f)
-		if keeps := b.keepingAt(t); len(keeps) > 0 && b.random.IntN(max(e.Workers, len(keeps))) < len(keeps) {
-			return int64(keeps[b.random.IntN(len(keeps))])
-		}
 		return b.atCPU(g, t)
 	}
 	w := b.workerAt(g.Executor, t)
@@ -313,6 +322,19 @@ func (b *book) atNext(thread uint32, queued *graph.Unit, t units.Ns) int64 {
 		return b.atCPU(next, t)
 	}
 	return b.root(Idle, queued.Class, queued.Executor)
+}
+
+// atKept is a unit that keeps one of the workers of a unit's executor while it waits, if that is the one which is asked; -1: that computes.
+func (b *book) atKept(g *graph.Unit, t units.Ns) int64 {
+	e := &b.g.Executors[g.Executor]
+	if !e.Leaves {
+		return -1
+	}
+	keeps := b.keepingAt(t)
+	if len(keeps) == 0 || b.random.IntN(max(e.Workers, len(keeps))) >= len(keeps) {
+		return -1
+	}
+	return int64(keeps[b.random.IntN(len(keeps))])
 }
 
 // keepingAt are the units that wait at a moment and keep their carriers.

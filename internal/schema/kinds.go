@@ -22,6 +22,7 @@ var KindSets = []KindSet{
 		{"ContextPolling", "SA_CONTEXT_POLLING", "a busy thread polls without a pause"},
 		{"ContextComputing", "SA_CONTEXT_COMPUTING", "a busy thread initialises a class, runs stages of a future that it has completed, or ends objects"},
 		{"ContextLate", "SA_CONTEXT_LATE", "a busy thread took long to show its stack, as it does to reach a safepoint"},
+		{"ContextYielding", "SA_CONTEXT_YIELDING", "a virtual thread yields, one of a few that are looked at"},
 	}},
 	{Name: "WaitKind", Of: "a thread waits for", Doc: "WaitKind says how a thread waited.", Kinds: []Kind{
 		{"WaitMonitor", "SA_WAIT_FOR_MONITOR", "for a synchronized block or method"},

@@ -90,6 +90,7 @@ enum {
     SA_CONTEXT_POLLING = 6, /* a busy thread polls without a pause */
     SA_CONTEXT_COMPUTING = 7, /* a busy thread initialises a class, runs stages of a future that it has completed, or ends objects */
     SA_CONTEXT_LATE = 8, /* a busy thread took long to show its stack, as it does to reach a safepoint */
+    SA_CONTEXT_YIELDING = 9, /* a virtual thread yields, one of a few that are looked at */
 };
 
 /* what a thread waits for; equal to wire.WaitKind */

@@ -9,9 +9,9 @@ import (
 	"stackagent/shadow/store"
 )
 
-// Sample is what a busy thread was seen to do, at about 20 moments a second.
+// Sample is what a busy thread was seen to do, at about 20 moments a second, or where virtual threads yield, of which few are looked at.
 type Sample struct {
-	Kind      string  // store.ContextPolling, store.ContextComputing, store.ContextLate
+	Kind      string  // store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding
 	Thread    uint32  // ThreadByID; 0: any, and the frames are only the innermost one and the program's nearest one
 	Class     uint32  // ClassByID of the program's outermost execution; 0: none
 	Frames    []*Site // innermost first; nil: not known
@@ -39,7 +39,7 @@ func (s *Session) Samples() ([]Sample, error) {
 	var list []Sample
 	err := s.eachSum("samples", func(r *store.Context, frames []*Site, sum *contextSum) {
 		list = append(list, Sample{Kind: r.Kind, Thread: r.Thread, Class: r.Class, Frames: frames, Samples: scaled(sum.count, 1), StandsFor: sum.wall, Used: sum.cpu, Pending: scaled(sum.bytes, 1)})
-	}, store.ContextPolling, store.ContextComputing, store.ContextLate)
+	}, store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding)
 	if err != nil {
 		return nil, err
 	}

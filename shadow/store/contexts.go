@@ -11,6 +11,7 @@ const (
 	ContextPolling    = "polling"   // of a busy thread, as the next two
 	ContextComputing  = "computing" // in an initialiser, a stage of a future that it has completed, or for the Finalizer
 	ContextLate       = "late"      // to show its stack
+	ContextYielding   = "yielding"  // of a virtual thread
 )
 
 // ContextSampling says how the contexts of a session came about.

@@ -38,6 +38,7 @@ type Session struct {
 	handed  map[uint32]handed // by executor
 	runs    map[uint32]int    // by executor: of how many classes it runs units
 	sums    []placeSum        // by place; nil: not read yet
+	sleeps  map[sleepOf]placeSum
 	// Executors that one line makes, by executor the first of them, and by that one all; nil: not read yet.
 	families map[uint32]uint32
 	members  map[uint32][]uint32
@@ -63,9 +64,10 @@ type Class struct {
 	Name       string   `json:"class"`
 	Body       bool     `json:"thread,omitempty"` // it is the body of a thread
 	Units      int      `json:"units"`
-	ResponseNs units.Ns `json:"response_ns"` // from when each was handed over, or due, to its end; summed
-	Parts      []Part   `json:"parts"`       // add up to response_ns
-	Chains     []Chain  `json:"chains"`      // what it depends on, by moments drawn evenly from the response times
+	NotBegun   int      `json:"not_begun,omitempty"` // of them, on virtual threads that had no carrier until the end
+	ResponseNs units.Ns `json:"response_ns"`         // from when each was handed over, or due, to its end; summed
+	Parts      []Part   `json:"parts"`               // add up to response_ns
+	Chains     []Chain  `json:"chains"`              // what it depends on, by moments drawn evenly from the response times
 }
 
 // Part is a part of a class's response times.
@@ -102,6 +104,7 @@ func Of(g *sessiongraph.Session) *Session {
 	for u := range s.account.Rounds {
 		s.rounds[g.Graph.Units[u].Class] = true
 	}
+	s.sleeps = s.readSleeps()
 	s.findObstacles()
 	return s
 }
@@ -178,7 +181,7 @@ func (s *Session) forWork(place uint32) bool {
 }
 
 func (s *Session) class(c *account.Class, bodies map[uint32]bool) Class {
-	out := Class{Name: s.graph.Classes[c.Class], Body: bodies[c.Class], Units: c.Units, ResponseNs: c.Response, Parts: []Part{}, Chains: []Chain{}}
+	out := Class{Name: s.graph.Classes[c.Class], Body: bodies[c.Class], Units: c.Units, NotBegun: s.graph.Pending[c.Class], ResponseNs: c.Response, Parts: []Part{}, Chains: []Chain{}}
 	for _, p := range c.Parts {
 		out.Parts = append(out.Parts, Part{s.state(p.Frame), p.Ns, share(p.Ns, c.Response)})
 	}

@@ -25,6 +25,10 @@ type program struct {
 
 	lingering *graph.Lingering
 	computing map[string]map[string]int64
+	turns     map[uint32]graph.Turns
+	sums      map[graph.SumOf]graph.Unrecorded
+	cpu       graph.CPUTime
+	yielding  map[string]map[string]int64
 }
 
 // unit is a unit that main submits, on a thread.
@@ -50,7 +54,7 @@ func accountOf(t *testing.T, build func(*program)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing, Turns: p.turns, Sums: p.sums, CPU: p.cpu, Yielding: p.yielding}
 	a := Of(session)
 	a.Try()
 	return a
@@ -456,6 +460,22 @@ func (p *program) jobs(class string, executor uint32, thread string, n int, leng
 	}
 }
 
+// polls submits jobs to a pool with more workers than CPUs, and four units on virtual threads that wait meanwhile: each gets off its carrier 1,000 times to yield, and so often to
+// sleep, and computes for some time in between. All of it takes the carriers 30 ms.
+func (p *program) polls(sleeps uint64, between units.Ns) {
+	carriers := p.Executor(model.Executor{Name: "carriers", Workers: 2, Leaves: true})
+	sleep := p.Wait(model.Wait{Kind: "sleep", Site: p.Sites.Number("Poll.run:7"), Sum: true})
+	for i := range 4 {
+		p.Add(p.unit("Poll", carriers, fmt.Sprint("v", i)), model.Step{Kind: model.Outside, Cause: model.Time, Len: 90 * ms, Wait: sleep})
+	}
+	class := p.Classes.Number("Poll")
+	p.turns = map[uint32]graph.Turns{class: {Units: 4, Mounts: 4 * (1001 + sleeps), Summed: 4 * sleeps, Computed: 4 * units.Ns(1000+sleeps) * between}}
+	p.sums = map[graph.SumOf]graph.Unrecorded{{Class: class, Wait: sleep}: {Waits: 4 * sleeps, Ns: 360 * ms}}
+	p.yielding = map[string]map[string]int64{"Poll": {"Poll.run:5": 19, "Poll.run:6": 1}}
+	p.cpu = graph.CPUTime{All: 130 * ms, Switching: 30 * ms}
+	p.crowd(4)
+}
+
 // TestObstacles: small programs whose trouble is known, and some that are well.
 func TestObstacles(t *testing.T) {
 	for _, c := range []struct {
@@ -678,6 +698,9 @@ func TestObstacles(t *testing.T) {
 		{"parties that meet and have as much to do", func(p *program) { p.meet(5*ms, 5*ms) }, "", ""},
 		{"one thread runs all that it is given", func(p *program) { p.serve(30, 3*ms) }, "blocked-server", "HTTP-Dispatcher runs each Exchange itself, one after the other"},
 		{"one thread runs all that it is given, and waits for more", func(p *program) { p.serve(30, ms/2) }, "", ""},
+		{"units that yield again and again", func(p *program) { p.polls(0, 1000) }, "polling", "Poll yields (Thread.yield) at Poll.run:5 again and again on virtual threads, while Job waits for a CPU"},
+		{"units that sleep again and again", func(p *program) { p.polls(5000, 1000) }, "polling", "Poll sleeps at Poll.run:7 again and again on virtual threads, while Job waits for a CPU"},
+		{"units that yield, and compute in between", func(p *program) { p.polls(0, 50_000) }, "", ""},
 		{"one thing that computes alone", func(p *program) { p.Compute(p.main, 100*ms) }, "", ""},
 	} {
 		a := accountOf(t, c.build)

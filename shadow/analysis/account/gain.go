@@ -38,6 +38,7 @@ var (
 	errOthers  = errors.New("which of them each unit would go to is not known")
 	errNobody  = errors.New("when it would have been ended is not known")
 	errPeriod  = errors.New("what its period should be is not known")
+	errSwitch  = errors.New("a replay does not know what it costs to switch virtual threads")
 	errOrder   = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
@@ -48,6 +49,9 @@ const (
 	leastSooner = 0.1
 	muchSooner  = 0.5
 )
+
+// unpinned is the change to virtual threads that leave their carriers whenever they wait.
+const unpinned = "if no virtual thread keeps its carrier while it waits"
 
 // wider is by how much wider a pool is in the replay for units that wait.
 const wider = 20
@@ -69,10 +73,10 @@ func (s *Session) Try() {
 		}
 		if o.Gain != nil && !o.Gain.seen(o.Kind) {
 			switch {
+			case (o.Kind == Occupied || o.Kind == WaitsForItself) && s.graph.Graph.Executors[o.why.executor].Leaves:
+				o.Gain, o.CannotTell = nil, errKept.Error()
 			case o.Kind == WaitsForItself:
 				o.Gain, o.CannotTell = nil, errGaveUp.Error()
-			case o.Kind == Occupied && s.graph.Graph.Executors[o.why.executor].Leaves:
-				o.Gain, o.CannotTell = nil, errKept.Error()
 			}
 		}
 		if o.Gain == nil || o.Gain.seen(o.Kind) || o.Kind == TooLarge && o.Gain.SavedShare > -leastSaved { // it costs memory in any case
@@ -149,12 +153,15 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		return pool(max(s.CPUs, s.count(o.why.executor)))
 	case Occupied:
 		if s.graph.Graph.Executors[o.why.executor].Leaves {
-			return replay.Change{Unpin: true}, "if no virtual thread keeps its carrier while it waits", nil
+			return replay.Change{Unpin: true}, unpinned, nil
 		}
 		return pool(max(2, wider*s.count(o.why.executor)))
 	case WaitsForItself:
 		if o.why.left {
 			return replay.Change{}, "", errLeft
+		}
+		if s.graph.Graph.Executors[o.why.executor].Leaves {
+			return replay.Change{Unpin: true}, unpinned, nil
 		}
 		c, _, err := pool(max(2, 5*wider*s.count(o.why.executor)))
 		return c, "if no part waits for a worker", err
@@ -177,6 +184,9 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	case Unanswered:
 		return replay.Change{}, "", errNobody
 	case Polling:
+		if o.why.place == 0 {
+			return replay.Change{}, "", errSwitch
+		}
 		return replay.Change{Prompt: true}, "if it continues when they end", nil
 	case FullQueue:
 		if s.idleAt(o.why.holder, o.why.place-1) < leastIdle {

@@ -33,7 +33,7 @@ const (
 	Order          Kind = "order"            // what was handed over later runs first
 	Overrun        Kind = "overrun"          // a periodic task takes longer than its period
 	BlockedServer  Kind = "blocked-server"   // a thread that serves others sleeps, and is hardly ever idle
-	Polling        Kind = "polling"          // a unit sleeps on although what it polls for has ended
+	Polling        Kind = "polling"          // a unit sleeps on although what it polls for has ended, or takes CPUs from others as it sleeps or yields again and again
 	Unanswered     Kind = "unanswered"       // a unit waits until a time limit for what nothing in progress can end
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
@@ -175,6 +175,7 @@ func (s *Session) findObstacles() {
 	s.addServers(on)
 	s.addBusyThreads(on)
 	s.addLingering()
+	s.addPolls()
 	s.dropWider()
 	s.dropSpinning()
 	largest(s.Obstacles)
@@ -688,7 +689,11 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 			if !(computes && full) && frames[k+1].State == account.Runs && s.work(frames[k+1].Class).mostly() != f.On {
 				return cause{kind: Batched, executor: s.family(f.On), holder: frames[k+1].On, worker: frames[k+1].Class}
 			}
-			return s.queued(f, root, frames[k+1].Class, computes, full)
+			why := s.queued(f, root, frames[k+1].Class, computes, full)
+			if why.kind == own && k > 0 && s.graph.Executors[f.On].Leaves { // who has what is waited for waits for a carrier
+				continue
+			}
+			return why
 		case f.State == account.Handed && s.account.Places[f.On].Room && !(computes && full):
 			return cause{kind: FullQueue, place: s.samePlace(f.On) + 1, holder: frames[k+1].Class, worker: f.Class}
 		case s.holders(f):

@@ -33,6 +33,12 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	of := s.depend(o)
 	switch why.kind {
 	case WaitsForItself:
+		if s.graph.Executors[why.executor].Leaves {
+			o.Title = fmt.Sprintf("%s waits for what a virtual thread without a carrier has, and those that keep the %s wait for it, too", o.Victim, text.PluralExact(int64(s.count(why.executor)), "carrier", "carriers"))
+			o.Happened = "A virtual thread that is pinned keeps its carrier while it waits. Who has the lock, or is the next to get it, cannot go on until one is free. " + of
+			o.Remedy = "Look for what pins: a native frame, or the initialiser of a class; before JDK 24 synchronized, too. Take the wait out of it. More carriers only move the load at which it stands still: if all are kept for ever, it is a deadlock."
+			return
+		}
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits for itself", pool)
 		o.Happened = fmt.Sprintf("Its %s %s in units that wait for other units, which are queued in the same pool behind them. %s", s.workers(why.executor), verb(s.atOnce(why.executor), "is", "are"), of)
@@ -120,7 +126,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			if why.besides != (account.Frame{}) {
 				o.Title += " and " + s.state(why.besides)
 			}
-			o.Happened = of
+			o.Happened = s.retries(why.place-1) + of
 		} else {
 			o.Happened = "Who has it is not known. " + of
 		}
@@ -131,6 +137,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "Hold it for less: take what waits or computes out of it, or divide what it protects. More threads gain nothing."
 		if s.areMany(why.place - 1) {
 			o.Remedy = "Hold one for less: take what waits or computes out of it; or have more of them. More threads gain nothing."
+			if s.retries(why.place-1) != "" {
+				o.Remedy += " Who is refused and asks again keeps the crowd as it is: let fewer units begin at a time, by a semaphore around the whole unit."
+			}
 		}
 		if s.forces(why.root) || s.forces(why.besides) {
 			o.Remedy = "Have one thread force the file for all that wait, and again for those that came meanwhile (group commit): a queue of what is to be written, and a future for each. Or do without force, if the last entries may be lost in a crash of the machine. More threads gain nothing."
@@ -495,7 +504,7 @@ func (s *Session) boundText(victim string, why cause, wanted float64) string {
 	case serial:
 		return fmt.Sprintf("one after another: %s computes while %.1f of %d CPUs are used%s%s", class, wanted, s.CPUs, s.mostlyAt(class), s.few(why.holder))
 	case own:
-		return fmt.Sprintf("%s %s%s%s", class, s.state(why.root), s.howLong(why.root), s.refused(why.holder))
+		return fmt.Sprintf("%s %s%s%s%s", class, s.state(why.root), s.howLong(why.root), s.again(why.holder, why.root), s.refused(why.holder))
 	case sized:
 		return fmt.Sprintf("all %d workers of %s are in %s, which %s; more workers help, or a virtual thread for each task, if what they wait for can serve more at a time", s.count(why.executor), s.executor(why.executor), class, s.state(why.root))
 	case taking:
@@ -707,43 +716,78 @@ func (s *Session) howLong(f account.Frame) string {
 // placeSum sums the waits at a place.
 type placeSum struct {
 	waits, limit, delayed int // all; those that ended at their time limit; those from leastDelay to mostDelay long
+	again                 int // those before which the same unit had waited there up to the time limit
 	sum                   units.Ns
 }
 
 // placeSum is that of a place. All are read in one pass, when first needed. Locks of one class at one site are one place, whichever object each is.
 func (s *Session) placeSum(place uint32) placeSum {
 	if s.sums == nil {
-		numbers := map[account.Place]uint32{}
-		for n, p := range s.account.Places {
-			numbers[p] = uint32(n)
-		}
+		numbers := s.placeNumbers()
 		s.sums = make([]placeSum, len(s.account.Places))
 		g := s.graph.Graph
 		for i := range g.Units {
-			before := s.graph.Recorded.Start[i].At
+			before, refused := s.graph.Recorded.Start[i].At, map[int]bool{}
 			for k, x := range s.graph.StepsOf(i) {
 				end := s.graph.Recorded.End[int(g.Units[i].First)+k].At
-				if x.Wait != 0 {
-					if n, known := numbers[account.PlaceOf(&s.graph.Waits[x.Wait])]; known {
-						s.sums[n].add(&x, end-before)
+				if x.Wait != 0 && !s.graph.Waits[x.Wait].Sum {
+					if n := numbers[x.Wait]; n >= 0 {
+						if refused[n] {
+							s.sums[n].again++
+						}
+						refused[n] = s.sums[n].add(&x, end-before)
 					}
 				}
 				before = end
+			}
+		}
+		for k, x := range s.graph.Sums {
+			if n := numbers[k.Wait]; n >= 0 {
+				s.sums[n].waits, s.sums[n].sum = s.sums[n].waits+int(x.Waits), s.sums[n].sum+x.Ns
 			}
 		}
 	}
 	return s.sums[place]
 }
 
-func (p *placeSum) add(x *graph.Step, n units.Ns) {
+// placeNumbers are the places of the graph's waits, as indices in account.Places; -1: nothing was counted there.
+func (s *Session) placeNumbers() []int {
+	numbers, list := map[account.Place]int{}, make([]int, len(s.graph.Waits))
+	for n, p := range s.account.Places {
+		numbers[p] = n
+	}
+	for i := range s.graph.Waits {
+		n, known := numbers[account.PlaceOf(&s.graph.Waits[i])]
+		if list[i] = n; !known {
+			list[i] = -1
+		}
+	}
+	return list
+}
+
+// add adds a wait, and reports whether it ended at its time limit.
+func (p *placeSum) add(x *graph.Step, n units.Ns) (refused bool) {
 	p.waits, p.sum = p.waits+1, p.sum+n
-	if x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll) {
+	if refused = x.Kind == graph.Outside && (x.Cause == graph.Limit || x.Cause == graph.Poll); refused {
 		p.limit++
 	}
 	if n >= leastDelay && n <= mostDelay {
 		p.delayed++
 	}
+	return refused
 }
+
+// retries says how many waits for what several units share ended at their time limit, and how often who waited asked again, if both are many; "": they are not.
+func (s *Session) retries(place uint32) string {
+	at := s.placeSum(place)
+	if !s.areMany(place) || at.limit < leastWaits || float64(at.limit) < leastRefused*float64(at.waits) || 2*at.again < at.limit {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s waits for it ended at their time limit, and %s times the same unit then asked again. ", units.FormatExact(int64(at.limit)), units.FormatExact(int64(at.waits)), units.FormatExact(int64(at.again)))
+}
+
+// leastRefused is the share of waits that must end at their time limit for it to be said.
+const leastRefused = 0.1
 
 // sleepsIn says where units of a class sleep or wait for input for most of their time; "": they do not.
 func (s *Session) sleepsIn(class uint32) string {

@@ -22,9 +22,14 @@ type Session struct {
 	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it
 
 	Computing map[string]map[string]int64 // by class of units: where busy threads were seen in one, and how often
+	Yielding  map[string]map[string]int64 // by class of the first code of virtual threads: where they were seen to yield, and how often
 	Lingering *Lingering                  // nil: none
 	// Refused are submissions that executors refused, by the name of the thread that made them and the executor.
 	Refused map[Refusal]int
+	Turns   map[uint32]Turns     // by class of units that are on virtual threads; no entry: it is not known
+	Sums    map[SumOf]Unrecorded // of waits of virtual threads without a record of their own
+	CPU     CPUTime
+	Pending map[uint32]int // by class: units on virtual threads that had not begun at the end
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 
@@ -32,6 +37,13 @@ type Session struct {
 	collected units.Ns            // CPU time of the collector beside the program
 	locked    map[string]units.Ns // by class of lock: the time in which any thread waited for one
 	pins      pins
+}
+
+// CPUTime is that of all threads but those which work while the program stands still; 0: there is no scheduling record.
+type CPUTime struct {
+	All       units.Ns
+	Switching units.Ns // of the carriers, outside of what virtual threads compute
+	Timers    units.Ns // of the thread that wakes virtual threads which sleep
 }
 
 // Lingering is how long the idle workers of an executor kept the JVM after the program's last unit and its other threads had ended.
@@ -151,7 +163,7 @@ func (a *assembly) run() (*Session, error) {
 	for _, id := range order {
 		a.addBodies(rec.threads[id])
 	}
-	order = a.addBeside(order)
+	order = a.addPending(a.addBeside(order))
 	a.classes, a.sites = make([]uint32, len(rec.names.List)), make([]uint32, len(rec.names.List))
 	a.waitOf = make([]uint32, len(rec.waits))
 	a.addPools()

@@ -191,7 +191,7 @@ func (a *assembly) row(n, from int, children []uint32) (x row, open bool) {
 }
 
 func (a *assembly) sleeps(x *graph.Step) bool {
-	return x.Kind == graph.Outside && x.Cause == graph.Time && x.Wait != 0 && a.b.WaitOf(x.Wait).Kind == "sleep"
+	return x.Kind == graph.Outside && x.Cause == graph.Time && x.Wait != 0 && a.b.WaitOf(x.Wait).Kind == "sleep" && !a.b.WaitOf(x.Wait).Sum
 }
 
 // polledFor is the unit for whose end somebody slept again and again: it was submitted before, ended within the last sleep, and of the others none ended since the

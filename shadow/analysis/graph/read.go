@@ -50,10 +50,13 @@ type reader struct {
 	missing  map[string]string
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
+	unseen   *unseen
+	pending  pending
 
 	waited       map[waitInfo]uint32         // 1 + index in recording.waits
 	initialising map[string]string           // see Session
 	computing    map[string]map[string]int64 // see Session
+	yielding     map[string]map[string]int64 // see Session
 	summarised   map[string]uint64           // see Session
 }
 
@@ -63,7 +66,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, summarised: map[string]uint64{}, rec: &recording{names: &graph.Names{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, yielding: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{},
 		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -93,14 +96,14 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	lingering := r.lingers()
 	r.finish()
 	many := len(r.rec.units) >= manyUnits
-	if r.byTask, r.virtual = nil, nil; many {
+	if r.byTask, r.virtual, r.unseen = nil, nil, nil; many {
 		runtime.GC()
 	}
 	out, err := assemble(r.rec)
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Computing, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, r.computing, lingering
+	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Computing, out.Yielding, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, r.computing, r.yielding, lingering
 	if r = nil; many {
 		runtime.GC()
 	}
@@ -158,7 +161,7 @@ func (r *reader) addUnit(x *unit.Unit) error {
 	}
 	if x.Virtual {
 		r.virtual = append(r.virtual, virtualEnd{u.end, x.Thread})
-		r.missing[Virtual] = "the scheduling record shows their carriers only: between waits that the agent recorded they are taken to be on a CPU"
+		r.missing[Virtual] = "the scheduling record shows their carriers only: for how long each computed and waited between its recorded waits is known, but not when"
 	}
 	u.virtual = x.Virtual
 	if wall, cpu := x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU]; wall > 0 && cpu.Measured() {
@@ -226,8 +229,9 @@ func (r *reader) readThreads() error {
 // readSubmissions finds who submitted each unit, which is the latest submission before its start, and who started each thread.
 func (r *reader) readSubmissions() error {
 	latest := make([]units.MonoNs, len(r.rec.units)) // by unit
-	return r.s.Submissions(func(c *session.SubmissionChunk) error {
+	err := r.s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, task := range c.TaskID {
+			r.mayPend(c, i)
 			if flags := wire.SubmissionFlags(c.Flags[i]); flags&(wire.Rejected|wire.NoSubmission) != 0 {
 				if flags&wire.Rejected != 0 && flags&wire.Inner == 0 && c.Executor[i] != 0 {
 					r.rec.refused[refusal{c.Thread[i], c.Executor[i]}]++
@@ -253,6 +257,8 @@ func (r *reader) readSubmissions() error {
 		}
 		return nil
 	})
+	r.findPending()
+	return err
 }
 
 // delays reports whether an executor runs what it is given at a later time: most timeouts are cancelled before.
@@ -304,6 +310,11 @@ func (r *reader) readActivity() error {
 	if !a.KnowsEnds() {
 		r.missing[Waits] = "the scheduling record does not say who ends a wait"
 	}
+	for id := range r.carriers {
+		if t := r.rec.threads[id]; t != nil { // it ran units of its own, as the JDK's timers are
+			r.carriers[id] = t
+		}
+	}
 	pieces, cpus, beside := 0, contention{cpus: r.rec.cpus}, r.threadsBeside(a)
 	err = a.Stream(r.rec.From, r.rec.To)(func(s activity.Slice) error {
 		t := cmp.Or(r.rec.threads[a.Java[s.Thread]], r.carriers[a.Java[s.Thread]], beside[s.Thread])
@@ -314,6 +325,7 @@ func (r *reader) readActivity() error {
 		p := piece{Span: activity.Span{From: s.From, To: s.To}, state: s.State}
 		if s.State == activity.Running {
 			p.run = p.Len()
+			r.countCPU(t, p.run)
 		}
 		if s.By != 0 && (s.State == activity.Futex || s.State == activity.IO) {
 			p.by = a.Java[s.By-1]
@@ -325,6 +337,22 @@ func (r *reader) readActivity() error {
 	})
 	cpus.share()
 	return err
+}
+
+// wakesSleepers reports whether a thread wakes virtual threads at the end of a sleep: that of JDK 24 and later, or of those before.
+func wakesSleepers(thread string) bool {
+	return strings.Contains(thread, "-delayScheduler") || strings.HasPrefix(thread, "VirtualThread-unpark")
+}
+
+// countCPU adds the CPU time of a thread.
+func (r *reader) countCPU(t *threadOf, ran units.Ns) {
+	r.rec.cpu.All += ran
+	switch {
+	case r.carriers[t.id] == t:
+		r.rec.cpu.Switching += ran
+	case wakesSleepers(t.name):
+		r.rec.cpu.Timers += ran
+	}
 }
 
 // threadsOfJDK are the JDK's own classes of threads, such as that of the hook which closes the log after the program's end. A
@@ -413,7 +441,12 @@ func (r *reader) finish() {
 		}
 	}
 	r.rec.startAtEnd(r.main())
-	r.rec.carriers = len(r.carriers)
+	for i := range r.rec.units {
+		if u := &r.rec.units[i]; u.virtual {
+			r.rec.cpu.Switching = max(0, r.rec.cpu.Switching-u.cpu)
+		}
+	}
+	r.rec.carriers, r.rec.turns = len(r.carriers), r.unseen.turns
 	for i := range r.s.Executors() {
 		e := &r.s.Executors()[i]
 		r.rec.executors[e.ID] = executorOf{name: r.index.ExecutorLabel(e.ID), forkJoin: strings.Contains(e.Class, "ForkJoinPool"), given: e}

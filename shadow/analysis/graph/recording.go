@@ -85,6 +85,7 @@ type waitInfo struct {
 	lock              bool
 	room              bool // in a queue that is full
 	stage             bool // in a stage that runs where its future is completed
+	sum               bool // several waits, of which only the sum is recorded
 }
 
 // forElement reports whether it is a wait for what another thread gives, which need not be near its unit's end by more than chance.
@@ -108,6 +109,10 @@ type recording struct {
 	pauses    []session.Pause       // of the collector, in order; none overlap
 	carriers  int                   // of virtual threads
 	pins      pins
+	pending   []pendingTask        // in order of time
+	sums      map[SumOf]Unrecorded // waits of virtual threads without a record of their own; class and wait are a name and 1 + index in waits
+	turns     map[uint32]Turns     // by class of units, a name
+	cpu       CPUTime
 }
 
 // refusal is who submitted what was refused, a thread, and to which executor of the session.

@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"stackagent/granularity/activity"
@@ -143,6 +144,17 @@ func (a *assembly) finish() (*Session, error) {
 		if t := a.rec.threads[k.thread]; t != nil && a.pools[k.executor] != 0 {
 			out.Refused[Refusal{t.name, a.pools[k.executor]}] += n
 		}
+	}
+	out.CPU, out.Pending = a.rec.cpu, map[uint32]int{}
+	for i := range a.rec.pending {
+		out.Pending[a.class(a.rec.pending[i].class)]++
+	}
+	out.Turns, out.Sums = map[uint32]Turns{}, map[SumOf]Unrecorded{}
+	for _, class := range slices.Sorted(maps.Keys(a.rec.turns)) {
+		out.Turns[a.class(class)] = a.rec.turns[class]
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(a.rec.sums), compareSumOf) {
+		out.Sums[SumOf{a.class(k.Class), a.wait(k.Wait)}] = a.rec.sums[k]
 	}
 	a.b.Fill(a.steps)
 	g, err := a.b.Graph(a.rec.cpus)

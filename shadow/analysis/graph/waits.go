@@ -17,8 +17,16 @@ import (
 	"stackagent/shadow/store"
 )
 
-// states are those of the agent's waits, by kind; the others are futex.
-var states = map[string]activity.ThreadState{"sleep": activity.Sleeping, "io": activity.IO}
+// stateOf is that of a thread in a wait of the agent, by its kind.
+func stateOf(kind string) activity.ThreadState {
+	switch kind {
+	case "sleep":
+		return activity.Sleeping
+	case "io":
+		return activity.IO
+	}
+	return activity.Futex
+}
 
 // readWaits adds what the agent recorded of waits: what the waits of the scheduling record are for, and all of the
 // waits of threads that it does not have.
@@ -27,11 +35,14 @@ func (r *reader) readWaits() error {
 	if err != nil {
 		return err
 	}
+	if err := r.readUnseen(); err != nil {
+		return err
+	}
 	staged := map[uint32]int{} // by site: more whole stacks are of stages than are not
 	waits, entered, n := map[uint32][]piece{}, map[uint32][]entry{}, 0
 	err = r.s.Waits(func(w *store.Wait) {
 		what, part := namer.Of(w)
-		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: activity.Futex, by: w.Waker, class: r.rec.names.Number(cmp.Or(what.Lock, what.Blocker)),
+		p := piece{Span: activity.Span{From: max(units.MonoNs(w.StartNs), r.rec.From), To: min(units.MonoNs(w.EndNs), r.rec.To)}, state: stateOf(w.Kind), by: w.Waker, class: r.rec.names.Number(cmp.Or(what.Lock, what.Blocker)),
 			lock: part == waiting.Lock, pin: wire.WaitFlags(w.Flags)&wire.WaitPinned != 0}
 		if w.ReadyNs != nil && w.ReadyNs.Measured() { // it waits for a carrier then
 			p.To -= units.MonoNs(min(*w.ReadyNs, p.Len()))
@@ -46,12 +57,20 @@ func (r *reader) readWaits() error {
 				staged[w.Site]--
 			}
 		}
-		p.wait = r.waitInfo(w, x)
-		if s, ok := states[w.Kind]; ok {
-			p.state = s
+		if site := r.s.SiteByID(w.Site); site != nil {
+			x.site = site.Label()
 		}
-		if p.From >= p.To || r.rec.threads[w.Thread] == nil {
+		if x.lock {
+			x.object = w.Object
+		}
+		p.wait = r.numberOf(x)
+		t := r.rec.threads[w.Thread]
+		if p.From >= p.To || t == nil {
 			return
+		}
+		if t.virtual {
+			p.expired = expired(w)
+			r.seen(t, w, p, x)
 		}
 		if p.pin {
 			r.rec.pins.recorded += p.Len()
@@ -82,6 +101,7 @@ func (r *reader) readWaits() error {
 			t.pieces = r.between(t, nil)
 		}
 	}
+	r.addUnseen(namer)
 	r.nameLeavers(leavers(entered))
 	for _, t := range r.rec.threads {
 		for i := range t.pieces {
@@ -98,6 +118,12 @@ func isStage(class string) bool {
 	return strings.HasPrefix(class, "java.util.concurrent.CompletableFuture$Uni")
 }
 
+// expired reports whether a time limit ended a wait, of which the scheduling record has nothing.
+func expired(w *store.Wait) bool {
+	flags := wire.WaitFlags(w.Flags)
+	return flags&wire.WaitTimedOut != 0 || flags&wire.WaitTimed != 0 && flags&wire.WaitOpen == 0 && w.Kind == "park" && w.Waker == 0
+}
+
 // nameStages says which waits are in stages: those at the sites of such stacks, of which only some are kept whole.
 func (r *reader) nameStages(staged map[uint32]int) {
 	sites := map[string]bool{}
@@ -111,14 +137,8 @@ func (r *reader) nameStages(staged map[uint32]int) {
 	}
 }
 
-// waitInfo is the number of what the agent recorded of a wait, one for all that are alike.
-func (r *reader) waitInfo(w *store.Wait, x waitInfo) uint32 {
-	if site := r.s.SiteByID(w.Site); site != nil {
-		x.site = site.Label()
-	}
-	if x.lock {
-		x.object = w.Object
-	}
+// numberOf is the number of what the agent recorded of a wait, one for all that are alike.
+func (r *reader) numberOf(x waitInfo) uint32 {
 	known := r.waited[x]
 	if known == 0 {
 		r.rec.waits = append(r.rec.waits, x)
@@ -151,6 +171,9 @@ func (r *reader) readSamples() error {
 	}
 	for i := range list {
 		x := &list[i]
+		if near := x.Near(); x.Kind == store.ContextYielding && near != nil {
+			note(r.yielding, unit.ClassName(r.s, x.Class), near.Label(), x.Samples)
+		}
 		if x.Kind != store.ContextComputing || x.Class == 0 {
 			continue
 		}
@@ -158,13 +181,18 @@ func (r *reader) readSamples() error {
 			r.initialising[name] = init
 		}
 		if name := names[x.Class]; name != "" {
-			if r.computing[name] == nil {
-				r.computing[name] = map[string]int64{}
-			}
-			r.computing[name][placeOf(x)] += x.Samples
+			note(r.computing, name, placeOf(x), x.Samples)
 		}
 	}
 	return err
+}
+
+// note adds samples of a class at a place.
+func note(to map[string]map[string]int64, class, place string, samples int64) {
+	if to[class] == nil {
+		to[class] = map[string]int64{}
+	}
+	to[class][place] += samples
 }
 
 // placeOf names where a busy thread was: a method, and the line of the program that called it, if it is not the program's.

@@ -1155,6 +1155,17 @@ public final class Stackagent {
         leaving0(slot(thread).context);
     }
 
+    /** Yields so far, roughly: carriers count them without synchronisation. */
+    private static int yields;
+
+    /** At the start of VirtualThread.tryYield(). One in 64 is looked at: what polls yields far more often. */
+    @Hidden
+    static void yielding(Thread thread) {
+        if (on && (++yields & 63) == 0) {
+            yielding0(slot(thread).context);
+        }
+    }
+
     /** After it, on the same carrier or another: the thread's own code continues. */
     @ForceInline
     @Hidden
@@ -1279,6 +1290,7 @@ public final class Stackagent {
         mounted0(0, 0);
         unmounting0(0, null);
         leaving0(0);
+        yielding0(0);
         returned0(0);
         if (parking0()) {
             parked0(0);
@@ -1325,6 +1337,8 @@ public final class Stackagent {
     private static native void unmounting0(long context, Thread thread);
 
     private static native void leaving0(long context);
+
+    private static native void yielding0(long context);
 
     private static native void returned0(long context);
 

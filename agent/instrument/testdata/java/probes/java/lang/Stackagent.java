@@ -122,6 +122,9 @@ public class Stackagent {
         }
     }
 
+    public static void yielding(Thread t) {
+    }
+
     public static void leaving(Thread t) {
         if (t != null) leaving++;
     }
