@@ -250,8 +250,10 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 			}
 		}
 		b.add(f)
-		if b.givesBack[f.On] && gaveUp(x) { // it got nothing: others have it
-			return b.atKeeper(u, f.On, t)
+		if b.givesBack[f.On] && gaveUp(x) { // it got nothing: others have it, if possible one that does not wait for another
+			if keeper := b.oneOf(b.keepers(u, f.On, t)); keeper >= 0 {
+				return keeper
+			}
 		}
 		if next := b.atGiver(u, f.On, t); next >= 0 {
 			return next
