@@ -39,7 +39,7 @@ public class Main {
         for (int i = 0; i < 16; i++) lists.add(ended.submit(new Download(mode.equals("healthy") ? 300 : i == 0 ? 600 : 30)));
         int sum = 0;
         for (Future<Integer> list : lists) sum += digest(mode.equals("fixed") ? ended.take() : list);
-        System.out.printf("ground digested %d in %d ms%n", sum, (System.nanoTime() - begin) / 1_000_000);
+        System.out.printf("truth digested %d in %d ms%n", sum, (System.nanoTime() - begin) / 1_000_000);
         pool.shutdown();
     }
 }

@@ -23,6 +23,7 @@ type Gain struct {
 // Reasons why there is no prediction.
 var (
 	errServed  = errors.New("which requests a thread serves is not recorded")
+	errPeer    = errors.New("a thread of the program answers what the holder waits for, and takes as long for each without the lock")
 	errKept    = errors.New("of some of these waits it is not recorded that they keep the carrier")
 	errTurns   = errors.New("how the system or a pool would let them take turns is not known")
 	errInside  = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
@@ -75,6 +76,8 @@ func (s *Session) Try() {
 			switch {
 			case (o.Kind == Occupied || o.Kind == WaitsForItself) && s.graph.Graph.Executors[o.why.executor].Leaves:
 				o.Gain, o.CannotTell = nil, errKept.Error()
+			case o.Kind == Held && o.why.root.State == account.IO && len(s.account.Peers) > 0: // without the lock they all wait for that
+				o.Gain, o.CannotTell = nil, errPeer.Error()
 			case o.Kind == WaitsForItself:
 				o.Gain, o.CannotTell = nil, errGaveUp.Error()
 			}

@@ -524,7 +524,11 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		o.Others = append([]string{o.Victim}, o.Others...)
 	}
 	o.Victim, o.Share, o.Ns, o.why = name, part, ns, reason{why, c.Class}
-	s.describe(o, w.rooted(why))
+	rooted := w.rooted(why)
+	if why.kind == Held {
+		o.why.root = rooted.root
+	}
+	s.describe(o, rooted)
 }
 
 // rooted is a cause with what is at its root.
