@@ -104,6 +104,13 @@ var never = []struct{ from, what, why string }{
 	{"cmd/stackagent", "net/http/pprof", "no listener in somebody's JVM"},
 }
 
+// templates call methods by names that the linker does not know: if the command used them, all exported methods of all types would be
+// linked, 8 MB more.
+var templates = []string{"text/template", "html/template"}
+
+// ofCommand are the rooms that the command is made of.
+var ofCommand = []string{"internal/...", "granularity/...", "hpc/...", "shadow/...", "cmd/shadow", "cmd/shadow/..."}
+
 // covers reports whether pattern ("a/b" or "a/b/...") covers the import path.
 func covers(pattern, path string) bool {
 	path = strings.TrimPrefix(path, module+"/")
@@ -128,6 +135,13 @@ func check(packages []pkg) []string {
 			for _, dep := range p.Deps {
 				if covers(n.what, dep) {
 					say("%s reaches %s: %s", p.short(), dep, n.why)
+				}
+			}
+		}
+		if slices.ContainsFunc(ofCommand, func(room string) bool { return covers(room, p.ImportPath) }) {
+			for _, imp := range p.Imports {
+				if slices.Contains(templates, imp) {
+					say("%s imports %s: the linker would keep every method of the command", p.short(), imp)
 				}
 			}
 		}
@@ -207,6 +221,7 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 		{"cgo", pkg{ImportPath: "stackagent/hpc", CgoFiles: []string{"x.go"}}, "uses cgo"},
 		{"server", pkg{ImportPath: "stackagent/cmd/stackagent", Deps: []string{"github.com/nats-io/nats-server/v2/server"}}, "no server"},
 		{"agent to shadow", pkg{ImportPath: "stackagent/agent/drain", Deps: []string{"stackagent/shadow/collect/bus"}}, "not to know the shadow"},
+		{"templates", pkg{ImportPath: "stackagent/shadow/show/web", Imports: []string{"html/template"}}, "keep every method"},
 		{"shadow to agent", pkg{ImportPath: "stackagent/shadow/collect/bus", Deps: []string{"stackagent/agent"}}, "not to know the agent"},
 	} {
 		got := check([]pkg{c.p})
