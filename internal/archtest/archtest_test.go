@@ -36,7 +36,7 @@ func (p pkg) short() string { return strings.TrimPrefix(strings.TrimPrefix(p.Imp
 // ending in /... covers the package and what is below it; the first that covers a package is its room. Which modules of
 // others a package may use stands in docs/internals/dependencies.md.
 var floors = []string{
-	"internal/units", "internal/loglinear", "internal/histogram", "internal/heap",
+	"internal/units", "internal/histogram", "internal/heap",
 	"internal/...",
 	"jvmti/ring", "jvmti/clock", "jvmti/...",
 	"agent/classfile", "agent/jimage", "agent/plans", "agent/instrument", "agent/options", "agent/drain", "agent/publish", "agent/...",
@@ -59,17 +59,16 @@ var floors = []string{
 // knows neither files nor sessions.
 var narrow = []rule{
 	{"internal/units", nil},
-	{"internal/loglinear", nil},
-	{"internal/histogram", []string{"internal/loglinear"}},
+	{"internal/histogram", nil},
 	{"internal/idmap", nil},
 	{"internal/settings", nil},
 	{"internal/text", []string{"internal/units"}},
-	{"jvmti", []string{"jvmti/...", "internal/settings", "internal/wire", "internal/units", "internal/loglinear"}},
+	{"jvmti", []string{"jvmti/...", "internal/settings", "internal/wire", "internal/units", "internal/histogram"}},
 	{"agent/classfile", nil},
 	{"agent/jimage", nil},
 	{"agent/instrument", []string{"agent/classfile", "internal/settings", "internal/taskdef", "internal/units"}},
-	{"agent/drain", []string{"internal/wire", "internal/units", "internal/loglinear"}},
-	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/loglinear", "internal/histogram", "internal/heap", "gonum.org/v1/gonum/..."}},
+	{"agent/drain", []string{"internal/wire", "internal/units", "internal/histogram"}},
+	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/histogram", "internal/heap", "gonum.org/v1/gonum/..."}},
 	{"shadow/analysis/advice", []string{"granularity/...", "internal/...", "shadow/analysis/account"}},
 }
 
