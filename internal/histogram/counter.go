@@ -1,6 +1,5 @@
 package histogram
 
-
 const (
 	pageLen   = PerOctave
 	halfPages = Buckets / pageLen
