@@ -175,7 +175,7 @@ func TestJVMCounters(t *testing.T) {
 				}
 			}
 			if compared < 40 || grown < 10 {
-				t.Errorf("only %d counters were compared, %d of them grew", compared, grown)
+				t.Errorf("only %d counters were compared, %d of them grew; not available: %v", compared, grown, s.head.NotAvailable)
 			}
 			if missed := s.head.Missed; missed > s.head.Samples {
 				t.Errorf("%d samples were missed, %d taken", missed, s.head.Samples)
