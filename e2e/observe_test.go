@@ -162,7 +162,10 @@ func TestObserve(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	torn := filepath.Join(dir, "torn")
 	p := java("torn", "run", "2000", gate)
-	waitObserved(t, torn, false)
+	waitFor(t, "a scheduling record of "+torn, func() bool { // the counters are sent before it
+		r, err := sched.Open(torn)
+		return err == nil && r != nil
+	})
 	if err := observer.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

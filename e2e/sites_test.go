@@ -26,7 +26,7 @@ var sitesMethods = map[string]string{
 // TestSitesAfterThrow: the call site of a call that throws is not the site of what is
 // made or submitted later in the same method, its caller or a task. A call around
 // others has its site again after them. super(...) is no site; new of the
-// superclass is. A second run has the same sites, with the plans that the first one kept.
+// superclass is. A later run has the same sites, with the plans that earlier ones kept.
 func TestSitesAfterThrow(t *testing.T) {
 	testjvm.Shared(t)
 	made, submittedAt := marks(t, "e2e/testdata/sites", sitesMethods)
@@ -40,8 +40,11 @@ func TestSitesAfterThrow(t *testing.T) {
 			dir := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "sites"))
 			plans := filepath.Join(t.TempDir(), "plans")
 			cmd := testjvm.Command{JDK: jdk, Classpath: dir, Main: "Main", Agent: []string{"--detail", "all", "--plans", plans}}
-			var kept []string
-			for range 2 {
+			// A JDK's own threads load some classes now or not at all, depending on when the program ends: a run may keep a plan more.
+			// Then the next one does not. A plan that is not used is kept anew, by each run.
+			const most = 4
+			kept := ""
+			for n := 1; ; n++ {
 				p := cmd.Profile(t)
 				if p.Exit != 0 {
 					t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
@@ -53,10 +56,13 @@ func TestSitesAfterThrow(t *testing.T) {
 				for class, want := range submittedAt {
 					checkSite(t, class+" submitted", classes[class], func(x *submitted) map[string]bool { return x.sites }, want)
 				}
-				kept = append(kept, filesIn(t, plans))
-			}
-			if kept[0] == "" || kept[1] != kept[0] {
-				t.Errorf("the first run kept %q, after the second it is %q: not all of it was used", kept[0], kept[1])
+				before := kept
+				if kept = filesIn(t, plans); kept == before && n > 1 {
+					break
+				}
+				if kept == "" || n == most {
+					t.Fatalf("after run %d %q is kept, after the one before it was %q: not all of it was used", n, kept, before)
+				}
 			}
 		})
 	}

@@ -1,12 +1,12 @@
 package granularity
 
-import "stackagent/internal/loglinear"
+import "stackagent/internal/histogram"
 
 // Values are counted in buckets of a relative width of 2^-10 and less: each
 // nanosecond below 2048 has its own, then 1024 share each power of two. The
 // buckets in which the agent counts are unions of fine ones.
 const (
-	fine      loglinear.Scale = 10
+	fine      histogram.Scale = 10
 	pageLen                   = 1 << fine
 	exactFrom                 = 2 * pageLen // values below this are exact
 	halfPages                 = 54          // of the values from 0 on

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"stackagent/internal/histogram"
-	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
 
@@ -96,7 +95,7 @@ type Measured struct {
 	Count         int64
 	Timed         int64 // how many were timed; 0: all
 	Sum, Min, Max units.Ns
-	Buckets       []loglinear.Bucket
+	Buckets       []histogram.Bucket
 }
 
 // Like calls use with counts of values that differ by less than width, and their mean.
@@ -110,14 +109,14 @@ func (m Measured) Like(width units.Ns, use func(n int64, mean units.Ns)) {
 	}
 	all := 0.0
 	for _, b := range m.Buckets {
-		all += float64(b.Count) * loglinear.Middle(int(b.Index))
+		all += float64(b.Count) * histogram.Middle(int(b.Index))
 	}
 	scale := float64(m.Sum) / max(all, 1)
 	for i := 0; i < len(m.Buckets); {
-		first := loglinear.Middle(int(m.Buckets[i].Index))
+		first := histogram.Middle(int(m.Buckets[i].Index))
 		n, sum := uint64(0), 0.0
 		for ; i < len(m.Buckets); i++ {
-			value := loglinear.Middle(int(m.Buckets[i].Index))
+			value := histogram.Middle(int(m.Buckets[i].Index))
 			if n > 0 && value-first >= float64(width) {
 				break
 			}

@@ -2,7 +2,6 @@ package granularity
 
 import (
 	"stackagent/internal/histogram"
-	"stackagent/internal/loglinear"
 )
 
 // counts are in the agent's buckets.
@@ -19,10 +18,10 @@ type rough struct {
 // maxSummarised bounds the values of one set, so that sums of many do not overflow.
 const maxSummarised = 1 << 44
 
-func (r *rough) add(count, sum, least, greatest int64, buckets []loglinear.Bucket) {
+func (r *rough) add(count, sum, least, greatest int64, buckets []histogram.Bucket) {
 	r.Merge(&histogram.Moments{Count: count, Sum: sum, Min: least, Max: greatest})
 	for _, b := range buckets {
-		if b.Index >= loglinear.Buckets || b.Count > uint64(maxSummarised-r.n) {
+		if b.Index >= histogram.Buckets || b.Count > uint64(maxSummarised-r.n) {
 			continue // from a hostile sender: a value without a bucket
 		}
 		r.counts.Add(int16(b.Index), int64(b.Count))
@@ -41,7 +40,7 @@ func (r *rough) merge(o *rough) {
 func (r *rough) deviations(mean float64) float64 {
 	s := 0.0
 	for i, n := range r.counts.All() {
-		d := min(max(loglinear.Middle(int(i)), float64(r.Min)), float64(r.Max)) - mean
+		d := min(max(histogram.Middle(int(i)), float64(r.Min)), float64(r.Max)) - mean
 		s += float64(n) * d * d
 	}
 	return s
@@ -60,12 +59,12 @@ func (v *Values) join() []cell {
 		if c.lo < 0 && len(v.binned.Index) == 0 {
 			out = append(out, c)
 		} else {
-			all.Add(int16(loglinear.Agent.Signed(c.lo)), c.n)
+			all.Add(int16(histogram.Agent.Signed(c.lo)), c.n)
 		}
 		return true
 	})
 	for i, n := range all.All() {
-		lo, hi := loglinear.Agent.SignedBounds(int(i))
+		lo, hi := histogram.Agent.SignedBounds(int(i))
 		out = append(out, cell{lo, hi, n})
 	}
 	return out

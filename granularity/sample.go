@@ -3,7 +3,7 @@ package granularity
 import (
 	"math"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 )
 
 // sample says of how many values only a random part was measured: the sums and buckets of
@@ -29,7 +29,7 @@ func (m Measured) sampled() sample {
 	}
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, b := range m.Buckets {
-		x, k := loglinear.Middle(int(b.Index)), float64(b.Count)
+		x, k := histogram.Middle(int(b.Index)), float64(b.Count)
 		n, sum, squares = n+k, sum+k*x, squares+k*x*x
 	}
 	if n == 0 {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 )
 
@@ -22,14 +22,14 @@ func drawn(rng *rand.Rand, n int, value func() float64) (m Measured, sum float64
 		}
 		m.Timed++
 		timedSum += v
-		counts[loglinear.Index(uint64(v))]++
+		counts[histogram.Index(uint64(v))]++
 	}
 	m.Count, m.Sum = int64(n), units.Ns(timedSum*float64(n)/float64(m.Timed))
 	put, seen := int64(0), int64(0)
-	for i := range loglinear.Buckets {
+	for i := range histogram.Buckets {
 		seen += counts[i]
 		if upto := seen * int64(n) / m.Timed; upto > put {
-			m.Buckets = append(m.Buckets, loglinear.Bucket{Index: uint16(i), Count: uint64(upto - put)})
+			m.Buckets = append(m.Buckets, histogram.Bucket{Index: uint16(i), Count: uint64(upto - put)})
 			put = upto
 		}
 	}
@@ -73,12 +73,12 @@ func TestSampledInterval(t *testing.T) {
 func TestSampledMerge(t *testing.T) {
 	var exact, all Values
 	exact.Add(100)
-	exact.AddMeasured(&Measured{Count: 2, Sum: 200, Min: 90, Max: 110, Buckets: []loglinear.Bucket{{Index: uint16(loglinear.Index(100)), Count: 2}}})
+	exact.AddMeasured(&Measured{Count: 2, Sum: 200, Min: 90, Max: 110, Buckets: []histogram.Bucket{{Index: uint16(histogram.Index(100)), Count: 2}}})
 	if exact.Timed() != 0 || exact.SumError() != 0 {
 		t.Errorf("all was measured: %d, %g", exact.Timed(), exact.SumError())
 	}
 	all.AddMeasured(&Measured{Count: 640, Timed: 10, Sum: 64000, Min: 90, Max: 110,
-		Buckets: []loglinear.Bucket{{Index: uint16(loglinear.Index(90)), Count: 320}, {Index: uint16(loglinear.Index(110)), Count: 320}}})
+		Buckets: []histogram.Bucket{{Index: uint16(histogram.Index(90)), Count: 320}, {Index: uint16(histogram.Index(110)), Count: 320}}})
 	alone := all.SumError()
 	all.Merge(&exact)
 	if all.Timed() != 13 || all.Count() != 643 || all.SumError() <= 0 || all.SumError() >= alone {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 )
 
@@ -79,16 +79,16 @@ func TestCountsBeyond32Bits(t *testing.T) {
 }
 
 // summarise counts values as the agent does.
-func summarise(raw []units.Ns) (count int64, sum, least, greatest units.Ns, buckets []loglinear.Bucket) {
+func summarise(raw []units.Ns) (count int64, sum, least, greatest units.Ns, buckets []histogram.Bucket) {
 	counts := map[uint16]uint64{}
 	least, greatest = raw[0], raw[0]
 	for _, n := range raw {
 		sum += n
 		least, greatest = min(least, n), max(greatest, n)
-		counts[uint16(loglinear.Index(uint64(n)))]++
+		counts[uint16(histogram.Index(uint64(n)))]++
 	}
 	for i, n := range counts {
-		buckets = append(buckets, loglinear.Bucket{Index: i, Count: n})
+		buckets = append(buckets, histogram.Bucket{Index: i, Count: n})
 	}
 	return int64(len(raw)), sum, least, greatest, buckets
 }
@@ -142,7 +142,7 @@ func checkSummarised(t *testing.T, v *Values, all []units.Ns, summarised int64) 
 		t.Error("wants another reading, which cannot find more")
 	}
 	off := d.RelativeError
-	if off != 0 && off != loglinear.RelativeError {
+	if off != 0 && off != histogram.RelativeError {
 		t.Errorf("relative error %g", off)
 	}
 	for permille, got := range map[int]units.Ns{10: d.P1, 50: d.P5, 250: d.P25, 500: d.P50, 750: d.P75, 950: d.P95, 990: d.P99, 999: d.P999} {
@@ -231,8 +231,8 @@ func TestSpreadWaits(t *testing.T) {
 // TestLike: values in buckets come together where a reader could not distinguish them,
 // and their sum stays.
 func TestLike(t *testing.T) {
-	at := func(v uint64, n uint64) loglinear.Bucket {
-		return loglinear.Bucket{Index: uint16(loglinear.Index(v)), Count: n}
+	at := func(v uint64, n uint64) histogram.Bucket {
+		return histogram.Bucket{Index: uint16(histogram.Index(v)), Count: n}
 	}
 	for _, c := range []struct {
 		of   Measured
@@ -240,8 +240,8 @@ func TestLike(t *testing.T) {
 	}{
 		{Measured{Count: 4, Sum: 400}, []int64{4, 100}},
 		{Measured{}, nil},
-		{Measured{Count: 5, Sum: 10 + 3*50 + 101, Buckets: []loglinear.Bucket{at(10, 1), at(50, 3), at(101, 1)}}, []int64{1, 10, 3, 50, 1, 101}},
-		{Measured{Count: 5, Sum: 20 + 3*50 + 101, Buckets: []loglinear.Bucket{at(20, 1), at(50, 3), at(101, 1)}}, []int64{4, 42, 1, 101}},
+		{Measured{Count: 5, Sum: 10 + 3*50 + 101, Buckets: []histogram.Bucket{at(10, 1), at(50, 3), at(101, 1)}}, []int64{1, 10, 3, 50, 1, 101}},
+		{Measured{Count: 5, Sum: 20 + 3*50 + 101, Buckets: []histogram.Bucket{at(20, 1), at(50, 3), at(101, 1)}}, []int64{4, 42, 1, 101}},
 	} {
 		var got []int64
 		c.of.Like(40, func(n int64, mean units.Ns) { got = append(got, n, int64(mean)) })
@@ -304,8 +304,8 @@ func TestExtremes(t *testing.T) {
 		}
 	}
 	v := new(Values)
-	v.AddSummarised(math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MinInt64, []loglinear.Bucket{{Index: math.MaxUint16, Count: 1}, {Index: 5, Count: math.MaxUint64}, {Index: 7, Count: 3}})
-	v.AddSummarised(3, 9, 3, 3, []loglinear.Bucket{{Index: 3, Count: 3}})
+	v.AddSummarised(math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MinInt64, []histogram.Bucket{{Index: math.MaxUint16, Count: 1}, {Index: 5, Count: math.MaxUint64}, {Index: 7, Count: 3}})
+	v.AddSummarised(3, 9, 3, 3, []histogram.Bucket{{Index: 3, Count: 3}})
 	Describe(v)
 	BoxOf(v)
 	CDFOf(v, 100)

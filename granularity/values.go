@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"stackagent/internal/histogram"
-	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
 
@@ -59,7 +58,7 @@ func (v *Values) spread() {
 
 // AddSummarised adds values that the agent summarised: their number, sum and
 // extremes, all exact, and their counts by bucket.
-func (v *Values) AddSummarised(count int64, sum, least, greatest units.Ns, buckets []loglinear.Bucket) {
+func (v *Values) AddSummarised(count int64, sum, least, greatest units.Ns, buckets []histogram.Bucket) {
 	if count <= 0 {
 		return
 	}
@@ -177,7 +176,7 @@ func (v *Values) StdDev() float64 {
 	return math.Sqrt(squares / (n - 1))
 }
 
-// coarse reports whether some values are known by their bucket of loglinear only.
+// coarse reports whether some values are known by their bucket only.
 func (v *Values) coarse() bool { return v.rough != nil || len(v.binned.Index) > 0 }
 
 // cells calls f with disjoint ranges of values, ascending, and the number of values in
@@ -300,7 +299,7 @@ func (v *Values) RelativeError() float64 {
 	case !v.guessed:
 		return 0
 	case v.coarse():
-		return loglinear.RelativeError
+		return histogram.RelativeError
 	}
 	return 1.0 / exactFrom
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/wire"
 	"stackagent/jvmti"
 )
@@ -32,11 +32,11 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// The C side counts in the buckets of package loglinear.
+// The C side counts in the buckets of package histogram.
 func TestBuckets(t *testing.T) {
 	values := []uint64{0, 1<<64 - 1}
-	for i := range loglinear.Buckets {
-		lowest, highest := loglinear.Bounds(i)
+	for i := range histogram.Buckets {
+		lowest, highest := histogram.Bounds(i)
 		values = append(values, lowest, highest)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -46,7 +46,7 @@ func TestBuckets(t *testing.T) {
 	var in, want bytes.Buffer
 	for _, v := range values {
 		fmt.Fprintln(&in, v)
-		fmt.Fprintln(&want, loglinear.Index(v))
+		fmt.Fprintln(&want, histogram.Index(v))
 	}
 	cmd := exec.Command(compileCells(t, "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"), "index")
 	cmd.Stdin = &in

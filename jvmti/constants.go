@@ -8,7 +8,7 @@ package jvmti
 import "C"
 
 import (
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -27,7 +27,7 @@ var _ = [...]struct{}{
 
 	[1]struct{}{}[C.SA_MAX_EXTRA-wire.MaxExtra],
 	[1]struct{}{}[C.SA_MAX_CELL_EXTRA-wire.MaxExtra],
-	[1]struct{}{}[C.SA_BUCKETS-loglinear.Buckets],
+	[1]struct{}{}[C.SA_BUCKETS-histogram.Buckets],
 	[1]struct{}{}[C.SA_METRIC_WALL-wire.MetricWall],
 	[1]struct{}{}[C.SA_METRIC_SELF_WALL-wire.MetricSelfWall],
 	[1]struct{}{}[C.SA_METRIC_CPU-wire.MetricCPU],

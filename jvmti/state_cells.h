@@ -12,11 +12,11 @@
 
 #include "ring/record.h"
 
-/* Buckets as in internal/loglinear (constants.go), in blocks of 64: only powers of two
+/* Buckets as in internal/histogram, in blocks of 64: only powers of two
  * that occur need memory. */
 enum { SA_BLOCK_BUCKETS = 64, SA_BLOCKS = 58, SA_BUCKETS = SA_BLOCKS * SA_BLOCK_BUCKETS };
 
-/* The bucket of v, as loglinear.Index; a test compares them. */
+/* The bucket of v, as histogram.Index; a test compares them. */
 static inline unsigned sa_bucket(uint64_t v) {
     if (__builtin_expect(v >> 63, 0)) return SA_BUCKETS - 1;
     unsigned shift = 57 - (unsigned)__builtin_clzll(v | 64);

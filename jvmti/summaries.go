@@ -9,7 +9,7 @@ import "C"
 import (
 	"unsafe"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -70,10 +70,10 @@ func DecodeSummary(w []uint64) wire.Summary {
 		m := &s.Measures[i]
 		*m = wire.Measure{Metric: wire.Metric(w[0]), Sum: w[1], Min: w[2], Max: w[3]}
 		buckets := w[C.SA_REPORT_MEASURE:][:w[4]]
-		m.Buckets = make([]loglinear.Bucket, len(buckets))
+		m.Buckets = make([]histogram.Bucket, len(buckets))
 		for k, b := range buckets {
 			count := b & (1<<C.SA_REPORT_COUNT_BITS - 1)
-			m.Buckets[k] = loglinear.Bucket{Index: uint16(b >> C.SA_REPORT_COUNT_BITS), Count: count}
+			m.Buckets[k] = histogram.Bucket{Index: uint16(b >> C.SA_REPORT_COUNT_BITS), Count: count}
 			m.Count += count
 		}
 		w = w[C.SA_REPORT_MEASURE+len(buckets):]

@@ -9,6 +9,7 @@ times=$1 budget=$2
 	# The package of each test binary that ran, once.
 	cat "$times"/*.json | sed -n 's/.*"Action":"run","Package":"\([^"]*\)".*/\1/p' | sort -u | awk 'END { print NR, "binary" }'
 	awk '{ s += $2 } END { print s, "cpu" }' "$times/parts"
+	[ ! -e bin/shadow ] || echo $((($(wc -c < bin/shadow) + 999999) / 1000000)) megabyte
 } | awk -v budget="$budget" '
 { took[$2] += $1 }
 END {

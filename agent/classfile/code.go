@@ -75,9 +75,6 @@ func (m *Member) Code() (*Code, error) {
 // Edited makes Write encode the code anew instead of copying it.
 func (c *Code) Edited() { c.edited = true }
 
-// IsEdited reports whether Write will encode the code anew.
-func (c *Code) IsEdited() bool { return c.edited }
-
 // Method returns the method that c is the body of; nil for a NewCode that was
 // not added yet.
 func (c *Code) Method() *Member { return c.method }

@@ -214,9 +214,6 @@ func (op Opcode) IsReturn() bool { return op >= OpIreturn && op <= OpReturn }
 // IsJump reports whether op is goto or a conditional jump (Insn.Target).
 func (op Opcode) IsJump() bool { return op.kind() == kindJump }
 
-// IsConditional reports whether op is a conditional jump.
-func (op Opcode) IsConditional() bool { return op.IsJump() && op != OpGoto }
-
 // IsSwitch reports whether op is tableswitch or lookupswitch (Insn.Switch).
 func (op Opcode) IsSwitch() bool { return op == OpTableswitch || op == OpLookupswitch }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/wire"
 )
 
@@ -15,7 +15,7 @@ import (
 func summaryOf(class uint32, n int) wire.Summary {
 	m := wire.Measure{Metric: wire.MetricWall, Count: uint64(n), Sum: uint64(n), Min: 1, Max: 1 << 20}
 	for i := range n {
-		m.Buckets = append(m.Buckets, loglinear.Bucket{Index: uint16(i), Count: 1})
+		m.Buckets = append(m.Buckets, histogram.Bucket{Index: uint16(i), Count: 1})
 	}
 	return wire.Summary{Class: class, Thread: 1, Executions: uint64(n), First: uint64(n), Creations: 3, Measures: []wire.Measure{m}}
 }

@@ -104,7 +104,6 @@ A session is a folder. "shadow run" records one; the other commands show it.`,
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(verbs(env)...)
 	addHelpers(root)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"stackagent/cmd/shadow/internal/times"
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/shadow/show/gcreport"
 )
 
@@ -38,7 +38,7 @@ func TestLatencySummarised(t *testing.T) {
 	dir := makeSummarised(t, t.TempDir())
 	rows := latencies(t, dir, "--class", "com.acme.Job")
 	simple := rows["simple"]
-	if simple.Count != 1005 || simple.Summarised != 1000 || simple.RelativeError != loglinear.RelativeError || simple.Class != "com.acme.Job" {
+	if simple.Count != 1005 || simple.Summarised != 1000 || simple.RelativeError != histogram.RelativeError || simple.Class != "com.acme.Job" {
 		t.Errorf("simple: %+v", simple)
 	}
 	for p, want := range map[string]float64{"50": ms, "90": ms, "99.9": 20 * ms} {

@@ -39,7 +39,6 @@ import (
 	"stackagent/shadow/experiment/hypothesis"
 	"stackagent/shadow/experiment/perturb"
 	byfleet "stackagent/shadow/fleet"
-	"stackagent/shadow/fleet/query"
 	"stackagent/shadow/session"
 	"stackagent/shadow/session/virtual"
 	"stackagent/shadow/show/gccost"
@@ -83,12 +82,12 @@ func printedForms() map[string][]form {
 		"check":          {{of: &budget.Report{}}},
 		"diff":           {{of: diff.Diff{}}},
 		"doctor":         {{of: []hpc.Facility{}}},
-		"fleet findings": {rows("", query.FindingColumns())},
-		"fleet outliers": {rows("", query.OutlierColumns())},
+		"fleet findings": {rows("", byfleet.FindingColumns())},
+		"fleet outliers": {rows("", byfleet.OutlierColumns())},
 		"fleet retain":   {rows("", fleet.DeletionColumns())},
-		"fleet top":      {rows("", query.TopColumns(byfleet.Class, nil))},
-		"fleet trends":   {rows("", query.TrendColumns())},
-		"fleet versions": {{of: query.VersionDiff{}}},
+		"fleet top":      {rows("", byfleet.TopColumns(byfleet.Class, nil))},
+		"fleet trends":   {rows("", byfleet.TrendColumns())},
+		"fleet versions": {{of: byfleet.VersionDiff{}}},
 		"gc":             {{of: gcreport.Report{}}},
 		"heap":           {{of: heapsize.Row{}}, {with: "of several collectors or pointers", of: []heapsize.Row{}}},
 		"hotspots":       {{of: []granularity.Hotspot{}}, rows("--by context", contextColumns(1))},

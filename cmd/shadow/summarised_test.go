@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/shadow/store"
 )
 
@@ -38,7 +38,7 @@ func makeTimed(t *testing.T, root string, timed uint64) string {
 	for _, metric := range []string{"wall", "self_wall", "cpu", "self_cpu"} {
 		p.Measures = append(p.Measures, store.Measure{Summary: id, Metric: metric, Count: 1000, SumNs: 990*ms + 200*ms, MinNs: ms, MaxNs: 20 * ms})
 		for value, n := range map[uint64]uint64{ms: 990, 20 * ms: 10} {
-			low, high := loglinear.Bounds(loglinear.Index(value))
+			low, high := histogram.Bounds(histogram.Index(value))
 			p.Buckets = append(p.Buckets, store.Bucket{Summary: id, Metric: metric, LowestNs: int64(low), HighestNs: int64(high), Count: n})
 		}
 		if b := p.Buckets[len(p.Buckets)-2:]; b[0].LowestNs > b[1].LowestNs {
@@ -121,10 +121,10 @@ func TestSummarisedJSON(t *testing.T) {
 	if r.Executions != 1005 || r.Summarised != 1000 {
 		t.Errorf("%d executions, %d summarised; want 1005 and 1000", r.Executions, r.Summarised)
 	}
-	if wall.Count != 1005 || wall.Sum != 1190*ms+31*ms || wall.Summarised != 1000 || wall.Max != 20*ms || wall.RelativeError != loglinear.RelativeError {
+	if wall.Count != 1005 || wall.Sum != 1190*ms+31*ms || wall.Summarised != 1000 || wall.Max != 20*ms || wall.RelativeError != histogram.RelativeError {
 		t.Errorf("wall time %+v", wall)
 	}
-	if off := float64(wall.P50-ms) / ms; off > loglinear.RelativeError || off < -loglinear.RelativeError {
+	if off := float64(wall.P50-ms) / ms; off > histogram.RelativeError || off < -histogram.RelativeError {
 		t.Errorf("median %d, want 1 ms to within 0.8 %%", wall.P50)
 	}
 }

@@ -111,7 +111,7 @@ func newVersion(env console.Env) *cobra.Command {
 		Example: "  shadow version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := fmt.Fprintf(env.Out, "%s %s\n", cmd.Root().Name(), cmd.Root().Version); err != nil {
+			if _, err := fmt.Fprintf(env.Out, "%s version %s\n", cmd.Root().Name(), cmd.Root().Version); err != nil {
 				return fmt.Errorf("printing: %w", err)
 			}
 			return nil

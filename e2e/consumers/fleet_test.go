@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/testobjects"
 	"stackagent/shadow/fleet/fleettest"
@@ -135,8 +135,8 @@ func TestFleetEngines(t *testing.T) {
 				t.Errorf("%s, %s: %v executions of %v ns, want %d of %d", engine, service, g[0], g[1], w.executions, w.wallNs)
 			}
 			for k, p := range []float64{0.5, 0.99} {
-				if exact := w.quantile(p); math.Abs(g[2+k]-exact) > loglinear.RelativeError*exact {
-					t.Errorf("%s, %s: quantile %v is %v, want %v within %.2g %%", engine, service, p, g[2+k], exact, 100*loglinear.RelativeError)
+				if exact := w.quantile(p); math.Abs(g[2+k]-exact) > histogram.RelativeError*exact {
+					t.Errorf("%s, %s: quantile %v is %v, want %v within %.2g %%", engine, service, p, g[2+k], exact, 100*histogram.RelativeError)
 				}
 			}
 		}

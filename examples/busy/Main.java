@@ -1,10 +1,11 @@
+import java.lang.management.*;
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.*;
 import java.util.concurrent.locks.*;
 
 /**
- * Threads that compute for 300 ms each, one after another. Those named polls-... only ask again and again whether something is there. Those
+ * Threads that compute for 300 ms of their CPU time each, one after another. Those named polls-... only ask again and again whether something is there. Those
  * named works-... have loops that look like it, and do something else.
  */
 public class Main {
@@ -13,18 +14,20 @@ public class Main {
     static long plain;
     static final Map<String, Integer> names = new HashMap<>(Map.of("a", 1, "b", 2));
 
+    static final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+
     interface Body { void run() throws Exception; }
 
     static boolean ended() { return over; }
 
-    /** Runs the body on a thread of its own until it ends, which it has to do once `over` is set. */
+    /** Runs the body on a thread of its own until it has computed for 300 ms. Then `over` is set, and it has to end. */
     static void run(String name, Body body) throws Exception {
         over = false;
         Thread t = new Thread(() -> {
             try { body.run(); } catch (Exception e) { throw new IllegalStateException(e); }
         }, name);
         t.start();
-        Thread.sleep(300);
+        while (t.isAlive() && threads.getThreadCpuTime(t.getId()) < 300_000_000) Thread.sleep(10);
         over = true;
         t.join();
     }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 )
 
@@ -80,7 +80,7 @@ func (d *Distribution) Timed() int64 { return d.rough.Timed() }
 // greatest value is always exact.
 func (d *Distribution) RelativeError() float64 {
 	if d.coarse {
-		return max(loglinear.RelativeError, d.rough.SumError())
+		return max(histogram.RelativeError, d.rough.SumError())
 	}
 	return 0
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 )
 
@@ -208,12 +208,12 @@ func summarise(values []units.Ns) Summary {
 	counts := map[uint16]uint64{}
 	s := Summary{Count: int64(len(values)), Min: slices.Min(values), Max: slices.Max(values)}
 	for _, v := range values {
-		counts[uint16(loglinear.Index(uint64(v)))]++
+		counts[uint16(histogram.Index(uint64(v)))]++
 		s.Sum += v
 	}
-	for i := range uint16(loglinear.Buckets) {
+	for i := range uint16(histogram.Buckets) {
 		if counts[i] > 0 {
-			s.Buckets = append(s.Buckets, loglinear.Bucket{Index: i, Count: counts[i]})
+			s.Buckets = append(s.Buckets, histogram.Bucket{Index: i, Count: counts[i]})
 		}
 	}
 	return s

@@ -116,6 +116,17 @@ func (c *comparison) took(from, to units.MonoNs, taken units.Ns) {
 	}
 }
 
+// ran notes a stay on a CPU that is known only now that it has ended. A reading during the stay counted nothing of it.
+func (c *comparison) ran(from, to units.MonoNs) {
+	for _, m := range []*measured{&c.first, &c.last} {
+		if from < m.at {
+			stay := units.Ns(min(m.at, to) - from)
+			m.ran += stay
+			m.behind += min(stay, longestTick)
+		}
+	}
+}
+
 // result is nil without two readings to compare.
 func (c *comparison) result() *Account {
 	if c.last.at <= c.first.at || c.last.cpu < c.first.cpu { // a clock that went back is another process's

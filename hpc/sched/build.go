@@ -223,6 +223,7 @@ func (b *builder) recover(t *live, e *event) bool {
 		return false
 	}
 	b.close(t, t.state, e.at-e.lag-units.MonoNs(max(0, min(used, since))))
+	b.account.ran(t.since, e.at-e.lag)
 	return true
 }
 
@@ -336,6 +337,9 @@ func (b *builder) count(t *live, s State, at units.MonoNs) {
 	switch s {
 	case Unknown:
 		b.gaps++
+		if t.since < b.account.last.at { // what the thread did before that reading was taken for known
+			b.account = comparison{}
+		}
 	case Running:
 		b.ran += units.Ns(at - t.since)
 		if t.turn.room > 0 {

@@ -74,6 +74,47 @@ func TestAccountOfTakenTime(t *testing.T) {
 	}
 }
 
+// A clock that was read in a stay whose begin was not reported is compared with what is known of the stay when it has ended.
+func TestAccountOfRecoveredStay(t *testing.T) {
+	ms := func(n units.MonoNs) units.MonoNs { return n * 1e6 }
+	b := newBuilder(1, 0)
+	for _, e := range []event{made(0), in(ms(10), 0)} {
+		b.apply(&e)
+	}
+	b.compare(reading{ms(15), 5e6})
+	e := out(ms(20), 1, 10e6, Runnable)
+	b.apply(&e)
+	b.compare(reading{ms(150), 130e6}) // it has run since 30
+	e = out(ms(230), 2, 210e6, Futex)
+	b.apply(&e)
+	want := Account{From: ms(15), To: ms(150), CPU: 125e6, Running: 125e6, Behind: 5e6 + 10e6}
+	if a := b.account.result(); a == nil || *a != want {
+		t.Errorf("%+v, want %+v", a, want)
+	}
+}
+
+// If it turns out later that nobody knows what a thread did when the clock was read, that reading is compared with nothing.
+func TestAccountOfUnknownStay(t *testing.T) {
+	b := newBuilder(1, 0)
+	for _, e := range []event{made(0), in(10, 0)} {
+		b.apply(&e)
+	}
+	b.compare(reading{15, 5})
+	e := out(20, 1, 10, Futex)
+	b.apply(&e)
+	b.compare(reading{150, 130})
+	e = in(200, 3) // it was on a CPU twice in between
+	b.apply(&e)
+	if a := b.account.result(); a != nil {
+		t.Errorf("%+v, want none", a)
+	}
+	b.compare(reading{210, 150})
+	b.compare(reading{220, 160})
+	if a := b.account.result(); a == nil || a.From != 210 || a.Running != 10 {
+		t.Errorf("%+v, want what ran from 210 on", a)
+	}
+}
+
 // What was taken before the end of a part is missing after it: a part that is
 // stored does not change.
 func TestChargeAfterCut(t *testing.T) {

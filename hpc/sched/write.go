@@ -177,9 +177,6 @@ func (w *Writer) resume() error {
 	return err
 }
 
-// Moved sets the folder after the record's was renamed to dir.
-func (w *Writer) Moved(dir string) { w.dir = dir }
-
 func (w *Writer) writeHead() error {
 	b, err := checksum.JSON(w.head)
 	if err != nil {

@@ -36,7 +36,7 @@ func (p pkg) short() string { return strings.TrimPrefix(strings.TrimPrefix(p.Imp
 // ending in /... covers the package and what is below it; the first that covers a package is its room. Which modules of
 // others a package may use stands in docs/internals/dependencies.md.
 var floors = []string{
-	"internal/units", "internal/loglinear", "internal/histogram", "internal/heap",
+	"internal/units", "internal/histogram", "internal/heap",
 	"internal/...",
 	"jvmti/ring", "jvmti/clock", "jvmti/...",
 	"agent/classfile", "agent/jimage", "agent/plans", "agent/instrument", "agent/options", "agent/drain", "agent/publish", "agent/...",
@@ -59,17 +59,16 @@ var floors = []string{
 // knows neither files nor sessions.
 var narrow = []rule{
 	{"internal/units", nil},
-	{"internal/loglinear", nil},
-	{"internal/histogram", []string{"internal/loglinear"}},
+	{"internal/histogram", nil},
 	{"internal/idmap", nil},
 	{"internal/settings", nil},
 	{"internal/text", []string{"internal/units"}},
-	{"jvmti", []string{"jvmti/...", "internal/settings", "internal/wire", "internal/units", "internal/loglinear"}},
+	{"jvmti", []string{"jvmti/...", "internal/settings", "internal/wire", "internal/units", "internal/histogram"}},
 	{"agent/classfile", nil},
 	{"agent/jimage", nil},
 	{"agent/instrument", []string{"agent/classfile", "internal/settings", "internal/taskdef", "internal/units"}},
-	{"agent/drain", []string{"internal/wire", "internal/units", "internal/loglinear"}},
-	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/loglinear", "internal/histogram", "internal/heap", "gonum.org/v1/gonum/..."}},
+	{"agent/drain", []string{"internal/wire", "internal/units", "internal/histogram"}},
+	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/histogram", "internal/heap", "gonum.org/v1/gonum/..."}},
 	{"shadow/analysis/advice", []string{"granularity/...", "internal/...", "shadow/analysis/account"}},
 }
 
@@ -104,6 +103,13 @@ var never = []struct{ from, what, why string }{
 	{"cmd/stackagent", "net/http/pprof", "no listener in somebody's JVM"},
 }
 
+// templates call methods by names that the linker does not know: if the command used them, all exported methods of all types would be
+// linked, 8 MB more.
+var templates = []string{"text/template", "html/template"}
+
+// ofCommand are the rooms that the command is made of.
+var ofCommand = []string{"internal/...", "granularity/...", "hpc/...", "shadow/...", "cmd/shadow", "cmd/shadow/..."}
+
 // covers reports whether pattern ("a/b" or "a/b/...") covers the import path.
 func covers(pattern, path string) bool {
 	path = strings.TrimPrefix(path, module+"/")
@@ -128,6 +134,13 @@ func check(packages []pkg) []string {
 			for _, dep := range p.Deps {
 				if covers(n.what, dep) {
 					say("%s reaches %s: %s", p.short(), dep, n.why)
+				}
+			}
+		}
+		if slices.ContainsFunc(ofCommand, func(room string) bool { return covers(room, p.ImportPath) }) {
+			for _, imp := range p.Imports {
+				if slices.Contains(templates, imp) {
+					say("%s imports %s: the linker would keep every method of the command", p.short(), imp)
 				}
 			}
 		}
@@ -207,6 +220,7 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 		{"cgo", pkg{ImportPath: "stackagent/hpc", CgoFiles: []string{"x.go"}}, "uses cgo"},
 		{"server", pkg{ImportPath: "stackagent/cmd/stackagent", Deps: []string{"github.com/nats-io/nats-server/v2/server"}}, "no server"},
 		{"agent to shadow", pkg{ImportPath: "stackagent/agent/drain", Deps: []string{"stackagent/shadow/collect/bus"}}, "not to know the shadow"},
+		{"templates", pkg{ImportPath: "stackagent/shadow/show/web", Imports: []string{"html/template"}}, "keep every method"},
 		{"shadow to agent", pkg{ImportPath: "stackagent/shadow/collect/bus", Deps: []string{"stackagent/agent"}}, "not to know the agent"},
 	} {
 		got := check([]pkg{c.p})

@@ -1,17 +1,11 @@
 // Package expression is what the languages over monitors (shadow/analysis/formula) and over figures (shadow/analysis/budget) have in common:
-// limits, since expressions may come from anywhere, errors with their place, and parsing by github.com/expr-lang/expr.
+// limits, since expressions may come from anywhere, errors with their place, and parsing by go/parser.
 package expression
 
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
 
 	"stackagent/internal/text"
 )
@@ -57,9 +51,6 @@ func In(source string, err error) error {
 	return err
 }
 
-// Column is where a part begins.
-func Column(n ast.Node) int { return n.Location().From }
-
 // Shorten keeps texts of nested expressions from growing without limit.
 func Shorten(s string) string {
 	if r := []rune(s); len(r) > maxShown {
@@ -69,7 +60,7 @@ func Shorten(s string) string {
 }
 
 // Parse parses an expression. scan puts marks into it, and returns what they stand for.
-func Parse[M any](source string, scan func(string) (string, []M, error)) (ast.Node, []M, error) {
+func Parse[M any](source string, scan func(string) (string, []M, error)) (*Node, []M, error) {
 	switch {
 	case len(source) > MaxLength:
 		return nil, nil, Errorf(-1, "the expression is longer than %d characters", MaxLength)
@@ -85,11 +76,11 @@ func Parse[M any](source string, scan func(string) (string, []M, error)) (ast.No
 	if column := tooDeep(marked); column >= 0 {
 		return nil, nil, Errorf(column, "more than %d brackets or signs in each other", MaxDepth)
 	}
-	tree, err := parser.ParseWithConfig(marked, &conf.Config{MaxNodes: MaxNodes, DisableIfOperator: true})
+	tree, err := parse(source, marked)
 	if err != nil {
-		return nil, nil, parseError(err)
+		return nil, nil, err
 	}
-	return tree.Node, marks, nil
+	return tree, marks, nil
 }
 
 // tooDeep is where brackets or signs nest too deep for the parser, which recurses; below 0: nowhere.
@@ -112,18 +103,4 @@ func tooDeep(source string) int {
 		}
 	}
 	return -1
-}
-
-// parseError is the parser's message, without its drawing of the place.
-func parseError(err error) error {
-	var e *file.Error
-	if !errors.As(err, &e) {
-		return Errorf(-1, "%s", text.OneLine(err.Error()))
-	}
-	message := e.Message
-	if strings.Contains(message, "exceeds maximum allowed nodes") {
-		message = "the expression has more than " + strconv.Itoa(MaxNodes) + " parts"
-	}
-	message = strings.ReplaceAll(message, "unexpected token EOF", "the expression ends too early")
-	return Errorf(e.Column, "%s", text.OneLine(message))
 }

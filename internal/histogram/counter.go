@@ -1,10 +1,8 @@
 package histogram
 
-import "stackagent/internal/loglinear"
-
 const (
-	pageLen   = loglinear.PerOctave
-	halfPages = loglinear.Buckets / pageLen
+	pageLen   = PerOctave
+	halfPages = Buckets / pageLen
 )
 
 // Counter counts many values quickly: fewer than 2^32. The zero value is empty and ready.
@@ -16,7 +14,7 @@ type Counter struct {
 // Add counts a value.
 func (c *Counter) Add(v int64) {
 	c.Moments.Add(v)
-	i := uint(loglinear.Agent.Signed(v) + halfPages*pageLen)
+	i := uint(Agent.Signed(v) + halfPages*pageLen)
 	p := c.pages[i/pageLen]
 	if p == nil {
 		p = new([pageLen]uint32)

@@ -3,11 +3,9 @@ package histogram
 import (
 	"encoding/binary"
 	"errors"
-
-	"stackagent/internal/loglinear"
 )
 
-// Histogram has values of which single ones are known by their buckets: the agent's, mirrored below 0 (loglinear.Signed).
+// Histogram has values of which single ones are known by their buckets: the agent's, mirrored below 0 (Signed).
 type Histogram struct {
 	Moments
 	Counts[int16, int64]
@@ -73,11 +71,11 @@ func Parse(data []byte, most uint64) (h Histogram, rest []byte, err error) {
 	for i := range h.Squares {
 		h.Squares[i] = unsigned(1<<64 - 1)
 	}
-	left, last, at := h.Count, int64(-loglinear.Buckets), int64(0)
-	for range unsigned(min(2*loglinear.Buckets, uint64(len(data)))) {
+	left, last, at := h.Count, int64(-Buckets), int64(0)
+	for range unsigned(min(2*Buckets, uint64(len(data)))) {
 		at += signed()
 		n := int64(unsigned(uint64(left)))
-		if at <= last || at >= loglinear.Buckets || n == 0 {
+		if at <= last || at >= Buckets || n == 0 {
 			return h, nil, errDamaged
 		}
 		last, left = at, left-n

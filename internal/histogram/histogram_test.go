@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"stackagent/internal/loglinear"
 )
 
 // draw makes n values of very different sizes, some negative.
@@ -92,7 +90,7 @@ func TestQuantile(t *testing.T) {
 		slices.Sort(values)
 		for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.999, 1} {
 			exact := float64(values[max(int(math.Ceil(q*float64(len(values)))), 1)-1])
-			if got, ok := h.Quantile(q); !ok || math.Abs(got-exact) > loglinear.RelativeError*math.Abs(exact) || got < float64(h.Min) || got > float64(h.Max) {
+			if got, ok := h.Quantile(q); !ok || math.Abs(got-exact) > RelativeError*math.Abs(exact) || got < float64(h.Min) || got > float64(h.Max) {
 				t.Fatalf("the %g quantile of %d values is %g, want %g", q, len(values), got, exact)
 			}
 		}

@@ -156,11 +156,10 @@ func tail(s string) string {
 
 // ThreadRow is a thread in `shadow threads --format json`.
 type ThreadRow struct {
-	Label     string `json:"thread"` // as in the trace: name#id
-	Kind      string `json:"kind"`
-	JavaID    *int64 `json:"java_id"`
-	CPUNs     *int64 `json:"cpu_ns"`      // the thread's total, nil: not known
-	TaskCPUNs *int64 `json:"task_cpu_ns"` // of its tasks
+	Label  string `json:"thread"` // as in the trace: name#id
+	Kind   string `json:"kind"`
+	JavaID *int64 `json:"java_id"`
+	CPUNs  *int64 `json:"cpu_ns"` // the thread's total, nil: not known
 }
 
 // Threads is `shadow threads DIR --format json`.

@@ -147,12 +147,6 @@ func (n *Node) Kill() {
 	_ = n.cmd.Wait()
 }
 
-// Stop freezes a node, Continue lets it run.
-func (n *Node) Stop() { _ = n.cmd.Process.Signal(syscall.SIGSTOP) }
-
-// Continue lets a frozen node run.
-func (n *Node) Continue() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
-
 // Log is what the node has logged.
 func (n *Node) Log() string {
 	b, _ := os.ReadFile(n.log)

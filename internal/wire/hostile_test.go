@@ -12,7 +12,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 )
 
 // envelope writes a message by hand: the needed keys, unless given again.
@@ -180,8 +180,8 @@ func TestDecodeCleansText(t *testing.T) {
 // widest is an entry with as many buckets as there are, two bytes each.
 func widest() []byte {
 	out := []byte{1, 1}
-	body := numbers(0, 0, 0, loglinear.Buckets)
-	for range loglinear.Buckets {
+	body := numbers(0, 0, 0, histogram.Buckets)
+	for range histogram.Buckets {
 		body = append(body, 0, 1)
 	}
 	out = append(append(out, numbers(uint64(len(body)))...), body...)

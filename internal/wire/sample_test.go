@@ -3,7 +3,7 @@ package wire
 import (
 	"math/rand/v2"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 )
 
@@ -120,8 +120,8 @@ func oneSummary() Summary {
 		Executions: 300, First: 299, Threw: 3, Cut: 1, CreationUnseen: 1, Creations: 5, Failed: 4, Withdrawn: 2,
 		Measures: []Measure{
 			{Metric: MetricWall, Count: 300, Sum: 45000, Min: 100, Max: 1 << 40,
-				Buckets: []loglinear.Bucket{{Index: 0, Count: 1}, {Index: 100, Count: 298}, {Index: loglinear.Buckets - 1, Count: 1}}},
-			{Metric: MetricSelfCPU, Count: 1, Sum: 7, Min: 7, Max: 7, Buckets: []loglinear.Bucket{{Index: 7, Count: 1}}},
+				Buckets: []histogram.Bucket{{Index: 0, Count: 1}, {Index: 100, Count: 298}, {Index: histogram.Buckets - 1, Count: 1}}},
+			{Metric: MetricSelfCPU, Count: 1, Sum: 7, Min: 7, Max: 7, Buckets: []histogram.Bucket{{Index: 7, Count: 1}}},
 		},
 	}
 }

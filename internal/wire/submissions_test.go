@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 )
 
@@ -36,7 +36,7 @@ func complete() *Batch {
 	b.Sites = []Site{{ID: 2, Class: "com.acme.Main", Method: "main", File: "Main.java", Line: 42}, {ID: 3, Line: -1}}
 	s := &b.Summaries[0]
 	for _, m := range []Metric{MetricQueue, MetricOfExtra(0, false), MetricOfExtra(0, true), MetricOfExtra(MaxExtra-1, true)} {
-		s.Measures = append(s.Measures, Measure{Metric: m, Count: 2, Sum: 9, Min: 4, Max: 5, Buckets: []loglinear.Bucket{{Index: 4, Count: 1}, {Index: 5, Count: 1}}})
+		s.Measures = append(s.Measures, Measure{Metric: m, Count: 2, Sum: 9, Min: 4, Max: 5, Buckets: []histogram.Bucket{{Index: 4, Count: 1}, {Index: 5, Count: 1}}})
 	}
 	return b
 }

@@ -1,6 +1,6 @@
 package wire
 
-import "stackagent/internal/loglinear"
+import "stackagent/internal/histogram"
 
 // Metric numbers a work metric in summaries. Numbers are for ever.
 type Metric uint8
@@ -58,5 +58,5 @@ type Measure struct {
 	Count    uint64             // executions measured: the sum of the buckets; does not travel
 	Sum      uint64             // exact; ticks where Metric.InTicks, nanoseconds of CPU time, else in the metric's own unit
 	Min, Max uint64             // extremes over the whole time that the summary's cell has counted; same unit as Sum
-	Buckets  []loglinear.Bucket // of nanoseconds or the metric's own unit, ascending by index, none empty
+	Buckets  []histogram.Bucket // of nanoseconds or the metric's own unit, ascending by index, none empty
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 )
 
 // The payload of summaries. Unlike those of single records it is written entry
@@ -72,8 +72,8 @@ func (m *Measure) check() error {
 	last, sum := -1, uint64(0)
 	for _, b := range m.Buckets {
 		switch {
-		case int(b.Index) <= last || b.Index >= loglinear.Buckets:
-			return fmt.Errorf("bucket %d after bucket %d of %d", b.Index, last, loglinear.Buckets)
+		case int(b.Index) <= last || b.Index >= histogram.Buckets:
+			return fmt.Errorf("bucket %d after bucket %d of %d", b.Index, last, histogram.Buckets)
 		case b.Count == 0:
 			return fmt.Errorf("bucket %d is empty", b.Index)
 		case b.Count > math.MaxUint64-sum:
@@ -252,29 +252,29 @@ func (p *payload) measure(s *Summary, metric Metric, entry int) {
 }
 
 func (p *payload) buckets(m *Measure, end int) {
-	n := p.within("measure.buckets", end, loglinear.Buckets)
+	n := p.within("measure.buckets", end, histogram.Buckets)
 	if p.err == nil && n > uint64(end-p.at)/2 { // a bucket takes two bytes at least
 		p.err = p.fail("measure.buckets", "more than the measure can hold")
 	}
 	if p.err != nil || n == 0 {
 		return
 	}
-	m.Buckets = make([]loglinear.Bucket, n)
+	m.Buckets = make([]histogram.Bucket, n)
 	next := uint64(0)
 	for i := range m.Buckets {
-		next += p.within("bucket.index", end, loglinear.Buckets)
+		next += p.within("bucket.index", end, histogram.Buckets)
 		count := p.within("bucket.count", end, math.MaxUint64)
 		switch {
 		case p.err != nil:
 			return
-		case next >= loglinear.Buckets:
+		case next >= histogram.Buckets:
 			p.err = p.fail("bucket.index", "beyond the last bucket")
 		case count == 0:
 			p.err = p.fail("bucket.count", "an empty bucket")
 		case count > math.MaxUint64-m.Count:
 			p.err = p.fail("bucket.count", "the counts have no sum of 64 bits")
 		}
-		m.Buckets[i] = loglinear.Bucket{Index: uint16(next), Count: count}
+		m.Buckets[i] = histogram.Bucket{Index: uint16(next), Count: count}
 		m.Count += count
 		next++
 	}

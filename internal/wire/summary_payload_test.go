@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 )
 
@@ -79,25 +79,25 @@ func TestSummariesRoundTrip(t *testing.T) {
 
 func oddMeasure(rng *rand.Rand, metric Metric) Measure {
 	m := Measure{Metric: metric, Sum: odd(rng), Min: odd(rng), Max: odd(rng)}
-	for i := rng.IntN(100); i < loglinear.Buckets; i += 1 + rng.IntN(500) {
+	for i := rng.IntN(100); i < histogram.Buckets; i += 1 + rng.IntN(500) {
 		count := max(1, odd(rng)>>5)
-		m.Buckets = append(m.Buckets, loglinear.Bucket{Index: uint16(i), Count: count})
+		m.Buckets = append(m.Buckets, histogram.Bucket{Index: uint16(i), Count: count})
 		m.Count += count
 	}
 	return m
 }
 
 func TestEncodeRefusesSummaries(t *testing.T) {
-	bucket := func(index uint16, count uint64) loglinear.Bucket { return loglinear.Bucket{Index: index, Count: count} }
+	bucket := func(index uint16, count uint64) histogram.Bucket { return histogram.Bucket{Index: index, Count: count} }
 	measures := func(m ...Measure) []Summary { return []Summary{{Measures: m}} }
 	for name, list := range map[string][]Summary{
 		"metric 0":       measures(Measure{}),
 		"metrics":        measures(Measure{Metric: 2}, Measure{Metric: 2}),
-		"count":          measures(Measure{Metric: 1, Count: 3, Buckets: []loglinear.Bucket{bucket(1, 2)}}),
-		"empty bucket":   measures(Measure{Metric: 1, Buckets: []loglinear.Bucket{bucket(1, 0)}}),
-		"order":          measures(Measure{Metric: 1, Count: 2, Buckets: []loglinear.Bucket{bucket(5, 1), bucket(5, 1)}}),
-		"beyond":         measures(Measure{Metric: 1, Count: 1, Buckets: []loglinear.Bucket{bucket(loglinear.Buckets, 1)}}),
-		"sum of 65 bits": measures(Measure{Metric: 1, Count: math.MaxUint64, Buckets: []loglinear.Bucket{bucket(5, math.MaxUint64), bucket(6, 1)}}),
+		"count":          measures(Measure{Metric: 1, Count: 3, Buckets: []histogram.Bucket{bucket(1, 2)}}),
+		"empty bucket":   measures(Measure{Metric: 1, Buckets: []histogram.Bucket{bucket(1, 0)}}),
+		"order":          measures(Measure{Metric: 1, Count: 2, Buckets: []histogram.Bucket{bucket(5, 1), bucket(5, 1)}}),
+		"beyond":         measures(Measure{Metric: 1, Count: 1, Buckets: []histogram.Bucket{bucket(histogram.Buckets, 1)}}),
+		"sum of 65 bits": measures(Measure{Metric: 1, Count: math.MaxUint64, Buckets: []histogram.Bucket{bucket(5, math.MaxUint64), bucket(6, 1)}}),
 	} {
 		b := empty()
 		b.Summaries = list
@@ -151,10 +151,10 @@ func TestDecodeRefusesSummaries(t *testing.T) {
 		"measure over":      {"measure", "beyond its entry", append(payloadOf(entry(1, 1, 4, 0, 0)), 0, 0)},
 		"measure cut":       {"measure.max", "beyond its entry", payloadOf(entry(append(measure(1, 0, 0), 0, 0)...))},
 		"buckets claimed":   {"measure.buckets", "can hold", payloadOf(entry(measure(1, 0, 0, 0, 5, 1, 1)...))},
-		"buckets over":      {"measure.buckets", "too large", payloadOf(entry(measure(1, append([]byte{0, 0, 0}, numbers(loglinear.Buckets+1)...)...)...))},
+		"buckets over":      {"measure.buckets", "too large", payloadOf(entry(measure(1, append([]byte{0, 0, 0}, numbers(histogram.Buckets+1)...)...)...))},
 		"bucket empty":      {"bucket.count", "empty", payloadOf(entry(measure(1, 0, 0, 0, 1, 5, 0)...))},
-		"bucket beyond":     {"bucket.index", "last bucket", payloadOf(entry(measure(1, append([]byte{0, 0, 0, 1}, numbers(loglinear.Buckets, 1)...)...)...))},
-		"bucket sum beyond": {"bucket.index", "last bucket", payloadOf(entry(measure(1, append([]byte{0, 0, 0, 2}, numbers(loglinear.Buckets-1, 1, 0, 1)...)...)...))},
+		"bucket beyond":     {"bucket.index", "last bucket", payloadOf(entry(measure(1, append([]byte{0, 0, 0, 1}, numbers(histogram.Buckets, 1)...)...)...))},
+		"bucket sum beyond": {"bucket.index", "last bucket", payloadOf(entry(measure(1, append([]byte{0, 0, 0, 2}, numbers(histogram.Buckets-1, 1, 0, 1)...)...)...))},
 		"count of 65 bits":  {"bucket.count", "64 bits", payloadOf(entry(measure(1, append([]byte{0, 0, 0, 2}, numbers(5, math.MaxUint64, 0, 1)...)...)...))},
 		"left over":         {"summaries", "left over", append(payloadOf(entry(0)), 0)},
 	}
@@ -180,7 +180,7 @@ func TestDecodeSkipsUnknownInSummaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Summary{{Measures: []Measure{{Metric: MetricWall, Count: 1, Sum: 9, Min: 9, Max: 9, Buckets: []loglinear.Bucket{{Index: 7, Count: 1}}}},
+	want := []Summary{{Measures: []Measure{{Metric: MetricWall, Count: 1, Sum: 9, Min: 9, Max: 9, Buckets: []histogram.Bucket{{Index: 7, Count: 1}}}},
 		Submissions: 9, Inner: 8, Rejected: 7, Cancelled: 6, LastEnd: 50, Outer: 3, Timed: 5}, {}, {Submissions: 9, Inner: 8, Rejected: 7, Cancelled: 6}} // the last: an older agent
 	if b.Unknown != 4 || !reflect.DeepEqual(b.Summaries, want) {
 		t.Errorf("unknown %d, want 4; %+v", b.Unknown, b.Summaries)
@@ -193,7 +193,7 @@ func realistic() Summary {
 	for metric := MetricWall; metric <= MetricSelfCPU; metric++ {
 		m := Measure{Metric: metric, Sum: 3e9, Min: 20, Max: 5e6}
 		for i := range 120 {
-			m.Buckets = append(m.Buckets, loglinear.Bucket{Index: uint16(40 + i), Count: uint64(20e6 / (i + 1))})
+			m.Buckets = append(m.Buckets, histogram.Bucket{Index: uint16(40 + i), Count: uint64(20e6 / (i + 1))})
 			m.Count += m.Buckets[i].Count
 		}
 		s.Measures = append(s.Measures, m)

@@ -79,18 +79,18 @@ static int64_t rare_error(int i) { return error_of(rares[i].inside, rares[i].out
 static bool rare_marked(int i) { return rares[i].marked; }
 
 /* Executions of one class after 150 us of other work each. All but one in LATE are short, so most need no reading of the
- * clock. Returns how many readings there were. */
-static int run_rares(jlong *context) {
-    int readings = 0;
+ * clock unless the thread was switched since the last one. Counts those that had no such reason, and the readings among them. */
+static void run_rares(jlong *context, int *stayed, int *readings) {
     for (int i = 0; i < RARES; i++) {
-        for (int64_t from = sa_thread_cpu_ns(); sa_thread_cpu_ns() - from < 150000;) {
+        for (uint64_t from = sa_mono_ns(); sa_mono_ns() - from < 150000;) {
         }
         uint64_t before = sa_self_os->cpu.read_ticks;
+        bool switched = !sa_cpu_stayed(&sa_self_os->cpu);
         spin(context, RARE_CLASS, i % LATE == LATE - 1 ? 50000 : 0, &rares[i].inside, &rares[i].outside);
-        readings += sa_self_os->cpu.read_ticks != before;
+        *stayed += !switched;
+        *readings += !switched && sa_self_os->cpu.read_ticks != before;
         if (i % 100 == 0) drain();
     }
-    return readings;
 }
 
 /* page or rseq, how many threads compete. Executions of 50 us follow each other, or ten short ones each; the thread
@@ -113,7 +113,8 @@ static int cpu_times(const char *source, int rivals) {
         struct timespec pause = {0, 100000};
         if (i % 300 == 0) nanosleep(&pause, NULL);
     }
-    int readings = run_rares(&context);
+    int stayed = 0, readings = 0;
+    run_rares(&context, &stayed, &readings);
     bool available = sa_self_os->cpu.mark != NULL;
     while (drain() > 0) {
     }
@@ -127,6 +128,6 @@ static int cpu_times(const char *source, int rivals) {
     print_errors("long", SPINS, spin_error, spin_marked);
     print_errors("short", made, short_error, short_marked);
     print_errors("rare", RARES, rare_error, rare_marked);
-    printf("readings %d of %d\n", readings, RARES);
+    printf("readings %d of %d\n", readings, stayed);
     return 0;
 }

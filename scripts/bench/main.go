@@ -19,7 +19,7 @@ import (
 	"stackagent/internal/testjvm"
 	"stackagent/scripts/bench/measure"
 	"stackagent/scripts/bench/part"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -169,7 +169,7 @@ func publish(page, name, text string) error {
 	if err != nil {
 		return fmt.Errorf("reading the page: %w", err)
 	}
-	changed, err := table.Replace(string(old), name, text)
+	changed, err := result.Replace(string(old), name, text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", page, err)
 	}

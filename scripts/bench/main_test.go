@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 )
 
 // The page has a place for every part.
@@ -16,7 +16,7 @@ func TestPageHasAllParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range parts {
-		changed, err := table.Replace(string(page), p.name, "figures of "+p.name)
+		changed, err := result.Replace(string(page), p.name, "figures of "+p.name)
 		if err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		} else if !strings.Contains(changed, "\nfigures of "+p.name+"\n") {

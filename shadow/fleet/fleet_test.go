@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/diff"
 	"stackagent/shadow/fleet/rollup"
@@ -21,7 +21,7 @@ func rowOf(r rollup.Row, values ...int64) rollup.Row {
 	for _, v := range values {
 		r.Count++
 		r.Sum += v
-		if i := int32(loglinear.Index(uint64(v))); len(r.Index) > 0 && r.Index[len(r.Index)-1] == i {
+		if i := int32(histogram.Index(uint64(v))); len(r.Index) > 0 && r.Index[len(r.Index)-1] == i {
 			r.Buckets[len(r.Buckets)-1]++
 		} else {
 			r.Index, r.Buckets = append(r.Index, i), append(r.Buckets, 1)
@@ -57,7 +57,7 @@ func TestSum(t *testing.T) {
 	}
 	for _, p := range []float64{0.01, 0.25, 0.5, 0.95, 0.99, 0.999, 1} {
 		want := float64(all[int(math.Ceil(p*float64(len(all))))-1])
-		if got := s.Quantile(p); math.Abs(got-want) > loglinear.RelativeError*want {
+		if got := s.Quantile(p); math.Abs(got-want) > histogram.RelativeError*want {
 			t.Errorf("quantile %v is %v, want %v", p, got, want)
 		}
 	}

@@ -1,5 +1,6 @@
 // Package fleet answers questions over many sessions from their roll-ups: where the work of a service is, what changed
-// between its versions, which of its instances are unlike the others, and how it develops. It reads rows and nothing else.
+// between its versions, which of its instances are unlike the others, and how it develops. The answers are the same on the command
+// line and on the page: what a question may say, from which level of roll-ups it is answered, and the columns of its answer.
 package fleet
 
 import (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
@@ -16,7 +16,7 @@ import (
 // summarised is small with summaries: two of class 1, one of creations only.
 func summarised() []*store.Part {
 	parts := small()
-	low, high := loglinear.Bounds(200)
+	low, high := histogram.Bounds(200)
 	parts[0].Summaries = []store.Summary{
 		{ID: store.SummaryID(1, 0), Class: 1, Thread: 1, FromNs: 100, ToNs: 1100, Executions: 10, First: 9, Threw: 1, Creations: 8, Failed: 1},
 		{ID: store.SummaryID(2, 0), Class: 1, Thread: 2, Flags: uint32(wire.SummaryVirtual), FromNs: 100, ToNs: 1100, Creations: 5},
@@ -52,15 +52,15 @@ func TestSummaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket := func(i uint16, n uint64) loglinear.Bucket { return loglinear.Bucket{Index: i, Count: n} }
+	bucket := func(i uint16, n uint64) histogram.Bucket { return histogram.Bucket{Index: i, Count: n} }
 	want := []Summary{
 		{Summary: parts[0].Summaries[0], Measures: []Measure{
-			{Metric: wire.MetricWall, Count: 10, SumNs: 500, MinNs: 7, MaxNs: 400, Buckets: []loglinear.Bucket{bucket(7, 9), bucket(200, 1)}},
-			{Metric: wire.MetricSelfCPU, Count: 1, SumNs: 7, MinNs: 7, MaxNs: 7, Buckets: []loglinear.Bucket{bucket(7, 1)}},
+			{Metric: wire.MetricWall, Count: 10, SumNs: 500, MinNs: 7, MaxNs: 400, Buckets: []histogram.Bucket{bucket(7, 9), bucket(200, 1)}},
+			{Metric: wire.MetricSelfCPU, Count: 1, SumNs: 7, MinNs: 7, MaxNs: 7, Buckets: []histogram.Bucket{bucket(7, 1)}},
 		}},
 		{Summary: parts[0].Summaries[1]},
 		{Summary: parts[1].Summaries[0], Measures: []Measure{
-			{Metric: wire.MetricWall, Count: 2, SumNs: 14, MinNs: 7, MaxNs: 7, Buckets: []loglinear.Bucket{bucket(7, 2)}},
+			{Metric: wire.MetricWall, Count: 2, SumNs: 14, MinNs: 7, MaxNs: 7, Buckets: []histogram.Bucket{bucket(7, 2)}},
 		}},
 	}
 	if got := allSummaries(t, s); !reflect.DeepEqual(got, want) {

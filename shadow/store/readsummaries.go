@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -17,13 +17,13 @@ type WholeSummary struct {
 }
 
 // WholeMeasure is a measure with its buckets. Count, SumNs and the
-// extremes are exact, unless Summary.Timed is set; single values are known to loglinear.RelativeError.
+// extremes are exact, unless Summary.Timed is set; single values are known to histogram.RelativeError.
 type WholeMeasure struct {
 	Metric       wire.Metric
 	Count        uint64
 	SumNs        units.Ns
 	MinNs, MaxNs units.Ns           // over all that the thread's cell has counted until ToNs
-	Buckets      []loglinear.Bucket // ascending, none empty; nil where they can no longer be read
+	Buckets      []histogram.Bucket // ascending, none empty; nil where they can no longer be read
 }
 
 // Virtual reports whether the executions were in virtual threads.
@@ -170,8 +170,8 @@ func (j *summaryJoin) fill(w *WholeSummary) error {
 	for ; j.buckets.ok && j.buckets.row.Summary == w.ID; j.buckets.take() {
 		row := j.buckets.row
 		for k := range w.Measures {
-			if m := &w.Measures[k]; m.Metric == j.numbers[row.Metric] && len(m.Buckets) < loglinear.Buckets {
-				m.Buckets = append(m.Buckets, loglinear.Bucket{Index: uint16(loglinear.Index(uint64(max(0, row.LowestNs)))), Count: row.Count})
+			if m := &w.Measures[k]; m.Metric == j.numbers[row.Metric] && len(m.Buckets) < histogram.Buckets {
+				m.Buckets = append(m.Buckets, histogram.Bucket{Index: uint16(histogram.Index(uint64(max(0, row.LowestNs)))), Count: row.Count})
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"stackagent/scripts/bench/measure"
-	"stackagent/scripts/bench/stat"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -89,12 +89,12 @@ func addPairs(all *[2][][2]float64, found []block) {
 }
 
 func wayOfBlocks(all [2][][2]float64) way {
-	estimate := func(pairs [][2]float64) stat.Estimate {
+	estimate := func(pairs [][2]float64) result.Estimate {
 		var on, off []float64
 		for _, p := range pairs {
 			on, off = append(on, p[0]), append(off, p[1])
 		}
-		return stat.Paired(on, off)
+		return result.Paired(on, off)
 	}
 	return way{cpu: estimate(all[0]), wall: estimate(all[1]), n: len(all[0])}
 }

@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -60,7 +59,7 @@ func Bytecodes(ctx context.Context, c Config) (string, error) {
 // other programs on the machine disturb least.
 func (c Config) computeTable(ctx context.Context, classes string, rounds int) (string, error) {
 	tools := []tool.Tool{tool.Plain(), tool.Stackagent("bytecodes", c.Bin, "--metric", "wall+cpu+bytecodes", "--switches", "off")}
-	t := table.Table{Head: []string{"JDK " + c.newest().Full, "plain ms", "counting ms", "times plain"}}
+	t := result.Table{Head: []string{"JDK " + c.newest().Full, "plain ms", "counting ms", "times plain"}}
 	var ratios []float64
 	for _, w := range computations {
 		if !c.wants(w.name) {
@@ -82,12 +81,12 @@ func (c Config) computeTable(ctx context.Context, classes string, rounds int) (s
 			return "", err
 		}
 		ratios = append(ratios, least[1]/least[0])
-		t.Add(w.what, table.Number(least[0]/1e6), table.Number(least[1]/1e6), table.Number(least[1]/least[0]))
+		t.Add(w.what, result.Number(least[0]/1e6), result.Number(least[1]/1e6), result.Number(least[1]/least[0]))
 	}
 	if len(ratios) == 0 {
 		return "", nil
 	}
-	t.Add("geometric mean", "", "", table.Number(geometricMean(ratios)))
+	t.Add("geometric mean", "", "", result.Number(geometricMean(ratios)))
 	return fmt.Sprintf("CPU time of an iteration in one thread: the lowest of %d JVMs with %d iterations each, after %d ms of warm-up. Plain and counting JVMs alternate.\n\n%s",
 		rounds, iterations, pick(c, warmupMs, 100), t.String()), nil
 }
@@ -131,7 +130,7 @@ func (c Config) countedTable(ctx context.Context, classes string, rounds int) (s
 		tool.Stackagent("default", c.Bin),
 		tool.Stackagent("bytecodes", c.Bin, "--metric", "wall+cpu+bytecodes"),
 	}
-	t := table.Table{Head: []string{"", "wall s", "default", "bytecodes", "CPU s of the JVM", "default", "bytecodes"}}
+	t := result.Table{Head: []string{"", "wall s", "default", "bytecodes", "CPU s of the JVM", "default", "bytecodes"}}
 	var ratios [2][2][]float64 // wall and CPU; of each tool but the plain JVM
 	var b strings.Builder
 	for _, prepare := range c.realPrograms(ctx, classes, whole) {
@@ -142,11 +141,11 @@ func (c Config) countedTable(ctx context.Context, classes string, rounds int) (s
 			row := []string{p.what}
 			for k, of := range []func(wholeRun) float64{wholeWall, wholeCPU} {
 				base := figures(runs[0], of)
-				row = append(row, table.Number(stat.Median(base)))
+				row = append(row, result.Number(result.Median(base)))
 				for i := range ratios[k] {
-					e := stat.Ratio(figures(runs[i+1], of), base)
+					e := result.Ratio(figures(runs[i+1], of), base)
 					ratios[k][i] = append(ratios[k][i], e.Value)
-					row = append(row, table.Interval(e))
+					row = append(row, result.Interval(e))
 				}
 			}
 			t.Add(row...)
@@ -164,7 +163,7 @@ func (c Config) countedTable(ctx context.Context, classes string, rounds int) (s
 	for k := range ratios {
 		row = append(row, "")
 		for i := range ratios[k] {
-			row = append(row, table.Number(geometricMean(ratios[k][i])))
+			row = append(row, result.Number(geometricMean(ratios[k][i])))
 		}
 	}
 	t.Add(row...)

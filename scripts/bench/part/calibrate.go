@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -60,7 +59,7 @@ func (c Config) calibrate(ctx context.Context, classes string, rounds int) (cost
 		return nil, "", err
 	}
 	found := costs{}
-	t := table.Table{Head: []string{"the cost of probes", "plain JVM ns", "added ns", "plain, cold", "added, cold"}}
+	t := result.Table{Head: []string{"the cost of probes", "plain JVM ns", "added ns", "plain, cold", "added, cold"}}
 	for _, k := range calibrations {
 		with := took[1]
 		if k.summarised {
@@ -74,7 +73,7 @@ func (c Config) calibrate(ctx context.Context, classes string, rounds int) (cost
 			of.hot, of.cold = append(of.hot, with[round][k.hot]-plain[k.hot]), append(of.cold, with[round][k.cold]-plain[k.cold])
 		}
 		found[k.kind] = of
-		t.Add(k.kind, table.Interval(stat.OfMedian(hot)), table.Interval(stat.OfMedian(of.hot)), table.Interval(stat.OfMedian(cold)), table.Interval(stat.OfMedian(of.cold)))
+		t.Add(k.kind, result.Interval(result.OfMedian(hot)), result.Interval(result.OfMedian(of.hot)), result.Interval(result.OfMedian(cold)), result.Interval(result.OfMedian(of.cold)))
 	}
 	return found, "\nTime of a thread for each event (`scripts/bench/java/Probes.java`), JDK " + p.JDK.Full + ". *Cold*: between two events the program reads and writes 4 MiB.\n\n" + t.String(), nil
 }

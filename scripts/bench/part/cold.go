@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"stackagent/internal/testjvm"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -55,7 +54,7 @@ func coldTable(ctx context.Context, c Config, jdk testjvm.JDK, tools []tool.Tool
 }
 
 func coldText(jdk testjvm.JDK, tools []tool.Tool, took [][]map[string]float64, failed []error) string {
-	t := table.Table{Head: []string{coldName}}
+	t := result.Table{Head: []string{coldName}}
 	for _, e := range coldEvents {
 		t.Head = append(t.Head, e.what)
 	}
@@ -76,9 +75,9 @@ func coldText(jdk testjvm.JDK, tools []tool.Tool, took [][]map[string]float64, f
 				return v
 			}
 			if i == 0 {
-				row = append(row, table.Interval(stat.OfMedian(of(took[0]))))
+				row = append(row, result.Interval(result.OfMedian(of(took[0]))))
 			} else {
-				row = append(row, table.Interval(stat.Difference(of(took[i]), of(took[0]))))
+				row = append(row, result.Interval(result.Difference(of(took[i]), of(took[0]))))
 			}
 		}
 		t.Add(row...)

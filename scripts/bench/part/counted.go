@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"stackagent/scripts/bench/measure"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -70,21 +69,21 @@ func (c Config) counted(ctx context.Context, p program, found costs, rounds int)
 }
 
 // shareOf estimates a part of the added CPU time as a share of the program's.
-func shareOf(runs []countedRun, part func(countedRun) float64) stat.Estimate {
+func shareOf(runs []countedRun, part func(countedRun) float64) result.Estimate {
 	v := make([]float64, len(runs))
 	for i, r := range runs {
 		v[i] = part(r) / r.program
 	}
-	return stat.OfMedian(v)
+	return result.OfMedian(v)
 }
 
 func countedText(p program, runs []countedRun, found costs, why error) string {
-	t := table.Table{Head: []string{p.name + ", what is added", "events", "ns each", "cold", "CPU s", "cold", "share of the program's CPU", "cold"}}
+	t := result.Table{Head: []string{p.name + ", what is added", "events", "ns each", "cold", "CPU s", "cold", "share of the program's CPU", "cold"}}
 	row := func(what, events, each, eachCold string, hot, cold func(countedRun) float64) {
-		cells := []string{what, events, each, eachCold, median(runs, hot), "", table.Share(shareOf(runs, hot))}
+		cells := []string{what, events, each, eachCold, median(runs, hot), "", result.Share(shareOf(runs, hot))}
 		if cold != nil {
 			cells[5] = median(runs, cold)
-			cells = append(cells, table.Share(shareOf(runs, cold)))
+			cells = append(cells, result.Share(shareOf(runs, cold)))
 		}
 		t.Add(cells...)
 	}
@@ -93,13 +92,13 @@ func countedText(p program, runs []countedRun, found costs, why error) string {
 	for _, k := range calibrations {
 		if last.events[k.kind] > 0 {
 			of := found[k.kind]
-			row("probes: "+k.kind, table.Grouped(int64(last.events[k.kind])), table.Interval(stat.OfMedian(of.hot)), table.Interval(stat.OfMedian(of.cold)),
+			row("probes: "+k.kind, result.Grouped(int64(last.events[k.kind])), result.Interval(result.OfMedian(of.hot)), result.Interval(result.OfMedian(of.cold)),
 				func(r countedRun) float64 { return r.hot[k.kind] }, func(r countedRun) float64 { return r.cold[k.kind] })
 		}
 	}
 	note := ""
 	if why == nil {
-		row("eBPF programs in the kernel", table.Grouped(int64(last.tracings)), table.Number(last.kernel/float64(last.tracings)*1e9), "",
+		row("eBPF programs in the kernel", result.Grouped(int64(last.tracings)), result.Number(last.kernel/float64(last.tracings)*1e9), "",
 			func(r countedRun) float64 { return r.kernel }, nil)
 	} else {
 		reason, _, _ := strings.Cut(why.Error(), "\n")
@@ -117,5 +116,5 @@ func median(runs []countedRun, part func(countedRun) float64) string {
 	for i, r := range runs {
 		v[i] = part(r)
 	}
-	return table.Number(stat.Median(v))
+	return result.Number(result.Median(v))
 }

@@ -11,8 +11,7 @@ import (
 	"stackagent/hpc/sched"
 	"stackagent/scripts/bench/measure"
 	"stackagent/scripts/bench/replay"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/shadow/store"
 )
 
@@ -69,7 +68,7 @@ func (c Config) rates(ctx context.Context, rounds int) (string, error) {
 }
 
 func feedText(runs [][]fed, rounds int) string {
-	t := table.Table{Head: []string{"JVMs", "events per second of each", "CPU ns per event", "% of a core", "peak of memory", "lost"}}
+	t := result.Table{Head: []string{"JVMs", "events per second of each", "CPU ns per event", "% of a core", "peak of memory", "lost"}}
 	for i, x := range feeds {
 		of := func(f func(fed) float64) (v []float64) {
 			for _, r := range runs[i] {
@@ -81,8 +80,8 @@ func feedText(runs [][]fed, rounds int) string {
 		for _, r := range runs[i] {
 			lost, peak = lost+r.lost, max(peak, r.peak)
 		}
-		t.Add(fmt.Sprint(x.jvms), table.Grouped(int64(x.events)), table.Interval(stat.OfMedian(of(func(f fed) float64 { return f.perEvent }))),
-			table.Interval(stat.OfMedian(of(func(f fed) float64 { return 100 * f.core }))), table.Bytes(float64(peak)), table.Grouped(int64(lost)))
+		t.Add(fmt.Sprint(x.jvms), result.Grouped(int64(x.events)), result.Interval(result.OfMedian(of(func(f fed) float64 { return f.perEvent }))),
+			result.Interval(result.OfMedian(of(func(f fed) float64 { return 100 * f.core }))), result.Bytes(float64(peak)), result.Grouped(int64(lost)))
 	}
 	return fmt.Sprintf("Medians of %d runs; the feeds alternate. Simulated JVMs send batches over the bus for %v to `shadow serve`. An event is an execution or a creation; each "+
 		"task has one of both, and a submission. CPU time of the shadow, server included, from the first batch until all is stored, parts are merged and the shadow has ended.\n\n%s",
@@ -163,10 +162,10 @@ func (c Config) quiet(ctx context.Context, rounds int) (string, error) {
 			return "", err
 		}
 	}
-	t := table.Table{Head: []string{"`shadow serve`", "% of a core"}}
-	t.Add("no JVM", table.Interval(stat.OfMedian(alone)))
-	t.Add("one JVM that sleeps", table.Interval(stat.OfMedian(beside)))
-	t.Add("of that in looks at the scheduling record", table.Interval(stat.OfMedian(record)))
+	t := result.Table{Head: []string{"`shadow serve`", "% of a core"}}
+	t.Add("no JVM", result.Interval(result.OfMedian(alone)))
+	t.Add("one JVM that sleeps", result.Interval(result.OfMedian(beside)))
+	t.Add("of that in looks at the scheduling record", result.Interval(result.OfMedian(record)))
 	text := fmt.Sprintf("\nMedians of %d runs, JDK %s: %v after %v without events. What is read of the scheduling record is charged over the whole session.\n\n%s",
 		rounds, c.newest().Full, quietWindow, quietSettle, t.String())
 	if why != "" {

@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"stackagent/scripts/bench/measure"
-	"stackagent/scripts/bench/plot"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -48,7 +46,7 @@ func Growth(ctx context.Context, c Config) (string, error) {
 }
 
 // figure writes a figure beside the page, if there is one, and refers to it.
-func (c Config) figure(name string, f plot.Figure) (string, error) {
+func (c Config) figure(name string, f result.Figure) (string, error) {
 	if c.Images == "" {
 		return "", nil
 	}
@@ -63,15 +61,15 @@ func (c Config) figure(name string, f plot.Figure) (string, error) {
 }
 
 // growthText is a figure, its figures as a table, and how each grows.
-func (c Config) growthText(name, what string, f plot.Figure) (string, error) {
-	t := table.Table{Head: []string{f.X}}
+func (c Config) growthText(name, what string, f result.Figure) (string, error) {
+	t := result.Table{Head: []string{f.X}}
 	for _, curve := range f.Curves {
 		t.Head = append(t.Head, curve.Name)
 	}
 	for i, x := range f.Curves[0].X {
-		row := []string{table.Grouped(int64(x))}
+		row := []string{result.Grouped(int64(x))}
 		for _, curve := range f.Curves {
-			row = append(row, table.Interval(curve.Y[i]))
+			row = append(row, result.Interval(curve.Y[i]))
 		}
 		t.Add(row...)
 	}
@@ -80,9 +78,9 @@ func (c Config) growthText(name, what string, f plot.Figure) (string, error) {
 		power, from := curve.Steepest()
 		note := ""
 		if power > linear {
-			note = " from " + table.Grouped(int64(from))
+			note = " from " + result.Grouped(int64(from))
 		}
-		powers, steepest = append(powers, table.Number(curve.Power())), append(steepest, table.Number(power)+note)
+		powers, steepest = append(powers, result.Number(curve.Power())), append(steepest, result.Number(power)+note)
 	}
 	t.Add(powers...)
 	t.Add(steepest...)
@@ -142,20 +140,20 @@ func (c Config) grow(ctx context.Context, name string, sizes []int, t tool.Tool,
 }
 
 // curves of the n-th number: the plain JVM's, and what the agent adds, both multiplied by scale(size).
-func (g grown) curves(sizes []int, n int, what string, scale func(size int) float64) []plot.Curve {
-	plain, added := plot.Curve{Name: what + ", plain JVM"}, plot.Curve{Name: what + ", added"}
+func (g grown) curves(sizes []int, n int, what string, scale func(size int) float64) []result.Curve {
+	plain, added := result.Curve{Name: what + ", plain JVM"}, result.Curve{Name: what + ", added"}
 	for s, size := range sizes {
-		for i, curve := range []*plot.Curve{&plain, &added} {
-			e := stat.OfMedian(g[s][0][n])
+		for i, curve := range []*result.Curve{&plain, &added} {
+			e := result.OfMedian(g[s][0][n])
 			if i == 1 {
-				e = stat.Difference(g[s][1][n], g[s][0][n])
+				e = result.Difference(g[s][1][n], g[s][0][n])
 			}
 			k := scale(size)
 			e.Value, e.Low, e.High = e.Value*k, e.Low*k, e.High*k
 			curve.X, curve.Y = append(curve.X, float64(size)), append(curve.Y, e)
 		}
 	}
-	return []plot.Curve{plain, added}
+	return []result.Curve{plain, added}
 }
 
 func one(int) float64 { return 1 }
@@ -169,20 +167,20 @@ func growthOfThreads(ctx context.Context, c Config, classes string) (string, err
 	if err != nil {
 		return "", err
 	}
-	text, err := c.growthText("threads", fmt.Sprintf("%s executions of a tiny task, shared by so many threads.", table.Grouped(int64(executions))),
-		plot.Figure{Title: "CPU time of an execution by number of threads", X: "threads", Y: "ns per execution", Curves: all.curves(sizes, 0, "ns per execution", one)})
+	text, err := c.growthText("threads", fmt.Sprintf("%s executions of a tiny task, shared by so many threads.", result.Grouped(int64(executions))),
+		result.Figure{Title: "CPU time of an execution by number of threads", X: "threads", Y: "ns per execution", Curves: all.curves(sizes, 0, "ns per execution", one)})
 	if err != nil {
 		return "", err
 	}
 	rest := append(all.curves(sizes, 1, "CPU ms per second", one), all.curves(sizes, 2, "MiB", func(int) float64 { return 1.0 / 1024 })...)
 	more, err := c.growthText("waiting-threads", "CPU time of the process while all of them wait, and its resident memory.",
-		plot.Figure{Title: "Threads that wait", X: "threads", Y: "CPU ms per second, MiB", Curves: rest})
+		result.Figure{Title: "Threads that wait", X: "threads", Y: "CPU ms per second, MiB", Curves: rest})
 	return text + more, err
 }
 
 func growthOfClasses(ctx context.Context, c Config, classes string) (string, error) {
 	sizes := pick(c, []int{1_000, 10_000, 100_000}, []int{1_000, 2_000})
-	var curves []plot.Curve
+	var curves []result.Curve
 	for _, kind := range []string{"Plain", "Submits"} {
 		all, err := c.grow(ctx, kind+" classes", sizes, tool.Idle(c.Bin), func(size int) tool.Program {
 			p := c.own("classes", "", classes, "DefinedClasses", kind, strconv.Itoa(size)).Program
@@ -195,7 +193,7 @@ func growthOfClasses(ctx context.Context, c Config, classes string) (string, err
 		curves = append(curves, all.curves(sizes, 0, "CPU ms, "+kind, func(size int) float64 { return float64(size) / 1e6 })...)
 	}
 	return c.growthText("classes", "CPU time of the process to define so many classes, after a fifth of that number as warm-up; of *Submits*, each is woven.",
-		plot.Figure{Title: "Classes", X: "classes", Y: "CPU ms", Curves: curves})
+		result.Figure{Title: "Classes", X: "classes", Y: "CPU ms", Curves: curves})
 }
 
 // perMinute are the executions that a JVM records in a minute in the sessions of growthOfSessions: 2,000 a second.
@@ -204,7 +202,7 @@ const perMinute = 120_000
 func growthOfSessions(ctx context.Context, c Config, _ string) (string, error) {
 	minutes := pick(c, []int{1, 10, 60, 360, 1440}, []int{1, 2})
 	names := []string{"stats s", "stats MiB of memory", "disk MiB"}
-	curves := make([]plot.Curve, len(names))
+	curves := make([]result.Curve, len(names))
 	for i, name := range names {
 		curves[i].Name = name
 	}
@@ -232,9 +230,9 @@ func growthOfSessions(ctx context.Context, c Config, _ string) (string, error) {
 			return "", err
 		}
 		for i := range curves {
-			curves[i].X, curves[i].Y = append(curves[i].X, float64(m)), append(curves[i].Y, stat.OfMedian(figures[i]))
+			curves[i].X, curves[i].Y = append(curves[i].X, float64(m)), append(curves[i].Y, result.OfMedian(figures[i]))
 		}
 	}
 	return c.growthText("sessions", fmt.Sprintf("sessions of so many minutes with %s executions a minute, made by `scripts/gensession`: time and memory of `shadow stats`, size on the disk.",
-		table.Grouped(perMinute)), plot.Figure{Title: "Length of a session", X: "minutes", Y: "s, MiB", Curves: curves})
+		result.Grouped(perMinute)), result.Figure{Title: "Length of a session", X: "minutes", Y: "s, MiB", Curves: curves})
 }

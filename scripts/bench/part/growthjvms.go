@@ -7,10 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"stackagent/scripts/bench/plot"
 	"stackagent/scripts/bench/replay"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -24,7 +22,7 @@ const (
 // growthOfJVMs measures `shadow serve` under simulated JVMs that send as fast as real ones would.
 func growthOfJVMs(ctx context.Context, c Config, _ string) (string, error) {
 	sizes := pick(c, []int{1, 3, 10, 30, 100}, []int{1, 3})
-	curves := []plot.Curve{{Name: "% of a core"}, {Name: "CPU ns per event"}, {Name: "MiB of memory"}}
+	curves := []result.Curve{{Name: "% of a core"}, {Name: "CPU ns per event"}, {Name: "MiB of memory"}}
 	for _, n := range sizes {
 		figures := make([][]float64, len(curves))
 		for round := range c.rounds(3) {
@@ -38,11 +36,11 @@ func growthOfJVMs(ctx context.Context, c Config, _ string) (string, error) {
 			}
 		}
 		for i := range curves {
-			curves[i].X, curves[i].Y = append(curves[i].X, float64(n)), append(curves[i].Y, stat.OfMedian(figures[i]))
+			curves[i].X, curves[i].Y = append(curves[i].X, float64(n)), append(curves[i].Y, result.OfMedian(figures[i]))
 		}
 	}
 	return c.growthText("jvms", fmt.Sprintf("`shadow serve` with so many simulated JVMs, each with %s events per second in a batch per second, for %d s after %d s.",
-		table.Grouped(eventsPerSecond), measureSeconds, settleSeconds), plot.Figure{Title: "JVMs on one shadow", X: "JVMs", Y: "% of a core, ns, MiB", Curves: curves})
+		result.Grouped(eventsPerSecond), measureSeconds, settleSeconds), result.Figure{Title: "JVMs on one shadow", X: "JVMs", Y: "% of a core, ns, MiB", Curves: curves})
 }
 
 // served is the share of a core, the CPU time of an event in ns, and the peak of memory in MiB of a shadow that serves n JVMs.

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"stackagent/internal/testjvm"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -35,7 +34,7 @@ func Load(ctx context.Context, c Config) (string, error) {
 	n, rounds := pick(c, 100_000, 2_000), c.rounds(5)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Medians of %d runs each; the runs alternate. CPU time of the whole process per class, over %s generated classes after a fifth "+
-		"of that number as warm-up. The agent has no bus.\n", rounds, table.Grouped(int64(n)))
+		"of that number as warm-up. The agent has no bus.\n", rounds, result.Grouped(int64(n)))
 	for _, jdk := range c.JDKs {
 		text, err := c.loaded(ctx, jdk, classes, n, rounds)
 		if err != nil {
@@ -57,7 +56,7 @@ func Load(ctx context.Context, c Config) (string, error) {
 
 // loaded measures the definition of classes with and without the agent.
 func (c Config) loaded(ctx context.Context, jdk testjvm.JDK, classes string, n, rounds int) (string, error) {
-	t := table.Table{Head: []string{"class", "plain µs", "with the agent µs", "added µs", "times plain", "what it is"}}
+	t := result.Table{Head: []string{"class", "plain µs", "with the agent µs", "added µs", "times plain", "what it is"}}
 	tools := []tool.Tool{tool.Plain(), tool.Idle(c.Bin)}
 	for _, kind := range classKinds {
 		if !c.wants(kind.name) {
@@ -76,15 +75,15 @@ func (c Config) loaded(ctx context.Context, jdk testjvm.JDK, classes string, n, 
 		if err != nil {
 			return "", err
 		}
-		t.Add(kind.name, table.Interval(stat.OfMedian(took[0])), table.Interval(stat.OfMedian(took[1])),
-			table.Interval(stat.Difference(took[1], took[0])), table.Interval(stat.Ratio(took[1], took[0])), kind.what)
+		t.Add(kind.name, result.Interval(result.OfMedian(took[0])), result.Interval(result.OfMedian(took[1])),
+			result.Interval(result.Difference(took[1], took[0])), result.Interval(result.Ratio(took[1], took[0])), kind.what)
 	}
 	return fmt.Sprintf("\n**Classes at load**, JDK %s.\n\n%s", jdk.Full, t.String()), nil
 }
 
 // attached measures attach and detach.
 func (c Config) attached(ctx context.Context, jdk testjvm.JDK, classes string, rounds int) (string, error) {
-	t := table.Table{Head: []string{"classes", "attach ms", "times", "detach ms", "times"}}
+	t := result.Table{Head: []string{"classes", "attach ms", "times", "detach ms", "times"}}
 	took := make([][2][]float64, len(attachedTo))
 	err := alternate(rounds, len(attachedTo), func(round, i int) error {
 		n := pick(c, attachedTo[i], attachedTo[i]/20)
@@ -100,13 +99,13 @@ func (c Config) attached(ctx context.Context, jdk testjvm.JDK, classes string, r
 		return "", err
 	}
 	for i, n := range attachedTo {
-		row := []string{table.Grouped(int64(pick(c, n, n/20)))}
+		row := []string{result.Grouped(int64(pick(c, n, n/20)))}
 		for _, of := range took[i] {
-			row = append(row, table.Interval(stat.OfMedian(of)), "")
+			row = append(row, result.Interval(result.OfMedian(of)), "")
 		}
 		if i > 0 {
-			row[2] = table.Interval(stat.Ratio(took[i][0], took[i-1][0]))
-			row[4] = table.Interval(stat.Ratio(took[i][1], took[i-1][1]))
+			row[2] = result.Interval(result.Ratio(took[i][0], took[i-1][0]))
+			row[4] = result.Interval(result.Ratio(took[i][1], took[i-1][1]))
 		}
 		t.Add(row...)
 	}

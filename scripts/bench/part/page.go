@@ -11,8 +11,7 @@ import (
 
 	"stackagent/internal/testbrowser"
 	"stackagent/scripts/bench/measure"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 )
 
 // The window in which pages are measured.
@@ -46,7 +45,7 @@ type written struct {
 
 // report generates a session of n executions in dir and writes its report.
 func (c Config) report(ctx context.Context, dir string, n int) (w written, err error) {
-	c.say("making a session of %s executions", table.Grouped(int64(n)))
+	c.say("making a session of %s executions", result.Grouped(int64(n)))
 	gen := measure.Command{Args: []string{"go", "run", "./scripts/gensession", "-n", strconv.Itoa(n), dir, "session"}, Dir: c.Root}
 	if _, err := measure.Run(ctx, gen); err != nil {
 		return w, err
@@ -84,7 +83,7 @@ func inTab(ctx context.Context, f func(*testbrowser.Tab) error) error {
 func reports(ctx context.Context, c Config) (string, error) {
 	rounds := c.rounds(7)
 	var empty []float64
-	t := table.Table{Head: []string{"executions", "`shadow report`, s", "its peak of memory", "file", "first paint, ms", "shows its data, ms", "takes a click, ms", "JavaScript's memory", "memory of the tab's process"}}
+	t := result.Table{Head: []string{"executions", "`shadow report`, s", "its peak of memory", "file", "first paint, ms", "shows its data, ms", "takes a click, ms", "JavaScript's memory", "memory of the tab's process"}}
 	for _, n := range pick(c, []int{1000, 1_000_000, 100_000_000}, []int{1000, 100_000}) {
 		if err := c.inScratch(func(dir string) error {
 			w, err := c.report(ctx, dir, n)
@@ -111,10 +110,10 @@ func reports(ctx context.Context, c Config) (string, error) {
 					return err
 				}
 			}
-			c.say("%s executions: %s, ready in %.0f ms", table.Grouped(int64(n)), table.Bytes(float64(w.bytes)), stat.Median(ready))
-			t.Add(table.Grouped(int64(n)), table.Number(w.Wall.Seconds()), table.Bytes(float64(w.PeakBytes)), table.Bytes(float64(w.bytes)),
-				table.Interval(stat.OfMedian(paint)), table.Interval(stat.OfMedian(ready)), table.Interval(stat.OfMedian(free)),
-				table.Bytes(stat.Median(heap)), table.Bytes(stat.Median(process)))
+			c.say("%s executions: %s, ready in %.0f ms", result.Grouped(int64(n)), result.Bytes(float64(w.bytes)), result.Median(ready))
+			t.Add(result.Grouped(int64(n)), result.Number(w.Wall.Seconds()), result.Bytes(float64(w.PeakBytes)), result.Bytes(float64(w.bytes)),
+				result.Interval(result.OfMedian(paint)), result.Interval(result.OfMedian(ready)), result.Interval(result.OfMedian(free)),
+				result.Bytes(result.Median(heap)), result.Bytes(result.Median(process)))
 			return nil
 		}); err != nil {
 			return "", err
@@ -122,7 +121,7 @@ func reports(ctx context.Context, c Config) (string, error) {
 	}
 	return fmt.Sprintf("Reports of sessions made by `scripts/gensession`, opened as files by Chromium without a window or a GPU, %d by %d pixels. Medians of %d loads, each in "+
 		"a new browser; times are from the start of loading. Memory is after a garbage collection; the process of an empty tab has %s.\n\n%s",
-		pageWidth, pageHeight, rounds, table.Bytes(stat.Median(empty)), t.String()), nil
+		pageWidth, pageHeight, rounds, result.Bytes(result.Median(empty)), t.String()), nil
 }
 
 // brushedSlices are in sight while a range is brushed.
@@ -134,7 +133,7 @@ var brushViews = []string{"overview", "lanes"}
 // brush measures the frames while a mouse drags a range.
 func brush(ctx context.Context, c Config) (string, error) {
 	length, n := pick(c, 10*time.Second, time.Second), pick(c, brushedSlices, brushedSlices/10)
-	t := table.Table{Head: []string{"view", "frames per second", "median frame, ms", "99 % of frames within, ms", "longest, ms"}}
+	t := result.Table{Head: []string{"view", "frames per second", "median frame, ms", "99 % of frames within, ms", "longest, ms"}}
 	err := c.inScratch(func(dir string) error {
 		w, err := c.report(ctx, dir, n)
 		if err != nil {
@@ -168,11 +167,11 @@ func brush(ctx context.Context, c Config) (string, error) {
 					return err
 				}
 			}
-			c.say("brushing, %s: %.1f frames a second", view, stat.Median(rates))
-			t.Add(view, table.Number(stat.Median(rates)), table.Number(stat.Median(medians)), table.Number(stat.Median(nearly)), table.Number(slices.Max(longest)))
+			c.say("brushing, %s: %.1f frames a second", view, result.Median(rates))
+			t.Add(view, result.Number(result.Median(rates)), result.Number(result.Median(medians)), result.Number(result.Median(nearly)), result.Number(slices.Max(longest)))
 		}
 		return nil
 	})
 	return fmt.Sprintf("A mouse drags the end of a range to and fro over the time axis of a report of %s executions, each of them a slice on a lane, for %v, 125 moves a second. Chromium without a GPU draws on this "+
-		"machine's processors, 60 frames a second at most.\n\n%s", table.Grouped(int64(n)), length, t.String()), err
+		"machine's processors, 60 frames a second at most.\n\n%s", result.Grouped(int64(n)), length, t.String()), err
 }

@@ -13,8 +13,7 @@ import (
 
 	"stackagent/internal/testbrowser"
 	"stackagent/scripts/bench/replay"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 )
 
 // A fleet that is watched: simulated JVMs, tasks a second of each, and browsers.
@@ -54,21 +53,21 @@ func livePage(ctx context.Context, c Config) (string, error) {
 }
 
 func watchText(runs [][]watched, browsers []int, rounds int) string {
-	t := table.Table{Head: []string{"browsers", "shadow, % of a core", "KiB per second to each", "lag, median ms", "95 %", "longest"}}
+	t := result.Table{Head: []string{"browsers", "shadow, % of a core", "KiB per second to each", "lag, median ms", "95 %", "longest"}}
 	for i, of := range runs {
 		var cores, rates, lags []float64
 		for _, w := range of {
 			cores, rates, lags = append(cores, 100*w.core), append(rates, w.bytes/(1<<10)), append(lags, w.lags...)
 		}
-		row := []string{fmt.Sprint(browsers[i]), table.Interval(stat.OfMedian(cores)), "", "", "", ""}
+		row := []string{fmt.Sprint(browsers[i]), result.Interval(result.OfMedian(cores)), "", "", "", ""}
 		if slices.Sort(lags); len(lags) > 0 {
-			row = []string{row[0], row[1], table.Number(stat.Median(rates)), table.Number(stat.Median(lags)), table.Number(lags[len(lags)*95/100]), table.Number(slices.Max(lags))}
+			row = []string{row[0], row[1], result.Number(result.Median(rates)), result.Number(result.Median(lags)), result.Number(lags[len(lags)*95/100]), result.Number(slices.Max(lags))}
 		}
 		t.Add(row...)
 	}
 	return fmt.Sprintf("`shadow serve` with %d simulated JVMs of %s tasks a second each (created, submitted, executed), a batch a second from each, stored as usual; %d runs of each, in turns. "+
 		"One of the browsers is Chromium, which shows a JVM; the others take the event stream of the fleet or of a JVM. *Lag*: from the newest event of a batch to the frame of Chromium "+
-		"that shows it. An event waits for its batch in the JVM before that, a second at most.\n\n%s", watchedJVMs, table.Grouped(watchedTasks), rounds, t.String())
+		"that shows it. An event waits for its batch in the JVM before that, a second at most.\n\n%s", watchedJVMs, result.Grouped(watchedTasks), rounds, t.String())
 }
 
 // watch measures a shadow with so many browsers.

@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"stackagent/scripts/bench/measure"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 )
 
 // scriptLimit is the largest number of executions for the Python script, which keeps
@@ -91,7 +90,7 @@ func (c Config) questions(dir, session string, n int, python string) []question 
 }
 
 func (c Config) queryTable(ctx context.Context, dir string, n int, python string) (string, error) {
-	c.say("making a session of %s executions", table.Grouped(int64(n)))
+	c.say("making a session of %s executions", result.Grouped(int64(n)))
 	gen := measure.Command{Args: []string{"go", "run", "./scripts/gensession", "-n", strconv.Itoa(n), dir, "session"}, Dir: c.Root}
 	if _, err := measure.Run(ctx, gen); err != nil {
 		return "", err
@@ -105,7 +104,7 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 			return "", err
 		}
 		export = fmt.Sprintf("\nThe CSV (%s) took `shadow tasks` %s s to write, which the script's time does not include.\n",
-			fileSize(filepath.Join(dir, "tasks.csv")), table.Number(r.Wall.Seconds()))
+			fileSize(filepath.Join(dir, "tasks.csv")), result.Number(r.Wall.Seconds()))
 	}
 	usual := 5
 	if n >= scriptLimit {
@@ -135,13 +134,13 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 		return "", err
 	}
 	if n > scriptLimit {
-		export = fmt.Sprintf("\nThe script was not run: it keeps every value as a Python object, which is too much above %s executions.\n", table.Grouped(scriptLimit))
+		export = fmt.Sprintf("\nThe script was not run: it keeps every value as a Python object, which is too much above %s executions.\n", result.Grouped(scriptLimit))
 	}
 	return c.queryText(n, session, questions, took) + export, nil
 }
 
 func (c Config) queryText(n int, session string, questions []question, took []asked) string {
-	t := table.Table{Head: []string{table.Grouped(int64(n)) + " executions", "by", "wall s", "times shadow --exact", "CPU s", "memory", "same answer"}}
+	t := result.Table{Head: []string{result.Grouped(int64(n)) + " executions", "by", "wall s", "times shadow --exact", "CPU s", "memory", "same answer"}}
 	first := map[string]int{} // shadow's row of each question
 	for i, q := range questions {
 		a := took[i]
@@ -151,16 +150,16 @@ func (c Config) queryText(n int, session string, questions []question, took []as
 		}
 		ratio, same := "", ""
 		if base, later := first[q.what]; later {
-			ratio, same = table.Interval(stat.Ratio(a.wall, took[base].wall)), "yes"
+			ratio, same = result.Interval(result.Ratio(a.wall, took[base].wall)), "yes"
 			if err := differ(q, took[base].out, a.out); err != nil {
 				same = "no: " + err.Error()
 			}
 		} else {
 			first[q.what] = i
 		}
-		t.Add(q.what, q.tool, table.Interval(stat.OfMedian(a.wall)), ratio, table.Number(stat.Median(a.cpu)), table.Bytes(stat.Median(a.peak)), same)
+		t.Add(q.what, q.tool, result.Interval(result.OfMedian(a.wall)), ratio, result.Number(result.Median(a.cpu)), result.Bytes(result.Median(a.peak)), same)
 	}
-	return fmt.Sprintf("\n%s on the disk.\n\n%s", table.Bytes(float64(folderSize(session))), t.String())
+	return fmt.Sprintf("\n%s on the disk.\n\n%s", result.Bytes(float64(folderSize(session))), t.String())
 }
 
 // differ compares two answers to the question q.
@@ -181,7 +180,7 @@ func fileSize(path string) string {
 	if err != nil {
 		return "size unknown"
 	}
-	return table.Bytes(float64(info.Size()))
+	return result.Bytes(float64(info.Size()))
 }
 
 // folderSize is the size of a session's Parquet files.

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -61,21 +60,21 @@ func Real(ctx context.Context, c Config) (string, error) {
 }
 
 func realText(p program, tools []tool.Tool, runs [][]wholeRun) string {
-	t := table.Table{Head: []string{p.name, "wall s", "wall", "CPU s of the JVM", "CPU", "shadow's CPU s", "shadow's memory", "executions", "lost"}}
+	t := result.Table{Head: []string{p.name, "wall s", "wall", "CPU s of the JVM", "CPU", "shadow's CPU s", "shadow's memory", "executions", "lost"}}
 	for i, x := range tools {
 		r := runs[i]
-		row := []string{x.Name, table.Interval(stat.OfMedian(figures(r, wholeWall))), "", table.Number(stat.Median(figures(r, wholeCPU)))}
+		row := []string{x.Name, result.Interval(result.OfMedian(figures(r, wholeWall))), "", result.Number(result.Median(figures(r, wholeCPU)))}
 		if i > 0 {
-			row[2] = table.Percent(stat.Ratio(figures(r, wholeWall), figures(runs[0], wholeWall)))
-			row = append(row, table.Percent(stat.Ratio(figures(r, wholeCPU), figures(runs[0], wholeCPU))))
+			row[2] = result.Percent(result.Ratio(figures(r, wholeWall), figures(runs[0], wholeWall)))
+			row = append(row, result.Percent(result.Ratio(figures(r, wholeCPU), figures(runs[0], wholeCPU))))
 		}
 		if last := r[len(r)-1]; last.shadowPeak > 0 {
 			peak := 0.0
 			for _, one := range r {
 				peak = math.Max(peak, one.shadowPeak)
 			}
-			row = append(row, table.Number(stat.Median(figures(r, wholeShadow))), table.Bytes(peak),
-				table.Grouped(int64(last.executions)), table.Grouped(int64(last.lost)))
+			row = append(row, result.Number(result.Median(figures(r, wholeShadow))), result.Bytes(peak),
+				result.Grouped(int64(last.executions)), result.Grouped(int64(last.lost)))
 		}
 		t.Add(row...)
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"stackagent/scripts/bench/measure"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -30,7 +29,7 @@ func Shadow(ctx context.Context, c Config) (string, error) {
 
 // ingest runs the Go benchmark from the bus into the store.
 func ingest(ctx context.Context, c Config) (string, error) {
-	t := table.Table{Head: []string{"from the bus into the store", "million executions per second", "CPU ns per execution", "million per CPU second"}}
+	t := result.Table{Head: []string{"from the bus into the store", "million executions per second", "CPU ns per execution", "million per CPU second"}}
 	for _, cores := range []string{"1", "2"} {
 		r, err := measure.Run(ctx, measure.Command{Dir: c.Root, Args: []string{"go", "test", "-run", "^$", "-bench", "^BenchmarkIngest$",
 			"-cpu", cores, "-count", strconv.Itoa(c.rounds(7)), "-benchtime", pick(c, "5x", "1x"), "./shadow/collect/ingest"}})
@@ -49,8 +48,8 @@ func ingest(ctx context.Context, c Config) (string, error) {
 		for i, v := range cpu {
 			perCPU[i] = 1000 / v
 		}
-		t.Add(cores+" core(s)", table.Interval(stat.OfMedian(rates)), table.Interval(stat.OfMedian(cpu)), table.Interval(stat.OfMedian(perCPU)))
-		c.say("ingest on %s core(s): %.2f million/s", cores, stat.Median(rates))
+		t.Add(cores+" core(s)", result.Interval(result.OfMedian(rates)), result.Interval(result.OfMedian(cpu)), result.Interval(result.OfMedian(perCPU)))
+		c.say("ingest on %s core(s): %.2f million/s", cores, result.Median(rates))
 	}
 	return "`BenchmarkIngest` of `shadow/collect/ingest`: it receives, decodes, orders and acknowledges a million executions in 64 batches, converts their clocks and writes " +
 		"Parquet with `fsync`. The bus's own work is included:\n\n" + t.String(), nil
@@ -84,7 +83,7 @@ func memory(ctx context.Context, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t := table.Table{Head: []string{"tasks, created and executed", "detail", "peak of memory", "seconds", "tasks per second", "shadow's CPU ns per task", "on the disk", "lost"}}
+	t := result.Table{Head: []string{"tasks, created and executed", "detail", "peak of memory", "seconds", "tasks per second", "shadow's CPU ns per task", "on the disk", "lost"}}
 	for _, n := range pick(c, []int{1_000_000, 10_000_000, manyTasks}, []int{100_000, 1_000_000}) {
 		for _, detail := range []string{"all", "auto"} {
 			if err := c.inScratch(func(dir string) error {
@@ -100,10 +99,10 @@ func memory(ctx context.Context, c Config) (string, error) {
 					return err
 				}
 				tasks := float64(each * (iterations + 3))
-				t.Add(table.Grouped(int64(tasks)), detail, table.Bytes(float64(run.Shadow.PeakBytes)), table.Number(run.Shadow.Wall.Seconds()),
-					table.Number(tasks/run.Shadow.Wall.Seconds()), table.Number(float64(run.Shadow.CPU.Nanoseconds())/tasks),
-					table.Bytes(float64(folderSize(run.Files))), table.Grouped(int64(s.Lost.Events)))
-				c.say("%.0f tasks, detail=%s: %s", tasks, detail, table.Bytes(float64(run.Shadow.PeakBytes)))
+				t.Add(result.Grouped(int64(tasks)), detail, result.Bytes(float64(run.Shadow.PeakBytes)), result.Number(run.Shadow.Wall.Seconds()),
+					result.Number(tasks/run.Shadow.Wall.Seconds()), result.Number(float64(run.Shadow.CPU.Nanoseconds())/tasks),
+					result.Bytes(float64(folderSize(run.Files))), result.Grouped(int64(s.Lost.Events)))
+				c.say("%.0f tasks, detail=%s: %s", tasks, detail, result.Bytes(float64(run.Shadow.PeakBytes)))
 				return nil
 			}); err != nil {
 				return "", err

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"stackagent/scripts/bench/measure"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 )
 
 // sized is a workload whose bytes are counted.
@@ -28,7 +28,7 @@ func sizes(ctx context.Context, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t := table.Table{Head: []string{"workload", "detail", "tasks", "executions", "bytes per task on the wire", "on disk"}}
+	t := result.Table{Head: []string{"workload", "detail", "tasks", "executions", "bytes per task on the wire", "on disk"}}
 	for _, s := range []sized{{"both", "all", 0}, {"pool", "all", 0}, {"fj", "all", 27}, {"both", "auto", 0}, {"pool", "auto", 0}, {"fj", "auto", 27}} {
 		if c.Quick {
 			s.size = pick(c, s.size, map[string]int{"both": 100_000, "pool": 50_000, "fj": 22}[s.load])
@@ -39,8 +39,8 @@ func sizes(ctx context.Context, c Config) (string, error) {
 				return fmt.Errorf("%s, detail=%s: %w", s.load, s.detail, err)
 			}
 			tasks := float64(printed.tasks)
-			t.Add(s.load, s.detail, table.Grouped(int64(printed.tasks)), table.Grouped(int64(printed.executions)),
-				table.Number(float64(wire)/tasks), table.Number(float64(disk)/tasks))
+			t.Add(s.load, s.detail, result.Grouped(int64(printed.tasks)), result.Grouped(int64(printed.executions)),
+				result.Number(float64(wire)/tasks), result.Number(float64(disk)/tasks))
 			c.say("%s, detail=%s: %.2f bytes per task on the wire, %.2f on disk", s.load, s.detail, float64(wire)/tasks, float64(disk)/tasks)
 			return nil
 		}); err != nil {

@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -60,29 +59,29 @@ func (c Config) startPrograms(ctx context.Context, classes string) []lazy {
 			return p, err
 		}},
 		{"classes", func() (program, error) {
-			return c.own("classes", fmt.Sprintf("a program that loads %s classes of the JDK", table.Grouped(manyClasses)), classes,
+			return c.own("classes", fmt.Sprintf("a program that loads %s classes of the JDK", result.Grouped(manyClasses)), classes,
 				"ManyClasses", strconv.Itoa(manyClasses)), nil
 		}},
 	}
 }
 
 func startText(p program, tools []tool.Tool, runs [][]wholeRun) string {
-	t := table.Table{Head: []string{p.name, "JVM ms", "added ms", "times plain", "CPU ms of the JVM added", "with the shadow ms"}}
+	t := result.Table{Head: []string{p.name, "JVM ms", "added ms", "times plain", "CPU ms of the JVM added", "with the shadow ms"}}
 	ms := func(of func(wholeRun) float64) func(wholeRun) float64 {
 		return func(r wholeRun) float64 { return 1000 * of(r) }
 	}
 	base := runs[0]
 	for i, x := range tools {
 		r := runs[i]
-		row := []string{x.Name, table.Interval(stat.OfMedian(figures(r, ms(wholeWall))))}
+		row := []string{x.Name, result.Interval(result.OfMedian(figures(r, ms(wholeWall))))}
 		if i > 0 {
 			row = append(row,
-				table.Interval(stat.Difference(figures(r, ms(wholeWall)), figures(base, ms(wholeWall)))),
-				table.Interval(stat.Ratio(figures(r, wholeWall), figures(base, wholeWall))),
-				table.Interval(stat.Difference(figures(r, ms(wholeCPU)), figures(base, ms(wholeCPU)))))
+				result.Interval(result.Difference(figures(r, ms(wholeWall)), figures(base, ms(wholeWall)))),
+				result.Interval(result.Ratio(figures(r, wholeWall), figures(base, wholeWall))),
+				result.Interval(result.Difference(figures(r, ms(wholeCPU)), figures(base, ms(wholeCPU)))))
 		}
 		if r[0].shadowPeak > 0 {
-			row = append(row, table.Number(stat.Median(figures(r, ms(wholeWhole)))))
+			row = append(row, result.Number(result.Median(figures(r, ms(wholeWhole)))))
 		}
 		t.Add(row...)
 	}

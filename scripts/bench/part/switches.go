@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"stackagent/hpc/sched"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -117,12 +116,12 @@ func pingText(p program, tools []tool.Tool, runs [][]ping) string {
 		return v
 	}
 	wall, cpu := func(p ping) float64 { return p.wall }, func(p ping) float64 { return p.cpu }
-	t := table.Table{Head: []string{p.name, "ns per turn", "slower", "CPU ns per turn", "CPU", "switches per second"}}
+	t := result.Table{Head: []string{p.name, "ns per turn", "slower", "CPU ns per turn", "CPU", "switches per second"}}
 	for i, x := range tools {
-		row := []string{x.Name, table.Interval(stat.OfMedian(of(i, wall))), "", table.Interval(stat.OfMedian(of(i, cpu))), "",
-			table.Number(stat.Median(of(i, func(p ping) float64 { return p.perSecond })))}
+		row := []string{x.Name, result.Interval(result.OfMedian(of(i, wall))), "", result.Interval(result.OfMedian(of(i, cpu))), "",
+			result.Number(result.Median(of(i, func(p ping) float64 { return p.perSecond })))}
 		if i > 0 {
-			row[2], row[4] = table.Percent(stat.Ratio(of(i, wall), of(0, wall))), table.Percent(stat.Ratio(of(i, cpu), of(0, cpu)))
+			row[2], row[4] = result.Percent(result.Ratio(of(i, wall), of(0, wall))), result.Percent(result.Ratio(of(i, cpu), of(0, cpu)))
 		}
 		t.Add(row...)
 	}
@@ -130,18 +129,18 @@ func pingText(p program, tools []tool.Tool, runs [][]ping) string {
 }
 
 func switchesText(p program, tools []tool.Tool, runs [][]wholeRun) string {
-	t := table.Table{Head: []string{p.name, "wall s", "wall", "CPU s of the JVM", "CPU", "switches per second", "lost", "shadow's CPU s"}}
+	t := result.Table{Head: []string{p.name, "wall s", "wall", "CPU s of the JVM", "CPU", "switches per second", "lost", "shadow's CPU s"}}
 	for i, x := range tools {
 		r := runs[i]
-		row := []string{x.Name, table.Interval(stat.OfMedian(figures(r, wholeWall))), "", table.Interval(stat.OfMedian(figures(r, wholeCPU))), "", "", "",
-			table.Number(stat.Median(figures(r, wholeShadow)))}
+		row := []string{x.Name, result.Interval(result.OfMedian(figures(r, wholeWall))), "", result.Interval(result.OfMedian(figures(r, wholeCPU))), "", "", "",
+			result.Number(result.Median(figures(r, wholeShadow)))}
 		if i > 0 {
-			row[2] = table.Percent(stat.Ratio(figures(r, wholeWall), figures(runs[0], wholeWall)))
-			row[4] = table.Percent(stat.Ratio(figures(r, wholeCPU), figures(runs[0], wholeCPU)))
+			row[2] = result.Percent(result.Ratio(figures(r, wholeWall), figures(runs[0], wholeWall)))
+			row[4] = result.Percent(result.Ratio(figures(r, wholeCPU), figures(runs[0], wholeCPU)))
 		}
 		if last := r[len(r)-1]; last.switches > 0 {
-			row[5] = table.Number(stat.Median(figures(r, func(r wholeRun) float64 { return float64(r.switches) / r.wall })))
-			row[6] = table.Grouped(int64(last.lostSwitches))
+			row[5] = result.Number(result.Median(figures(r, func(r wholeRun) float64 { return float64(r.switches) / r.wall })))
+			row[6] = result.Grouped(int64(last.lostSwitches))
 		}
 		t.Add(row...)
 	}

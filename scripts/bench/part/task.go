@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"stackagent/internal/testjvm"
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -148,7 +147,7 @@ func cpu(r TaskRun) float64  { return r.CPU }
 
 // taskText is the table of one workload.
 func taskText(jdk testjvm.JDK, w Workload, tools []tool.Tool, runs [][]TaskRun, failed []error) string {
-	t := table.Table{Head: []string{w.Name, "ns per task", "lowest", "added ns", "times plain", "CPU ns", "added", "shadow's CPU ns", "recorded", "one by one"}}
+	t := result.Table{Head: []string{w.Name, "ns per task", "lowest", "added ns", "times plain", "CPU ns", "added", "shadow's CPU ns", "recorded", "one by one"}}
 	notes := ""
 	base := runs[0]
 	for i, x := range tools {
@@ -165,18 +164,18 @@ func taskText(jdk testjvm.JDK, w Workload, tools []tool.Tool, runs [][]TaskRun, 
 		for _, v := range r {
 			least = min(least, v.Min)
 		}
-		row := []string{x.Name, table.Interval(stat.OfMedian(column(r, wall))), table.Number(least)}
+		row := []string{x.Name, result.Interval(result.OfMedian(column(r, wall))), result.Number(least)}
 		if i == 0 {
-			row = append(row, "", "", table.Interval(stat.OfMedian(column(r, cpu))))
+			row = append(row, "", "", result.Interval(result.OfMedian(column(r, cpu))))
 		} else {
 			row = append(row,
-				table.Interval(stat.Difference(column(r, wall), column(base, wall))),
-				table.Interval(stat.Ratio(column(r, wall), column(base, wall))),
-				table.Interval(stat.OfMedian(column(r, cpu))),
-				table.Interval(stat.Difference(column(r, cpu), column(base, cpu))),
-				table.Number(stat.Median(column(r, func(r TaskRun) float64 { return r.Shadow }))),
-				share(stat.Median(column(r, func(r TaskRun) float64 { return r.Recorded }))),
-				share(stat.Median(column(r, func(r TaskRun) float64 { return r.OneByOne }))))
+				result.Interval(result.Difference(column(r, wall), column(base, wall))),
+				result.Interval(result.Ratio(column(r, wall), column(base, wall))),
+				result.Interval(result.OfMedian(column(r, cpu))),
+				result.Interval(result.Difference(column(r, cpu), column(base, cpu))),
+				result.Number(result.Median(column(r, func(r TaskRun) float64 { return r.Shadow }))),
+				share(result.Median(column(r, func(r TaskRun) float64 { return r.Recorded }))),
+				share(result.Median(column(r, func(r TaskRun) float64 { return r.OneByOne }))))
 		}
 		t.Add(row...)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"stackagent/internal/testjvm"
-	"stackagent/scripts/bench/stat"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -98,6 +98,6 @@ func parseTasks(out string) (printed, error) {
 		return t, fmt.Errorf("the program printed no figures: %q", out)
 	}
 	t.tasks = max(t.executions, t.creations)
-	t.Median, t.Min = stat.Median(each), slices.Min(each)
+	t.Median, t.Min = result.Median(each), slices.Min(each)
 	return t, nil
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -23,7 +22,7 @@ const usualLimit = 5 * time.Minute
 
 // way is one way to see the cost: of the program's CPU and wall time, with stackagent against without.
 type way struct {
-	cpu, wall stat.Estimate
+	cpu, wall result.Estimate
 	n         int // pairs
 }
 
@@ -32,22 +31,22 @@ func (w way) narrow() bool { return w.cpu.High-w.cpu.Low < narrow }
 // ways collects, for each program, what each way shows.
 type ways struct {
 	c Config
-	t table.Table
+	t result.Table
 }
 
 func newWays(c Config) ways {
-	return ways{c, table.Table{Head: []string{"stackagent against none", "counted in the JVM", "with cold caches", "the shadow", "pairs of runs", "CPU", "wall",
+	return ways{c, result.Table{Head: []string{"stackagent against none", "counted in the JVM", "with cold caches", "the shadow", "pairs of runs", "CPU", "wall",
 		"pairs of blocks", "CPU", "time"}}}
 }
 
 func (w *ways) add(name string, counted []countedRun, pairs, blocks way) {
-	cells := []string{name, table.Share(shareOf(counted, insideHot)), table.Share(shareOf(counted, insideCold)), table.Share(shareOf(counted, func(r countedRun) float64 { return r.shadow }))}
+	cells := []string{name, result.Share(shareOf(counted, insideHot)), result.Share(shareOf(counted, insideCold)), result.Share(shareOf(counted, func(r countedRun) float64 { return r.shadow }))}
 	for _, x := range []way{pairs, blocks} {
 		if x.n == 0 {
 			cells = append(cells, "none", "", "")
 			continue
 		}
-		cells = append(cells, fmt.Sprint(x.n), table.Percent(x.cpu), table.Percent(x.wall))
+		cells = append(cells, fmt.Sprint(x.n), result.Percent(x.cpu), result.Percent(x.wall))
 	}
 	w.t.Add(cells...)
 }
@@ -111,7 +110,7 @@ func (c Config) until(name string, least int, step func(n int) (way, error)) (w 
 		if w, err = step(n); err != nil {
 			return w, err
 		}
-		c.say("%-14s %d pairs: CPU %s, wall %s", name, w.n, table.Percent(w.cpu), table.Percent(w.wall))
+		c.say("%-14s %d pairs: CPU %s, wall %s", name, w.n, result.Percent(w.cpu), result.Percent(w.wall))
 	}
 	return w, nil
 }
@@ -130,8 +129,8 @@ func (c Config) pairs(ctx context.Context, p program) (way, error) {
 			runs[i] = append(runs[i], r)
 		}
 		return way{
-			cpu:  stat.Paired(figures(runs[1], wholeOwn), figures(runs[0], wholeOwn)),
-			wall: stat.Paired(figures(runs[1], wholeWall), figures(runs[0], wholeWall)), n: n + 1,
+			cpu:  result.Paired(figures(runs[1], wholeOwn), figures(runs[0], wholeOwn)),
+			wall: result.Paired(figures(runs[1], wholeWall), figures(runs[0], wholeWall)), n: n + 1,
 		}, nil
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"stackagent/internal/testjvm"
-	"stackagent/scripts/bench/stat"
+	"stackagent/scripts/bench/result"
 	"stackagent/scripts/bench/tool"
 )
 
@@ -69,14 +69,14 @@ func TestBlocks(t *testing.T) {
 func TestUntil(t *testing.T) {
 	c := Config{Limit: time.Hour, Log: io.Discard}
 	w, err := c.until("p", 2, func(n int) (way, error) {
-		return way{n: n + 1, cpu: stat.Estimate{Value: 1, Low: 1 - 0.05/float64(n+1), High: 1 + 0.05/float64(n+1)}}, nil
+		return way{n: n + 1, cpu: result.Estimate{Value: 1, Low: 1 - 0.05/float64(n+1), High: 1 + 0.05/float64(n+1)}}, nil
 	})
 	if err != nil || w.n != 6 {
 		t.Errorf("%+v, %v, want 6 pairs", w, err)
 	}
 	c.Limit = time.Nanosecond
 	w, err = c.until("p", 2, func(n int) (way, error) {
-		return way{n: n + 1, cpu: stat.Estimate{Low: math.NaN(), High: math.NaN()}}, nil
+		return way{n: n + 1, cpu: result.Estimate{Low: math.NaN(), High: math.NaN()}}, nil
 	})
 	if err != nil || w.n != 2 {
 		t.Errorf("%+v, %v, want 2 pairs", w, err)

@@ -1,6 +1,6 @@
 // Package budget says whether the figures of sessions keep what was promised: `queue_ns.p99 < 50ms`,
 // `class("com.acme.*").cpu_ns.max <= 1.1 * baseline.class("com.acme.*").cpu_ns.max`. Names are those of the JSON of
-// `shadow stats`. github.com/expr-lang/expr parses the expressions; this package knows names, units and baselines.
+// `shadow stats`. internal/expression parses the expressions, by go/parser; this package knows names, units and baselines.
 //
 // A figure that a session does not have is neither a kept nor a broken promise: the result says that it is not available, and
 // why, and the check fails.

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
-
 	"stackagent/internal/expression"
 	"stackagent/internal/text"
 )
@@ -85,62 +83,56 @@ func (c *compiler) parse(source string) error {
 	return err
 }
 
-func (c *compiler) node(n ast.Node, depth int) (*node, error) {
+func (c *compiler) node(n *expression.Node, depth int) (*node, error) {
 	if depth > expression.MaxDepth {
-		return nil, expression.Errorf(expression.Column(n), "more than %d expressions in each other", expression.MaxDepth)
+		return nil, expression.Errorf(n.Column, "more than %d expressions in each other", expression.MaxDepth)
 	}
-	switch n := n.(type) {
-	case *ast.IntegerNode:
-		return constant(float64(n.Value)), nil
-	case *ast.FloatNode:
+	switch n.Kind {
+	case expression.Number:
 		return constant(n.Value), nil
-	case *ast.UnaryNode:
+	case expression.Unary:
 		return c.unary(n, depth)
-	case *ast.BinaryNode:
+	case expression.Binary:
 		return c.binary(n, depth)
-	case *ast.CallNode:
-		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == "within" {
+	case expression.Call:
+		if callee := n.Args[0]; callee.Kind == expression.Name && callee.Text == "within" {
 			return c.within(n, depth)
 		}
 		return c.figure(n)
-	case *ast.IdentifierNode:
-		if strings.HasPrefix(n.Value, "$") {
-			return c.quantity(n)
-		}
-		return c.figure(n)
-	case *ast.MemberNode:
+	case expression.Marked:
+		return c.quantity(n)
+	case expression.Name, expression.Member:
 		return c.figure(n)
 	}
-	return nil, expression.Errorf(expression.Column(n), `not part of the language: use figures (queue_ns.p99, class("com.acme.*").cpu_ns.max, baseline.cpu_ns.sum), numbers, + - * /, comparisons, and, or, not, within(figure, 10%%)`)
+	return nil, expression.Errorf(n.Column, `not part of the language: use figures (queue_ns.p99, class("com.acme.*").cpu_ns.max, baseline.cpu_ns.sum), numbers, + - * /, comparisons, and, or, not, within(figure, 10%%)`)
 }
 
 func constant(v float64) *node {
 	return &node{text: strconv.FormatFloat(v, 'g', -1, 64), bare: true, eval: func(*Figures) value { return number64(v) }}
 }
 
-func (c *compiler) quantity(n *ast.IdentifierNode) (*node, error) {
-	i := strings.Index(expression.Marks, n.Value[1:])
-	if i < 0 || i >= len(c.quantities) || len(n.Value) != 2 {
-		return nil, expression.Errorf(expression.Column(n), "unexpected $")
+func (c *compiler) quantity(n *expression.Node) (*node, error) {
+	if n.Mark < 0 || n.Mark >= len(c.quantities) {
+		return nil, expression.Errorf(n.Column, "unexpected $")
 	}
-	q := c.quantities[i]
+	q := c.quantities[n.Mark]
 	return &node{text: q.text, unit: q.unit, bare: q.unit == "", eval: func(*Figures) value { return number64(q.value) }}, nil
 }
 
 // figure is a name with dots, which may begin with baseline and a selector.
-func (c *compiler) figure(n ast.Node) (*node, error) {
+func (c *compiler) figure(n *expression.Node) (*node, error) {
 	name, baseline, err := c.name(n)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case name.Path == "":
-		return nil, expression.Errorf(expression.Column(n), "%s is no figure: name one of it, as in %s.cpu_ns.max", name, name)
+		return nil, expression.Errorf(n.Column, "%s is no figure: name one of it, as in %s.cpu_ns.max", name, name)
 	case len(name.Glob) > maxText || len(name.Path) > maxText:
-		return nil, expression.Errorf(expression.Column(n), "a name is longer than %d characters", maxText)
+		return nil, expression.Errorf(n.Column, "a name is longer than %d characters", maxText)
 	}
 	if _, err := path.Match(name.Glob, ""); err != nil {
-		return nil, expression.Errorf(expression.Column(n), "%q is no glob: %v", name.Glob, err)
+		return nil, expression.Errorf(n.Column, "%q is no glob: %v", name.Glob, err)
 	}
 	out := &node{text: name.String(), unit: name.Unit(), name: &name}
 	if baseline {
@@ -162,28 +154,26 @@ func add(names *[]Name, n Name) {
 }
 
 // name reads a name from the outside in: the last member first.
-func (c *compiler) name(n ast.Node) (name Name, baseline bool, err error) {
+func (c *compiler) name(n *expression.Node) (name Name, baseline bool, err error) {
 	var parts []string
 	for {
-		switch x := n.(type) {
-		case *ast.MemberNode:
-			p, ok := x.Property.(*ast.StringNode)
-			if !ok || x.Optional || !isPath(p.Value) {
-				return name, false, expression.Errorf(expression.Column(n), "names have parts with dots in between, as in tasks.executions")
+		switch n.Kind {
+		case expression.Member:
+			if !isPath(n.Text) {
+				return name, false, expression.Errorf(n.Column, "names have parts with dots in between, as in tasks.executions")
 			}
-			parts, n = append(parts, p.Value), x.Node
+			parts, n = append(parts, n.Text), n.Args[0]
 			continue
-		case *ast.IdentifierNode:
-			if strings.HasPrefix(x.Value, "$") {
-				return name, false, expression.Errorf(expression.Column(n), "a number has no parts")
-			}
-			parts = append(parts, x.Value)
-		case *ast.CallNode:
-			if name.Selector, baseline, err = c.selector(x); err != nil {
+		case expression.Marked, expression.Number:
+			return name, false, expression.Errorf(n.Column, "a number has no parts")
+		case expression.Name:
+			parts = append(parts, n.Text)
+		case expression.Call:
+			if name.Selector, baseline, err = c.selector(n); err != nil {
 				return name, false, err
 			}
 		default:
-			return name, false, expression.Errorf(expression.Column(n), `names begin with a word, or with a selector such as class("com.acme.*")`)
+			return name, false, expression.Errorf(n.Column, `names begin with a word, or with a selector such as class("com.acme.*")`)
 		}
 		break
 	}
@@ -206,25 +196,23 @@ func isPath(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !isWord(r) })
 }
 
-func (c *compiler) selector(n *ast.CallNode) (s Selector, baseline bool, err error) {
+func (c *compiler) selector(n *expression.Node) (s Selector, baseline bool, err error) {
 	kind := ""
-	switch callee := n.Callee.(type) {
-	case *ast.IdentifierNode:
-		kind = callee.Value
-	case *ast.MemberNode: // baseline.class("...")
-		of, isName := callee.Node.(*ast.IdentifierNode)
-		p, isWord := callee.Property.(*ast.StringNode)
-		if isName && isWord && of.Value == "baseline" {
-			kind, baseline = p.Value, true
+	switch callee := n.Args[0]; callee.Kind {
+	case expression.Name:
+		kind = callee.Text
+	case expression.Member: // baseline.class("...")
+		if of := callee.Args[0]; of.Kind == expression.Name && of.Text == "baseline" {
+			kind, baseline = callee.Text, true
 		}
 	}
 	if !selectors[kind] {
-		return s, false, expression.Errorf(expression.Column(n), `unknown function %s: there are class, unit, executor and site, as in class("com.acme.*").cpu_ns.max, and within(figure, 10%%)`, text.OneLine(text.Cut(kind, 40)))
+		return s, false, expression.Errorf(n.Column, `unknown function %s: there are class, unit, executor and site, as in class("com.acme.*").cpu_ns.max, and within(figure, 10%%)`, text.OneLine(text.Cut(kind, 40)))
 	}
-	if len(n.Arguments) == 1 {
-		if glob, ok := n.Arguments[0].(*ast.StringNode); ok && glob.Value != "" {
-			return Selector{kind, glob.Value}, baseline, nil
+	if len(n.Args) == 2 {
+		if glob := n.Args[1]; glob.Kind == expression.Quoted && glob.Text != "" {
+			return Selector{kind, glob.Text}, baseline, nil
 		}
 	}
-	return s, false, expression.Errorf(expression.Column(n), `%s wants one glob in quotes, as in %s("com.acme.*")`, kind, kind)
+	return s, false, expression.Errorf(n.Column, `%s wants one glob in quotes, as in %s("com.acme.*")`, kind, kind)
 }

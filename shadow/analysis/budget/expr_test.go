@@ -26,7 +26,7 @@ func figuresOf(values map[string]float64) *Figures {
 
 var values = map[string]float64{
 	"cpu_ns.max": 1.5e6, "queue_ns.p99": 40e6, "tasks.executions": 100, "gc.share": 0.02, "alloc_bytes.sum": 3 << 20, "duration_ns": 2e9,
-	`class("com.acme.*").cpu_ns.max`: 0.5e6, `units.cpu_ns.sum`: 4e6,
+	"tasks.type": 1, `class("com.acme.*").cpu_ns.max`: 0.5e6, `units.cpu_ns.sum`: 4e6,
 }
 
 func TestConditions(t *testing.T) {
@@ -48,6 +48,8 @@ func TestConditions(t *testing.T) {
 		"cpu_ns.max / duration_ns < 0.1%":                                  true,
 		"cpu_ns.max / queue_ns.p99 < 0.1":                                  true,
 		"-cpu_ns.max < 0":                                                  true,
+		"0 < tasks.type <= 2 and not (tasks.type > 1)":                     true,
+		"class('com.acme.*').cpu_ns.max <= 0.5ms":                          true,
 		"2 * cpu_ns.max - 1ms == 2ms":                                      true,
 		"duration_ns / tasks.executions > 19ms && tasks.executions >= 100": true,
 	} {
@@ -87,7 +89,7 @@ func TestMistakes(t *testing.T) {
 		`clas("a").cpu_ns.max > 1ms`:          "unknown function clas",
 		`env("HOME").x > 1`:                   "unknown function env",
 		`cpu_ns["max"] + cpu_ns[tasks.x] > 1`: "names have parts with dots",
-		`cpu_ns?.max > 1ms`:                   "not part of the language",
+		`cpu_ns?.max > 1ms`:                   "column 7: unexpected ?",
 		`(cpu_ns.max).x > 1ms + tasks["x y"]`: "names have parts with dots",
 		`map([1], {#}) == 1`:                  "unexpected '#'",
 		`cpu_ns.max > "1ms`:                   "the quote that begins here has no end",

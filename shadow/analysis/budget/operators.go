@@ -4,29 +4,27 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/expr-lang/expr/ast"
-
 	"stackagent/granularity/estimate"
 	"stackagent/internal/expression"
 	"stackagent/internal/units"
 )
 
-func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
-	of, err := c.node(n.Node, depth+1)
+func (c *compiler) unary(n *expression.Node, depth int) (*node, error) {
+	of, err := c.node(n.Args[0], depth+1)
 	if err != nil {
 		return nil, err
 	}
-	not := n.Operator == "not" || n.Operator == "!"
+	not := n.Text == "not"
 	switch {
 	case not && !of.logic:
-		return nil, expression.Errorf(expression.Column(n), "not wants a condition, but %s is a number", of.text)
+		return nil, expression.Errorf(n.Column, "not wants a condition, but %s is a number", of.text)
 	case !not && of.logic:
-		return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", of.text)
-	case n.Operator == "+":
+		return nil, expression.Errorf(n.Column, "%s is a condition, not a number", of.text)
+	case n.Text == "+":
 		return of, nil
 	}
 	out := *of
-	out.name, out.text = nil, n.Operator+" "+of.text
+	out.name, out.text = nil, n.Text+" "+of.text
 	out.eval = func(f *Figures) value {
 		v := of.eval(f)
 		switch {
@@ -51,27 +49,21 @@ var arithmetic = map[string]func(a, b float64) float64{
 	"*": func(a, b float64) float64 { return a * b }, "/": func(a, b float64) float64 { return a / b },
 }
 
-func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
-	a, err := c.node(n.Left, depth+1)
+func (c *compiler) binary(n *expression.Node, depth int) (*node, error) {
+	a, err := c.node(n.Args[0], depth+1)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.node(n.Right, depth+1)
+	b, err := c.node(n.Args[1], depth+1)
 	if err != nil {
 		return nil, err
 	}
-	op := n.Operator
-	switch op {
-	case "&&":
-		op = "and"
-	case "||":
-		op = "or"
-	}
+	op := n.Text
 	out := &node{text: expression.Shorten(a.text + " " + op + " " + b.text)}
 	if op == "and" || op == "or" {
 		for _, side := range []*node{a, b} {
 			if !side.logic {
-				return nil, expression.Errorf(expression.Column(n), "%s wants conditions, but %s is a number: compare it with something", op, side.text)
+				return nil, expression.Errorf(n.Column, "%s wants conditions, but %s is a number: compare it with something", op, side.text)
 			}
 		}
 		out.logic, out.eval = true, logic(op, a, b)
@@ -79,20 +71,20 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 	}
 	for _, side := range []*node{a, b} {
 		if side.logic {
-			return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", side.text)
+			return nil, expression.Errorf(n.Column, "%s is a condition, not a number", side.text)
 		}
 	}
 	compares := comparisons[op] != nil
 	switch {
 	case !compares && arithmetic[op] == nil:
-		return nil, expression.Errorf(expression.Column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", op)
+		return nil, expression.Errorf(n.Column, "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", op)
 	case op == "*" || op == "/":
-		if out.unit, err = product(op, a, b, expression.Column(n)); err != nil {
+		if out.unit, err = product(op, a, b, n.Column); err != nil {
 			return nil, err
 		}
 		out.bare = a.bare && b.bare
 	case !a.bare && !b.bare && a.unit != b.unit:
-		return nil, expression.Errorf(expression.Column(n), "%s is %s and %s is %s: they have no common unit", a.text, unitText(a.unit), b.text, unitText(b.unit))
+		return nil, expression.Errorf(n.Column, "%s is %s and %s is %s: they have no common unit", a.text, unitText(a.unit), b.text, unitText(b.unit))
 	case a.unit != "" && b.bare || b.unit != "" && a.bare:
 		if err := c.bareAgainst(n, a, b); err != nil {
 			return nil, err
@@ -121,7 +113,7 @@ func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
 }
 
 // bareAgainst refuses a time against a number without a unit, of which nobody knows whether it is meant in nanoseconds; 0 is clear.
-func (c *compiler) bareAgainst(n ast.Node, a, b *node) error {
+func (c *compiler) bareAgainst(n *expression.Node, a, b *node) error {
 	if b.bare {
 		a, b = b, a
 	}
@@ -132,7 +124,7 @@ func (c *compiler) bareAgainst(n ast.Node, a, b *node) error {
 	if b.unit == "bytes" {
 		example = "1MiB"
 	}
-	return expression.Errorf(expression.Column(n), "%s is %s, and %s has no unit: write one, as in %s", b.text, unitText(b.unit), a.text, example)
+	return expression.Errorf(n.Column, "%s is %s, and %s has no unit: write one, as in %s", b.text, unitText(b.unit), a.text, example)
 }
 
 // product is the unit of a product or quotient: only what can be compared with a figure.
@@ -180,24 +172,24 @@ func logic(op string, a, b *node) func(*Figures) value {
 
 // within(figure, 10%) holds if the mean differs from the baseline's by no more. If it differs by more, but the interval of the
 // change includes 0, nobody can say whether it is real.
-func (c *compiler) within(n *ast.CallNode, depth int) (*node, error) {
-	if len(n.Arguments) != 2 {
-		return nil, expression.Errorf(expression.Column(n), "within wants a figure and a share, as in within(cpu_ns.sum, 10%%)")
+func (c *compiler) within(n *expression.Node, depth int) (*node, error) {
+	if len(n.Args) != 3 {
+		return nil, expression.Errorf(n.Column, "within wants a figure and a share, as in within(cpu_ns.sum, 10%%)")
 	}
-	x, err := c.node(n.Arguments[0], depth+1)
+	x, err := c.node(n.Args[1], depth+1)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := c.node(n.Arguments[1], depth+1)
+	limit, err := c.node(n.Args[2], depth+1)
 	if err != nil {
 		return nil, err
 	}
 	if x.name == nil {
-		return nil, expression.Errorf(expression.Column(n), "within: %s is no figure of a session", x.text)
+		return nil, expression.Errorf(n.Column, "within: %s is no figure of a session", x.text)
 	}
 	share := limit.eval
 	if !limit.bare || !(share(nil).v > 0) {
-		return nil, expression.Errorf(expression.Column(n), "within: %s is no share above 0: write one as 10%%", limit.text)
+		return nil, expression.Errorf(n.Column, "within: %s is no share above 0: write one as 10%%", limit.text)
 	}
 	name, most := *x.name, share(nil).v
 	add(&c.out.Baseline, name)

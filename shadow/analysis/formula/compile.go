@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
-
 	"stackagent/internal/expression"
 )
 
@@ -65,7 +63,7 @@ func (c *compiler) expression(source string) (*node, error) {
 	return c.node(tree, 0)
 }
 
-func (c *compiler) node(n ast.Node, depth int) (*node, error) {
+func (c *compiler) node(n *expression.Node, depth int) (*node, error) {
 	if c.nodes++; c.nodes > expression.MaxNodes {
 		return nil, expression.Errorf(-1, "the expression and the metrics in it have more than %d parts", expression.MaxNodes)
 	}
@@ -73,45 +71,35 @@ func (c *compiler) node(n ast.Node, depth int) (*node, error) {
 		return nil, expression.Errorf(-1, "the expression is too expensive for %d samples", c.set.samples.Len())
 	}
 	if depth > expression.MaxDepth {
-		return nil, expression.Errorf(expression.Column(n), "more than %d expressions in each other", expression.MaxDepth)
+		return nil, expression.Errorf(n.Column, "more than %d expressions in each other", expression.MaxDepth)
 	}
-	switch n := n.(type) {
-	case *ast.IntegerNode:
-		return number(float64(n.Value)), nil
-	case *ast.FloatNode:
+	switch n.Kind {
+	case expression.Number:
 		return number(n.Value), nil
-	case *ast.BoolNode:
-		return &node{text: strconv.FormatBool(n.Value), logic: true, eval: constant(truth(n.Value))}, nil
-	case *ast.IdentifierNode:
-		return c.identifier(n)
-	case *ast.UnaryNode:
+	case expression.Bool:
+		return &node{text: n.Text, logic: true, eval: constant(n.Value)}, nil
+	case expression.Name:
+		return c.resolve(word{name: n.Text}, n.Column)
+	case expression.Marked:
+		return c.marked(n)
+	case expression.Unary:
 		return c.unary(n, depth)
-	case *ast.BinaryNode:
+	case expression.Binary:
 		return c.binary(n, depth)
-	case *ast.CallNode:
-		name := ""
-		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
-			name = callee.Value
-		}
-		return c.call(name, n.Arguments, expression.Column(n), depth)
-	case *ast.BuiltinNode:
-		return c.call(n.Name, n.Arguments, expression.Column(n), depth)
+	case expression.Call:
+		return c.call(n, depth)
 	}
-	return nil, expression.Errorf(expression.Column(n), "not part of the language: use names, numbers, + - * /, == != < <= > >=, and, or, not, and functions (%s)",
+	return nil, expression.Errorf(n.Column, "not part of the language: use names, numbers, + - * /, == != < <= > >=, and, or, not, and functions (%s)",
 		strings.Join(functionNames(), ", "))
 }
 
-func (c *compiler) identifier(n *ast.IdentifierNode) (*node, error) {
-	if !strings.HasPrefix(n.Value, "$") {
-		return c.resolve(word{name: n.Value}, expression.Column(n))
+func (c *compiler) marked(n *expression.Node) (*node, error) {
+	if n.Mark < 0 || n.Mark >= len(c.words) {
+		return nil, expression.Errorf(n.Column, "unexpected $")
 	}
-	i := strings.Index(expression.Marks, n.Value[1:])
-	if i < 0 || i >= len(c.words) {
-		return nil, expression.Errorf(expression.Column(n), "unexpected $")
-	}
-	w := c.words[i]
+	w := c.words[n.Mark]
 	if w.name != "" || w.exact {
-		return c.resolve(w, expression.Column(n))
+		return c.resolve(w, n.Column)
 	}
 	out := number(w.value)
 	out.unit, out.bare = w.unit, len(w.unit) == 0

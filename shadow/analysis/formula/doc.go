@@ -1,5 +1,5 @@
 // Package formula evaluates expressions over monitors: `os.minor_faults / vm.alloc.bytes`, `rate(tasks.finished{class~"Order*"})`,
-// `gc_running == 0 and os.steal_ns < 1ms`. github.com/expr-lang/expr parses them; this package knows names, units and time.
+// `gc_running == 0 and os.steal_ns < 1ms`. internal/expression parses them, by go/parser; this package knows names, units and time.
 //
 // An expression is evaluated for every sample at once. NaN is 'no value': a monitor that was not read then, or a quotient
 // whose denominator is next to nothing (see TinyShare). Units are derived; what cannot be added or compared is an error.

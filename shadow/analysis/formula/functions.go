@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
-
 	"stackagent/internal/expression"
 )
 
@@ -35,7 +33,8 @@ func init() {
 
 func functionNames() []string { return slices.Sorted(maps.Keys(functions)) }
 
-func (c *compiler) call(name string, arguments []ast.Node, at, depth int) (*node, error) {
+func (c *compiler) call(call *expression.Node, depth int) (*node, error) {
+	name, arguments, at := call.Args[0].Text, call.Args[1:], call.Column
 	f := functions[name]
 	if f == nil {
 		return nil, expression.Errorf(at, "unknown function %s: the functions are %s", expression.Shorten(name), strings.Join(functionNames(), ", "))

@@ -4,24 +4,22 @@ import (
 	"math"
 	"slices"
 
-	"github.com/expr-lang/expr/ast"
-
 	"stackagent/internal/expression"
 )
 
-func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
-	of, err := c.node(n.Node, depth+1)
+func (c *compiler) unary(n *expression.Node, depth int) (*node, error) {
+	of, err := c.node(n.Args[0], depth+1)
 	if err != nil {
 		return nil, err
 	}
-	not := n.Operator == "not" || n.Operator == "!"
+	not := n.Text == "not"
 	if not != of.logic {
 		if not {
-			return nil, expression.Errorf(expression.Column(n), "not wants a condition, but %s is a number", of.text)
+			return nil, expression.Errorf(n.Column, "not wants a condition, but %s is a number", of.text)
 		}
-		return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", of.text)
+		return nil, expression.Errorf(n.Column, "%s is a condition, not a number", of.text)
 	}
-	if n.Operator == "+" {
+	if n.Text == "+" {
 		return of, nil
 	}
 	out := of.mapped(func(v float64) float64 {
@@ -30,7 +28,10 @@ func (c *compiler) unary(n *ast.UnaryNode, depth int) (*node, error) {
 		}
 		return -v
 	})
-	out.text = n.Operator + of.text
+	out.text = n.Text + of.text
+	if not {
+		out.text = "not " + of.text
+	}
 	return out, nil
 }
 
@@ -94,36 +95,30 @@ func comparison(f func(a, b float64) bool) operator {
 	}}
 }
 
-func (c *compiler) binary(n *ast.BinaryNode, depth int) (*node, error) {
-	name := n.Operator
-	switch name {
-	case "&&":
-		name = "and"
-	case "||":
-		name = "or"
-	}
+func (c *compiler) binary(n *expression.Node, depth int) (*node, error) {
+	name := n.Text
 	op, ok := operators[name]
 	if !ok {
-		return nil, expression.Errorf(expression.Column(n), "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", name)
+		return nil, expression.Errorf(n.Column, "the operator %s is not part of the language: use + - * /, == != < <= > >=, and, or, not", name)
 	}
-	a, err := c.node(n.Left, depth+1)
+	a, err := c.node(n.Args[0], depth+1)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.node(n.Right, depth+1)
+	b, err := c.node(n.Args[1], depth+1)
 	if err != nil {
 		return nil, err
 	}
 	for _, side := range []*node{a, b} {
 		if side.logic != op.logic {
 			if op.logic {
-				return nil, expression.Errorf(expression.Column(n), "%s wants conditions, but %s is a number: compare it with something", name, side.text)
+				return nil, expression.Errorf(n.Column, "%s wants conditions, but %s is a number: compare it with something", name, side.text)
 			}
-			return nil, expression.Errorf(expression.Column(n), "%s is a condition, not a number", side.text)
+			return nil, expression.Errorf(n.Column, "%s is a condition, not a number", side.text)
 		}
 	}
 	if op.same && !a.bare && !b.bare && !a.unit.equal(b.unit) {
-		return nil, expression.Errorf(expression.Column(n), "%s is %s and %s is %s: they cannot be %s", a.text, a.unit.named(), b.text, b.unit.named(), op.verb)
+		return nil, expression.Errorf(n.Column, "%s is %s and %s is %s: they cannot be %s", a.text, a.unit.named(), b.text, b.unit.named(), op.verb)
 	}
 	return c.combine(name, op, a, b), nil
 }

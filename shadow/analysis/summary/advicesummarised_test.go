@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/summary"
@@ -95,7 +95,7 @@ func mostlySummarised(t *testing.T, count, each, took int64) *session.Session {
 func summariseFirst(b *sessionBuilder, count, each int64) {
 	id := store.SummaryID(1, 0)
 	b.part.Summaries = []store.Summary{{ID: id, Class: 1, Thread: 3, FromNs: 100 * ms, ToNs: 500 * ms, Executions: uint64(count), First: uint64(count)}}
-	low, high := loglinear.Bounds(loglinear.Index(uint64(each)))
+	low, high := histogram.Bounds(histogram.Index(uint64(each)))
 	for _, metric := range []string{"self_wall", "self_cpu"} {
 		b.part.Measures = append(b.part.Measures, store.Measure{Summary: id, Metric: metric, Count: uint64(count), SumNs: count * each, MinNs: each, MaxNs: each})
 		b.part.Buckets = append(b.part.Buckets, store.Bucket{Summary: id, Metric: metric, LowestNs: int64(low), HighestNs: int64(high), Count: uint64(count)})

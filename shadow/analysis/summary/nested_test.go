@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/analysis/advice"
@@ -20,7 +20,7 @@ func summarise(b *sessionBuilder, class uint32, count, each, self int64) {
 	b.part.Summaries = append(b.part.Summaries, store.Summary{ID: id, Class: class, Thread: 1, FromNs: 1, ToNs: 900 * ms, Executions: uint64(count), First: uint64(count)})
 	for i, metric := range []string{"wall", "self_wall", "cpu", "self_cpu"} {
 		n := []int64{each, self, each, self}[i]
-		low, high := loglinear.Bounds(loglinear.Index(uint64(n)))
+		low, high := histogram.Bounds(histogram.Index(uint64(n)))
 		b.part.Measures = append(b.part.Measures, store.Measure{Summary: id, Metric: metric, Count: uint64(count), SumNs: count * n, MinNs: n, MaxNs: n})
 		b.part.Buckets = append(b.part.Buckets, store.Bucket{Summary: id, Metric: metric, LowestNs: int64(low), HighestNs: int64(high), Count: uint64(count)})
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/wire"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/summary"
@@ -94,7 +94,7 @@ func TestWhereSummarisedExecutionsBelong(t *testing.T) {
 
 // measure gives summary id a metric with n values of 1 ns.
 func (b *sessionBuilder) measure(id uint64, m wire.Metric, n uint64) {
-	lowest, highest := loglinear.Bounds(1)
+	lowest, highest := histogram.Bounds(1)
 	name := store.MetricName(m, nil)
 	b.part.Measures = append(b.part.Measures, store.Measure{Summary: id, Metric: name, Count: n, SumNs: int64(n), MinNs: 1, MaxNs: 1})
 	b.part.Buckets = append(b.part.Buckets, store.Bucket{Summary: id, Metric: name, LowestNs: int64(lowest), HighestNs: int64(highest), Count: n})

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"stackagent/granularity"
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/analysis/advice"
@@ -40,7 +40,7 @@ func TestSummarised(t *testing.T) {
 			checkRows(t, got.ThreadRows, whole.ThreadRows)
 			checkMetrics(t, "whole", got.Metrics, whole.Metrics)
 			checkOverTime(t, got, whole)
-			if f := got.Fine; f.RelativeError != loglinear.RelativeError || f.N != whole.Fine.N {
+			if f := got.Fine; f.RelativeError != histogram.RelativeError || f.N != whole.Fine.N {
 				t.Errorf("fineness %+v, of all recorded %+v", f, whole.Fine)
 			}
 		})
@@ -112,7 +112,7 @@ func TestSummarisedVirtual(t *testing.T) {
 	w.Src.Summaries = func(f func(*session.Summary) error) error {
 		return f(&session.Summary{Summary: store.Summary{Class: job, Thread: carrier, Flags: uint32(wire.SummaryVirtual), FromNs: 5e9, ToNs: 6e9, Executions: 9},
 			Measures: []session.Measure{{Metric: wire.MetricSelfWall, Count: 9, SumNs: 900, MinNs: 100, MaxNs: 100,
-				Buckets: []loglinear.Bucket{{Index: 100, Count: 9}}}}})
+				Buckets: []histogram.Bucket{{Index: 100, Count: 9}}}}})
 	}
 	s := build(t, w.Src, summary.Options{PerThread: true})
 	if s.Tasks.Executions != 10 || s.Tasks.Virtual != 9 || s.Tasks.Threads != 1 {
@@ -163,9 +163,9 @@ func TestSummarisedQueue(t *testing.T) {
 	src.Manifest.Extra = []store.ExtraMetric{{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}}
 	src.Manifest.Submissions = &store.RecordAccount{Summarised: 3}
 	src.Summaries = func(f func(*session.Summary) error) error {
-		at := loglinear.Index(1000)
+		at := histogram.Index(1000)
 		return f(&session.Summary{Summary: store.Summary{Class: job, Thread: thread, Executions: 5}, Measures: []session.Measure{
-			{Metric: wire.MetricQueue, Count: 3, SumNs: 3000, MinNs: 999, MaxNs: 1001, Buckets: []loglinear.Bucket{{Index: uint16(at), Count: 3}}},
+			{Metric: wire.MetricQueue, Count: 3, SumNs: 3000, MinNs: 999, MaxNs: 1001, Buckets: []histogram.Bucket{{Index: uint16(at), Count: 3}}},
 			{Metric: wire.MetricOfExtra(7, false), Count: 5, SumNs: 5}, // of a metric that the session does not know
 		}})
 	}
@@ -173,7 +173,7 @@ func TestSummarisedQueue(t *testing.T) {
 	if d.Count != 3 || d.Sum != 3000 || d.Min != 999 || d.Max != 1001 || d.Summarised != 3 || d.NotMeasured != 3 {
 		t.Errorf("queue times %+v", d)
 	}
-	if low, high := loglinear.Bounds(loglinear.Index(1000)); uint64(d.P50) < low || uint64(d.P50) > high || d.RelativeError == 0 {
+	if low, high := histogram.Bounds(histogram.Index(1000)); uint64(d.P50) < low || uint64(d.P50) > high || d.RelativeError == 0 {
 		t.Errorf("median %d, of the bucket %d to %d", d.P50, low, high)
 	}
 }

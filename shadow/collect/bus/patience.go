@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A start asks several times: this process, its machine or the server may stand
@@ -19,16 +20,21 @@ const (
 	startTries   = 3
 )
 
-// Patiently asks up to three times, as long as the only error is a timeout. ask must
-// be safe to repeat.
+// Patiently asks up to three times as long as the only error is a timeout, and for as long as these would take if a stream
+// answers that nobody leads it: a cluster elects a leader within seconds. ask must be safe to repeat.
 func Patiently(ask func() error) error {
-	var err error
-	for range startTries {
-		if err = ask(); !late(err) {
+	end := time.Now().Add(startTries * startTimeout)
+	for tries := 1; ; {
+		err := ask()
+		switch {
+		case errors.Is(err, jetstream.ErrNoStreamResponse) && time.Now().Before(end):
+			time.Sleep(lookInterval)
+		case late(err) && tries < startTries:
+			tries++
+		default:
 			return err
 		}
 	}
-	return err
 }
 
 // late reports whether err is only a missing answer.

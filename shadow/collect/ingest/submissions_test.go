@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -45,8 +45,8 @@ func withSubmissions(all []*wire.Batch) {
 	last := all[len(all)-1]
 	last.Summaries = append(last.Summaries, wire.Summary{Class: 1, Thread: 1, From: last.Clock.Ticks - 5000, To: last.Clock.Ticks, Executions: 1,
 		Measures: []wire.Measure{
-			{Metric: wire.MetricQueue, Count: 1, Sum: 2500, Min: 2500, Max: 2500, Buckets: []loglinear.Bucket{{Index: uint16(loglinear.Index(1000)), Count: 1}}},
-			{Metric: wire.MetricOfExtra(1, true), Count: 1, Sum: 48, Min: 48, Max: 48, Buckets: []loglinear.Bucket{{Index: 48, Count: 1}}},
+			{Metric: wire.MetricQueue, Count: 1, Sum: 2500, Min: 2500, Max: 2500, Buckets: []histogram.Bucket{{Index: uint16(histogram.Index(1000)), Count: 1}}},
+			{Metric: wire.MetricOfExtra(1, true), Count: 1, Sum: 48, Min: 48, Max: 48, Buckets: []histogram.Bucket{{Index: 48, Count: 1}}},
 		}})
 	last.Totals.Executions++
 }

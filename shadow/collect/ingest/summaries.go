@@ -3,7 +3,7 @@ package ingest
 import (
 	"math"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -26,7 +26,7 @@ func appendSummary(p *store.Part, id uint64, s *wire.Summary, c *clock) {
 			Summary: id, Metric: name, Count: m.Count, SumNs: toNs(m.Sum), MinNs: toNs(m.Min), MaxNs: toNs(m.Max),
 		})
 		for _, b := range m.Buckets {
-			lowest, highest := loglinear.Bounds(int(b.Index))
+			lowest, highest := histogram.Bounds(int(b.Index))
 			p.Buckets = append(p.Buckets, store.Bucket{
 				Summary: id, Metric: name, LowestNs: int64(lowest), HighestNs: int64(highest), Count: b.Count,
 			})

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -24,9 +24,9 @@ func withSummaries(all []*wire.Batch) {
 			Executions: 1000, First: 1000, Creations: 900, Failed: 1, Measures: []wire.Measure{
 				// 1000 executions of 8 microseconds, one of them of a tenth.
 				{Metric: wire.MetricWall, Count: 1000, Sum: uint64(bentClock(at-1_000_000) - bentClock(at-9_000_000)), Min: 250, Max: 20_000,
-					Buckets: []loglinear.Bucket{{Index: 90, Count: 1}, {Index: uint16(loglinear.Index(8000)), Count: 999}}},
+					Buckets: []histogram.Bucket{{Index: 90, Count: 1}, {Index: uint16(histogram.Index(8000)), Count: 999}}},
 				{Metric: wire.MetricCPU, Count: 1000, Sum: 7_000_001, Min: 99, Max: 7002,
-					Buckets: []loglinear.Bucket{{Index: 99, Count: 1}, {Index: uint16(loglinear.Index(7002)), Count: 999}}},
+					Buckets: []histogram.Bucket{{Index: 99, Count: 1}, {Index: uint16(histogram.Index(7002)), Count: 999}}},
 			},
 		}}
 		events += 1000
@@ -116,7 +116,7 @@ func checkSummary(t *testing.T, x *session.Summary, at int64) {
 	near("wall", int64(wall.SumNs), 8_000_000, 20)
 	near("shortest", int64(wall.MinNs), 100, 0)
 	near("longest", int64(wall.MaxNs), 8_000, 1)
-	if wall.Count != 1000 || !reflect.DeepEqual(wall.Buckets, []loglinear.Bucket{{Index: 90, Count: 1}, {Index: uint16(loglinear.Index(8000)), Count: 999}}) {
+	if wall.Count != 1000 || !reflect.DeepEqual(wall.Buckets, []histogram.Bucket{{Index: 90, Count: 1}, {Index: uint16(histogram.Index(8000)), Count: 999}}) {
 		t.Errorf("wall %+v", wall)
 	}
 	if cpu.SumNs != 7_000_001 || cpu.MinNs != 99 || cpu.MaxNs != 7002 || cpu.Metric != wire.MetricCPU {

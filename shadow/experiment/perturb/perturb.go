@@ -1,4 +1,5 @@
-// Package perturb compares runs that were observed with runs that were not: what observing changed.
+// Package perturb compares runs that were observed with runs that were not, quantity by quantity: what observing changed, as in the
+// perturbation analysis of vertical profiling (Hauswirth, Sweeney, Diwan, Hind), section 3.4.
 package perturb
 
 import (
@@ -7,7 +8,6 @@ import (
 	"path/filepath"
 
 	"stackagent/granularity/estimate"
-	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
@@ -76,11 +76,11 @@ func MeasuredOf(u *hpc.Usage, counters *hpc.File) Measured {
 
 // Row is one quantity with and without the agent.
 type Row struct {
-	Quantity string              `json:"quantity"`
-	With     perturbation.Sample `json:"with"`
-	Without  perturbation.Sample `json:"without"`
-	Ratio    perturbation.Ratio  `json:"ratio"`
-	Effect   estimate.Effect     `json:"effect"`
+	Quantity string          `json:"quantity"`
+	With     Sample          `json:"with"`
+	Without  Sample          `json:"without"`
+	Ratio    Ratio           `json:"ratio"`
+	Effect   estimate.Effect `json:"effect"`
 }
 
 // File is the content of perturbation.json.
@@ -92,8 +92,8 @@ type File struct {
 }
 
 func rowOf(quantity string, with, without []float64) Row {
-	row := Row{Quantity: quantity, With: perturbation.SampleOf(with), Without: perturbation.SampleOf(without), Effect: estimate.EffectOf(with, without)}
-	row.Ratio = perturbation.RatioOf(row.With, row.Without)
+	row := Row{Quantity: quantity, With: SampleOf(with), Without: SampleOf(without), Effect: estimate.EffectOf(with, without)}
+	row.Ratio = RatioOf(row.With, row.Without)
 	return row
 }
 
@@ -132,14 +132,14 @@ func Columns(runs int) []listing.Column[*Row] {
 	columns := []listing.Column[*Row]{
 		{Title: text.PluralExact(runs, "run", "runs") + " each", Kind: listing.Word, Show: func(q *Row) string { return q.Quantity }},
 	}
-	sample := func(title string, of func(*Row) perturbation.Sample) {
+	sample := func(title string, of func(*Row) Sample) {
 		columns = append(columns,
 			listing.Column[*Row]{Title: title, Kind: listing.Float, Show: func(q *Row) string { return q.text()(of(q).Mean) }},
 			listing.Column[*Row]{Title: "± 95 %", Kind: listing.Float, Show: func(q *Row) string { return UnlessNaN(of(q).Half, q.text()) }},
 			listing.Column[*Row]{Title: "stddev", Kind: listing.Float, Show: func(q *Row) string { return UnlessNaN(of(q).StdDev, q.text()) }})
 	}
-	sample("without", func(q *Row) perturbation.Sample { return q.Without })
-	sample("with", func(q *Row) perturbation.Sample { return q.With })
+	sample("without", func(q *Row) Sample { return q.Without })
+	sample("with", func(q *Row) Sample { return q.With })
 	return append(columns,
 		listing.Column[*Row]{Title: "ratio", Kind: listing.Float, Show: func(q *Row) string {
 			return UnlessNaN(q.Ratio.Value, func(v float64) string { return fmt.Sprintf("%.3f", v) })

@@ -1,13 +1,11 @@
--- The roll-ups and sessions of {{.Name}}, for DuckDB 1.2 or later: views over files, which stay where they are.
-{{- if .Remote}}
--- First: INSTALL httpfs; LOAD httpfs; and CREATE SECRET with the credentials of the bucket.
-{{- end}}
+-- The roll-ups and sessions of ${name}, for DuckDB 1.2 or later: views over files, which stay where they are.
+--remote: First: INSTALL httpfs; LOAD httpfs; and CREATE SECRET with the credentials of the bucket.
 
 -- The manifest that counts, of each day and service: the one with the highest number, up to 999,999.
 CREATE OR REPLACE VIEW fleet_manifests AS
 SELECT date, service, files, covered FROM (
   SELECT *, row_number() OVER (PARTITION BY date, service ORDER BY filename DESC) AS place
-  FROM read_json({{.Quoted "rollups/manifests/*/*/*.json"}}, filename = true, hive_partitioning = true, hive_types_autocast = false,
+  FROM read_json(${quoted rollups/manifests/*/*/*.json}, filename = true, hive_partitioning = true, hive_types_autocast = false,
     maximum_object_size = 67108864,
     columns = {files: 'STRUCT("name" VARCHAR, "level" VARCHAR)[]', covered: 'MAP(VARCHAR, UBIGINT[][])'})
   WHERE filename LIKE '%/00______.json'
@@ -26,7 +24,7 @@ SELECT * EXCLUDE (filename, folder, first_batch, last_batch) FROM (
   SELECT *, regexp_extract(filename, '([^/]+)\.[0-9]+-[0-9]+\.parquet$', 1) AS folder,
     TRY_CAST(regexp_extract(filename, '\.([0-9]+)-[0-9]+\.parquet$', 1) AS UBIGINT) AS first_batch,
     TRY_CAST(regexp_extract(filename, '-([0-9]+)\.parquet$', 1) AS UBIGINT) AS last_batch
-  FROM read_parquet({{.Quoted "rollups/fresh/*/*/*.parquet"}}, filename = true, hive_partitioning = true, hive_types_autocast = false)
+  FROM read_parquet(${quoted rollups/fresh/*/*/*.parquet}, filename = true, hive_partitioning = true, hive_types_autocast = false)
 ) f
 WHERE NOT EXISTS (
   FROM fleet_covered c
@@ -35,7 +33,7 @@ WHERE NOT EXISTS (
 -- Five minutes a row, of all instances, classes, executors and sites.
 CREATE OR REPLACE VIEW rollups AS
 SELECT * EXCLUDE (filename)
-FROM read_parquet({{.Quoted "rollups/detail/*/*/*.parquet"}}, filename = true, hive_partitioning = true, hive_types_autocast = false) d
+FROM read_parquet(${quoted rollups/detail/*/*/*.parquet}, filename = true, hive_partitioning = true, hive_types_autocast = false) d
 WHERE EXISTS (FROM fleet_files f WHERE f.level = 'detail' AND f.date = d.date AND f.service = d.service AND f.name = parse_filename(d.filename))
 UNION ALL BY NAME
 SELECT * FROM fleet_fresh;
@@ -43,7 +41,7 @@ SELECT * FROM fleet_fresh;
 -- A day a row, of all instances together: much less to read.
 CREATE OR REPLACE VIEW rollups_by_day AS
 SELECT * EXCLUDE (filename)
-FROM read_parquet({{.Quoted "rollups/day/*/*/*.parquet"}}, filename = true, hive_partitioning = true, hive_types_autocast = false) d
+FROM read_parquet(${quoted rollups/day/*/*/*.parquet}, filename = true, hive_partitioning = true, hive_types_autocast = false) d
 WHERE EXISTS (FROM fleet_files f WHERE f.level = 'day' AND f.date = d.date AND f.service = d.service AND f.name = parse_filename(d.filename))
 UNION ALL BY NAME
 SELECT * REPLACE (to_timestamp(floor(epoch(window_start) / 86400) * 86400) AS window_start, '' AS instance, '' AS session, '' AS labels) FROM fleet_fresh;
@@ -57,27 +55,3 @@ CREATE OR REPLACE MACRO bucket_value(i) AS
 CREATE OR REPLACE VIEW rollup_buckets AS
 SELECT * EXCLUDE (bucket_index), bucket_value(bucket_index) AS bucket_value
 FROM (SELECT * EXCLUDE (bucket_index, bucket_count), unnest(bucket_index) AS bucket_index, unnest(bucket_count) AS bucket_count FROM rollups);
-
-{{- if .Sessions}}
-
--- Sessions: those that have a manifest.
-CREATE OR REPLACE VIEW fleet_sessions AS
-SELECT date, service, session, session_name, wall_unix_ns, start_ns, duration_ns, ended, labels, jvm, produced, stored, lost, parse_dirpath(filename) AS folder, map_keys(files) AS files
-FROM (SELECT * EXCLUDE (session_name), session_name->>'$' AS session_name FROM (
-  SELECT date, service, regexp_extract(filename, '/session=([^/]+)/', 1) AS session, json_extract(json, '$.session') AS session_name,
-    (json->>'$.wall_unix_ns')::BIGINT AS wall_unix_ns, (json->>'$.start_ns')::BIGINT AS start_ns, (json->>'$.duration_ns')::BIGINT AS duration_ns,
-    json->>'$.ended' AS ended, json->'$.labels' AS labels, json->'$.jvm' AS jvm, json->'$.produced' AS produced, json->'$.stored' AS stored, json->'$.lost' AS lost,
-    filename, (json->'$.files')::MAP(VARCHAR, JSON) AS files
-  FROM read_json_objects({{.Quoted "sessions/*/*/*/manifest.json"}}, filename = true, hive_partitioning = true, hive_types_autocast = false, maximum_object_size = 67108864)));
-
--- The executions of all sessions, one by one. Choose days, services and sessions: there are many.
-CREATE OR REPLACE VIEW executions AS
-SELECT e.* EXCLUDE (filename), s.wall_unix_ns + e.start_ns - s.start_ns AS start_unix_ns
-FROM read_parquet({{.Quoted "sessions/*/*/*/executions-*.parquet"}}, filename = true, hive_partitioning = true, hive_types_autocast = false, union_by_name = true) e
-JOIN fleet_sessions s ON s.folder = parse_dirpath(e.filename) AND list_contains(s.files, parse_filename(e.filename));
-
-CREATE OR REPLACE VIEW classes AS
-SELECT DISTINCT c.date, c.service, c.session, c.class, c.name
-FROM read_parquet({{.Quoted "sessions/*/*/*/classes-*.parquet"}}, filename = true, hive_partitioning = true, hive_types_autocast = false, union_by_name = true) c
-JOIN fleet_sessions s ON s.folder = parse_dirpath(c.filename) AND list_contains(s.files, parse_filename(c.filename));
-{{- end}}

@@ -5,16 +5,17 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path"
 	"reflect"
 	"strings"
-	"text/template"
 
 	"stackagent/internal/text"
 	"stackagent/shadow/fleet/rollup"
@@ -37,16 +38,14 @@ var Dialects = []Dialect{DuckDB, ClickHouse, Spark}
 var (
 	//go:embed duckdb.sql
 	duckdbViews string
+	//go:embed duckdb_sessions.sql
+	duckdbSessions string
 	//go:embed clickhouse.sql
 	clickhouseViews string
 	//go:embed spark.sql
 	sparkViews string
 
-	scripts = map[Dialect]*template.Template{
-		DuckDB:     template.Must(template.New("duckdb").Parse(duckdbViews)),
-		ClickHouse: template.Must(template.New("clickhouse").Parse(clickhouseViews)),
-		Spark:      template.Must(template.New("spark").Parse(sparkViews)),
-	}
+	scripts = map[Dialect]string{DuckDB: duckdbViews, ClickHouse: clickhouseViews, Spark: sparkViews}
 )
 
 // ErrNoDialect is an engine that there are no views for.
@@ -55,35 +54,34 @@ var ErrNoDialect = errors.New("no such engine")
 // Views writes the statements that create the views of the store at an address: a folder, or s3://BUCKET/PREFIX. Options
 // of the address (endpoint, region) are for the engine to know. sessions: the store has sessions, not only roll-ups.
 func Views(w io.Writer, d Dialect, address string, sessions bool) error {
-	t := scripts[d]
-	if t == nil {
+	views, known := scripts[d]
+	if !known {
 		return fmt.Errorf("%w: %s; there are views for %s", ErrNoDialect, d, text.OneOf(Dialects))
 	}
 	s, err := newScript(d, address)
 	if err != nil {
 		return err
 	}
-	s.Sessions = sessions
-	var b bytes.Buffer
-	if err := t.Execute(&b, s); err != nil {
-		return fmt.Errorf("writing views for %s: %w", d, err)
+	if sessions && d == DuckDB {
+		views += duckdbSessions
 	}
-	_, err = w.Write(b.Bytes())
+	_, err = io.WriteString(w, s.fill(views))
 	return err
 }
 
-// script fills a template.
+// script fills in the places of a file of views. They look like ${quoted rollups/day}. A line that begins with "--remote: " is
+// a comment on stores in buckets. text/template would keep every exported method of the program in the binary.
 type script struct {
-	Name             string // for comments
-	Remote, Sessions bool
-	dialect          Dialect
-	root             string
-	http             string // of a bucket: the address that ClickHouse takes
+	name    string // for comments
+	remote  bool
+	dialect Dialect
+	root    string
+	http    string // of a bucket: the address that ClickHouse takes
 }
 
 func newScript(d Dialect, address string) (*script, error) {
-	s := &script{dialect: d, Remote: objectstore.Remote(address), root: strings.TrimSuffix(address, "/")}
-	if s.Remote {
+	s := &script{dialect: d, remote: objectstore.Remote(address), root: strings.TrimSuffix(address, "/")}
+	if s.remote {
 		u, err := url.Parse(address)
 		if err != nil {
 			return nil, fmt.Errorf("the address of the store: %w", err)
@@ -106,8 +104,46 @@ func newScript(d Dialect, address string) (*script, error) {
 	if strings.ContainsAny(s.root, "*?[{\n\r") {
 		return nil, fmt.Errorf("the address %q of the store has characters that engines take for patterns", text.OneLine(s.root))
 	}
-	s.Name = text.OneLine(s.root)
+	s.name = text.OneLine(s.root)
 	return s, nil
+}
+
+func (s *script) fill(views string) string {
+	const remote = "--remote: "
+	var b strings.Builder
+	for line := range strings.Lines(views) {
+		comment, only := strings.CutPrefix(line, remote)
+		switch {
+		case only && !s.remote:
+		case only:
+			b.WriteString("-- " + comment)
+		default:
+			b.WriteString(os.Expand(line, s.place))
+		}
+	}
+	return b.String()
+}
+
+// place is what a place is filled with: a word and its arguments, with spaces in between.
+func (s *script) place(what string) string {
+	word, arguments, _ := strings.Cut(what, " ")
+	switch word {
+	case "name":
+		return s.name
+	case "quoted":
+		return s.quoted(arguments)
+	case "table":
+		pattern, rest, _ := strings.Cut(arguments, " ")
+		format, columns, _ := strings.Cut(rest, " ")
+		return s.table(pattern, format, cmp.Or(columns, schema()))
+	case "columns":
+		return columns(arguments)
+	case "key_columns":
+		return keyColumns()
+	case "day_columns":
+		return dayColumns()
+	}
+	panic("no such place in a file of views: " + what)
 }
 
 // quote is a string of SQL.
@@ -121,19 +157,19 @@ func (s *script) quote(v string) string {
 	return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 }
 
-// Quoted is the place of files in the store.
-func (s *script) Quoted(pattern string) string { return s.quote(s.root + "/" + pattern) }
+// quoted is the place of files in the store.
+func (s *script) quoted(pattern string) string { return s.quote(s.root + "/" + pattern) }
 
-// Table is ClickHouse's function that reads files.
-func (s *script) Table(pattern, format, columns string) string {
-	if s.Remote {
+// table is ClickHouse's function that reads files.
+func (s *script) table(pattern, format, columns string) string {
+	if s.remote {
 		return fmt.Sprintf("s3(%s, %s, %s)", s.quote(s.http+"/"+pattern), s.quote(format), s.quote(columns))
 	}
 	return fmt.Sprintf("file(%s, %s, %s)", s.quote(s.root+"/"+pattern), s.quote(format), s.quote(columns))
 }
 
-// Columns are the columns of files of roll-ups.
-func (s *script) Columns(prefix string) string {
+// columns are the columns of files of roll-ups.
+func columns(prefix string) string {
 	return list(func(c rollup.FileColumn) string {
 		if prefix == "" {
 			return c.Name
@@ -142,8 +178,8 @@ func (s *script) Columns(prefix string) string {
 	})
 }
 
-// KeyColumns leaves out the histograms.
-func (s *script) KeyColumns() string {
+// keyColumns leaves out the histograms.
+func keyColumns() string {
 	return list(func(c rollup.FileColumn) string {
 		if c.List {
 			return ""
@@ -152,8 +188,8 @@ func (s *script) KeyColumns() string {
 	})
 }
 
-// DayColumns are those of rows that become rows of days.
-func (s *script) DayColumns() string {
+// dayColumns are those of rows that become rows of days.
+func dayColumns() string {
 	return list(func(c rollup.FileColumn) string {
 		switch c.Name {
 		case "window_start":
@@ -165,8 +201,8 @@ func (s *script) DayColumns() string {
 	})
 }
 
-// Schema is that of the files, for ClickHouse.
-func (s *script) Schema() string {
+// schema is that of the files, for ClickHouse.
+func schema() string {
 	return list(func(c rollup.FileColumn) string {
 		t := map[reflect.Kind]string{reflect.String: "String", reflect.Bool: "Bool", reflect.Int32: "Int32", reflect.Int64: "Int64"}[c.Kind]
 		if c.Time {

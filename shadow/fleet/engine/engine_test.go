@@ -27,7 +27,7 @@ func TestQuoted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Quoted("rollups/x"); got != c.want {
+		if got := s.quoted("rollups/x"); got != c.want {
 			t.Errorf("%s, %s: %s, want %s", c.d, c.address, got, c.want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestClickHouseAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Table("x", "Parquet", "a Int64"); got != want {
+		if got := s.table("x", "Parquet", "a Int64"); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}

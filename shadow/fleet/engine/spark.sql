@@ -1,7 +1,7 @@
--- The roll-ups of {{.Name}}, for Spark 3.4 or later: views over files, which stay where they are.
+-- The roll-ups of ${name}, for Spark 3.4 or later: views over files, which stay where they are.
 
 CREATE OR REPLACE TEMPORARY VIEW fleet_all_manifests (files array<struct<name:string,level:string>>, covered map<string,array<array<bigint>>>)
-USING json OPTIONS (path {{.Quoted "rollups/manifests"}}, multiLine 'true');
+USING json OPTIONS (path ${quoted rollups/manifests}, multiLine 'true');
 
 -- The manifest that counts, of each day and service: the one with the highest number, up to 999,999.
 CREATE OR REPLACE TEMPORARY VIEW fleet_manifests AS
@@ -19,13 +19,13 @@ CREATE OR REPLACE TEMPORARY VIEW fleet_covered AS
 SELECT date, service, folder, r[0] AS first_batch, r[1] AS last_batch
 FROM fleet_manifests LATERAL VIEW explode(covered) AS folder, batches LATERAL VIEW explode(batches) AS r;
 
-CREATE OR REPLACE TEMPORARY VIEW fleet_all_fresh USING parquet OPTIONS (path {{.Quoted "rollups/fresh"}});
-CREATE OR REPLACE TEMPORARY VIEW fleet_all_detail USING parquet OPTIONS (path {{.Quoted "rollups/detail"}});
-CREATE OR REPLACE TEMPORARY VIEW fleet_all_day USING parquet OPTIONS (path {{.Quoted "rollups/day"}});
+CREATE OR REPLACE TEMPORARY VIEW fleet_all_fresh USING parquet OPTIONS (path ${quoted rollups/fresh});
+CREATE OR REPLACE TEMPORARY VIEW fleet_all_detail USING parquet OPTIONS (path ${quoted rollups/detail});
+CREATE OR REPLACE TEMPORARY VIEW fleet_all_day USING parquet OPTIONS (path ${quoted rollups/day});
 
 -- What came after the last compaction.
 CREATE OR REPLACE TEMPORARY VIEW fleet_fresh AS
-SELECT {{.Columns "f."}}, f.day AS date, f.of AS service
+SELECT ${columns f.}, f.day AS date, f.of AS service
 FROM (
   SELECT *, regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS day, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS of,
     regexp_extract(input_file_name(), '([^/]+)[.][0-9]+-[0-9]+[.]parquet$', 1) AS folder,
@@ -37,7 +37,7 @@ ON c.date = f.day AND c.service = f.of AND c.folder = f.folder AND c.first_batch
 
 -- Five minutes a row, of all instances, classes, executors and sites.
 CREATE OR REPLACE TEMPORARY VIEW rollups AS
-SELECT {{.Columns "d."}}, d.day AS date, d.of AS service
+SELECT ${columns d.}, d.day AS date, d.of AS service
 FROM (SELECT *, regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS day, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS of, regexp_extract(input_file_name(), '([^/]+)$', 1) AS file FROM fleet_all_detail) d
 LEFT SEMI JOIN fleet_files f ON f.level = 'detail' AND f.date = d.day AND f.service = d.of AND f.name = d.file
 UNION ALL
@@ -45,15 +45,15 @@ SELECT * FROM fleet_fresh;
 
 -- A day a row, of all instances together: much less to read.
 CREATE OR REPLACE TEMPORARY VIEW rollups_by_day AS
-SELECT {{.Columns "d."}}, d.day AS date, d.of AS service
+SELECT ${columns d.}, d.day AS date, d.of AS service
 FROM (SELECT *, regexp_extract(input_file_name(), 'date=([^/]+)/', 1) AS day, regexp_extract(input_file_name(), 'service=([^/]+)/', 1) AS of, regexp_extract(input_file_name(), '([^/]+)$', 1) AS file FROM fleet_all_day) d
 LEFT SEMI JOIN fleet_files f ON f.level = 'day' AND f.date = d.day AND f.service = d.of AND f.name = d.file
 UNION ALL
-SELECT {{.DayColumns}}, date, service FROM fleet_fresh;
+SELECT ${day_columns}, date, service FROM fleet_fresh;
 
 -- A row a bucket: sums of bucket_count by bucket_value are the histogram of anything.
 CREATE OR REPLACE TEMPORARY VIEW rollup_buckets AS
-SELECT date, service, {{.KeyColumns}},
+SELECT date, service, ${key_columns},
   CASE WHEN b.bucket_index < 128 THEN double(b.bucket_index) ELSE (2 * (64 + (b.bucket_index - 128) % 64) + 1) * pow(2, floor((b.bucket_index - 128) / 64)) - 0.5 END AS bucket_value,
   b.bucket_count AS bucket_count
 FROM rollups LATERAL VIEW explode(arrays_zip(bucket_index, bucket_count)) AS b;

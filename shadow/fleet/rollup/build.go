@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"stackagent/granularity"
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/analysis/wait"
@@ -293,7 +293,7 @@ func (b *builder) pauses() {
 		d := int64(p.EndNs - p.StartNs)
 		c := b.of(key{window: b.window(p.EndNs), metric: GC, site: p.Cause})
 		c.moments(1, int64(alone), d, d)
-		c.bucket(loglinear.Index(uint64(max(d, 0))), 1)
+		c.bucket(histogram.Index(uint64(max(d, 0))), 1)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/analysis/summary/summarytest"
 	"stackagent/shadow/session"
@@ -90,7 +90,7 @@ func compare(t *testing.T, rows []Row, x statistics) {
 			t.Errorf("%s: %d values, sum %d, %d to %d; stats has %+v", name, r.Count, r.Sum, r.Min, r.Max, want)
 		}
 		for q, p := range map[float64]float64{0.5: want.P50, 0.95: want.P95, 0.99: want.P99} {
-			if got := r.Quantile(q); want.Count > 0 && (math.IsNaN(got) || math.Abs(got-p) > loglinear.RelativeError*math.Abs(p)+0.5) {
+			if got := r.Quantile(q); want.Count > 0 && (math.IsNaN(got) || math.Abs(got-p) > histogram.RelativeError*math.Abs(p)+0.5) {
 				t.Errorf("%s: quantile %v is %v, stats has %v", name, q, got, p)
 			}
 		}

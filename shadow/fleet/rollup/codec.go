@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/parquet"
 )
 
@@ -374,7 +374,7 @@ func (c *groupColumns) row(i int) (r Row, err error) {
 		}
 		r.Index, r.Buckets = c.index[from:to:to], c.buckets[from:to:to]
 		for k, b := range r.Index {
-			if b < 0 || b >= loglinear.Buckets || k > 0 && b <= r.Index[k-1] || r.Buckets[k] < 0 {
+			if b < 0 || b >= histogram.Buckets || k > 0 && b <= r.Index[k-1] || r.Buckets[k] < 0 {
 				return r, fmt.Errorf("a histogram that is none: %w", parquet.ErrDamaged)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"stackagent/internal/histogram"
-	"stackagent/internal/loglinear"
 )
 
 // Window is the length of time that a row of level 0 sums up.
@@ -36,7 +35,7 @@ type Cell struct {
 	Count    int64 // values; of "executions", "threw" and losses, how many there were
 	Sum      int64 // of the values; 0 where only Count has a meaning
 	Min, Max int64
-	// The histogram of the values, by index of internal/loglinear; empty where only Count has a meaning.
+	// The histogram of the values, by index of internal/histogram; empty where only Count has a meaning.
 	histogram.Counts[int32, int64]
 }
 
@@ -82,7 +81,7 @@ func (c *Cell) bucket(i int, n int64) { c.Counts.Add(int32(i), n) }
 
 func (c *Cell) value(v int64) {
 	c.moments(1, v, v, v)
-	c.bucket(loglinear.Index(uint64(max(v, 0))), 1)
+	c.bucket(histogram.Index(uint64(max(v, 0))), 1)
 }
 
 // Mean is NaN if there are no values.

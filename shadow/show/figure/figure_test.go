@@ -14,7 +14,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
@@ -124,7 +124,7 @@ func summarisedParts(recorded []Shape) (*granularity.Series, []Shape) {
 	s.Spread(4e9, 9e9, 120_000, 8e9)
 	some, all := lognormal(1000, 3e5, 0.4), new(granularity.Values)
 	for _, v := range []*granularity.Values{some, all} {
-		buckets := []loglinear.Bucket{{Index: 900, Count: 1500}, {Index: 910, Count: 2000}, {Index: 1010, Count: 5}}
+		buckets := []histogram.Bucket{{Index: 900, Count: 1500}, {Index: 910, Count: 2000}, {Index: 1010, Count: 5}}
 		v.AddSummarised(3505, 3505*6e5, 5.6e5, 1.9e6, buckets)
 	}
 	return s, []Shape{recorded[1], shapeOf("com.acme.Parser$ParseTask", false, some), shapeOf("com.acme.fine.Step", false, all)}

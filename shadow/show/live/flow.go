@@ -43,7 +43,7 @@ type window struct {
 	epoch                                         int64 // its seconds begin at epoch * windowSeconds
 	submitted, started, finished, threw, rejected uint32
 	summarised                                    uint32
-	queue, service                                histogram
+	queue, service                                durations
 }
 
 // at is the window of a second; nil if that is too long ago.

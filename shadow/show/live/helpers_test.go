@@ -1,7 +1,7 @@
 package live
 
-import "stackagent/internal/loglinear"
+import "stackagent/internal/histogram"
 
-func bucketsOf(ns uint64, n uint64) []loglinear.Bucket {
-	return []loglinear.Bucket{{Index: uint16(loglinear.Index(ns)), Count: n}}
+func bucketsOf(ns uint64, n uint64) []histogram.Bucket {
+	return []histogram.Bucket{{Index: uint16(histogram.Index(ns)), Count: n}}
 }

@@ -1,11 +1,11 @@
 package live
 
-import "stackagent/internal/loglinear"
+import "stackagent/internal/histogram"
 
-// A histogram counts durations in buckets of 16 to a power of two: the middle of a value's
+// durations are counted in buckets of 16 to a power of two: the middle of a value's
 // bucket is within 3.2 % of it. It holds the buckets between its smallest and largest value
 // only: a class that takes microseconds pays nothing for seconds.
-type histogram struct {
+type durations struct {
 	first  int32 // bucket of counts[0]
 	counts []uint32
 	count  uint64
@@ -13,7 +13,7 @@ type histogram struct {
 	max    int64
 }
 
-const resolution loglinear.Scale = 4
+const resolution histogram.Scale = 4
 
 func bucketOf(ns int64) int32 { return int32(resolution.Index(uint64(max(ns, 0)))) }
 
@@ -23,14 +23,14 @@ func middle(i int32) float64 {
 	return (float64(lowest) + float64(highest)) / 2
 }
 
-func (h *histogram) add(ns int64) {
+func (h *durations) add(ns int64) {
 	h.addTo(bucketOf(ns), 1)
 	h.sum += ns
 	h.max = max(h.max, ns)
 }
 
 // addTo counts n values in bucket i; the caller adds to sum and max.
-func (h *histogram) addTo(i int32, n uint64) {
+func (h *durations) addTo(i int32, n uint64) {
 	at := i - h.first
 	if uint32(at) >= uint32(len(h.counts)) {
 		h.grow(i)
@@ -43,7 +43,7 @@ func (h *histogram) addTo(i int32, n uint64) {
 // growBy is by how many buckets more than needed a histogram grows: an octave.
 const growBy = 16
 
-func (h *histogram) grow(i int32) {
+func (h *durations) grow(i int32) {
 	if len(h.counts) == 0 {
 		h.first = max(0, i-growBy/2)
 		h.counts = make([]uint32, growBy)
@@ -61,7 +61,7 @@ func (h *histogram) grow(i int32) {
 }
 
 // merge adds the values of o.
-func (h *histogram) merge(o *histogram) {
+func (h *durations) merge(o *durations) {
 	for i, n := range o.counts {
 		if n > 0 {
 			h.addTo(o.first+int32(i), uint64(n))
@@ -72,13 +72,13 @@ func (h *histogram) merge(o *histogram) {
 }
 
 // clear keeps the room.
-func (h *histogram) clear() {
+func (h *durations) clear() {
 	clear(h.counts)
 	h.count, h.sum, h.max = 0, 0, 0
 }
 
 // quantile is the value below which a share q of the values is, at most the largest; 0 of none.
-func (h *histogram) quantile(q float64) float64 {
+func (h *durations) quantile(q float64) float64 {
 	if h.count == 0 {
 		return 0
 	}
@@ -93,7 +93,7 @@ func (h *histogram) quantile(q float64) float64 {
 }
 
 // times is the distribution for the snapshot; nil of none.
-func (h *histogram) times() *Times {
+func (h *durations) times() *Times {
 	if h.count == 0 {
 		return nil
 	}

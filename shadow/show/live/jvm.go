@@ -91,7 +91,7 @@ type jvm struct {
 // recent holds the queue times of a second until it is settled.
 type recent struct {
 	sec   int64
-	queue histogram
+	queue durations
 }
 
 // recentSeconds is how long a second waits for what comes late.

@@ -436,7 +436,7 @@ func TestTakenOver(t *testing.T) {
 }
 
 func TestHistogram(t *testing.T) {
-	var h histogram
+	var h durations
 	for i := 1; i <= 1000; i++ {
 		h.add(int64(i) * 1000)
 	}
@@ -445,7 +445,7 @@ func TestHistogram(t *testing.T) {
 			t.Errorf("quantile %v: %v, want %v", q, got, want)
 		}
 	}
-	var sum histogram
+	var sum durations
 	sum.add(5)
 	sum.merge(&h)
 	sum.add(1 << 62)

@@ -107,7 +107,7 @@ func shownLabels(l *label.Labels) string {
 
 // queueP99 is over the last windows, of all executors.
 func (j *jvm) queueP99() *float64 {
-	var h histogram
+	var h durations
 	for _, f := range j.executorFlows {
 		for i := range f.window {
 			if w := &f.window[i]; w.epoch > j.last()/windowSeconds-windows {

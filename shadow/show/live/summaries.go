@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"stackagent/granularity/unit"
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/wire"
 )
 
@@ -117,12 +117,12 @@ func (j *jvm) measures(f, pool *flow, s *wire.Summary, to int64) {
 
 func (j *jvm) distribute(f, pool *flow, m *wire.Measure, to, sum int64, scale float64, queue bool) {
 	sec := (to - 1) / second
-	var recent *histogram
+	var recent *durations
 	if r := &j.recent[sec&(recentSeconds-1)]; queue && r.sec == sec {
 		recent = &r.queue
 	}
 	for _, x := range []*flow{f, pool} {
-		all, h := &x.runAll, (*histogram)(nil)
+		all, h := &x.runAll, (*durations)(nil)
 		if queue {
 			all = &x.queueAll
 		}
@@ -136,7 +136,7 @@ func (j *jvm) distribute(f, pool *flow, m *wire.Measure, to, sum int64, scale fl
 		}
 		all.sum += sum
 		for _, b := range m.Buckets {
-			n, middle := uint64(float64(b.Count)*scale+0.5), int64(loglinear.Middle(int(b.Index)))
+			n, middle := uint64(float64(b.Count)*scale+0.5), int64(histogram.Middle(int(b.Index)))
 			if h != nil {
 				h.addTo(bucketOf(middle), n)
 			}
@@ -145,7 +145,7 @@ func (j *jvm) distribute(f, pool *flow, m *wire.Measure, to, sum int64, scale fl
 	}
 	if recent != nil {
 		for _, b := range m.Buckets {
-			recent.addTo(bucketOf(int64(loglinear.Middle(int(b.Index)))), uint64(float64(b.Count)*scale+0.5))
+			recent.addTo(bucketOf(int64(histogram.Middle(int(b.Index)))), uint64(float64(b.Count)*scale+0.5))
 		}
 		recent.max = max(recent.max, j.clock.span(m.Max))
 	}

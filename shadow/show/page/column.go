@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 )
 
 // number is what a column can hold.
@@ -110,7 +110,7 @@ func typeName[T number]() string {
 }
 
 // scale is that of the page's buckets: 16 between two powers of two.
-const scale loglinear.Scale = 4
+const scale histogram.Scale = 4
 
 // BucketOf is the bucket of a value: exact below 32, then 16 to each power of two. Values
 // that are negative count as 0.

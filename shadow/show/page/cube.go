@@ -9,7 +9,6 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/histogram"
-	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/summary"
 )
@@ -283,10 +282,10 @@ func deal(left []int64, n int64) []int64 {
 }
 
 // coarse are the buckets of a summary in those of a cell. If they cannot be read, all values are like their mean.
-func coarse(buckets []loglinear.Bucket, count int64, sum units.Ns) iter.Seq2[uint16, uint32] {
+func coarse(buckets []histogram.Bucket, count int64, sum units.Ns) iter.Seq2[uint16, uint32] {
 	var c histogram.Counts[uint16, uint32]
 	for _, b := range buckets {
-		c.Add(BucketOf(int64(loglinear.Middle(int(b.Index)))), uint32(b.Count))
+		c.Add(BucketOf(int64(histogram.Middle(int(b.Index)))), uint32(b.Count))
 	}
 	if len(buckets) == 0 {
 		c.Add(BucketOf(int64(sum)/count), uint32(count))

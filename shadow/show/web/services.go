@@ -16,7 +16,6 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/fleet"
-	"stackagent/shadow/fleet/query"
 	"stackagent/shadow/fleet/rollup"
 	"stackagent/shadow/session/catalog"
 	"stackagent/shadow/store/objectstore"
@@ -69,7 +68,7 @@ type MissingPart struct {
 const mostMissing = 5
 
 // question is one of the page's.
-type question func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, p url.Values) (rows json.RawMessage, total int, err error)
+type question func(ctx context.Context, st *fleet.Store, q *fleet.Question, span fleet.Span, p url.Values) (rows json.RawMessage, total int, err error)
 
 // rowsOf are rows as shadow fleet prints them.
 func rowsOf[R any](rows []R, columns []listing.Column[R]) (json.RawMessage, int, error) {
@@ -80,7 +79,7 @@ func rowsOf[R any](rows []R, columns []listing.Column[R]) (json.RawMessage, int,
 
 // questions are the page's, by address.
 var questions = map[string]question{
-	"/services.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, p url.Values) (json.RawMessage, int, error) {
+	"/services.json": func(ctx context.Context, st *fleet.Store, q *fleet.Question, span fleet.Span, p url.Values) (json.RawMessage, int, error) {
 		by, sort := fleet.By(p.Get("by")), p.Get("sort")
 		if by == "" {
 			by = fleet.Class
@@ -89,41 +88,41 @@ var questions = map[string]question{
 			sort = "work"
 		}
 		if !slices.Contains(fleet.All, by) {
-			return nil, 0, &query.Wrong{Part: "by", Value: string(by), Why: "use " + text.OneOf(fleet.All)}
+			return nil, 0, &fleet.Wrong{Part: "by", Value: string(by), Why: "use " + text.OneOf(fleet.All)}
 		}
 		if _, ok := fleet.Weights[sort]; !ok {
-			return nil, 0, &query.Wrong{Part: "sort", Value: sort, Why: "use " + text.OneOf(query.Sorts())}
+			return nil, 0, &fleet.Wrong{Part: "sort", Value: sort, Why: "use " + text.OneOf(fleet.Sorts())}
 		}
 		rows, err := st.Top(ctx, q, span, by, sort)
 		if err != nil {
 			return nil, 0, err
 		}
-		return rowsOf(rows, query.TopColumns(by, rows))
+		return rowsOf(rows, fleet.TopColumns(by, rows))
 	},
-	"/services/findings.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, _ url.Values) (json.RawMessage, int, error) {
+	"/services/findings.json": func(ctx context.Context, st *fleet.Store, q *fleet.Question, span fleet.Span, _ url.Values) (json.RawMessage, int, error) {
 		list, err := st.Findings(ctx, q, span)
 		if err != nil {
 			return nil, 0, err
 		}
-		return rowsOf(listing.Refs(list), query.FindingColumns())
+		return rowsOf(listing.Refs(list), fleet.FindingColumns())
 	},
-	"/services/outliers.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, _ url.Values) (json.RawMessage, int, error) {
+	"/services/outliers.json": func(ctx context.Context, st *fleet.Store, q *fleet.Question, span fleet.Span, _ url.Values) (json.RawMessage, int, error) {
 		list, err := st.Outliers(ctx, q, span)
 		if err != nil {
 			return nil, 0, err
 		}
-		return rowsOf(listing.Refs(list), query.OutlierColumns())
+		return rowsOf(listing.Refs(list), fleet.OutlierColumns())
 	},
-	"/services/trends.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, _ url.Values) (json.RawMessage, int, error) {
+	"/services/trends.json": func(ctx context.Context, st *fleet.Store, q *fleet.Question, span fleet.Span, _ url.Values) (json.RawMessage, int, error) {
 		list, err := st.Trends(ctx, q, span)
 		if err != nil {
 			return nil, 0, err
 		}
-		return rowsOf(listing.Refs(list), query.TrendColumns())
+		return rowsOf(listing.Refs(list), fleet.TrendColumns())
 	},
-	"/services/versions.json": func(ctx context.Context, st *query.Store, q *query.Question, span query.Span, p url.Values) (json.RawMessage, int, error) {
+	"/services/versions.json": func(ctx context.Context, st *fleet.Store, q *fleet.Question, span fleet.Span, p url.Values) (json.RawMessage, int, error) {
 		if len(q.Services) != 1 {
-			return nil, 0, &query.Wrong{Why: "service: name one"}
+			return nil, 0, &fleet.Wrong{Why: "service: name one"}
 		}
 		d, err := st.Versions(ctx, q, span, p.Get("a"), p.Get("b"))
 		if err != nil {
@@ -140,7 +139,7 @@ var questions = map[string]question{
 var escapeGlob = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // asked reads a request.
-func asked(r *http.Request) (q query.Question, p url.Values, err error) {
+func asked(r *http.Request) (q fleet.Question, p url.Values, err error) {
 	p = url.Values{}
 	for _, name := range []string{"service", "last", "by", "sort", "a", "b", "version"} {
 		v := r.URL.Query().Get(name)
@@ -173,7 +172,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q, p, err := asked(r)
-	var span query.Span
+	var span fleet.Span
 	if err == nil {
 		span, err = q.Check(s.o.Now())
 	}
@@ -185,7 +184,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	rights := rightsOf(r)
 	key := r.URL.Path + "?" + p.Encode() + "\n" + rights.Scope()
 	body, err := s.answers.get(r.Context(), key, s.o.Now, func(ctx context.Context) ([]byte, error) { return s.answer(ctx, answer, &q, span, p) })
-	var wrong *query.Wrong
+	var wrong *fleet.Wrong
 	switch {
 	case r.Context().Err() != nil:
 		return // nobody waits any more
@@ -195,7 +194,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, context.DeadlineExceeded):
 		plain(w, http.StatusServiceUnavailable, fmt.Sprintf("there is no answer within %v: ask about less time or one service, or use shadow fleet", questionTime))
 		return
-	case errors.Is(err, query.ErrNothing):
+	case errors.Is(err, fleet.ErrNothing):
 		plain(w, http.StatusNotFound, text.OneLine(err.Error()))
 		return
 	case err != nil:
@@ -207,9 +206,9 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client has gone; nothing to do
 }
 
-func (s *Server) answer(ctx context.Context, answer question, q *query.Question, span query.Span, p url.Values) ([]byte, error) {
+func (s *Server) answer(ctx context.Context, answer question, q *fleet.Question, span fleet.Span, p url.Values) ([]byte, error) {
 	began := time.Now()
-	st := &query.Store{Objects: s.o.Fleet.Objects, Now: s.o.Now}
+	st := &fleet.Store{Objects: s.o.Fleet.Objects, Now: s.o.Now}
 	rows, total, err := answer(ctx, st, q, span, p)
 	if err != nil {
 		return nil, err

@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"html/template"
+	"html"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -27,9 +29,6 @@ const (
 
 //go:embed shell.html
 var shellHTML string
-
-// shellTemplate is parsed by the verb that serves pages: each start of the command would pay for it.
-var shellTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("shell").Parse(shellHTML)) })
 
 // asset is a file of the front end. Its address changes with its content, so that browsers may keep it.
 type asset struct {
@@ -93,13 +92,18 @@ func (s *Server) shell(w http.ResponseWriter, kind, folder, title string) {
 
 // shellOf is the shell of a page, with the address of the session whose report it shows; "": of none.
 func (s *Server) shellOf(w http.ResponseWriter, kind, folder, address, title string) {
-	data := struct{ Page, Folder, Source, Progress, Title, Style, Script string }{
-		Page: kind, Folder: folder, Title: text.Clean(title, utf8.RuneError), Style: style.hash(), Script: script.hash()}
-	if address != "" {
-		data.Source, data.Progress = address+"/data.json", address+"/progress.json"
+	session := ""
+	if folder != "" {
+		session += ` data-folder="` + html.EscapeString(folder) + `"`
 	}
+	if address != "" {
+		address = html.EscapeString(address)
+		session += ` data-source="` + address + `/data.json" data-progress="` + address + `/progress.json"`
+	}
+	values := map[string]string{"page": html.EscapeString(kind), "session": session, "title": html.EscapeString(text.Clean(title, utf8.RuneError)),
+		"style": style.hash(), "script": script.hash()}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = shellTemplate().Execute(w, data) // the client has gone; nothing to do
+	_, _ = io.WriteString(w, os.Expand(shellHTML, func(place string) string { return values[place] })) // the client has gone; nothing to do
 }
 
 // addressOf is where the page has a session.

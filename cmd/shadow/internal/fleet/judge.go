@@ -8,7 +8,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/listing"
-	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/fleet"
 	"stackagent/shadow/show/view"
 )
 
@@ -27,14 +27,14 @@ five instances are not judged.`,
   shadow fleet outliers /srv/fleet --service orders --format csv`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*query.Store).Outliers)
+			list, err := answer(cmd, env, &l, &q, args[0], (*fleet.Store).Outliers)
 			if err != nil {
 				return err
 			}
 			if len(list) == 0 {
 				env.Note("no instance is unlike the others")
 			}
-			return view.Rows(&l.Printer, listing.Refs(list), query.OutlierColumns())
+			return view.Rows(&l.Printer, listing.Refs(list), fleet.OutlierColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -55,11 +55,11 @@ is no trend (Mann-Kendall). It takes five whole days to judge one; today is left
   shadow fleet trends /srv/fleet --service orders --last 52w --format csv`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*query.Store).Trends)
+			list, err := answer(cmd, env, &l, &q, args[0], (*fleet.Store).Trends)
 			if err != nil {
 				return err
 			}
-			return view.Rows(&l.Printer, listing.Refs(list), query.TrendColumns())
+			return view.Rows(&l.Printer, listing.Refs(list), fleet.TrendColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -82,14 +82,14 @@ names some sessions. See also shadow fleet outliers and trends.`,
   shadow fleet findings /srv/fleet --service orders --last 30d --format json`,
 		Args: oneStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := answer(cmd, env, &l, &q, args[0], (*query.Store).Findings)
+			list, err := answer(cmd, env, &l, &q, args[0], (*fleet.Store).Findings)
 			if err != nil {
 				return err
 			}
 			if len(list) == 0 {
 				env.Note("nothing was found")
 			}
-			return view.Rows(&l.Printer, listing.Refs(list), query.FindingColumns())
+			return view.Rows(&l.Printer, listing.Refs(list), fleet.FindingColumns())
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")
@@ -98,7 +98,7 @@ names some sessions. See also shadow fleet outliers and trends.`,
 }
 
 // answer asks a question that needs nothing but the flags.
-func answer[T any](cmd *cobra.Command, env console.Env, l *listflags.Flags, q *queryFlags, address string, question func(*query.Store, context.Context, *query.Question, query.Span) ([]T, error)) ([]T, error) {
+func answer[T any](cmd *cobra.Command, env console.Env, l *listflags.Flags, q *queryFlags, address string, question func(*fleet.Store, context.Context, *fleet.Question, fleet.Span) ([]T, error)) ([]T, error) {
 	if err := l.Check(); err != nil {
 		return nil, err
 	}

@@ -12,12 +12,12 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
-	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/fleet"
 	"stackagent/shadow/store/objectstore"
 )
 
 // queryFlags choose what a question is about.
-type queryFlags struct{ query.Question }
+type queryFlags struct{ fleet.Question }
 
 func (f *queryFlags) addTo(cmd *cobra.Command) {
 	f.addFew(cmd)
@@ -40,9 +40,9 @@ func (f *queryFlags) addFew(cmd *cobra.Command) {
 }
 
 // check reads the flags.
-func (f *queryFlags) check(now time.Time) (query.Span, error) {
+func (f *queryFlags) check(now time.Time) (fleet.Span, error) {
 	s, err := f.Check(now)
-	var wrong *query.Wrong
+	var wrong *fleet.Wrong
 	switch {
 	case !errors.As(err, &wrong):
 		return s, err
@@ -56,7 +56,7 @@ func (f *queryFlags) check(now time.Time) (query.Span, error) {
 type store struct {
 	env     console.Env
 	objects objectstore.Store
-	inquiry query.Store
+	inquiry fleet.Store
 	began   time.Time
 }
 
@@ -76,14 +76,14 @@ func openNewStore(ctx context.Context, env console.Env, address string) (*store,
 	if err != nil {
 		return nil, fmt.Errorf("opening the fleet's store: %w", err)
 	}
-	return &store{env: env, objects: s, inquiry: query.Store{Objects: s, Now: env.Now}, began: env.Now()}, nil
+	return &store{env: env, objects: s, inquiry: fleet.Store{Objects: s, Now: env.Now}, began: env.Now()}, nil
 }
 
 // mostNamed bounds the objects that a note names.
 const mostNamed = 3
 
 // note says on stderr what is missing, and what the answer cost.
-func (st *store) note(s query.Span) {
+func (st *store) note(s fleet.Span) {
 	all := &st.inquiry.Cost
 	for i, m := range all.Missing {
 		if i == mostNamed {

@@ -9,7 +9,6 @@ import (
 	"stackagent/cmd/shadow/internal/listflags"
 	"stackagent/internal/text"
 	"stackagent/shadow/fleet"
-	"stackagent/shadow/fleet/query"
 	"stackagent/shadow/show/view"
 )
 
@@ -41,7 +40,7 @@ Counts, sums and extremes are those of shadow stats; percentiles are within 0.8 
 				return console.Usagef("--by %s: use %s", by, text.OneOf(fleet.All))
 			}
 			if _, ok := fleet.Weights[sort]; !ok {
-				return console.Usagef("--sort %s: use %s", sort, text.OneOf(query.Sorts()))
+				return console.Usagef("--sort %s: use %s", sort, text.OneOf(fleet.Sorts()))
 			}
 			if fleet.By(by) == fleet.Wait && !cmd.Flags().Changed("sort") {
 				sort = "wait"
@@ -59,7 +58,7 @@ Counts, sums and extremes are those of shadow stats; percentiles are within 0.8 
 				return err
 			}
 			st.note(s)
-			return view.Rows(&l.Printer, rows, query.TopColumns(fleet.By(by), rows))
+			return view.Rows(&l.Printer, rows, fleet.TopColumns(fleet.By(by), rows))
 		},
 	}
 	l.AddTo(cmd, env, true, "table", "json", "csv")

@@ -8,7 +8,7 @@ import (
 	"stackagent/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/diff"
-	"stackagent/shadow/fleet/query"
+	"stackagent/shadow/fleet"
 	"stackagent/shadow/show/view"
 )
 
@@ -71,7 +71,7 @@ versions should have run on machines alike.`,
 	return cmd
 }
 
-func printDiff(l *listflags.Flags, d *query.VersionDiff) error {
+func printDiff(l *listflags.Flags, d *fleet.VersionDiff) error {
 	rows := d.Top(l.Limit())
 	switch l.Format {
 	case "json":

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/analysis/summary"
@@ -100,7 +100,7 @@ func (x *cell) add(c *session.Chunk, i int) {
 		m.Count++
 		m.SumNs += n
 		m.MinNs, m.MaxNs = min(m.MinNs, n), max(m.MaxNs, n)
-		x.buckets[k][uint16(loglinear.Index(uint64(n)))]++
+		x.buckets[k][uint16(histogram.Index(uint64(n)))]++
 	}
 }
 
@@ -111,7 +111,7 @@ func (x *cell) summary() *session.Summary {
 			continue
 		}
 		for _, b := range slices.Sorted(maps.Keys(x.buckets[k])) {
-			m.Buckets = append(m.Buckets, loglinear.Bucket{Index: b, Count: x.buckets[k][b]})
+			m.Buckets = append(m.Buckets, histogram.Bucket{Index: b, Count: x.buckets[k][b]})
 		}
 		out.Measures = append(out.Measures, m)
 	}

@@ -7,20 +7,19 @@ import (
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 
 	"stackagent/internal/histogram"
-	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 )
 
 // Exponential histograms have 32 buckets to each power of two. The value in the middle of a bucket is within
-// 1.1 % of those in it; with the buckets of internal/loglinear, from which they come, a quantile is within RelativeError.
+// 1.1 % of those in it; with the buckets of internal/histogram, from which they come, a quantile is within RelativeError.
 const (
 	scale     = 5
 	perOctave = 1 << scale
 )
 
 // RelativeError bounds how far a quantile of an exported histogram is from the exact one. The two steps add up: half of a
-// bucket of internal/loglinear, then half of one here.
+// bucket of internal/histogram, then half of one here.
 const RelativeError = 0.019
 
 // distribution has durations. Count, sum, least and greatest are exact.
@@ -54,7 +53,7 @@ func (d *distribution) addMeasure(m *session.Measure) {
 	case m.Count == 0 || m.MinNs < 0:
 		return
 	case buckets == nil && m.MinNs == m.MaxNs:
-		buckets = []loglinear.Bucket{{Index: uint16(loglinear.Index(uint64(m.MinNs))), Count: m.Count}}
+		buckets = []histogram.Bucket{{Index: uint16(histogram.Index(uint64(m.MinNs))), Count: m.Count}}
 	case buckets == nil:
 		d.without += m.Count
 		return
@@ -75,7 +74,7 @@ func (d *distribution) point(attributes []*common.KeyValue, start, at uint64) *m
 		if i == 0 {
 			p.ZeroCount = uint64(n)
 		} else {
-			into(p.Positive, exponentialIndex(loglinear.Middle(int(i))/1e9), uint64(n))
+			into(p.Positive, exponentialIndex(histogram.Middle(int(i))/1e9), uint64(n))
 		}
 	}
 	return p

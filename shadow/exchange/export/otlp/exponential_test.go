@@ -8,7 +8,7 @@ import (
 
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 
-	"stackagent/internal/loglinear"
+	"stackagent/internal/histogram"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 )
@@ -83,9 +83,9 @@ func TestQuantiles(t *testing.T) {
 
 // The bound of RelativeError is that of the two steps, for any bucket.
 func TestRelativeError(t *testing.T) {
-	for i := loglinear.Linear; i < loglinear.Buckets; i++ {
-		least, greatest := loglinear.Bounds(i)
-		above, most := bucketBounds(scale, exponentialIndex(loglinear.Middle(i)/1e9))
+	for i := histogram.Linear; i < histogram.Buckets; i++ {
+		least, greatest := histogram.Bounds(i)
+		above, most := bucketBounds(scale, exponentialIndex(histogram.Middle(i)/1e9))
 		middle := (above + most) / 2 * 1e9
 		for _, v := range []float64{float64(least), float64(greatest)} {
 			if e := math.Abs(middle-v) / v; e > RelativeError {
@@ -111,7 +111,7 @@ func TestExponentialIndex(t *testing.T) {
 
 func TestMeasures(t *testing.T) {
 	var d distribution
-	d.addMeasure(&session.Measure{Count: 3, SumNs: 300, MinNs: 90, MaxNs: 110, Buckets: []loglinear.Bucket{{Index: 90, Count: 1}, {Index: 100, Count: 1}, {Index: 110, Count: 1}}})
+	d.addMeasure(&session.Measure{Count: 3, SumNs: 300, MinNs: 90, MaxNs: 110, Buckets: []histogram.Bucket{{Index: 90, Count: 1}, {Index: 100, Count: 1}, {Index: 110, Count: 1}}})
 	d.addMeasure(&session.Measure{Count: 7, SumNs: 0})                          // all 0
 	d.addMeasure(&session.Measure{Count: 5, SumNs: 500, MinNs: 50, MaxNs: 200}) // cannot be read
 	d.addMeasure(&session.Measure{})

@@ -1,4 +1,4 @@
-package query
+package fleet
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"stackagent/internal/text"
 	"stackagent/shadow/analysis/diff"
-	"stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/rollup"
 	"stackagent/shadow/store/objectstore"
 )
@@ -45,11 +44,11 @@ func (st *Store) read(ctx context.Context, q *Question, s Span, level rollup.Lev
 }
 
 // groups reads what several groupings need, each on the coarsest level that has it.
-func (st *Store) groups(ctx context.Context, q *Question, s Span, by ...fleet.By) (func(fleet.By) []*fleet.Row, error) {
-	groups := map[fleet.By]*fleet.Groups{}
+func (st *Store) groups(ctx context.Context, q *Question, s Span, by ...By) (func(By) []*Row, error) {
+	groups := map[By]*Groups{}
 	byLevel := map[rollup.Level][]func([]rollup.Row) error{}
 	for _, b := range by {
-		groups[b] = fleet.NewGroups(b, q.Select)
+		groups[b] = NewGroups(b, q.Select)
 		level := q.level(s, st.Now(), groups[b].By)
 		byLevel[level] = append(byLevel[level], groups[b].Add)
 	}
@@ -60,15 +59,15 @@ func (st *Store) groups(ctx context.Context, q *Question, s Span, by ...fleet.By
 			}
 		}
 	}
-	return func(b fleet.By) []*fleet.Row { return groups[b].Rows(fleet.ByName) }, nil
+	return func(b By) []*Row { return groups[b].Rows(ByName) }, nil
 }
 
 // Sorts are what the rows of Top can be sorted by.
-func Sorts() []string { return slices.Sorted(maps.Keys(fleet.Weights)) }
+func Sorts() []string { return slices.Sorted(maps.Keys(Weights)) }
 
 // Top sums up roll-ups by what rows are about, the greatest first.
-func (st *Store) Top(ctx context.Context, q *Question, s Span, by fleet.By, sort string) ([]*fleet.Row, error) {
-	g := fleet.NewGroups(by, q.Select)
+func (st *Store) Top(ctx context.Context, q *Question, s Span, by By, sort string) ([]*Row, error) {
+	g := NewGroups(by, q.Select)
 	if err := st.read(ctx, q, s, q.level(s, st.Now(), g.By), 0, g.Add); err != nil {
 		return nil, err
 	}
@@ -76,27 +75,27 @@ func (st *Store) Top(ctx context.Context, q *Question, s Span, by fleet.By, sort
 }
 
 // Outliers are the instances that are unlike the others of their service.
-func (st *Store) Outliers(ctx context.Context, q *Question, s Span) ([]fleet.Outlier, error) {
-	rows, err := st.groups(ctx, q, s, fleet.Instance)
+func (st *Store) Outliers(ctx context.Context, q *Question, s Span) ([]Outlier, error) {
+	rows, err := st.groups(ctx, q, s, Instance)
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Outliers(rows(fleet.Instance)), nil
+	return Outliers(rows(Instance)), nil
 }
 
 // Trends say how services develop from day to day.
-func (st *Store) Trends(ctx context.Context, q *Question, s Span) ([]fleet.Trend, error) {
-	rows, err := st.groups(ctx, q, s, fleet.Day)
+func (st *Store) Trends(ctx context.Context, q *Question, s Span) ([]Trend, error) {
+	rows, err := st.groups(ctx, q, s, Day)
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Trends(rows(fleet.Day), st.Now()), nil
+	return Trends(rows(Day), st.Now()), nil
 }
 
 // Findings are those of sessions, grouped.
-func (st *Store) Findings(ctx context.Context, q *Question, s Span) ([]fleet.Found, error) {
-	f := fleet.NewFindings(q.Select)
-	if err := st.read(ctx, q, s, q.level(s, st.Now(), fleet.Class), rollup.NoHistograms, f.Add); err != nil {
+func (st *Store) Findings(ctx context.Context, q *Question, s Span) ([]Found, error) {
+	f := NewFindings(q.Select)
+	if err := st.read(ctx, q, s, q.level(s, st.Now(), Class), rollup.NoHistograms, f.Add); err != nil {
 		return nil, err
 	}
 	return f.List(), nil
@@ -114,7 +113,7 @@ var ErrNothing = errors.New("two versions are needed")
 
 // Versions compares two versions of a service; "": the last ones to appear.
 func (st *Store) Versions(ctx context.Context, q *Question, s Span, a, b string) (*VersionDiff, error) {
-	v := fleet.NewVersions(q.Select)
+	v := NewVersions(q.Select)
 	if err := st.read(ctx, q, s, rollup.Detail, rollup.NoHistograms, v.Add); err != nil {
 		return nil, err
 	}
@@ -125,7 +124,7 @@ func (st *Store) Versions(ctx context.Context, q *Question, s Span, a, b string)
 	return &VersionDiff{d.A.Program, d.B.Program, d}, nil
 }
 
-func compare(v *fleet.Versions, a, b string) (*diff.Diff, error) {
+func compare(v *Versions, a, b string) (*diff.Diff, error) {
 	if a == "" || b == "" {
 		all := v.Versions()
 		if len(all) < 2 {

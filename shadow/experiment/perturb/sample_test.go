@@ -1,4 +1,4 @@
-package perturbation
+package perturb
 
 import (
 	"encoding/json"

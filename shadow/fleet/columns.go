@@ -1,4 +1,4 @@
-package query
+package fleet
 
 import (
 	"math"
@@ -6,18 +6,17 @@ import (
 
 	"stackagent/internal/listing"
 	"stackagent/internal/units"
-	"stackagent/shadow/fleet"
 )
 
 // OutlierColumns are the columns of shadow fleet outliers.
-func OutlierColumns() []listing.Column[*fleet.Outlier] {
-	type row = *fleet.Outlier
+func OutlierColumns() []listing.Column[*Outlier] {
+	type row = *Outlier
 	name := func(name, title, doc string, of func(row) string) listing.Column[row] {
 		return listing.Column[row]{Name: name, Title: title, Doc: doc, Kind: listing.Name, Value: func(r row) listing.Value { return listing.NameOf(of(r)) }}
 	}
 	figure := func(name, title, doc string, of func(row) float64) listing.Column[row] {
 		return listing.Column[row]{Name: name, Title: title, Doc: doc, Kind: listing.Float, Value: func(r row) listing.Value { return listing.FloatOf(of(r)) },
-			Show: func(r row) string { return fleet.Format(of(r), r.Unit) }}
+			Show: func(r row) string { return Format(of(r), r.Unit) }}
 	}
 	return []listing.Column[row]{
 		name("service", "service", "name of the service", func(r row) string { return r.Service }),
@@ -42,8 +41,8 @@ func known(v float64) listing.Value {
 }
 
 // TrendColumns are the columns of shadow fleet trends.
-func TrendColumns() []listing.Column[*fleet.Trend] {
-	type row = *fleet.Trend
+func TrendColumns() []listing.Column[*Trend] {
+	type row = *Trend
 	last := func(r row) float64 {
 		if len(r.Values) == 0 {
 			return math.NaN()
@@ -58,7 +57,7 @@ func TrendColumns() []listing.Column[*fleet.Trend] {
 		{Name: "days", Title: "days", Doc: "days with a value", Kind: listing.Int, Unit: listing.Count, Value: func(r row) listing.Value { return listing.IntOf(len(r.Days)) }},
 		{Title: "from day to day", Kind: listing.Word, Show: func(r row) string { return sparkline(r.Values) }},
 		{Name: "last", Title: "last day", Doc: "value of the last whole day", Kind: listing.Float, Optional: true, Value: func(r row) listing.Value { return known(last(r)) },
-			Show: func(r row) string { return fleet.Format(last(r), r.Unit) }},
+			Show: func(r row) string { return Format(last(r), r.Unit) }},
 		{Name: "per_day", Title: "a day", Doc: "slope: the median of the slopes between any two days", Kind: listing.Float, Optional: true, Value: func(r row) listing.Value { return known(r.PerDay) },
 			Show: func(r row) string { return signed(r.PerDay, r.Unit) }},
 		{Name: "change", Title: "change", Doc: "by the slope from the first day to the last, of the level at the first", Kind: listing.Float, Optional: true, Value: func(r row) listing.Value { return known(r.Change) },
@@ -74,7 +73,7 @@ type Point struct {
 	Value *float64 `json:"value"` // null: there was none
 }
 
-func points(r *fleet.Trend) []Point {
+func points(r *Trend) []Point {
 	list := make([]Point, len(r.Days))
 	for i, d := range r.Days {
 		list[i].Day = d
@@ -86,7 +85,7 @@ func points(r *fleet.Trend) []Point {
 }
 
 func signed(v float64, unit string) string {
-	s := fleet.Format(v, unit)
+	s := Format(v, unit)
 	if s != "" && v > 0 {
 		return "+" + s
 	}
@@ -126,8 +125,8 @@ func sparkline(values []float64) string {
 }
 
 // FindingColumns are the columns of shadow fleet findings.
-func FindingColumns() []listing.Column[*fleet.Found] {
-	type row = *fleet.Found
+func FindingColumns() []listing.Column[*Found] {
+	type row = *Found
 	name := func(name, title, doc string, of func(row) string) listing.Column[row] {
 		return listing.Column[row]{Name: name, Title: title, Doc: doc, Kind: listing.Name, Wraps: name == "title" || name == "remedy", Value: func(r row) listing.Value { return listing.NameOf(of(r)) }}
 	}

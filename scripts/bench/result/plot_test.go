@@ -1,18 +1,16 @@
-package plot
+package result
 
 import (
 	"math"
 	"strings"
 	"testing"
-
-	"stackagent/scripts/bench/stat"
 )
 
 func curve(name string, y ...float64) Curve {
 	c := Curve{Name: name}
 	for i, v := range y {
 		c.X = append(c.X, math.Pow10(i))
-		c.Y = append(c.Y, stat.Estimate{Value: v, Low: v * 0.9, High: v * 1.1})
+		c.Y = append(c.Y, Estimate{Value: v, Low: v * 0.9, High: v * 1.1})
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-package query
+package fleet
 
 import (
 	"math"
@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"stackagent/internal/listing"
-	"stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/rollup"
 )
 
 // TopColumns are the columns of shadow fleet top.
-func TopColumns(by fleet.By, rows []*fleet.Row) []listing.Column[*fleet.Row] {
-	type row = *fleet.Row
+func TopColumns(by By, rows []*Row) []listing.Column[*Row] {
+	type row = *Row
 	total := int64(0)
 	for _, r := range rows {
 		total += r.Work().Sum
@@ -59,13 +58,13 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []listing.Column[*fleet.Row] {
 			return listing.FloatOf(float64(r.Work().Sum) / float64(total))
 		}},
 		ns("work_mean_ns", "mean", "mean work of an execution", (row).Work, mean),
-		ns("wall_ns", "", "wall time, nested executions included", of(fleet.Wall), sum),
-		ns("wall_p50_ns", "wall p50", "median wall time", of(fleet.Wall), at(0.5)),
-		ns("wall_p99_ns", "wall p99", "99th percentile of the wall time", of(fleet.Wall), at(0.99)),
-		ns("wall_max_ns", "", "longest wall time", of(fleet.Wall), func(s *rollup.Cell) float64 { return float64(s.Max) }),
-		ns("queue_ns", "queue", "time in queues, of all", of(fleet.Queue), sum),
-		ns("queue_p50_ns", "", "median queue time", of(fleet.Queue), at(0.5)),
-		ns("queue_p99_ns", "queue p99", "99th percentile of the queue time", of(fleet.Queue), at(0.99)),
+		ns("wall_ns", "", "wall time, nested executions included", of(Wall), sum),
+		ns("wall_p50_ns", "wall p50", "median wall time", of(Wall), at(0.5)),
+		ns("wall_p99_ns", "wall p99", "99th percentile of the wall time", of(Wall), at(0.99)),
+		ns("wall_max_ns", "", "longest wall time", of(Wall), func(s *rollup.Cell) float64 { return float64(s.Max) }),
+		ns("queue_ns", "queue", "time in queues, of all", of(Queue), sum),
+		ns("queue_p50_ns", "", "median queue time", of(Queue), at(0.5)),
+		ns("queue_p99_ns", "queue p99", "99th percentile of the queue time", of(Queue), at(0.99)),
 		ns("response_p99_ns", "response p99", "99th percentile of queue time and wall time together", of(rollup.Response), at(0.99)),
 		ns("wait_ns", "waits", "time that threads waited", (row).Waits, sum),
 		ns("gc_ns", "", "time in GC pauses", of(rollup.GC), sum),
@@ -73,13 +72,13 @@ func TopColumns(by fleet.By, rows []*fleet.Row) []listing.Column[*fleet.Row] {
 		name("first", "", "begin of its first window, RFC 3339", func(r row) string { return time.Unix(0, r.First).UTC().Format(time.RFC3339) }),
 		name("last", "", "begin of its last window", func(r row) string { return time.Unix(0, r.Last).UTC().Format(time.RFC3339) }),
 	}
-	if by == fleet.Service {
+	if by == Service {
 		list[1].Title = ""
 	}
-	if by == fleet.Instance || by == fleet.Session {
+	if by == Instance || by == Session {
 		list[2].Title, list[3].Title = "version", ""
 	}
-	if by == fleet.Wait {
+	if by == Wait {
 		for i := range list {
 			if !slices.Contains([]string{"service", "name", "instances", "wait_ns"}, list[i].Name) {
 				list[i].Title = ""

@@ -1,9 +1,4 @@
-// Package perturbation computes what profiling changes: it compares several runs
-// of a command with and without the profiler, quantity by quantity, as in the
-// perturbation analysis of vertical profiling (Hauswirth, Sweeney, Diwan,
-// Hind), section 3.4.
-// Everything here is pure.
-package perturbation
+package perturb
 
 import (
 	"encoding/json"

@@ -1,6 +1,7 @@
-// Package stat summarises repeated measurements: medians, and bootstrap
-// confidence intervals of medians, of their ratios and of their differences.
-package stat
+// Package result is what a benchmark says: medians of repeated measurements, with bootstrap confidence intervals of medians, of their
+// ratios and of their differences; Markdown tables of them, put between the marks of a page that is otherwise written by hand; and figures
+// of how a cost grows.
+package result
 
 import (
 	"math"

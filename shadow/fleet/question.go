@@ -1,6 +1,4 @@
-// Package query answers questions over a fleet's roll-ups, in the same way on the command line and on the page: what a question
-// may say, from which level of roll-ups it is answered, and the columns of its answer.
-package query
+package fleet
 
 import (
 	"errors"
@@ -11,7 +9,6 @@ import (
 
 	"stackagent/internal/label"
 	"stackagent/internal/units"
-	"stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/rollup"
 )
 
@@ -19,7 +16,7 @@ import (
 type Question struct {
 	Services       []string // globs; none: all
 	From, To, Last string   // as a user writes them
-	Select         fleet.Select
+	Select         Select
 	// Sees says whose roll-ups may be read; nil: everybody's.
 	Sees func(service string) bool
 }
@@ -49,8 +46,8 @@ func (s Span) wholeDays(now time.Time) bool {
 	return day(s.From) && (day(s.To) || s.To.After(now))
 }
 
-// leastDays is the length from which a question is answered by days.
-const leastDays = 48 * time.Hour
+// byDaysFrom is the length from which a question is answered by days.
+const byDaysFrom = 48 * time.Hour
 
 // Check reads a question. An error is a Wrong.
 func (q *Question) Check(now time.Time) (s Span, err error) {
@@ -84,7 +81,7 @@ func (q *Question) Check(now time.Time) (s Span, err error) {
 			end = s.To
 		}
 		s.From = end.Add(-d)
-		if d >= leastDays {
+		if d >= byDaysFrom {
 			s.From = s.From.Add(24*time.Hour - 1).Truncate(24 * time.Hour)
 		}
 	}
@@ -104,14 +101,14 @@ func moment(s string) (time.Time, error) {
 }
 
 // level is the coarsest one that has what a question is about.
-func (q *Question) level(s Span, now time.Time, by fleet.By) rollup.Level {
-	if s.To.Sub(s.From) < leastDays || !s.wholeDays(now) {
+func (q *Question) level(s Span, now time.Time, by By) rollup.Level {
+	if s.To.Sub(s.From) < byDaysFrom || !s.wholeDays(now) {
 		return rollup.Detail
 	}
-	instances := q.Select.Instance != "" || by == fleet.Instance
-	classes := q.Select.Class != "" || q.Select.App || slices.Contains([]fleet.By{fleet.Class, fleet.Executor, fleet.Site, fleet.Wait}, by)
+	instances := q.Select.Instance != "" || by == Instance
+	classes := q.Select.Class != "" || q.Select.App || slices.Contains([]By{Class, Executor, Site, Wait}, by)
 	switch {
-	case by == fleet.Session, instances && classes:
+	case by == Session, instances && classes:
 		return rollup.Detail
 	case instances:
 		return rollup.Instance

@@ -1,10 +1,8 @@
-package table
+package result
 
 import (
 	"math"
 	"testing"
-
-	"stackagent/scripts/bench/stat"
 )
 
 func TestNumber(t *testing.T) {
@@ -27,14 +25,14 @@ func TestGrouped(t *testing.T) {
 }
 
 func TestIntervals(t *testing.T) {
-	e := stat.Estimate{Value: 1.25, Low: 1.1, High: 1.456, N: 5}
+	e := Estimate{Value: 1.25, Low: 1.1, High: 1.456, N: 5}
 	if got := Interval(e); got != "1.25 [1.10, 1.46]" {
 		t.Errorf("Interval: %q", got)
 	}
 	if got := Percent(e); got != "+25.0 % [+10.0, +45.6]" {
 		t.Errorf("Percent: %q", got)
 	}
-	e = stat.Estimate{Value: 0.95, Low: math.NaN(), High: math.NaN(), N: 1}
+	e = Estimate{Value: 0.95, Low: math.NaN(), High: math.NaN(), N: 1}
 	if got := Interval(e) + " " + Percent(e); got != "0.950 -5.0 %" {
 		t.Errorf("without an interval: %q", got)
 	}
@@ -86,10 +84,10 @@ func TestReplace(t *testing.T) {
 }
 
 func TestShareOfOne(t *testing.T) {
-	if got := Share(stat.Estimate{Value: 0.0321, Low: 0.03, High: 0.035}); got != "3.21 % [3.00, 3.50]" {
+	if got := Share(Estimate{Value: 0.0321, Low: 0.03, High: 0.035}); got != "3.21 % [3.00, 3.50]" {
 		t.Error(got)
 	}
-	if got := Share(stat.Estimate{Value: 0.5, Low: math.NaN(), High: math.NaN()}); got != "50.0 %" {
+	if got := Share(Estimate{Value: 0.5, Low: math.NaN(), High: math.NaN()}); got != "50.0 %" {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package query
+package fleet
 
 import (
 	"flag"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"stackagent/internal/testobjects"
-	"stackagent/shadow/fleet"
 	"stackagent/shadow/fleet/fleettest"
 	"stackagent/shadow/fleet/rollup"
 	"stackagent/shadow/store/objectstore"
@@ -40,7 +39,7 @@ func BenchmarkFirstAnswer(b *testing.B) {
 	}))
 	for name, ask := range map[string]func(*Store, *Question, Span) error{
 		"top": func(st *Store, q *Question, at Span) error {
-			_, err := st.Top(b.Context(), q, at, fleet.Service, "work")
+			_, err := st.Top(b.Context(), q, at, Service, "work")
 			return err
 		},
 		"findings": func(st *Store, q *Question, at Span) error {

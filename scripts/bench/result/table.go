@@ -1,14 +1,10 @@
-// Package table writes figures as Markdown tables, and puts them between the marks of
-// a page that is otherwise written by hand.
-package table
+package result
 
 import (
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
-
-	"stackagent/scripts/bench/stat"
 )
 
 // Table is a Markdown table; columns but the first are numbers, set to the right.
@@ -92,7 +88,7 @@ func Grouped(n int64) string {
 
 // Interval formats an estimate: "12.3 [11.9, 12.8]", or the value alone if
 // there is no interval.
-func Interval(e stat.Estimate) string {
+func Interval(e Estimate) string {
 	if math.IsNaN(e.Low) || math.IsNaN(e.High) {
 		return Number(e.Value)
 	}
@@ -100,7 +96,7 @@ func Interval(e stat.Estimate) string {
 }
 
 // Percent formats the change from 1 of a ratio: "+3.2 % [+1.0, +5.1]".
-func Percent(ratio stat.Estimate) string {
+func Percent(ratio Estimate) string {
 	s := fmt.Sprintf("%+.1f %%", 100*(ratio.Value-1))
 	if math.IsNaN(ratio.Low) || math.IsNaN(ratio.High) {
 		return s
@@ -109,7 +105,7 @@ func Percent(ratio stat.Estimate) string {
 }
 
 // Share formats a part of 1: "3.21 % [3.01, 3.42]".
-func Share(part stat.Estimate) string {
+func Share(part Estimate) string {
 	s := Number(100*part.Value) + " %"
 	if math.IsNaN(part.Low) || math.IsNaN(part.High) {
 		return s

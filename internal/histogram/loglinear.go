@@ -1,9 +1,4 @@
-// Package loglinear divides the integers into buckets of bounded relative width, as
-// HdrHistogram does: in the agent's scale exact below 128, then 64 buckets to
-// each power of two. The middle of a value's bucket is within 0.8 % of
-// it. The agent counts in the same buckets (jvmti/state_cells.h); a test compares
-// the two.
-package loglinear
+package histogram
 
 import (
 	"math"

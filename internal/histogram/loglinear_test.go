@@ -1,4 +1,4 @@
-package loglinear
+package histogram
 
 import (
 	"math"

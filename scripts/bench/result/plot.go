@@ -1,5 +1,4 @@
-// Package plot draws how a cost grows, with both axes logarithmic: a straight line of slope one is linear growth.
-package plot
+package result
 
 import (
 	"bytes"
@@ -12,16 +11,13 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"stackagent/scripts/bench/stat"
-	"stackagent/scripts/bench/table"
 )
 
 // Curve is a cost for each of several sizes.
 type Curve struct {
 	Name string
 	X    []float64
-	Y    []stat.Estimate
+	Y    []Estimate
 }
 
 // Figure is what one file shows.
@@ -89,9 +85,9 @@ func (powers) Ticks(low, high float64) []plot.Tick {
 		switch {
 		case t.Label == "":
 		case t.Value >= 1:
-			ticks[i].Label = table.Grouped(int64(math.Round(t.Value)))
+			ticks[i].Label = Grouped(int64(math.Round(t.Value)))
 		default:
-			ticks[i].Label = table.Number(t.Value)
+			ticks[i].Label = Number(t.Value)
 		}
 	}
 	return ticks
