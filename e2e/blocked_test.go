@@ -28,7 +28,7 @@ var blockedRuns = []blockedRun{
 	{"notify", "notify", "Main$Lock", 0, false, 17},
 	{"timed", "notify", "Main$Lock", wire.WaitTimed | wire.WaitTimedOut, false, 17},
 	{"sleep", "sleep", "", wire.WaitTimed, false, 17},
-	{"io", "io", "", 0, false, 17},
+	{"io", "io", "", wire.WaitSocket, false, 17},
 	{"park", "park", "Main$Lock", 0, false, 17},
 	{"parkNanos", "park", "Main$Lock", wire.WaitTimed, false, 17},
 	{"monitor", "monitor", "Main$Lock", 0, true, 24},

@@ -54,7 +54,7 @@ func TestCollections(t *testing.T) {
 		gain []units.Ns
 		says string
 	}{
-		{"because of the heap", Collections{Stopped: 200 * milli, Around: true, Other: 9, OtherTime: 200 * milli}, "garbage-collection", []units.Ns{200 * milli}, "20 % of the time, with the time to reach its safepoints. Try"},
+		{"because of the heap", Collections{Stopped: 200 * milli, Around: true, Other: 9, OtherTime: 200 * milli}, "garbage-collection", []units.Ns{200 * milli}, "20 % of the time with reaching its safepoints. Try"},
 		{"short pauses, long to reach", Collections{Stopped: 60 * milli, Around: true, Other: 9, OtherTime: 10 * milli}, "garbage-collection", []units.Ns{60 * milli}, ""},
 		{"safepoints reached late", Collections{Stopped: 200 * milli, Around: true, Reached: 150 * milli, Other: 9, OtherTime: 200 * milli}, "garbage-collection", []units.Ns{200 * milli}, "for 150 ms a thread had not stopped yet, and the others waited for it. Which thread is not known: no sample of a busy one shows it. Look for what runs long without a safepoint poll"},
 		{"asked for by the program", Collections{Stopped: 200 * milli, Explicit: 9, ExplicitTime: 190 * milli}, "explicit-collections", []units.Ns{200 * milli}, "9 collections ran because of System.gc(). A larger heap does not"},

@@ -183,24 +183,28 @@ func (e *Swallowed) remedy() string {
 func (e *CostlyPauses) sentence(f *Finding) string {
 	s := fmt.Sprintf("Garbage collection stopped the program for %s, %s of the time", units.FormatNs(e.Stopped), units.FormatPercent(e.Share))
 	if e.Around {
-		s += ", with the time to reach its safepoints"
+		s += " with reaching its safepoints"
+	}
+	if e.Cause != "" {
+		s += fmt.Sprintf(", most often for %s (%s)", e.Cause, text.PluralExact(e.OfCause, "time", "times"))
 	}
 	s += "."
 	if e.late() {
 		s += fmt.Sprintf(" Most of it is not collecting: for %s a thread had not stopped yet, and the others waited for it.", units.FormatNs(e.Reached))
 		s += e.lateText()
 	}
-	if e.Cause != "" {
-		s += fmt.Sprintf(" The most frequent cause is %s (%s).", e.Cause, text.PluralExact(e.OfCause, "time", "times"))
-	}
 	if e.Waited != nil && *e.Waited > 0 {
-		s += fmt.Sprintf(" For %s of the %s its threads only waited for a processor.", units.FormatNs(*e.Waited), units.FormatNs(e.Stopped))
+		s += fmt.Sprintf(" For %s of that its threads only waited for a processor.", units.FormatNs(*e.Waited))
 	}
+	var more []string
 	if e.Beside != nil && *e.Beside > e.Stopped/100 {
-		s += fmt.Sprintf(" Beside the program it used processors for which threads of the program waited, which cost %s more.", units.FormatNs(*e.Beside))
+		more = append(more, fmt.Sprintf("it took processors from the program for %s", units.FormatNs(*e.Beside)))
 	}
 	if e.Stalled != nil && *e.Stalled > e.Stopped/100 {
-		s += fmt.Sprintf(" Outside of the pauses a thread of the program waited for the collector for %s of the time.", units.FormatNs(*e.Stalled))
+		more = append(more, fmt.Sprintf("threads waited for it for %s", units.FormatNs(*e.Stalled)))
+	}
+	if len(more) > 0 {
+		s += fmt.Sprintf(" Outside of the pauses %s.", strings.Join(more, ", and "))
 	}
 	if e.Asked > 0 {
 		s += fmt.Sprintf(" %s of it were collections that someone asked for, which no heap avoids.", units.FormatNs(e.Asked))
