@@ -29,6 +29,7 @@ type program struct {
 	sums      map[graph.SumOf]graph.Unrecorded
 	cpu       graph.CPUTime
 	yielding  map[string]map[string]int64
+	pooled    map[uint32]bool
 }
 
 // unit is a unit that main submits, on a thread.
@@ -54,7 +55,7 @@ func accountOf(t *testing.T, build func(*program)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing, Turns: p.turns, Sums: p.sums, CPU: p.cpu, Yielding: p.yielding}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing, Turns: p.turns, Sums: p.sums, CPU: p.cpu, Yielding: p.yielding, Pooled: p.pooled}
 	a := Of(session)
 	a.Try()
 	return a
@@ -214,6 +215,17 @@ func (p *program) unnotified(goesOn bool) {
 		p.Add(u, model.Step{Kind: model.Outside, Cause: model.NotKnown, Len: 30 * ms, Wait: pipe})
 	}
 	p.Do(p.main, model.Join, u)
+}
+
+// pool runs units that sleep on twice as many workers as there are CPUs.
+func (p *program) pool(virtual bool) {
+	pool := p.Executor(model.Executor{Name: "pool", Workers: 4})
+	if virtual {
+		p.pooled = map[uint32]bool{pool: true}
+	}
+	for i := range 24 {
+		p.sleep(p.unit("Send", pool, fmt.Sprint("w", i%4)), 10*ms)
+	}
 }
 
 // oneByOne submits ten parts that sleep, and waits for each before it submits the next. also adds to a part.
@@ -532,6 +544,8 @@ func TestObstacles(t *testing.T) {
 		{"a task that submits itself again", func(p *program) { p.chain(8, 4, true) }, "one-by-one", "Stage, which submits itself again at its end, sleeps: its runs are one after another"},
 		{"nobody notifies who waits with a time limit, and goes on", func(p *program) { p.unnotified(true) }, "unanswered", "until its time limit, and nobody notifies it Call flush() after writing"},
 		{"who waits with a time limit has nothing to do", func(p *program) { p.unnotified(false) }, "", ""},
+		{"a pool of virtual threads", func(p *program) { p.pool(true) }, "occupied", "Its workers are virtual threads, which need no pool"},
+		{"a pool as large as it was made for waits", func(p *program) { p.pool(false) }, "", ""},
 		{"even parts", func(p *program) { p.rounds(5, 5*ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},

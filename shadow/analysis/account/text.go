@@ -73,12 +73,15 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.shared(why.executor) {
 			o.Remedy = fmt.Sprintf("Give this pool %s, or what waits a pool of its own.", more)
 		}
+		if s.graph.Pooled[why.executor] {
+			o.Remedy = "Its workers are virtual threads, which need no pool: run each task on one of its own (Executors.newVirtualThreadPerTaskExecutor). If what they wait for can serve only a few at a time, limit these with a semaphore."
+		}
 		if s.isTimer(why.executor) {
 			o.Remedy = "Use a ScheduledThreadPoolExecutor with more threads: a Timer has one."
 		}
 		if s.inStage(why.root) {
 			o.Remedy = "Give the stage its Async form with an executor (thenApplyAsync, whenCompleteAsync): it then runs there, not on the thread that completes the future."
-		} else if in != o.Victim {
+		} else if in != o.Victim && s.shared(why.executor) {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one %s.", in, more)
 			if s.isTimer(why.executor) {
 				o.Remedy = fmt.Sprintf("Give %s a thread of its own, or use a ScheduledThreadPoolExecutor with more threads: a Timer has one.", in)

@@ -29,7 +29,8 @@ type Session struct {
 	Turns   map[uint32]Turns     // by class of units that are on virtual threads; no entry: it is not known
 	Sums    map[SumOf]Unrecorded // of waits of virtual threads without a record of their own
 	CPU     CPUTime
-	Pending map[uint32]int // by class: units on virtual threads that had not begun at the end
+	Pending map[uint32]int  // by class: units on virtual threads that had not begun at the end
+	Pooled  map[uint32]bool // executors whose workers are virtual threads, which run one unit after another
 
 	summarised map[string]uint64 // executions without a record of their own, by class
 
@@ -288,6 +289,23 @@ func (a *assembly) onCarriers(executor uint32) bool {
 		}
 	}
 	return true
+}
+
+// pooled are the executors whose workers are virtual threads.
+func (a *assembly) pooled() map[uint32]bool {
+	out := map[uint32]bool{}
+	for id, threads := range a.ran {
+		virtual := 0
+		for thread := range threads {
+			if t := a.rec.threads[thread]; t != nil && t.virtual {
+				virtual++
+			}
+		}
+		if e := a.pools[id]; e != 0 && e != a.carriers && virtual == len(threads) {
+			out[e] = true
+		}
+	}
+	return out
 }
 
 // executorOf is the executor of the graph on which a unit runs; 0: a thread of its own.

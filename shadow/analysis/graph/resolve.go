@@ -136,7 +136,7 @@ func (a *assembly) finish() (*Session, error) {
 		return nil, err
 	}
 	recorded.End = a.ends
-	out := &Session{Span: a.rec.Span, Given: a.given, Recorded: recorded}
+	out := &Session{Span: a.rec.Span, Given: a.given, Recorded: recorded, Pooled: a.pooled()}
 	out.paused, out.collected, out.locked, out.pins = a.paused(), a.collected(), a.locked(), a.rec.pins
 	out.pins.carriers = a.carriers != 0
 	out.Refused = map[Refusal]int{}
