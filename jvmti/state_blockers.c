@@ -6,11 +6,12 @@
 
 enum { MOST = 4096, SLOTS = 2 * MOST };
 
-/* A class, or that of conditions together with the class of their lock. */
+/* A class, or that of conditions together with the class of their lock, or java.lang.Class together with the class that it is the monitor of. */
 typedef struct {
     int32_t hash, lock_hash;
-    jweak class, lock_class; /* lock_class: NULL if it is no condition */
+    jweak class, lock_class; /* lock_class: NULL if it is neither a condition nor a class */
     jfieldID outer;          /* of a condition: its lock; else NULL */
+    bool classes;            /* java.lang.Class: what is waited for is the monitor of a class */
     char *name, *lock_name;
 } entry;
 
@@ -68,6 +69,7 @@ static uint32_t add(JNIEnv *env, int32_t hash, jclass c, int32_t lock_hash, jcla
     *e = (entry){.hash = hash, .lock_hash = lock_hash, .class = (*env)->NewWeakGlobalRef(env, c), .name = name_of(c),
                  .lock_class = lock == NULL ? NULL : (*env)->NewWeakGlobalRef(env, lock), .lock_name = name_of(lock)};
     e->outer = lock_field(env, c, e->name);
+    e->classes = e->name != NULL && strcmp(e->name, "java.lang.Class") == 0;
     atomic_store_explicit(&slots[at], n + 1, memory_order_release);
     atomic_store_explicit(&used, n + 1, memory_order_release);
     return n + 1;
@@ -103,6 +105,10 @@ void sa_blocker_of(JNIEnv *env, jobject blocker, sa_blocker_seen *seen) {
     jclass c = (*env)->GetObjectClass(env, blocker);
     seen->blocker = number_of(env, c, NULL);
     if (seen->blocker != 0 && entries[seen->blocker].outer != NULL) seen->blocker = condition_of(env, blocker, c, seen->blocker, &seen->lock);
+    else if (seen->blocker != 0 && entries[seen->blocker].classes) {
+        uint32_t id = number_of(env, c, blocker);
+        if (id != 0) seen->blocker = id;
+    }
     (*env)->DeleteLocalRef(env, c);
 }
 

@@ -71,7 +71,7 @@ var blocker = Record{
 	Fields: []Field{
 		id("blocker", "id within the session, never reused; 0 is none"),
 		{Name: "Class", Type: "string", Doc: "Java name", Row: Row{Column: "class_name", Tag: "dict"}},
-		{Name: "Lock", Type: "string", Doc: "of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer, else empty", Row: Row{Column: "lock_class", Tag: "dict"}},
+		{Name: "Lock", Type: "string", Doc: "of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer; of the monitor of a class: that class; else empty", Row: Row{Column: "lock_class", Tag: "dict"}},
 		{Doc: "of a session made of one that was exported: what the waits were for there, as `shadow waits` shows it; else empty", Row: Row{Name: "For", Type: "string", Column: "waited_for", Tag: "dict"}},
 		{Doc: "beside `waited_for`: the name of the class, as shown", Row: Row{Name: "Shown", Type: "string", Column: "shown_as", Tag: "dict"}},
 	},

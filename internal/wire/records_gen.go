@@ -402,7 +402,7 @@ type WaitSum struct {
 type Blocker struct {
 	ID    uint32 // id within the session, never reused; 0 is none
 	Class string // Java name
-	Lock  string // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer, else empty
+	Lock  string // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer; of the monitor of a class: that class; else empty
 }
 
 // InsideMonitor describes a monitor that the agent reads inside the JVM; it is sent again when a field changes.

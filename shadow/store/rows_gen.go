@@ -278,7 +278,7 @@ type WaitSum struct {
 type Blocker struct {
 	ID    uint32 `parquet:"blocker,delta"`   // id within the session, never reused; 0 is none
 	Class string `parquet:"class_name,dict"` // Java name
-	Lock  string `parquet:"lock_class,dict"` // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer, else empty
+	Lock  string `parquet:"lock_class,dict"` // of a condition of a lock of java.util.concurrent: the class of that lock's synchronizer; of the monitor of a class: that class; else empty
 	For   string `parquet:"waited_for,dict"` // of a session made of one that was exported: what the waits were for there, as shadow waits shows it; else empty
 	Shown string `parquet:"shown_as,dict"`   // beside waited_for: the name of the class, as shown
 }

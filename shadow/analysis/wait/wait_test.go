@@ -462,6 +462,8 @@ func TestNames(t *testing.T) {
 		{"park", "java.util.concurrent.CompletableFuture$Signaller", "", "synchronizer: CompletableFuture"},
 		{"park", "", "", "other: LockSupport.park without a blocker"},
 		{"sleep", "", "", "sleep: Thread.sleep"},
+		{"monitor", "java.lang.Class", "a.Dates", "monitor: class a.Dates"},
+		{"monitor", "java.lang.Class", "", "monitor: java.lang.Class"},
 		{"later", "", "", "other: (class not known)"},
 	} {
 		w := whatOf(c[0], c[1], c[2], 0, true)

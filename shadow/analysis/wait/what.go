@@ -40,9 +40,12 @@ const (
 	kindIO      = "io"
 )
 
-// whatOf says what a wait was for by its kind, the class of the object, and the class of its lock if it is a condition; seen:
+// whatOf says what a wait was for by its kind, the class of the object, and the class of its lock if it is a condition, or the class that it is; seen:
 // the object is known if there was one.
 func whatOf(kind, blocker, lock string, flags wire.WaitFlags, seen bool) What {
+	if blocker == "java.lang.Class" && lock != "" { // the monitor of a class, as of a synchronized static method
+		blocker, lock = "class "+lock, ""
+	}
 	w := What{Kind: kind, Blocker: blocker, Lock: lock}
 	name := Readable(blocker)
 	switch kind {
