@@ -88,7 +88,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	}
 	return jvmti.Config{
 		Settings: opts.Settings,
-		Derived:  settings.Derived{CustomTasks: len(opts.Tasks) > 0, RingBytes: ringBytes, BlockFor: longestWait(opts.Detail)},
+		Derived:  settings.Derived{CustomTasks: len(opts.Tasks) > 0, CompilesHuge: slices.Contains(optionWords(os.Args, os.Getenv), "-XX:-DontCompileHugeMethods"), RingBytes: ringBytes, BlockFor: longestWait(opts.Detail)},
 		CPU:      slices.Contains(opts.Metrics, "cpu"),
 		Work:     work(&opts),
 		Monitors: a.monitors.request(opts.MonitorInterval),

@@ -27,6 +27,7 @@ func configure(c *Config) {
 	C.sa.config.contexts = C.uint32_t(c.Contexts)
 	C.sa.config.allocations = C.bool(c.Allocations)
 	C.sa.config.samples = C.bool(c.Samples)
+	C.sa.config.compiles_huge = C.bool(c.CompilesHuge)
 	C.sa.config.ring_bytes = C.uint64_t(c.RingBytes)
 	C.sa.config.block_ns = C.uint64_t(c.BlockFor)
 }

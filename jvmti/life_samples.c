@@ -23,7 +23,10 @@ static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER; /* held during a loo
 
 /* ---- methods ---- */
 
-enum { METHOD_KNOWN = 1, METHOD_OURS = 2, METHOD_PROGRAM = 4, METHOD_INITIALISER = 8, METHOD_COMPLETES = 16, METHOD_ENDS_OBJECTS = 32 };
+enum { METHOD_KNOWN = 1, METHOD_OURS = 2, METHOD_PROGRAM = 4, METHOD_INITIALISER = 8, METHOD_COMPLETES = 16, METHOD_ENDS_OBJECTS = 32, METHOD_INTERPRETED = 64 };
+
+/* HotSpot compiles no method with more bytes of bytecode, unless -XX:-DontCompileHugeMethods is given. */
+enum { HUGE_METHOD = 8000 };
 
 /* What the methods and places on stacks are like. Only the sampling thread uses them. When they are full, others are like nothing. */
 enum { SLOTS = 1 << 14, MOST = SLOTS / 2 };
@@ -47,6 +50,14 @@ static const struct { const char *class, *method; } completers[] = {
     {"Lio/netty/util/concurrent/DefaultPromise;", "notifyListener0"},
 };
 
+static bool is_huge(jmethodID m) {
+    jint len = 0;
+    unsigned char *code = NULL;
+    if (sa.config.compiles_huge || (*sa.jvmti)->GetBytecodes(sa.jvmti, m, &len, &code) != JVMTI_ERROR_NONE) return false;
+    (*sa.jvmti)->Deallocate(sa.jvmti, code);
+    return len > HUGE_METHOD;
+}
+
 static uint8_t method_is(JNIEnv *env, jmethodID m) {
     static const char *const jdk[] = {"Ljava/", "Ljavax/", "Ljdk/", "Lsun/", "Lcom/sun/"};
     uint8_t is = METHOD_KNOWN | METHOD_PROGRAM;
@@ -57,6 +68,7 @@ static uint8_t method_is(JNIEnv *env, jmethodID m) {
         for (size_t i = 0; i < sizeof jdk / sizeof *jdk; i++)
             if (strncmp(class, jdk[i], strlen(jdk[i])) == 0) is &= (uint8_t)~METHOD_PROGRAM;
         if (strncmp(class, "Ljava/lang/Stackagent", 21) == 0) is |= METHOD_OURS;
+        if ((is & METHOD_PROGRAM) && is_huge(m)) is |= METHOD_INTERPRETED;
         if ((is & METHOD_PROGRAM) && strcmp(name, "<clinit>") == 0) is |= METHOD_INITIALISER;
         if (strncmp(class, "Ljava/lang/ref/Finalizer", 24) == 0) is |= METHOD_ENDS_OBJECTS;
         for (size_t i = 0; i < sizeof completers / sizeof *completers; i++)
@@ -114,13 +126,15 @@ static uint64_t ticks_of(uint64_t ns) { return (uint64_t)((double)ns / sa.clock.
 static void keep_place(JNIEnv *env, uint32_t class_id, const jvmtiFrameInfo *raw, jint n, uint64_t cpu_ns, uint64_t wall_ns) {
     jvmtiFrameInfo place[2];
     jint kept = 0;
+    int kind = SA_CONTEXT_COMPUTING;
     for (jint i = 0; i < n && kept < 2; i++) {
         uint8_t is = known_method(env, raw[i].method);
         if ((is & METHOD_OURS) || (kept == 1 && !(is & METHOD_PROGRAM))) continue;
+        if (kept == 0 && (is & METHOD_INTERPRETED)) kind = SA_CONTEXT_INTERPRETED;
         place[kept++] = raw[i];
         if (is & METHOD_PROGRAM) break;
     }
-    if (class_id != 0 && kept > 0) sa_context_running(env, SA_CONTEXT_COMPUTING, 0, class_id, place, kept, ticks_of(wall_ns), cpu_ns);
+    if (class_id != 0 && kept > 0) sa_context_running(env, kind, 0, class_id, place, kept, ticks_of(wall_ns), cpu_ns);
 }
 
 static uint64_t cpu_of(clockid_t clock) {

@@ -23,6 +23,7 @@ var KindSets = []KindSet{
 		{"ContextComputing", "SA_CONTEXT_COMPUTING", "a busy thread initialises a class, runs stages of a future that it has completed, or ends objects"},
 		{"ContextLate", "SA_CONTEXT_LATE", "a busy thread took long to show its stack, as it does to reach a safepoint"},
 		{"ContextYielding", "SA_CONTEXT_YIELDING", "a virtual thread yields, one of a few that are looked at"},
+		{"ContextInterpreted", "SA_CONTEXT_INTERPRETED", "a busy thread computes in a method with more bytecode than HotSpot compiles"},
 	}},
 	{Name: "WaitKind", Of: "a thread waits for", Doc: "WaitKind says how a thread waited.", Kinds: []Kind{
 		{"WaitMonitor", "SA_WAIT_FOR_MONITOR", "for a synchronized block or method"},

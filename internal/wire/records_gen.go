@@ -99,16 +99,17 @@ type ContextKind uint8
 
 // The values of ContextKind.
 const (
-	ContextCreation   ContextKind = iota // creation
-	ContextSubmission                    // submission by the program, not inside another
-	ContextExecution                     // execution
-	ContextWait                          // long wait
-	ContextAllocation                    // allocation of a sampled object
-	ContextThrown                        // an execution ends by an exception, whose class is that of the frame
-	ContextPolling                       // a busy thread polls without a pause
-	ContextComputing                     // a busy thread initialises a class, runs stages of a future that it has completed, or ends objects
-	ContextLate                          // a busy thread took long to show its stack, as it does to reach a safepoint
-	ContextYielding                      // a virtual thread yields, one of a few that are looked at
+	ContextCreation    ContextKind = iota // creation
+	ContextSubmission                     // submission by the program, not inside another
+	ContextExecution                      // execution
+	ContextWait                           // long wait
+	ContextAllocation                     // allocation of a sampled object
+	ContextThrown                         // an execution ends by an exception, whose class is that of the frame
+	ContextPolling                        // a busy thread polls without a pause
+	ContextComputing                      // a busy thread initialises a class, runs stages of a future that it has completed, or ends objects
+	ContextLate                           // a busy thread took long to show its stack, as it does to reach a safepoint
+	ContextYielding                       // a virtual thread yields, one of a few that are looked at
+	ContextInterpreted                    // a busy thread computes in a method with more bytecode than HotSpot compiles
 	NumContextKinds
 )
 
@@ -290,7 +291,7 @@ type Frame struct {
 // Context is a stack on which tasks of a class are created, submitted or executed.
 type Context struct {
 	ID     uint32      // id within the session, never reused; 0 is none
-	Kind   ContextKind // creation, submission, execution, wait: of long waits, allocation: of sampled objects, thrown: an execution ended by an exception, whose class is that of the only frame (the first 50 of a class of tasks); of sampled busy threads polling: without a pause, computing: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, late: to show its stack, as to safepoints; yielding: the program's nearest frame as a virtual thread yields, of a few that are looked at
+	Kind   ContextKind // creation, submission, execution, wait: of long waits, allocation: of sampled objects, thrown: an execution ended by an exception, whose class is that of the only frame (the first 50 of a class of tasks); of sampled busy threads polling: without a pause, computing: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, late: to show its stack, as to safepoints; yielding: the program's nearest frame as a virtual thread yields, of a few that are looked at; interpreted: as computing, in a method with more than 8,000 bytes of bytecode
 	Class  uint32      // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0; of a busy thread, of the program's outermost
 	Cut    bool        // the stack goes on
 	Frames []uint32    // frames.frame, innermost first, 0: not known; at most 64

@@ -91,6 +91,7 @@ enum {
     SA_CONTEXT_COMPUTING = 7, /* a busy thread initialises a class, runs stages of a future that it has completed, or ends objects */
     SA_CONTEXT_LATE = 8, /* a busy thread took long to show its stack, as it does to reach a safepoint */
     SA_CONTEXT_YIELDING = 9, /* a virtual thread yields, one of a few that are looked at */
+    SA_CONTEXT_INTERPRETED = 10, /* a busy thread computes in a method with more bytecode than HotSpot compiles */
 };
 
 /* what a thread waits for; equal to wire.WaitKind */

@@ -91,7 +91,7 @@ func (s *Session) Contexts() ([]Context, error) {
 	rows := map[uint32]Context{}
 	bad, err := s.folder.ReadContexts(func(r *store.Context) {
 		switch r.Kind {
-		case store.ContextWait, store.ContextAllocation, store.ContextThrown, store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding:
+		case store.ContextWait, store.ContextAllocation, store.ContextThrown, store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding, store.ContextInterpreted:
 			delete(sums, r.ID)
 		default:
 			rows[r.ID] = Context{ID: r.ID, Kind: r.Kind, Class: r.Class, Cut: r.Cut, Frames: framesOf(frames, r)}

@@ -39,7 +39,7 @@ func (s *Session) Samples() ([]Sample, error) {
 	var list []Sample
 	err := s.eachSum("samples", func(r *store.Context, frames []*Site, sum *contextSum) {
 		list = append(list, Sample{Kind: r.Kind, Thread: r.Thread, Class: r.Class, Frames: frames, Samples: scaled(sum.count, 1), StandsFor: sum.wall, Used: sum.cpu, Pending: scaled(sum.bytes, 1)})
-	}, store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding)
+	}, store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding, store.ContextInterpreted)
 	if err != nil {
 		return nil, err
 	}

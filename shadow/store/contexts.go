@@ -12,6 +12,8 @@ const (
 	ContextComputing  = "computing" // in an initialiser, a stage of a future that it has completed, or for the Finalizer
 	ContextLate       = "late"      // to show its stack
 	ContextYielding   = "yielding"  // of a virtual thread
+	// Of a busy thread in a method with more bytecode than HotSpot compiles.
+	ContextInterpreted = "interpreted"
 )
 
 // ContextSampling says how the contexts of a session came about.

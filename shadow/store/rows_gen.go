@@ -190,7 +190,7 @@ type Frame struct {
 // Context is a row of the table contexts. The last row of an id counts.
 type Context struct {
 	ID     uint32   `parquet:"context,delta"` // id within the session, never reused; 0 is none
-	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution, wait: of long waits, allocation: of sampled objects, thrown: an execution ended by an exception, whose class is that of the only frame (the first 50 of a class of tasks); of sampled busy threads polling: without a pause, computing: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, late: to show its stack, as to safepoints; yielding: the program's nearest frame as a virtual thread yields, of a few that are looked at
+	Kind   string   `parquet:"kind,dict"`     // creation, submission, execution, wait: of long waits, allocation: of sampled objects, thrown: an execution ended by an exception, whose class is that of the only frame (the first 50 of a class of tasks); of sampled busy threads polling: without a pause, computing: in the initialiser of a class, a stage of a future that the thread has completed, or for the Finalizer, late: to show its stack, as to safepoints; yielding: the program's nearest frame as a virtual thread yields, of a few that are looked at; interpreted: as computing, in a method with more than 8,000 bytes of bytecode
 	Class  uint32   `parquet:"class"`         // classes.class of the task; of a wait or allocation, the class of the innermost execution around it, or 0; of a busy thread, of the program's outermost
 	Cut    bool     `parquet:"cut"`           // the stack goes on
 	Frames []uint32 `parquet:"frames,list"`   // frames.frame, innermost first, 0: not known; at most 64

@@ -30,6 +30,8 @@ type program struct {
 	cpu       graph.CPUTime
 	yielding  map[string]map[string]int64
 	pooled    map[uint32]bool
+
+	interpreted map[string]map[string]int64
 }
 
 // unit is a unit that main submits, on a thread.
@@ -55,7 +57,7 @@ func accountOf(t *testing.T, build func(*program)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing, Turns: p.turns, Sums: p.sums, CPU: p.cpu, Yielding: p.yielding, Pooled: p.pooled}
+	session := &graph.Session{Graph: g, Recorded: s, Bulk: map[string]bool{"Leaf": true, "Leaf (forEachOrdered, Main.java:8)": true}, Given: p.given, Lingering: p.lingering, Computing: p.computing, Turns: p.turns, Sums: p.sums, CPU: p.cpu, Yielding: p.yielding, Pooled: p.pooled, Interpreted: p.interpreted}
 	a := Of(session)
 	a.Try()
 	return a
@@ -546,6 +548,16 @@ func TestObstacles(t *testing.T) {
 		{"who waits with a time limit has nothing to do", func(p *program) { p.unnotified(false) }, "", ""},
 		{"a pool of virtual threads", func(p *program) { p.pool(true) }, "occupied", "Its workers are virtual threads, which need no pool"},
 		{"a pool as large as it was made for waits", func(p *program) { p.pool(false) }, "", ""},
+		{"a method is interpreted", func(p *program) {
+			p.Compute(p.main, 100*ms)
+			p.computing = map[string]map[string]int64{"main": {"A.rate:7": 9, "A.g:4": 2}}
+			p.interpreted = map[string]map[string]int64{"main": {"A.rate": 9}}
+		}, "interpreted", "main computes in A.rate, which the JVM does not compile Divide it into smaller methods"},
+		{"a method is interpreted now and then", func(p *program) {
+			p.Compute(p.main, 100*ms)
+			p.computing = map[string]map[string]int64{"main": {"A.rate:7": 2, "A.g:4": 9}}
+			p.interpreted = map[string]map[string]int64{"main": {"A.rate": 2}}
+		}, "", ""},
 		{"even parts", func(p *program) { p.rounds(5, 5*ms) }, "", ""},
 		{"a latch that nobody counts down", func(p *program) { p.latch(0) }, "unanswered", "main waits for a CountDownLatch until its time limit: nobody is there to end that"},
 		{"a latch that is late", func(p *program) { p.latch(150 * ms) }, "", ""},

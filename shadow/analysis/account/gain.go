@@ -24,6 +24,7 @@ type Gain struct {
 var (
 	errServed  = errors.New("which requests a thread serves is not recorded")
 	errPeer    = errors.New("a thread of the program answers what the holder waits for, and takes as long for each without the lock")
+	errSlower  = errors.New("how long compiled code would take for it is not known")
 	errKept    = errors.New("of some of these waits it is not recorded that they keep the carrier")
 	errTurns   = errors.New("how the system or a pool would let them take turns is not known")
 	errInside  = errors.New("how long the initialiser of a class takes without others waiting for it is not recorded")
@@ -182,6 +183,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 			return replay.Change{}, "", errHanded
 		}
 		return replay.Change{Free: free}, "if nobody waits for it", nil
+	case Interpreted:
+		return replay.Change{}, "", errSlower
 	case KeptAlive:
 		return replay.Change{}, "", errAfter
 	case Unanswered:

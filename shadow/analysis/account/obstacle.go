@@ -37,6 +37,7 @@ const (
 	Unanswered     Kind = "unanswered"       // a unit waits until a time limit for what nothing in progress can end
 	Crowded        Kind = "crowded"          // short units wait for CPUs on which long ones of another class compute
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
+	Interpreted    Kind = "interpreted"      // units compute in a method which has more bytecode than the JVM compiles
 	KeptAlive      Kind = "kept-alive"       // idle workers keep the JVM when all is done
 	SlowProducer   Kind = "slow-producer"    // one thread computes between the units that it hands to a pool, and CPUs are idle
 	ThreadChurn    Kind = "thread-churn"     // a thread is started for each of many units
@@ -45,7 +46,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, InOrder, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, KeptAlive, SlowProducer, ThreadChurn, TooLarge}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, InOrder, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, Interpreted, KeptAlive, SlowProducer, ThreadChurn, TooLarge}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -171,6 +172,7 @@ func (s *Session) findObstacles() {
 		}
 	}
 	s.addInflations()
+	s.addInterpreted()
 	on := s.readDependents()
 	s.addServers(on)
 	s.addBusyThreads(on)
@@ -198,17 +200,46 @@ func (s *Session) addInflations() {
 		if c == nil {
 			continue
 		}
-		computes := 0 // draws that depend on what the class computes
-		for _, chain := range c.Chains {
-			if root := chain.Frames[len(chain.Frames)-1]; root.State == account.Compute && root.Class == x.Class {
-				computes += chain.N
-			}
-		}
-		o := Obstacle{Kind: WorkInflation, Victim: s.graph.Classes[x.Class], why: reason{cause{kind: WorkInflation}, x.Class}}
-		o.Share = float64(computes) / float64(max(1, c.Draws)) * share(x.Extra, s.work(x.Class).cpuNs)
-		o.Ns = units.Ns(o.Share * float64(c.Response))
-		if o.Score = o.Share * min(1, share(c.Response, s.LengthNs)); o.Score >= leastShare {
+		if o := s.ofComputing(c, WorkInflation, share(x.Extra, s.work(x.Class).cpuNs)); o.Score >= leastShare {
 			s.describeInflation(&o, x)
+			s.Obstacles = append(s.Obstacles, o)
+		}
+	}
+}
+
+// ofComputing is an obstacle that is a part of what units of a class compute.
+func (s *Session) ofComputing(c *account.Class, kind Kind, part float64) Obstacle {
+	computes := 0 // draws that depend on what the class computes
+	for _, chain := range c.Chains {
+		if root := chain.Frames[len(chain.Frames)-1]; root.State == account.Compute && root.Class == c.Class {
+			computes += chain.N
+		}
+	}
+	o := Obstacle{Kind: kind, Victim: s.graph.Classes[c.Class], why: reason{cause{kind: kind}, c.Class}}
+	o.Share = float64(computes) / float64(max(1, c.Draws)) * part
+	o.Ns = units.Ns(o.Share * float64(c.Response))
+	o.Score = o.Share * min(1, share(c.Response, s.LengthNs))
+	return o
+}
+
+// addInterpreted adds the classes whose units were seen to compute in a method that the JVM does not compile, because it has too much bytecode.
+func (s *Session) addInterpreted() {
+	for i := range s.account.Classes {
+		c := &s.account.Classes[i]
+		class := s.graph.Classes[c.Class]
+		all := int64(0)
+		for _, n := range s.graph.Computing[class] {
+			all += n
+		}
+		at := mostOf(s.graph.Interpreted[class])
+		seen := s.graph.Interpreted[class][at]
+		if all < leastSamples || float64(seen) < mostlyAt*float64(all) {
+			continue
+		}
+		if o := s.ofComputing(c, Interpreted, float64(seen)/float64(all)); o.Score >= leastShare {
+			o.Title = fmt.Sprintf("%s computes in %s, which the JVM does not compile", class, at)
+			o.Happened = fmt.Sprintf("%s of %s samples of it were there. The method has more than 8,000 bytes of bytecode, and HotSpot interprets such a method always, which takes several times as long. %s", units.FormatExact(seen), units.FormatExact(all), s.depend(&o))
+			o.Remedy = "Divide it into smaller methods. If it cannot be changed, -XX:-DontCompileHugeMethods has it compiled."
 			s.Obstacles = append(s.Obstacles, o)
 		}
 	}

@@ -23,7 +23,9 @@ type Session struct {
 
 	Computing map[string]map[string]int64 // by class of units: where busy threads were seen in one, and how often
 	Yielding  map[string]map[string]int64 // by class of the first code of virtual threads: where they were seen to yield, and how often
-	Lingering *Lingering                  // nil: none
+	// Interpreted are those of Computing that were in a method which has more bytecode than HotSpot compiles, by class and method.
+	Interpreted map[string]map[string]int64
+	Lingering   *Lingering // nil: none
 	// Refused are submissions that executors refused, by the name of the thread that made them and the executor.
 	Refused map[Refusal]int
 	Turns   map[uint32]Turns     // by class of units that are on virtual threads; no entry: it is not known

@@ -57,6 +57,7 @@ type reader struct {
 	initialising map[string]string           // see Session
 	computing    map[string]map[string]int64 // see Session
 	yielding     map[string]map[string]int64 // see Session
+	interpreted  map[string]map[string]int64 // see Session
 	summarised   map[string]uint64           // see Session
 }
 
@@ -66,7 +67,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, yielding: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, yielding: map[string]map[string]int64{}, interpreted: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{},
 		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -103,7 +104,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Computing, out.Yielding, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, r.computing, r.yielding, lingering
+	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Computing, out.Yielding, out.Interpreted, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, r.computing, r.yielding, r.interpreted, lingering
 	if r = nil; many {
 		runtime.GC()
 	}

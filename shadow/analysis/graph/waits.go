@@ -174,7 +174,7 @@ func (r *reader) readSamples() error {
 		if near := x.Near(); x.Kind == store.ContextYielding && near != nil {
 			note(r.yielding, unit.ClassName(r.s, x.Class), near.Label(), x.Samples)
 		}
-		if x.Kind != store.ContextComputing || x.Class == 0 {
+		if x.Kind != store.ContextComputing && x.Kind != store.ContextInterpreted || x.Class == 0 {
 			continue
 		}
 		if init, name := initialised(x.Frames), unit.ClassName(r.s, x.Class); init != "" && r.initialising[name] == "" {
@@ -182,6 +182,9 @@ func (r *reader) readSamples() error {
 		}
 		if name := names[x.Class]; name != "" {
 			note(r.computing, name, placeOf(x), x.Samples)
+			if near := x.Near(); x.Kind == store.ContextInterpreted && near != nil {
+				note(r.interpreted, name, near.Class+"."+near.Method, x.Samples)
+			}
 		}
 	}
 	return err

@@ -84,7 +84,7 @@ func deriveVirtualThread(r *store.VirtualThread, x *wire.VirtualThread, _ *clock
 	}
 }
 
-var contextKinds = [wire.NumContextKinds]string{store.ContextCreation, store.ContextSubmission, store.ContextExecution, store.ContextWait, store.ContextAllocation, store.ContextThrown, store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding}
+var contextKinds = [wire.NumContextKinds]string{store.ContextCreation, store.ContextSubmission, store.ContextExecution, store.ContextWait, store.ContextAllocation, store.ContextThrown, store.ContextPolling, store.ContextComputing, store.ContextLate, store.ContextYielding, store.ContextInterpreted}
 
 func deriveContext(r *store.Context, x *wire.Context, _ *clock, _ nsPerTick) {
 	r.Kind = "kind " + strconv.Itoa(int(x.Kind)) // of a newer agent
