@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,5 +61,60 @@ func TestPollingThreads(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestInterpretedMethod: a method with more bytecode than HotSpot compiles is named, and not where the JVM was told to compile it.
+func TestInterpretedMethod(t *testing.T) {
+	testjvm.Shared(t)
+	source := "public class Main {\n    static double rate(double x) {\n" + strings.Repeat("        x = Math.sqrt(x * 1.0001 + 1);\n", 1200) +
+		"        return x;\n    }\n" + `    public static void main(String[] args) throws Exception {
+        var pool = java.util.concurrent.Executors.newFixedThreadPool(2);
+        for (int i = 0; i < 2; i++) pool.execute(new Rate());
+        pool.shutdown();
+    }
+    static class Rate implements Runnable {
+        public void run() {
+            double x = 1;
+            for (long until = System.nanoTime() + 1_000_000_000L; System.nanoTime() < until; ) x = rate(x);
+            if (x == 0) System.out.println();
+        }
+    }
+}
+`
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "Main.java"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, jdk := range testjvm.JDKsInTurn(t) {
+		classes := testjvm.Compile(t, jdk, dir)
+		for vm, want := range map[string]bool{"-XX:+DontCompileHugeMethods": true, "-XX:-DontCompileHugeMethods": false} {
+			t.Run(jdk.String()+"/"+vm, func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					p := testjvm.Command{JDK: jdk, VM: []string{vm}, Main: "Main", Classpath: classes}.Session(t)
+					s, err := session.Open(p.Dir)
+					if err != nil {
+						t.Fatal(err)
+					}
+					list, err := s.Samples()
+					if err != nil {
+						t.Fatal(err)
+					}
+					interpreted := int64(0)
+					for i, x := range list {
+						if x.Kind != store.ContextInterpreted {
+							continue
+						}
+						if near := list[i].Near(); near == nil || near.Method != "rate" {
+							t.Errorf("%+v is said to be interpreted", near)
+						}
+						interpreted += x.Samples
+					}
+					if (interpreted >= 10) != want {
+						a.Errorf("%d samples are interpreted", interpreted)
+					}
+				})
+			})
+		}
 	}
 }
