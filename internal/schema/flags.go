@@ -35,7 +35,7 @@ var FlagSets = []FlagSet{
 		{"WaitPinned", "SA_WAIT_PINNED", 1, "of a virtual thread that kept its carrier"},
 		{"WaitOpen", "SA_WAIT_OPEN", 2, "it had not ended when the session did"},
 		{"WaitTimedOut", "SA_WAIT_TIMED_OUT", 3, "of Object.wait: its time was over"},
-		{"WaitSocket", "SA_WAIT_SOCKET", 4, "for a socket"},
+		{"WaitSocket", "SA_WAIT_SOCKET", 4, "for a socket or pipe"},
 		{"WaitFile", "SA_WAIT_FILE", 5, "for a file or pipe"},
 		{"WaitForce", "SA_WAIT_FORCE", 6, "until a file is on the disk"},
 	}},

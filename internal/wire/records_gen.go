@@ -63,7 +63,7 @@ const (
 	WaitPinned   WaitFlags = 1 << 1 // of a virtual thread that kept its carrier
 	WaitOpen     WaitFlags = 1 << 2 // it had not ended when the session did
 	WaitTimedOut WaitFlags = 1 << 3 // of Object.wait: its time was over
-	WaitSocket   WaitFlags = 1 << 4 // for a socket
+	WaitSocket   WaitFlags = 1 << 4 // for a socket or pipe
 	WaitFile     WaitFlags = 1 << 5 // for a file or pipe
 	WaitForce    WaitFlags = 1 << 6 // until a file is on the disk
 )

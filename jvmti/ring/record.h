@@ -64,7 +64,7 @@ enum {
     SA_WAIT_PINNED = 1 << 1, /* of a virtual thread that kept its carrier */
     SA_WAIT_OPEN = 1 << 2, /* it had not ended when the session did */
     SA_WAIT_TIMED_OUT = 1 << 3, /* of Object.wait: its time was over */
-    SA_WAIT_SOCKET = 1 << 4, /* for a socket */
+    SA_WAIT_SOCKET = 1 << 4, /* for a socket or pipe */
     SA_WAIT_FILE = 1 << 5, /* for a file or pipe */
     SA_WAIT_FORCE = 1 << 6, /* until a file is on the disk */
 };

@@ -471,7 +471,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q: %s, want %s", c[:3], got, c[3])
 		}
 	}
-	for flags, want := range map[wire.WaitFlags]string{0: "socket, pipe or file", wire.WaitSocket | wire.WaitTimed: "socket", wire.WaitFile: "file or pipe", wire.WaitForce: Forced} {
+	for flags, want := range map[wire.WaitFlags]string{0: "socket, pipe or file", wire.WaitSocket | wire.WaitTimed: "socket or pipe", wire.WaitFile: "file or pipe", wire.WaitForce: Forced} {
 		if w := whatOf("io", "", "", flags, true); w.Class != want {
 			t.Errorf("flags %d: %q, want %q", flags, w.Class, want)
 		}

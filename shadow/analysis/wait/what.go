@@ -92,7 +92,7 @@ func descriptor(flags wire.WaitFlags) string {
 	case flags&wire.WaitFile != 0:
 		return "file or pipe"
 	case flags&wire.WaitSocket != 0:
-		return "socket"
+		return "socket or pipe" // channels of pipes are read like those of sockets
 	}
 	return "socket, pipe or file"
 }
