@@ -184,6 +184,9 @@ func (b *book) readRounds() {
 	}
 }
 
+// results are the classes of what is waited for where it is one result.
+var results = []string{"java.util.concurrent.FutureTask", "java.util.concurrent.ForkJoinTask", "java.util.concurrent.ForkJoinTask$Aux", "java.lang.Thread"}
+
 // later is a time after all others.
 const later units.Ns = math.MaxInt64
 
@@ -228,8 +231,12 @@ func (b *book) readOrdered() {
 	}
 }
 
-// awaited is the unit for whose end, or for what it gives, a step waits; -1: none that is known.
+// awaited is the unit for whose result a step waits; -1: none that is known. Who waits for a latch or for invokeAll waits for all, and a CompletableFuture may stand for several.
 func (b *book) awaited(x *graph.Step, step uint32) int64 {
+	w := b.waitOf(x)
+	if w == nil || w.All || !slices.Contains(results, b.g.Classes[w.Class]) {
+		return -1
+	}
 	switch {
 	case x.Kind == graph.Join:
 		return int64(x.On)

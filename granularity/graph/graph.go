@@ -71,6 +71,7 @@ type Wait struct {
 	Lock   bool   // it has holders: a monitor, a lock or permits
 	Shared bool   // whoever ends it gives something, or changes a state, and need not end: a queue or a condition
 	Room   bool   // it is for room in a queue that is full
+	All    bool   // it is in a method that waits for several: invokeAll
 	Stage  bool   // it is in a stage of a future, on the thread that completes that
 	Sum    bool   // it stands for several waits, of which only the sum is recorded
 	Init   uint32 // index in Classes: the class in whose initialiser the program waited; 0: none, or not known

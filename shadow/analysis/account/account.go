@@ -335,7 +335,7 @@ func (s *Session) holders(f account.Frame) bool {
 		return false
 	}
 	p := &s.account.Places[f.On]
-	if p.Lock || p.Room || !wait.HoldsElements(s.graph.Classes[p.Class]) {
+	if p.Lock || p.Room || p.Kind == "notify" || !wait.HoldsElements(s.graph.Classes[p.Class]) {
 		return p.Lock
 	}
 	w := s.work(f.Class)

@@ -128,7 +128,7 @@ func (p *program) rounds(n int, last units.Ns) {
 }
 
 // inOrder submits eight parts to eight workers, and takes their results in the same order, each to compute for 5 ms.
-func (p *program) inOrder(first, others units.Ns) {
+func (p *program) inOrder(first, others units.Ns, of string) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: 8})
 	var parts []uint32
 	for i := range 8 {
@@ -139,8 +139,9 @@ func (p *program) inOrder(first, others units.Ns) {
 		p.sleep(u, long)
 		parts = append(parts, u)
 	}
+	result := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number(of)})
 	for _, u := range parts {
-		p.Do(p.main, model.Join, u)
+		p.Add(p.main, model.Step{Kind: model.Join, On: u, Wait: result})
 		p.Compute(p.main, 5*ms)
 	}
 }
@@ -154,7 +155,9 @@ func (p *program) consume(others, idle units.Ns) {
 		if i == 0 {
 			busy = 100*ms - idle
 		}
-		p.sleep(u, busy)
+		for range 20 {
+			p.sleep(u, busy/20)
+		}
 		if rest := 100*ms - busy; rest > 0 {
 			p.Add(u, model.Step{Kind: model.Outside, Len: rest, Wait: element})
 		}
@@ -534,9 +537,10 @@ func TestObstacles(t *testing.T) {
 		{"a loop that is given nothing", func(p *program) { p.pollAll(1) }, "", ""},
 		{"a period that is too short", func(p *program) { p.periods(10*ms, 30*ms) }, "overrun", "Tick takes longer than its period"},
 		{"a period that is long enough", func(p *program) { p.periods(40*ms, 30*ms) }, "", ""},
-		{"results are taken in the order of submission", func(p *program) { p.inOrder(60*ms, 5*ms) }, "in-order", "Predicted if it computes meanwhile: the run takes 60"},
-		{"all results are there at the same time", func(p *program) { p.inOrder(30*ms, 30*ms) }, "", ""},
-		{"the first result takes long, and there is little to do with the others", func(p *program) { p.inOrder(900*ms, 5*ms) }, "", ""},
+		{"results are taken in the order of submission", func(p *program) { p.inOrder(60*ms, 5*ms, "java.util.concurrent.FutureTask") }, "in-order", "Predicted at best, if it computes meanwhile: the run takes 60"},
+		{"all results are there at the same time", func(p *program) { p.inOrder(30*ms, 30*ms, "java.util.concurrent.FutureTask") }, "", ""},
+		{"the first result takes long, and there is little to do with the others", func(p *program) { p.inOrder(900*ms, 5*ms, "java.util.concurrent.FutureTask") }, "", ""},
+		{"all results are waited for with a latch", func(p *program) { p.inOrder(60*ms, 5*ms, "java.util.concurrent.CountDownLatch$Sync") }, "", ""},
 		{"one of several consumers has a queue of its own", func(p *program) { p.consume(10*ms, 0) }, "one-of-many", "main depends on Consume, which sleeps, while 2 units like it have nothing to do for 90 % of that time"},
 		{"consumers take turns", func(p *program) { p.consume(50*ms, 50*ms) }, "", ""},
 		{"a queue is too short for bursts", func(p *program) { p.bursts(40 * ms) }, "full-queue", "Make the queue as long as a burst, so that both work at the same time. Beyond that only more threads that empty it help, or less to do for each element. Predicted if the queue always has room: the run takes 1"},

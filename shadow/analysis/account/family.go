@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"stackagent/granularity/account"
@@ -183,9 +184,22 @@ func (s *Session) addBusyThreads(on map[uint32]dependent) {
 	s.addBusyLoops(on)
 }
 
+// leastTurns is how often a loop must have waited for something else than elements to have handled several of them.
+const leastTurns = 10
+
+// owner is the unit that a step is in.
+func (s *Session) owner(step uint32) int {
+	all := s.graph.Graph.Units
+	return sort.Search(len(all), func(i int) bool { return all[i].First+all[i].N > step })
+}
+
 // addBusyLoops does the same for units that are loops on the workers of pools: one is busy, and the others of its class wait for something to do.
 func (s *Session) addBusyLoops(on map[uint32]dependent) {
-	type loop struct{ n, most, idle, own units.Ns } // own: idle of the one that is busy most
+	type loop struct {
+		n, most, idle, own units.Ns // own: idle of the one that is busy most
+		turns              int      // of that one: waits other than for elements, none of which is half of its time
+		stages             bool     // they give each other elements
+	}
 	loops := map[uint32]*loop{}
 	for i := range s.graph.Graph.Units {
 		u := &s.graph.Graph.Units[i]
@@ -197,25 +211,36 @@ func (s *Session) addBusyLoops(on map[uint32]dependent) {
 			x = &loop{}
 			loops[u.Class] = x
 		}
-		idle, at := units.Ns(0), s.graph.Recorded.Start[i].At
+		idle, turns, longest, run, at := units.Ns(0), 0, units.Ns(0), units.Ns(0), s.graph.Recorded.Start[i].At
 		for k, step := range s.graph.Graph.StepsOf(i) {
 			end := s.graph.Recorded.End[int(u.First)+k].At
+			w := &graph.Wait{}
 			if step.Wait != 0 {
-				if w := &s.graph.Waits[step.Wait]; !w.Room && wait.HoldsElements(s.graph.Classes[w.Class]) {
-					idle += end - at
-				}
+				w = &s.graph.Waits[step.Wait]
+			}
+			switch by := s.graph.Recorded.End[int(u.First)+k].By; {
+			case !w.Room && wait.HoldsElements(s.graph.Classes[w.Class]):
+				idle += end - at
+				x.stages = x.stages || by != 0 && s.graph.Graph.Units[s.owner(by-1)].Class == u.Class
+			case step.Kind.Waits() || step.Kind == graph.Outside && (step.Cause == graph.Time || step.Cause == graph.IO):
+				turns, longest, run = turns+1, max(longest, end-at), 0
+			default: // it computes, perhaps while others want the CPU
+				run += end - at
+				longest = max(longest, run)
 			}
 			at = end
 		}
 		x.n, x.idle = x.n+1, x.idle+idle
 		if busy := s.graph.Graph.Finish(s.graph.Recorded, i) - s.graph.Recorded.Start[i].At - idle; busy > x.most {
-			x.most, x.own = busy, idle
+			if x.most, x.own, x.turns = busy, idle, turns; 2*longest > busy { // it may be one element
+				x.turns = 0
+			}
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(loops)) {
 		x := loops[class]
 		idle := share(x.idle-x.own, (x.n-1)*x.most)
-		if x.n > 1 && idle >= mostlyIdle && share(x.own, x.most) < leastShare { // with one queue for all they would take turns
+		if x.n > 1 && idle >= mostlyIdle && !x.stages && x.turns >= leastTurns && share(x.own, x.most) < leastShare { // with one queue for all they would take turns
 			s.addBusyThread(class, on[class], int(x.n-1), min(1, idle), "unit")
 		}
 	}

@@ -159,7 +159,11 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		if s.graph.Graph.Executors[o.why.executor].Leaves {
 			return replay.Change{Unpin: true}, unpinned, nil
 		}
-		return pool(max(2, wider*s.count(o.why.executor)))
+		change, words, err := pool(max(2, wider*s.count(o.why.executor)))
+		if s.graph.Pooled[o.why.executor] {
+			words += ", if what they wait for serves as many at a time"
+		}
+		return change, words, err
 	case WaitsForItself:
 		if o.why.left {
 			return replay.Change{}, "", errLeft
@@ -216,7 +220,7 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 				all[u] = true
 			}
 		}
-		return replay.Change{Meanwhile: all}, "if it computes meanwhile", nil
+		return replay.Change{Meanwhile: all}, "at best, if it computes meanwhile", nil
 	case OneByOne, InRounds:
 		if o.why.worker == o.why.holder {
 			return replay.Change{}, "", errParts

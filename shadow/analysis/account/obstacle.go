@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"stackagent/granularity/account"
 	"stackagent/granularity/graph"
@@ -713,7 +714,7 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 			return cause{kind: Uneven, holder: f.On}
 		case f.State == account.Alone && !(computes && full):
 			return cause{kind: OneByOne, holder: f.On, worker: f.Class}
-		case f.State == account.NotMade && frames[k+1].Class == f.Class && k > 0 && (frames[k-1].State == account.Join || frames[k-1].State == account.Handed) && !s.isTimed(f.Class) && s.count(s.work(f.Class).mostly()) > 1 && !(computes && full):
+		case f.State == account.NotMade && frames[k+1].Class == f.Class && k > 0 && (frames[k-1].State == account.Join || frames[k-1].State == account.Handed) && !s.isTimed(f.Class) && !isDependent(s.graph.Classes[f.Class]) && s.count(s.work(f.Class).mostly()) > 1 && !(computes && full):
 			return cause{kind: OneByOne, holder: f.Class}
 		case f.State == account.Inside && frames[k+1].Class != 0 && !(computes && full):
 			return cause{kind: Held, init: init}
@@ -755,6 +756,12 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		return cause{kind: DoesNotSplit, holder: root.Class, root: plain(root)}
 	}
 	return cause{kind: own, holder: root.Class, root: root}
+}
+
+// isDependent reports whether units of a class are stages of a future, which need the result of the one before.
+func isDependent(class string) bool {
+	_, made, _ := strings.Cut(class, " (")
+	return strings.HasPrefix(made, "then") || strings.HasPrefix(made, "handle") || strings.HasPrefix(made, "whenComplete") || strings.HasPrefix(made, "exceptionally")
 }
 
 // isMeeting reports whether units at a place wait for a condition or the like, and not for an element, room, or what has a holder.

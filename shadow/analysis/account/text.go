@@ -73,7 +73,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.shared(why.executor) {
 			o.Remedy = fmt.Sprintf("Give this pool %s, or what waits a pool of its own.", more)
 		}
-		if s.graph.Pooled[why.executor] {
+		if s.graph.Pooled[why.executor] && s.count(why.executor) > 1 {
 			o.Remedy = "Its workers are virtual threads, which need no pool: run each task on one of its own (Executors.newVirtualThreadPerTaskExecutor). If what they wait for can serve only a few at a time, limit these with a semaphore."
 		}
 		if s.isTimer(why.executor) {
@@ -185,7 +185,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		}
 		o.Remedy = "Let what empties the queue take several elements at once (drainTo), do less for each, or be more threads. A longer queue only helps with bursts."
 		if idle := s.idleAt(why.holder, why.place-1); idle >= leastIdle {
-			o.Happened = fmt.Sprintf("%s itself waits for an element for %s of its time: the elements come in bursts, and the queue is too short for them. %s", holder, units.FormatPercent(idle), of)
+			o.Happened = fmt.Sprintf("%s itself waits for an element for %s of its time: one of the two works in bursts, for which the queue is too short. %s", holder, units.FormatPercent(idle), of)
 			o.Remedy = "Make the queue as long as a burst, so that both work at the same time. Beyond that only more threads that empty it help, or less to do for each element."
 		}
 	case InRounds:
@@ -585,9 +585,10 @@ func (s *Session) mostlyAt(class string) string {
 
 // Few units have most of the work if one in fewOf has mostOfWork of what the class computes. Of a class with fewer units than leastUnits nothing is said.
 const (
-	fewOf      = 50
-	mostOfWork = 0.5
-	leastUnits = 100
+	fewOf       = 50
+	mostOfWork  = 0.5
+	likeLongest = 5 // the few take at least one in that many of what the longest takes
+	leastUnits  = 100
 )
 
 // few says that few units of a class compute most of what it does; "": they do not.
@@ -610,7 +611,7 @@ func (s *Session) few(class uint32) string {
 		each = append(each, n)
 	}
 	slices.SortFunc(each, func(x, y units.Ns) int { return cmp.Compare(y, x) })
-	most, least := each[:len(each)/fewOf], each[0]/fewOf
+	most, least := each[:len(each)/fewOf], each[0]/likeLongest
 	if k := slices.IndexFunc(most, func(n units.Ns) bool { return n < least }); k >= 0 { // those that are like the longest
 		most = most[:k]
 	}

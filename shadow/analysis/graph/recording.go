@@ -84,6 +84,7 @@ type waitInfo struct {
 	object            uint32 // of a lock
 	lock              bool
 	room              bool // in a queue that is full
+	all               bool // in invokeAll
 	stage             bool // in a stage that runs where its future is completed
 	sum               bool // several waits, of which only the sum is recorded
 }

@@ -290,7 +290,7 @@ func (a *assembly) wait(n uint32) uint32 {
 		return known
 	}
 	w := a.rec.waitAt(n)
-	a.waitOf[n-1] = a.b.Wait(graph.Wait{Class: a.b.Classes.Number(w.class), Site: a.b.Sites.Number(w.site), Kind: w.kind, Object: w.object, Lock: w.lock, Shared: w.kind == "park" && !w.lock && (wait.HoldsElements(w.class) || wait.IsCondition(w.class)), Init: a.b.Classes.Number(w.init), Room: w.room, Stage: w.stage, Sum: w.sum})
+	a.waitOf[n-1] = a.b.Wait(graph.Wait{Class: a.b.Classes.Number(w.class), Site: a.b.Sites.Number(w.site), Kind: w.kind, Object: w.object, Lock: w.lock, Shared: w.kind == "park" && !w.lock && (wait.HoldsElements(w.class) || wait.IsCondition(w.class)), Init: a.b.Classes.Number(w.init), Room: w.room, All: w.all, Stage: w.stage, Sum: w.sum})
 	return a.waitOf[n-1]
 }
 

@@ -50,6 +50,7 @@ func (r *reader) readWaits() error {
 		stack := namer.Contexts[w.Context]
 		x := waitInfo{kind: w.Kind, lock: p.lock, init: initialised(stack.Frames)}
 		x.class, x.room = what.Awaited()
+		x.all = slices.ContainsFunc(stack.Frames, func(f *session.Site) bool { return f != nil && f.Method == "invokeAll" })
 		if !stack.Near && len(stack.Frames) > 0 {
 			if function, by := session.Stage(stack.Frames); by != nil || function != nil && isStage(unit.ClassName(r.s, w.Within)) {
 				staged[w.Site]++
