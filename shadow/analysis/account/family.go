@@ -268,7 +268,7 @@ func (s *Session) addBusyThread(thread uint32, by dependent, n int, idle float64
 	}
 	o.Title = fmt.Sprintf("%s depends on %s, which %s, while %s like it %s nothing to do for %s of that time",
 		o.Victim, s.graph.Classes[thread], s.state(by.root), text.PluralExact(int64(n), what, what+"s"), verb(n, "has", "have"), units.FormatPercent(idle))
-	o.Happened = "What there is to do is handed to each of them by itself. " + s.depend(&o)
+	o.Happened = "What there is to do seems to be handed to each of them by itself. " + s.depend(&o)
 	o.Remedy = "Hand it out more evenly, as by another key, or through one queue from which all of them take, if it need not stay in order or apart."
 	s.Obstacles = append(s.Obstacles, o)
 }
