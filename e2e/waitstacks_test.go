@@ -57,7 +57,7 @@ func TestStacksOfLongWaits(t *testing.T) {
 			by := map[string]units.Ns{}
 			for _, x := range a.Stacks() {
 				i := slices.IndexFunc(x.Frames, func(f *session.Site) bool { return f != nil && f.Class == "Paths" && f.Method != "nap" })
-				if x.Class == "java.lang.Class" && len(x.Frames) > 2 && i >= 0 {
+				if x.Class == "class Paths" && len(x.Frames) > 2 && i >= 0 {
 					by[x.Frames[i].Method] += x.WaitedNs
 				}
 			}
