@@ -64,7 +64,7 @@ func TestPollingThreads(t *testing.T) {
 	}
 }
 
-// TestInterpretedMethod: a method with more bytecode than HotSpot compiles is named, and not where the JVM was told to compile it.
+// TestInterpretedMethod: a method with more bytecode than HotSpot compiles is named, but not if an option has the JVM compile it.
 func TestInterpretedMethod(t *testing.T) {
 	testjvm.Shared(t)
 	source := "public class Main {\n    static double rate(double x) {\n" + strings.Repeat("        x = Math.sqrt(x * 1.0001 + 1);\n", 1200) +

@@ -41,7 +41,7 @@ func TestSitesAfterThrow(t *testing.T) {
 			plans := filepath.Join(t.TempDir(), "plans")
 			cmd := testjvm.Command{JDK: jdk, Classpath: dir, Main: "Main", Agent: []string{"--detail", "all", "--plans", plans}}
 			// A JDK's own threads load some classes now or not at all, depending on when the program ends: a run may keep a plan more.
-			// Then the next one does not. A plan that is not used is kept anew, by each run.
+			// Then the next one does not. A plan that is not used is kept again, by each run.
 			const most = 4
 			kept := ""
 			for n := 1; ; n++ {

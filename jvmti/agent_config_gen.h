@@ -25,7 +25,7 @@ typedef struct {
     uint32_t contexts; /* record the calling context of one in this many events; 0: of none */
     bool allocations; /* sample which tasks allocate how much */
     bool samples; /* sample what busy threads do */
-    bool compiles_huge; /* the JVM was told to compile methods of any size */
+    bool compiles_huge; /* an option has the JVM compile methods of any size */
     uint64_t ring_bytes; /* per OS thread, at most; a power of two */
     uint64_t block_ns; /* longest wait for room in a ring, per thread and second */
 } sa_config;

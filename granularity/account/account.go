@@ -104,14 +104,14 @@ type Place struct {
 
 // Account is the account of a schedule.
 type Account struct {
-	Classes []Class         // by response, longest first
-	Places  []Place         // that On of Lock, Handed and IO counts
-	Back    map[uint32]bool // places where units wait for what others of them give back, as connections to a pool
-	Alone   map[uint32]bool // units that submit others one by one
-	Ordered map[uint32]bool // units that wait for others in the order in which they submitted them, and compute afterwards
-	Rounds  map[uint32]bool // units that submit others in rounds: the next one when all of the one before have ended
-	Peers   map[uint32]bool // classes that send what others wait for as input
-	Given   map[uint32]bool // places where somebody is known to have ended a wait
+	Classes []Class           // by response, longest first
+	Places  []Place           // that On of Lock, Handed and IO counts
+	Back    map[uint32]bool   // places where units wait for what others of them give back, as connections to a pool
+	Alone   map[uint32]bool   // units that submit others one by one
+	Ordered map[uint32]bool   // units that wait for others in the order in which they submitted them, and compute afterwards
+	Rounds  map[uint32]bool   // units that submit others in rounds: the next one when all of the one before have ended
+	Peers   map[uint32]uint32 // by place where units wait for input: the class that sends it, if one does
+	Given   map[uint32]bool   // places where somebody is known to have ended a wait
 	Dearer  []Inflation
 }
 
@@ -151,10 +151,7 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 	for u := range b.ordered {
 		out.Ordered[u] = true
 	}
-	out.Places, out.Back, out.Alone, out.Rounds, out.Peers, out.Given, out.Dearer = b.places, b.givesBack, b.alone, b.rounds, map[uint32]bool{}, map[uint32]bool{}, b.inflations()
-	for _, class := range b.peers {
-		out.Peers[class] = true
-	}
+	out.Places, out.Back, out.Alone, out.Rounds, out.Peers, out.Given, out.Dearer = b.places, b.givesBack, b.alone, b.rounds, b.peers, map[uint32]bool{}, b.inflations()
 	for place := range b.givers {
 		out.Given[place] = true
 	}

@@ -258,7 +258,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		if next := b.atGiver(u, f.On, t); next >= 0 {
 			return next
 		}
-		if b.asksOne(x) || b.findsNone(g, u, x, f.On) || b.goesOn(g, x, step) {
+		if b.asksOne(x) || b.findsNone(g, u, x, f.On) || b.continues(g, x, step) {
 			return b.root(Unanswered, g.Class, f.On)
 		}
 		return b.root(NotKnown, g.Class, 0)
@@ -533,9 +533,9 @@ func (b *book) asksOne(x *graph.Step) bool {
 	return gaveUp(x) && w != nil && w.Kind == "park" && w.Class != 0 && !w.Lock && !w.Shared
 }
 
-// goesOn reports whether a step is an Object.wait up to a time limit after which the unit does not wait there again, but goes on, as where what it waits for has come
-// and nobody has notified it.
-func (b *book) goesOn(g *graph.Unit, x *graph.Step, step uint32) bool {
+// continues reports whether a step is an Object.wait up to a time limit after which the unit does not wait there again, as if what it waits for had happened
+// without a notification.
+func (b *book) continues(g *graph.Unit, x *graph.Step, step uint32) bool {
 	w := b.waitOf(x)
 	if !gaveUp(x) || w == nil || w.Kind != "notify" {
 		return false

@@ -24,7 +24,7 @@ const (
 	Quoted      // Text
 	Name        // Text
 	Marked      // Mark
-	Member      // Text of Args[0]; "": what is in its brackets is no text in quotes
+	Member      // Text of Args[0]; "": what is in its brackets is not a quoted text
 	Call        // Args[0], with the other Args
 	Unary       // operator Text before Args[0]: + - not
 	Binary      // operator Text between both Args: && is and, || is or

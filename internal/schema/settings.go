@@ -58,7 +58,7 @@ var Settings = []Setting{
 	{Name: "Contexts", Type: "uint32", C: "contexts", Doc: "record the calling context of one in this many events; 0: of none"},
 	{Name: "Allocations", Type: "bool", C: "allocations", Doc: "sample which tasks allocate how much"},
 	{Name: "Samples", Type: "bool", C: "samples", Doc: "sample what busy threads do"},
-	{Name: "CompilesHuge", Type: "bool", C: "compiles_huge", Derived: true, Doc: "the JVM was told to compile methods of any size"},
+	{Name: "CompilesHuge", Type: "bool", C: "compiles_huge", Derived: true, Doc: "an option has the JVM compile methods of any size"},
 	{Name: "RingBytes", Type: "int", C: "ring_bytes", Derived: true, Doc: "per OS thread, at most; a power of two"},
 	{Name: "BlockFor", Type: "time.Duration", C: "block_ns", Derived: true, Doc: "longest wait for room in a ring, per thread and second"},
 }

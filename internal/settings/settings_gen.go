@@ -52,7 +52,7 @@ type Settings struct {
 // Derived are what the agent makes of other options.
 type Derived struct {
 	CustomTasks  bool          // the user named tasks: class names alone do not decide
-	CompilesHuge bool          // the JVM was told to compile methods of any size
+	CompilesHuge bool          // an option has the JVM compile methods of any size
 	RingBytes    int           // per OS thread, at most; a power of two
 	BlockFor     time.Duration // longest wait for room in a ring, per thread and second
 }

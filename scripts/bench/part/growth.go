@@ -167,7 +167,7 @@ func growthOfThreads(ctx context.Context, c Config, classes string) (string, err
 	if err != nil {
 		return "", err
 	}
-	text, err := c.growthText("threads", fmt.Sprintf("%s executions of a tiny task, shared by so many threads.", result.Grouped(int64(executions))),
+	text, err := c.growthText("threads", fmt.Sprintf("%s executions of a tiny task, shared by that many threads.", result.Grouped(int64(executions))),
 		result.Figure{Title: "CPU time of an execution by number of threads", X: "threads", Y: "ns per execution", Curves: all.curves(sizes, 0, "ns per execution", one)})
 	if err != nil {
 		return "", err
@@ -192,7 +192,7 @@ func growthOfClasses(ctx context.Context, c Config, classes string) (string, err
 		}
 		curves = append(curves, all.curves(sizes, 0, "CPU ms, "+kind, func(size int) float64 { return float64(size) / 1e6 })...)
 	}
-	return c.growthText("classes", "CPU time of the process to define so many classes, after a fifth of that number as warm-up; of *Submits*, each is woven.",
+	return c.growthText("classes", "CPU time of the process to define that many classes, after a fifth of that number as warm-up; of *Submits*, each is woven.",
 		result.Figure{Title: "Classes", X: "classes", Y: "CPU ms", Curves: curves})
 }
 
@@ -233,6 +233,6 @@ func growthOfSessions(ctx context.Context, c Config, _ string) (string, error) {
 			curves[i].X, curves[i].Y = append(curves[i].X, float64(m)), append(curves[i].Y, result.OfMedian(figures[i]))
 		}
 	}
-	return c.growthText("sessions", fmt.Sprintf("sessions of so many minutes with %s executions a minute, made by `scripts/gensession`: time and memory of `shadow stats`, size on the disk.",
+	return c.growthText("sessions", fmt.Sprintf("sessions of that many minutes with %s executions a minute, made by `scripts/gensession`: time and memory of `shadow stats`, size on the disk.",
 		result.Grouped(perMinute)), result.Figure{Title: "Length of a session", X: "minutes", Y: "s, MiB", Curves: curves})
 }

@@ -548,7 +548,7 @@ func TestObstacles(t *testing.T) {
 		{"what starting all of a chain gains", func(p *program) { p.chain(8, 4, false) }, "one-by-one", "Predicted if all are submitted first: the run takes 2"},
 		{"each unit submits the next one, to the only worker", func(p *program) { p.chain(8, 1, false) }, "", ""},
 		{"a task that submits itself again", func(p *program) { p.chain(8, 4, true) }, "one-by-one", "Stage, which submits itself again at its end, sleeps: its runs are one after another"},
-		{"nobody notifies who waits with a time limit, and goes on", func(p *program) { p.unnotified(true) }, "unanswered", "until its time limit, and nobody notifies it Call flush() after writing"},
+		{"nobody notifies who waits with a time limit, and continues", func(p *program) { p.unnotified(true) }, "unanswered", "until its time limit, and nobody notifies it Call flush() after writing"},
 		{"who waits with a time limit has nothing to do", func(p *program) { p.unnotified(false) }, "", ""},
 		{"a pool of virtual threads", func(p *program) { p.pool(true) }, "occupied", "Its workers are virtual threads, which need no pool"},
 		{"a pool as large as it was made for waits", func(p *program) { p.pool(false) }, "", ""},
@@ -810,7 +810,7 @@ func TestStopsAtCore(t *testing.T) {
 	}
 }
 
-// TestCommonPool: its workers at a time are counted, not all that it ever had, and it is not told to be made like another pool.
+// TestCommonPool: its workers at a time are counted, not all that it ever had, and the remedy is not one for pools that the program makes.
 func TestCommonPool(t *testing.T) {
 	a := accountOf(t, func(p *program) {
 		e := p.Executor(model.Executor{Name: "ForkJoinPool.commonPool", Workers: 3})

@@ -77,7 +77,7 @@ func (s *Session) Try() {
 			switch {
 			case (o.Kind == Occupied || o.Kind == WaitsForItself) && s.graph.Graph.Executors[o.why.executor].Leaves:
 				o.Gain, o.CannotTell = nil, errKept.Error()
-			case o.Kind == Held && o.why.root.State == account.IO && len(s.account.Peers) > 0: // without the lock they all wait for that
+			case o.Kind == Held && s.isAnswered(o.why.root): // without the lock they all wait for that
 				o.Gain, o.CannotTell = nil, errPeer.Error()
 			case o.Kind == WaitsForItself:
 				o.Gain, o.CannotTell = nil, errGaveUp.Error()
@@ -96,6 +96,12 @@ func (s *Session) OfPart(from, to units.Ns) {
 	for i := range s.Obstacles {
 		s.Obstacles[i].CannotTell = errPart.Error()
 	}
+}
+
+// isAnswered reports whether a unit waits for input that a thread of the program sends.
+func (s *Session) isAnswered(f account.Frame) bool {
+	_, answered := s.account.Peers[f.On]
+	return answered && f.State == account.IO
 }
 
 // Share is what the sentence begins with: how much shorter the run is or, if that cannot be seen, how much sooner the units end.

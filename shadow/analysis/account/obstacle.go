@@ -184,7 +184,7 @@ func (s *Session) findObstacles() {
 	largest(s.Obstacles)
 }
 
-// classOf is the account of the units of a class; nil: it has none.
+// classOf is the account of the units of a class; nil if it has no units.
 func (s *Session) classOf(class uint32) *account.Class {
 	k := slices.IndexFunc(s.account.Classes, func(c account.Class) bool { return c.Class == class })
 	if k < 0 {
@@ -232,14 +232,14 @@ func (s *Session) addInterpreted() {
 		for _, n := range s.graph.Computing[class] {
 			all += n
 		}
-		at := mostOf(s.graph.Interpreted[class])
+		at := most(s.graph.Interpreted[class])
 		seen := s.graph.Interpreted[class][at]
 		if all < leastSamples || float64(seen) < mostlyAt*float64(all) {
 			continue
 		}
 		if o := s.ofComputing(c, Interpreted, float64(seen)/float64(all)); o.Score >= leastShare {
 			o.Title = fmt.Sprintf("%s computes in %s, which the JVM does not compile", class, at)
-			o.Happened = fmt.Sprintf("%s of %s samples of it were there. The method has more than 8,000 bytes of bytecode, and HotSpot interprets such a method always, which takes several times as long. %s", units.FormatExact(seen), units.FormatExact(all), s.depend(&o))
+			o.Happened = fmt.Sprintf("%s of %s samples of it were there. The method has more than 8,000 bytes of bytecode, and HotSpot always interprets such a method, which takes several times as long. %s", units.FormatExact(seen), units.FormatExact(all), s.depend(&o))
 			o.Remedy = "Divide it into smaller methods. If it cannot be changed, -XX:-DontCompileHugeMethods has it compiled."
 			s.Obstacles = append(s.Obstacles, o)
 		}
@@ -268,10 +268,13 @@ func (s *Session) dropSpinning() {
 
 // addServers adds the threads that serve others, as an event loop does, and that sleep for much of the time in which these wait.
 func (s *Session) addServers(on map[uint32]dependent) {
-	served := s.readServed()
+	served, sends := s.readServed(), map[uint32]bool{}
+	for _, class := range s.account.Peers {
+		sends[class] = true
+	}
 	for i := range s.account.Classes {
 		c := &s.account.Classes[i]
-		keeps := s.account.Peers[c.Class] && on[c.Class].share >= leastShare
+		keeps := sends[c.Class] && on[c.Class].share >= leastShare
 		if c.Units == 1 && s.bodies[c.Class] {
 			s.addCallerRuns(c, s.serves[c.Class] && served[c.Class] >= leastServed || keeps)
 		}
@@ -593,8 +596,8 @@ func (w *weight) placed(root account.Frame) account.Frame {
 
 // besides is a wait of the holder that at least leastKnown of the draws have as their root, if its root is not one itself.
 func (w *weight) besides(root account.Frame) (wait account.Frame) {
-	for f, n := range w.roots {
-		if (f.State == account.Sleep || f.State == account.IO) && f.Class == root.Class && root.State == account.Compute && float64(n) >= leastKnown*float64(w.n) && n > w.roots[wait] {
+	for _, f := range slices.SortedFunc(maps.Keys(w.roots), compareFrames) {
+		if n := w.roots[f]; (f.State == account.Sleep || f.State == account.IO) && f.Class == root.Class && root.State == account.Compute && float64(n) >= leastKnown*float64(w.n) && n > w.roots[wait] {
 			wait = f
 		}
 	}
@@ -635,10 +638,10 @@ func (s *Session) samePlace(n uint32) uint32 {
 	return first
 }
 
-// most is the key with the most draws.
-func most(draws map[uint32]int) (key uint32) {
-	for _, k := range slices.Sorted(maps.Keys(draws)) {
-		if draws[k] > draws[key] {
+// most is the key with the largest number, the first of several in their order.
+func most[K cmp.Ordered, N cmp.Ordered](by map[K]N) (key K) {
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		if by[k] > by[key] {
 			key = k
 		}
 	}

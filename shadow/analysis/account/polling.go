@@ -75,12 +75,13 @@ func (s *Session) readSleeps() map[sleepOf]placeSum {
 
 // readPolls finds the classes whose units poll on virtual threads.
 func (s *Session) readPolls() []polls {
-	mounts, sleeps := 0.0, 0.0
+	mounts, sleeps, places := 0.0, 0.0, map[uint32][]uint32{} // by class: where it sleeps
 	for _, x := range s.graph.Turns {
 		mounts += float64(x.Mounts)
 	}
-	for _, x := range s.sleeps {
+	for k, x := range s.sleeps {
 		sleeps += float64(x.waits)
+		places[k.class] = append(places[k.class], k.place)
 	}
 	var list []polls
 	for _, class := range slices.Sorted(maps.Keys(s.graph.Turns)) {
@@ -89,13 +90,10 @@ func (s *Session) readPolls() []polls {
 			continue
 		}
 		most := 0
-		for k, n := range s.sleeps {
-			if k.class != class {
-				continue
-			}
-			p.slept += float64(n.waits)
-			if n.waits > most || n.waits == most && k.place < p.place {
-				most, p.place = n.waits, k.place
+		for _, place := range slices.Sorted(slices.Values(places[class])) {
+			n := s.sleeps[sleepOf{class, place}]
+			if p.slept += float64(n.waits); n.waits > most {
+				most, p.place = n.waits, place
 			}
 		}
 		if float64(most) < nearlyOnly*p.slept {
@@ -175,13 +173,12 @@ func (s *Session) describePolls(o *Obstacle, p *polls, ready float64) {
 
 // yieldsAt says where a class was seen to yield most; "": nowhere in particular.
 func (s *Session) yieldsAt(class string) string {
-	at, most, all := "", int64(0), int64(0)
-	for place, n := range s.graph.Yielding[class] {
-		if all += n; n > most || n == most && place < at {
-			at, most = place, n
-		}
+	seen, all := s.graph.Yielding[class], int64(0)
+	for _, n := range seen {
+		all += n
 	}
-	if at == "" || float64(most) < nearlyOnly*float64(all) {
+	at := most(seen)
+	if at == "" || float64(seen[at]) < nearlyOnly*float64(all) {
 		return ""
 	}
 	return " at " + at

@@ -35,7 +35,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 	case WaitsForItself:
 		if s.graph.Executors[why.executor].Leaves {
 			o.Title = fmt.Sprintf("%s waits for what a virtual thread without a carrier has, and those that keep the %s wait for it, too", o.Victim, text.PluralExact(int64(s.count(why.executor)), "carrier", "carriers"))
-			o.Happened = "A virtual thread that is pinned keeps its carrier while it waits. Who has the lock, or is the next to get it, cannot go on until one is free. " + of
+			o.Happened = "A virtual thread that is pinned keeps its carrier while it waits. Who has the lock, or is the next to get it, cannot continue until one is free. " + of
 			o.Remedy = "Look for what pins: a native frame, or the initialiser of a class; before JDK 24 synchronized, too. Take the wait out of it. More carriers only move the load at which it stands still: if all are kept for ever, it is a deadlock."
 			return
 		}
@@ -270,7 +270,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		}
 		if s.account.Places[why.place-1].Kind == "notify" {
 			o.Title = fmt.Sprintf("%s waits for %s until its time limit, and nobody notifies it", holder, s.place(why.place-1))
-			o.Happened = s.atLimit(why.place-1) + "It then goes on, as where what it waits for has come meanwhile. " + of
+			o.Happened = s.atLimit(why.place-1) + "It then continues, as if what it waits for had happened meanwhile. " + of
 			o.Remedy = "Look for who should notify it: notifyAll(), in the same monitor, when what it waits for has changed. If it is only to pause, nothing is wrong."
 			if strings.HasPrefix(s.graph.Classes[s.account.Places[why.place-1].Class], "java.io.Piped") {
 				o.Remedy = "Call flush() after writing: the reader of a pipe looks once a second for what was written and not flushed."
@@ -576,7 +576,7 @@ func (s *Session) mostlyAt(class string) string {
 		}
 	}
 	for _, by := range []map[string]int64{lines, methods} {
-		if at := mostOf(by); all >= leastSamples && float64(by[at]) >= mostlyAt*float64(all) && at != "" {
+		if at := most(by); all >= leastSamples && float64(by[at]) >= mostlyAt*float64(all) && at != "" {
 			return fmt.Sprintf(", mostly in %s (%s of %s samples)", at, units.FormatPercent(float64(by[at])/float64(all)), units.FormatExact(all))
 		}
 	}
@@ -623,16 +623,6 @@ func (s *Session) few(class uint32) string {
 		return fmt.Sprintf("; %s of its %s units have %s of its CPU time", units.FormatExact(int64(len(most))), units.FormatExact(int64(len(each))), units.FormatPercent(part))
 	}
 	return ""
-}
-
-// mostOf is the key with the largest number, the first of several in their order.
-func mostOf(by map[string]int64) (most string) {
-	for _, k := range slices.Sorted(maps.Keys(by)) {
-		if by[k] > by[most] {
-			most = k
-		}
-	}
-	return most
 }
 
 // method is a place in the program without its line: a long method has many.
