@@ -72,6 +72,18 @@ func randomSeeds(t *testing.T) (first, last int) {
 // TestRandomPrograms: what the account divides the response times of random programs into is what they measured themselves.
 func TestRandomPrograms(t *testing.T) {
 	testjvm.Shared(t)
+	randomPrograms(t, checkRandom)
+}
+
+// TestRandomSummarised: nor are the parts other ones if the tasks are only summed up. How long each of them was queued is then an estimate, where it was not the task itself that was
+// handed over, but what a library wrapped around it.
+func TestRandomSummarised(t *testing.T) {
+	testjvm.Shared(t)
+	randomPrograms(t, checkSummarised, "--detail", "summary")
+}
+
+func randomPrograms(t *testing.T, check func(*testing.T, *testjvm.Attempt, testjvm.Profile, *deviations), agent ...string) {
+	t.Helper()
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
 		t.Skipf("this kernel does not count how long a thread is ready for a CPU: %v", err)
 	}
@@ -85,7 +97,7 @@ func TestRandomPrograms(t *testing.T) {
 				args = append(args, strconv.Itoa(s))
 			}
 			t.Run(jdk.String()+"/"+strings.Join(args, ","), func(t *testing.T) {
-				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: args}
+				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: args, Agent: agent}
 				var found deviations
 				testjvm.OneGood(t, func(a *testjvm.Attempt) {
 					found = deviations{worst: map[string]float64{}}
@@ -93,7 +105,7 @@ func TestRandomPrograms(t *testing.T) {
 					if os.Getenv(RandomVariable) != "" { // not to keep hundreds of sessions
 						p = cmd.Profile
 					}
-					checkRandom(t, a, p(t), &found)
+					check(t, a, p(t), &found)
 				})
 				worst.merge(&found)
 			})
@@ -132,6 +144,27 @@ func (d *deviations) String() string {
 
 func checkRandom(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, worst *deviations) {
 	t.Helper()
+	eachRandom(t, p, func(own *truth, c *why.Class) {
+		compareRandom(a, own, c, worst)
+		for part, want := range own.Behind {
+			compareBehind(a, own, c, part, want, worst)
+		}
+	})
+}
+
+func checkSummarised(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, worst *deviations) {
+	t.Helper()
+	eachRandom(t, p, func(own *truth, c *why.Class) {
+		if !strings.HasSuffix(own.How, " EXECUTE") {
+			delete(own.Parts, "queue")
+		}
+		compareRandom(a, own, c, worst)
+	})
+}
+
+// eachRandom calls f with the truth and the account of each class.
+func eachRandom(t *testing.T, p testjvm.Profile, f func(*truth, *why.Class)) {
+	t.Helper()
 	if p.Exit != 0 {
 		t.Fatalf("exit %d\n%s", p.Exit, p.Stderr)
 	}
@@ -158,10 +191,7 @@ func checkRandom(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, worst *dev
 			t.Fatalf("%q: %v", line, err)
 		}
 		c := of[own.Class]
-		compareRandom(a, &own, &c, worst)
-		for part, want := range own.Behind {
-			compareBehind(a, &own, &c, part, want, worst)
-		}
+		f(&own, &c)
 	}
 }
 

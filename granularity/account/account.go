@@ -131,9 +131,15 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 			byClass[u.Class] = append(byClass[u.Class], uint32(i))
 		}
 	}
+	sums := map[uint32][]uint32{}
+	for i := range g.Sums {
+		x := &g.Sums[i]
+		sums[x.Class] = append(sums[x.Class], uint32(i))
+		byClass[x.Class] = byClass[x.Class] // there may be no others
+	}
 	out := &Account{}
 	for _, class := range slices.Sorted(maps.Keys(byClass)) {
-		out.Classes = append(out.Classes, b.divided(class, byClass[class]))
+		out.Classes = append(out.Classes, b.divided(class, byClass[class], sums[class]))
 	}
 	slices.SortStableFunc(out.Classes, func(x, y Class) int { return cmp.Compare(y.Response, x.Response) })
 	for i := range out.Classes {
@@ -145,7 +151,7 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 			c.Draws = fewDraws
 		}
 		b.random = rand.New(rand.NewPCG(uint64(c.Class), 0)) // of its own: what is drawn of other classes changes nothing
-		b.draw(c, byClass[c.Class])
+		b.draw(c, byClass[c.Class], sums[c.Class])
 	}
 	out.Ordered = map[uint32]bool{}
 	for u := range b.ordered {
@@ -159,12 +165,18 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 }
 
 // divided has the parts of a class.
-func (b *book) divided(class uint32, list []uint32) Class {
+func (b *book) divided(class uint32, list, sums []uint32) Class {
 	c := Class{Class: class, Units: len(list)}
 	parts := map[Frame]units.Ns{}
 	for _, u := range list {
 		b.divide(u, func(f Frame, n units.Ns) { parts[f] += n })
 		c.Response += b.response(u)
+	}
+	for _, i := range sums {
+		x := &b.g.Sums[i]
+		c.Units, c.Response = c.Units+x.Units, c.Response+x.Response()
+		parts[Frame{Queued, class, x.Executor}] += x.Queued
+		b.divideSum(x, func(f Frame, n units.Ns) { parts[f] += n })
 	}
 	for f, n := range parts {
 		c.Parts = append(c.Parts, Part{f, n})
@@ -194,17 +206,32 @@ func compareFrames(x, y Frame) int {
 }
 
 // draw follows moments drawn evenly from the units' times.
-func (b *book) draw(c *Class, list []uint32) {
-	at, index, until := map[string]int{}, 0, b.response(list[0])
+func (b *book) draw(c *Class, list, sums []uint32) {
+	at, index, until := map[string]int{}, -1, units.Ns(0)
+	n := len(list) + len(sums)
+	response := func(i int) units.Ns {
+		if i < len(list) {
+			return b.response(list[i])
+		}
+		return b.g.Sums[sums[i-len(list)]].Response()
+	}
 	for k := range c.Draws {
 		x := units.Ns((float64(k) + b.random.Float64()) * float64(c.Response) / float64(c.Draws))
-		for index < len(list)-1 && until <= x {
+		for index < n-1 && until <= x {
 			index++
-			until += b.response(list[index])
+			until += response(index)
 		}
-		u := list[index]
-		t := b.finish(u) - max(1, until-x)
-		frames := b.follow(u, t)
+		left := max(1, until-x) // of the unit's time
+		var t units.Ns
+		var frames []Frame
+		if index < len(list) {
+			t = b.finish(list[index]) - left
+			frames = b.follow(list[index], t)
+		} else {
+			x := &b.g.Sums[sums[index-len(list)]]
+			t = x.To - units.Ns(float64(left)/float64(x.Response())*float64(x.To-x.From))
+			frames = b.followSum(x, t)
+		}
 		key := keyOf(frames)
 		i, seen := at[key]
 		if !seen {

@@ -122,6 +122,59 @@ func TestTakingTheNext(t *testing.T) {
 	near(t, "behind another one", shareOf(g, c, []State{Queued, Compute}, []string{"Job", "Job"}), 20.0/150)
 }
 
+// A worker runs 1,000 units in 100 ms that are only summed up: it is in them for 60, in which they compute for 40 and wait for a lock for 10, takes the next one for 30, and is ready
+// for a CPU for 10. They wait in the queue for 300 ms, summed.
+func TestSums(t *testing.T) {
+	sums := func(b *graph.Builder, took units.Ns) {
+		pool := b.Executor(graph.Executor{Name: "pool", Workers: 1})
+		b.Compute(unit(b, "main", 0, "main"), 100*ms)
+		lock := b.Wait(graph.Wait{Kind: "park", Lock: true, Class: b.Classes.Number("Lock")})
+		b.Sums = append(b.Sums, graph.Sum{Class: b.Classes.Number("Tiny"), Thread: b.Threads.Number("w"), Executor: pool, To: 100 * ms, Units: 1000, Queued: 300 * ms,
+			Ran: 60 * ms, CPU: 40 * ms, Free: 100 * ms, Self: 60 * ms, Took: took, Ready: 10 * ms, Waits: []graph.SumWait{{Wait: lock, Ns: 10 * ms}}})
+	}
+	g, a := replayed(t, 2, func(b *graph.Builder) { sums(b, 30*ms) })
+	c := classOf(t, g, a, "Tiny")
+	if c.Units != 1000 || c.Response != 360*ms {
+		t.Errorf("%d units, %d ns", c.Units, c.Response)
+	}
+	parts := map[State]units.Ns{}
+	for _, p := range c.Parts {
+		parts[p.State] += p.Ns
+	}
+	if want := (map[State]units.Ns{Queued: 300 * ms, Compute: 40 * ms, Lock: 10 * ms, NotKnown: 10 * ms}); !reflect.DeepEqual(parts, want) {
+		t.Errorf("%v, want %v", parts, want)
+	}
+	queued := 300.0 / 360
+	near(t, "computes", shareOf(g, c, []State{Compute}, []string{"Tiny"}), 40.0/360)
+	near(t, "behind another one", shareOf(g, c, []State{Queued, Compute}, []string{"Tiny", "Tiny"}), 0.4*queued)
+	near(t, "takes the next", shareOf(g, c, []State{Queued, Taking}, []string{"Tiny", "Tiny"}), 0.3*queued)
+	near(t, "is idle", shareOf(g, c, []State{Queued, Idle}, []string{"Tiny", "Tiny"}), 0)
+
+	// If it takes the next one for 10 ms, it has nothing to do for 20: a unit waits until it is awake, so that this is at most 100 µs for each of them.
+	g, a = replayed(t, 2, func(b *graph.Builder) { sums(b, 10*ms) })
+	near(t, "has nothing to do", shareOf(g, classOf(t, g, a, "Tiny"), []State{Queued, Idle}, []string{"Tiny", "Tiny"}), 0.2*queued)
+}
+
+// A unit waits until its time limit for a future. If its submissions were only counted, one of them may be in progress: it is not said that nobody answers.
+func TestUnlisted(t *testing.T) {
+	for _, unlisted := range []bool{false, true} {
+		g, a := replayed(t, 2, func(b *graph.Builder) {
+			u := unit(b, "main", 0, "main")
+			w := b.Wait(graph.Wait{Kind: "park", Class: b.Classes.Number("CompletableFuture")})
+			b.Add(u, graph.Step{Kind: graph.Outside, Cause: graph.Limit, Len: 50 * ms, Wait: w})
+			if unlisted {
+				b.Unlisted = []graph.Unlisted{{Thread: b.Threads.Number("main"), To: 10 * ms}}
+			}
+		})
+		want := map[bool]State{false: Unanswered, true: NotKnown}[unlisted]
+		for _, x := range classOf(t, g, a, "main").Chains {
+			if last := x.Frames[len(x.Frames)-1]; last.State != want {
+				t.Errorf("submissions only counted: %v: %+v", unlisted, x.Frames)
+			}
+		}
+	}
+}
+
 // Both workers of a pool wait for a part that is queued in the same pool, until a time limit.
 func TestPoolThatWaitsForItself(t *testing.T) {
 	g, a := replayed(t, 2, func(b *graph.Builder) {

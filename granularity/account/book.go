@@ -31,18 +31,21 @@ type book struct {
 	holds          map[object][]hold
 	places         []Place
 	place          map[Place]uint32
-	givers         map[uint32]map[uint32]bool // by place: classes whose units ended such waits
-	givesBack      map[uint32]bool            // places
-	peers          map[uint32]uint32          // by place where units wait for input: the class that sends it
-	byClass        map[uint32][]uint32        // threads that ran units of a class
-	firstChild     []uint32                   // by unit: where its children begin, and end where those of the next begin
-	children       []uint32                   // what units submitted, in the order of time
-	alone, rounds  map[uint32]bool            // units that submit others one by one, or in rounds
-	ordered        map[uint32]units.Ns        // by unit that waits in order: from when on others have ended
-	computes       []computing                // steps that compute, by start
-	long           []long                     // of them
-	keeps          []span                     // steps in which a unit waits and keeps its carrier, by start
-	wants          edges                      // of steps that compute, or are ready to
+	givers         map[uint32]map[uint32]bool  // by place: classes whose units ended such waits
+	givesBack      map[uint32]bool             // places
+	peers          map[uint32]uint32           // by place where units wait for input: the class that sends it
+	byClass        map[uint32][]uint32         // threads that ran units of a class
+	firstChild     []uint32                    // by unit: where its children begin, and end where those of the next begin
+	children       []uint32                    // what units submitted, in the order of time
+	alone, rounds  map[uint32]bool             // units that submit others one by one, or in rounds
+	ordered        map[uint32]units.Ns         // by unit that waits in order: from when on others have ended
+	computes       []computing                 // steps that compute, by start
+	long           []long                      // of them
+	keeps          []span                      // steps in which a unit waits and keeps its carrier, by start
+	wants          edges                       // of steps that compute, or are ready to
+	sums           [][]uint32                  // by thread: units that are only summed up, in the order of time
+	wanted         []want                      // of these, in the order of time
+	unlisted       map[uint32][]graph.Unlisted // by thread
 	visited        []uint32
 	frameOf        []int // by visited: its frame
 	frames         []Frame
@@ -278,6 +281,16 @@ func (b *book) readThreads() {
 		return cmp.Or(cmp.Compare(b.s.Start[i].At, b.s.Start[j].At), cmp.Compare(b.finish(j), b.finish(i)))
 	})
 	seen := map[[2]uint32]int{}
+	works := func(executor, thread uint32, from, to units.Ns) {
+		k := [2]uint32{executor, thread}
+		i, known := seen[k]
+		if !known {
+			i = len(b.workers[executor])
+			seen[k], b.workers[executor] = i, append(b.workers[executor], worker{thread, from, to})
+		}
+		w := &b.workers[executor][i]
+		w.from, w.to = min(w.from, from), max(w.to, to)
+	}
 	ran := map[[2]uint32]bool{}
 	for _, i := range order {
 		u := &b.g.Units[i]
@@ -298,14 +311,17 @@ func (b *book) readThreads() {
 		if u.Executor == 0 {
 			continue
 		}
-		k := [2]uint32{u.Executor, u.Thread}
-		w, known := seen[k]
-		if !known {
-			w = len(b.workers[u.Executor])
-			seen[k] = w
-			b.workers[u.Executor] = append(b.workers[u.Executor], worker{u.Thread, x.from, x.to})
-		}
-		b.workers[u.Executor][w].to = max(b.workers[u.Executor][w].to, x.to)
+		works(u.Executor, u.Thread, x.from, x.to)
+	}
+	b.unlisted = map[uint32][]graph.Unlisted{}
+	for _, x := range b.g.Unlisted {
+		b.unlisted[x.Thread] = append(b.unlisted[x.Thread], x)
+	}
+	b.sums = make([][]uint32, len(b.g.Threads))
+	for i := range b.g.Sums {
+		x := &b.g.Sums[i]
+		b.sums[x.Thread] = append(b.sums[x.Thread], uint32(i))
+		works(x.Executor, x.Thread, x.From, x.To)
 	}
 }
 
@@ -583,6 +599,7 @@ func (b *book) readComputes() {
 		}
 	}
 	b.wants.sort()
+	b.readWanted()
 	slices.SortFunc(b.keeps, func(x, y span) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
 	slices.SortFunc(b.computes, func(x, y computing) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.unit, y.unit)) })
 	for i := range b.computes {
@@ -592,9 +609,31 @@ func (b *book) readComputes() {
 	}
 }
 
+// want is how many CPUs units that are only summed up want, and take to be run, from then on.
+type want struct {
+	from units.Ns
+	cpus float64
+}
+
+// readWanted finds how many CPUs are wanted for what is only summed up.
+func (b *book) readWanted() {
+	for i := range b.g.Sums {
+		x := &b.g.Sums[i]
+		cpus := float64(min(x.CPU, x.Self)+x.Took+x.Ready) / float64(x.To-x.From)
+		b.wanted = append(b.wanted, want{x.From, cpus}, want{x.To, -cpus})
+	}
+	slices.SortFunc(b.wanted, func(x, y want) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.cpus, y.cpus)) })
+	for i := 1; i < len(b.wanted); i++ {
+		b.wanted[i].cpus += b.wanted[i-1].cpus
+	}
+}
+
 // wantedAt is on how many CPUs threads of the graph compute at a moment, or for how many they are ready.
 func (b *book) wantedAt(t units.Ns) float64 {
 	n := float64(b.wants.openAt(t))
+	if i := sort.Search(len(b.wanted), func(i int) bool { return b.wanted[i].from > t }); i > 0 {
+		n += max(0, b.wanted[i-1].cpus)
+	}
 	if b.g.CPUs > 0 {
 		n = min(n, float64(b.g.CPUs))
 	}

@@ -150,8 +150,86 @@ func (b *book) waitOf(x *graph.Step) *graph.Wait {
 
 // follow is the chain of a unit at a moment.
 func (b *book) follow(u uint32, t units.Ns) []Frame {
-	b.frames, b.visited, b.frameOf = b.frames[:0], b.visited[:0], b.frameOf[:0]
-	next := int64(u)
+	b.frames = b.frames[:0]
+	return b.followFrom(int64(u), t)
+}
+
+// followSum is the chain of a unit that is only summed up, at a moment drawn from the time of its sum: it is in the queue, or computes, or nothing is known of it.
+func (b *book) followSum(x *graph.Sum, t units.Ns) []Frame {
+	b.frames = b.frames[:0]
+	if b.random.Float64()*float64(x.Response()) >= float64(x.Queued) {
+		b.inSum(x, t)
+		return b.frames
+	}
+	return b.followFrom(b.atWorker(&graph.Unit{Class: x.Class, Executor: x.Executor}, -1, t), t)
+}
+
+// divideSum divides the time from the starts to the ends of units that are only summed up: they compute, wait, and of the rest nothing is known.
+func (b *book) divideSum(x *graph.Sum, part func(Frame, units.Ns)) {
+	left := x.Ran
+	of := func(f Frame, n units.Ns) {
+		if n = min(n, left); n > 0 {
+			part(f, n)
+			left -= n
+		}
+	}
+	of(Frame{Compute, x.Class, 0}, x.CPU)
+	for i := range x.Waits {
+		s, on := b.waitState(&graph.Step{Wait: x.Waits[i].Wait})
+		of(Frame{s, x.Class, on}, x.Waits[i].Ns)
+	}
+	of(Frame{NotKnown, x.Class, 0}, left)
+}
+
+// inSum ends a chain in a unit that is only summed up, in a part of its time that is drawn.
+func (b *book) inSum(x *graph.Sum, t units.Ns) int64 {
+	f := b.drawPart(x, nil)
+	if f.State != Lock && f.State != Handed {
+		return b.root(f.State, f.Class, f.On)
+	}
+	b.add(f)
+	for i := range x.Waits {
+		w := &x.Waits[i]
+		if holder := b.sumOf(w.By, t); holder != nil && b.placeOf(w.Wait) == f.On {
+			next := b.drawPart(holder, &f)
+			return b.root(next.State, next.Class, next.On)
+		}
+	}
+	return b.root(NotKnown, x.Class, 0)
+}
+
+// drawPart is what one of the units of a sum does at any moment, but does not wait where another one waits.
+func (b *book) drawPart(x *graph.Sum, other *Frame) (drawn Frame) {
+	sum := units.Ns(0)
+	drawn = Frame{NotKnown, x.Class, 0}
+	b.divideSum(x, func(f Frame, n units.Ns) {
+		if other != nil && f.State == other.State && f.On == other.On {
+			return
+		}
+		if sum += n; b.random.Float64()*float64(sum) < float64(n) {
+			drawn = f
+		}
+	})
+	return drawn
+}
+
+// sumOf is one of the sums of a class at a moment; nil: there is none.
+func (b *book) sumOf(class uint32, t units.Ns) (found *graph.Sum) {
+	all, n := b.g.Sums, 0
+	last := sort.Search(len(all), func(i int) bool { return all[i].From > t })
+	for i := last - 1; i >= max(0, last-maxComputing) && class != 0; i-- {
+		if x := &all[i]; x.Class == class && t < x.To {
+			if n++; b.random.IntN(n) == 0 {
+				found = x
+			}
+		}
+	}
+	return found
+}
+
+// followFrom adds the chain of a unit at a moment to what the frames have.
+func (b *book) followFrom(next int64, t units.Ns) []Frame {
+	b.visited, b.frameOf = b.visited[:0], b.frameOf[:0]
 	for next >= 0 && len(b.frames) < maxChain {
 		if i := slices.Index(b.visited, uint32(next)); i >= 0 {
 			b.add(Frame{Cycle, b.g.Units[next].Class, uint32(b.frameOf[i])})
@@ -194,7 +272,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 	case t < b.s.Start[u].At && g.Executor == 0:
 		return b.root(Starting, g.Class, 0)
 	case t < b.s.Start[u].At:
-		return b.atWorker(u, t)
+		return b.atWorker(g, int64(u), t)
 	case t >= b.finish(u):
 		return b.root(Waking, g.Class, 0)
 	}
@@ -258,7 +336,7 @@ func (b *book) link(u uint32, t units.Ns) int64 {
 		if next := b.atGiver(u, f.On, t); next >= 0 {
 			return next
 		}
-		if b.asksOne(x) || b.findsNone(g, u, x, f.On) || b.continues(g, x, step) {
+		if b.asksOne(x) && !b.mayHaveSubmitted(u, t) || b.findsNone(g, u, x, f.On) || b.continues(g, x, step) {
 			return b.root(Unanswered, g.Class, f.On)
 		}
 		return b.root(NotKnown, g.Class, 0)
@@ -273,17 +351,40 @@ func (b *book) atCPU(g *graph.Unit, t units.Ns) int64 {
 		return keeper
 	}
 	b.add(Frame{Ready, g.Class, 0})
-	list := b.computing(t)
-	if n := b.g.CPUs; len(list) == 0 || n > 0 && b.random.Float64() > float64(len(list))/float64(n) {
+	list, sums := b.computing(t), b.computingSums(t)
+	all := len(list) + len(sums)
+	if n := b.g.CPUs; all == 0 || n > 0 && b.random.Float64() > float64(all)/float64(n) {
 		return -1
 	}
-	b.add(Frame{Compute, b.g.Units[list[b.random.IntN(len(list))]].Class, 0})
+	if i := b.random.IntN(all); i < len(list) {
+		b.add(Frame{Compute, b.g.Units[list[i]].Class, 0})
+	} else {
+		b.add(sums[i-len(list)])
+	}
 	return -1
 }
 
-// atWorker is what one of the workers does for which a unit waits.
-func (b *book) atWorker(u uint32, t units.Ns) int64 {
-	g := &b.g.Units[u]
+// computingSums is what workers do that compute at a moment and run units which are only summed up: they are in one of these, or take the next one.
+func (b *book) computingSums(t units.Ns) (found []Frame) {
+	all := b.g.Sums
+	last := sort.Search(len(all), func(i int) bool { return all[i].From > t })
+	for i := last - 1; i >= max(0, last-maxComputing); i-- {
+		x := &all[i]
+		if t >= x.To {
+			continue
+		}
+		switch r := units.Ns(b.random.Float64() * float64(x.To-x.From)); {
+		case r < min(x.CPU, x.Self):
+			found = append(found, Frame{Compute, x.Class, 0})
+		case r < min(x.CPU, x.Self)+x.Took:
+			found = append(found, Frame{Taking, x.Class, x.Executor})
+		}
+	}
+	return found
+}
+
+// atWorker is what one of the workers does for which a unit waits; u is -1 for one that is only summed up.
+func (b *book) atWorker(g *graph.Unit, u int64, t units.Ns) int64 {
 	f := Frame{Queued, g.Class, g.Executor}
 	if e := &b.g.Executors[g.Executor]; e.Leaves {
 		b.add(f)
@@ -299,15 +400,65 @@ func (b *book) atWorker(u uint32, t units.Ns) int64 {
 		b.add(f)
 		return b.atNext(w.thread, g, t)
 	}
-	if x := &b.g.Units[unit]; x.Executor == g.Executor && x.Class != g.Class && !x.Timed && !g.Timed && b.submitter[unit] >= 0 && b.due[unit] > b.due[u] {
+	if x := &b.g.Units[unit]; u >= 0 && x.Executor == g.Executor && x.Class != g.Class && !x.Timed && !g.Timed && b.submitter[unit] >= 0 && b.due[unit] > b.due[u] {
 		f.State = Overtaken
 	}
 	b.add(f)
 	return int64(unit)
 }
 
+// sumsAt are the stretches in which a thread runs units that are only summed up, at a moment.
+func (b *book) sumsAt(thread uint32, t units.Ns) (found []*graph.Sum) {
+	of := b.sums[thread]
+	last := sort.Search(len(of), func(i int) bool { return b.g.Sums[of[i]].From > t })
+	for i := last - 1; i >= max(0, last-maxLooked); i-- {
+		if x := &b.g.Sums[of[i]]; t < x.To {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
+// wakeNs is how long a unit may be in a queue although a worker has nothing to do, until that is awake.
+const wakeNs = units.Ns(100_000)
+
+// atSums is what a worker does that runs units which are only summed up, while a unit is queued: it is in one of them, takes the next one, is ready for a CPU, or has nothing to do.
+// When in a stretch the queue was empty is not known. That a worker has nothing to do while units wait lasts for wakeNs at most, for each.
+func (b *book) atSums(list []*graph.Sum, queued *graph.Unit, t units.Ns) int64 {
+	busy, idle, n, waited := 0.0, 1.0, 0, units.Ns(0)
+	for _, x := range list {
+		busy += float64(x.Self+x.Took+x.Ready) / float64(max(1, x.Free))
+		n, waited = n+x.Units, waited+x.Queued
+	}
+	if waited > 0 {
+		idle = min(1, float64(wakeNs)*float64(n)/float64(waited))
+	}
+	if b.random.Float64() < min(idle, 1-busy) {
+		return b.root(Idle, queued.Class, queued.Executor)
+	}
+	r := b.random.Float64() * busy
+	in := func(part units.Ns, x *graph.Sum) bool {
+		r -= float64(part) / float64(max(1, x.Free))
+		return r < 0
+	}
+	for _, x := range list {
+		switch {
+		case in(x.Self, x):
+			return b.inSum(x, t)
+		case in(x.Took, x):
+			return b.root(Taking, x.Class, x.Executor)
+		case in(x.Ready, x):
+			return b.atCPU(queued, t)
+		}
+	}
+	return b.root(Idle, queued.Class, queued.Executor)
+}
+
 // atNext is what a worker does that is in no unit, while a unit is queued: it takes the next one, or has nothing to do.
 func (b *book) atNext(thread uint32, queued *graph.Unit, t units.Ns) int64 {
+	if sums := b.sumsAt(thread, t); len(sums) > 0 {
+		return b.atSums(sums, queued, t)
+	}
 	of := b.threads[thread]
 	i := sort.Search(len(of), func(i int) bool { return b.s.Start[of[i]].At > t })
 	if i == len(of) {
@@ -365,7 +516,7 @@ func (b *book) atLeft(g *graph.Unit, t units.Ns) int64 {
 func (b *book) allBusy(executor uint32, t units.Ns) bool {
 	all := b.workers[executor]
 	for i := range all[:min(len(all), maxLooked)] {
-		if w := &all[i]; w.from <= t && t < w.to && b.unitAt(w.thread, t) < 0 {
+		if w := &all[i]; w.from <= t && t < w.to && b.unitAt(w.thread, t) < 0 && len(b.sumsAt(w.thread, t)) == 0 {
 			return false
 		}
 	}
@@ -531,6 +682,18 @@ func (b *book) isLast(u, last uint32, t units.Ns) bool {
 func (b *book) asksOne(x *graph.Step) bool {
 	w := b.waitOf(x)
 	return gaveUp(x) && w != nil && w.Kind == "park" && w.Class != 0 && !w.Lock && !w.Shared
+}
+
+// mayHaveSubmitted reports whether submissions of a unit were only counted, up to a moment: something of what it submitted may be in progress.
+func (b *book) mayHaveSubmitted(u uint32, t units.Ns) bool {
+	for _, thread := range []uint32{0, b.g.Units[u].Thread} {
+		of := b.unlisted[thread]
+		i := sort.Search(len(of), func(i int) bool { return of[i].To > b.s.Start[u].At })
+		if i < len(of) && of[i].From < t {
+			return true
+		}
+	}
+	return false
 }
 
 // continues reports whether a step is an Object.wait up to a time limit after which the unit does not wait there again, as if what it waits for had happened

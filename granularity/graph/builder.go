@@ -13,6 +13,8 @@ type Builder struct {
 	Pauses                  Names
 	executors               []Executor
 	resources               []Resource
+	Sums                    []Sum
+	Unlisted                []Unlisted
 	units                   []Unit
 	steps                   [][]Step
 	whole                   []Step // see Fill
@@ -99,7 +101,7 @@ func (b *Builder) Graph(cpus int) (*Graph, error) {
 	b.Threads.Number("")
 	b.Pauses.Number("")
 	g := &Graph{Classes: b.Classes.List, Sites: b.Sites.List, Threads: b.Threads.List, Pauses: b.Pauses.List, Executors: b.executors,
-		Resources: b.resources, Units: b.units, Waits: b.waits, CPUs: cpus}
+		Resources: b.resources, Units: b.units, Waits: b.waits, Sums: b.Sums, Unlisted: b.Unlisted, CPUs: cpus}
 	if b.whole != nil {
 		g.Steps = b.whole
 		return g, g.Check()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"stackagent/internal/units"
 )
@@ -47,6 +48,21 @@ func (g *Graph) Check() error {
 	}
 	if next != uint64(len(g.Steps)) {
 		return errors.New("steps of no unit")
+	}
+	for i := range g.Sums {
+		x := &g.Sums[i]
+		if int(x.Class) >= len(g.Classes) || int(x.Thread) >= len(g.Threads) || int(x.Executor) >= len(g.Executors) || x.From < 0 || x.To <= x.From || x.Units < 1 ||
+			slices.ContainsFunc([]units.Ns{x.To, x.Queued, x.Ran, x.CPU, x.Free, x.Self, x.Took, x.Ready}, badLen) {
+			return fmt.Errorf("sum %d: no such class, thread or executor, no units, or a wrong time", i)
+		}
+		if slices.ContainsFunc(x.Waits, func(w SumWait) bool {
+			return int(w.Wait) >= len(g.Waits) || int(w.By) >= len(g.Classes) || badLen(w.Ns)
+		}) {
+			return fmt.Errorf("sum %d: no such wait or class, or a wrong time", i)
+		}
+	}
+	if slices.ContainsFunc(g.Unlisted, func(x Unlisted) bool { return int(x.Thread) >= len(g.Threads) }) {
+		return errors.New("submissions of no thread")
 	}
 	return g.checkSteps()
 }

@@ -178,6 +178,35 @@ type Resource struct {
 	Free  bool // of a lock or an event: nobody waits for it
 }
 
+// Sum is a stretch of a worker's time in which it ran units that are not in the graph, because they came too fast to be recorded one by one.
+type Sum struct {
+	Class, Thread, Executor uint32
+	From, To                units.Ns
+	Units                   int
+	Queued                  units.Ns // from the submissions of the units to their starts, summed
+	Ran, CPU                units.Ns // from their starts to their ends, summed, and the part of it in which they computed; others that they ran inside themselves are not in CPU
+	// Free is the part of the stretch in which the worker was in no unit of the graph. In Free it was in these units for Self, and took one after the other, computing or
+	// waiting for a lock, for Took, and was ready for a CPU for Ready.
+	Free, Self, Took, Ready units.Ns
+	Waits                   []SumWait // in Ran, the longest ones
+}
+
+// SumWait is what units that are only summed up waited for.
+type SumWait struct {
+	Wait uint32 // index in Graph.Waits
+	By   uint32 // index in Classes: of the units that are only summed up which ended most of it; 0: not known
+	Ns   units.Ns
+}
+
+// Unlisted is a stretch in which a thread submitted units of which the submissions were only counted.
+type Unlisted struct {
+	Thread   uint32 // index in Threads; 0: any of them
+	From, To units.Ns
+}
+
+// Response is the time from the submissions of the units to their ends, summed.
+func (x *Sum) Response() units.Ns { return x.Queued + x.Ran }
+
 // Graph is a program. Entry 0 of Classes, Sites, Threads and Pauses is "" and stands for none;
 // entry 0 of Executors runs what runs in threads of its own.
 type Graph struct {
@@ -188,7 +217,9 @@ type Graph struct {
 	Resources               []Resource
 	Units                   []Unit
 	Steps                   []Step
-	CPUs                    int // 0: no limit
+	Sums                    []Sum      // in the order of their begins; no replay has them
+	Unlisted                []Unlisted // those of a thread in the order of time
+	CPUs                    int        // 0: no limit
 }
 
 // Schedule is when the steps of a graph happened, since its start.

@@ -42,7 +42,8 @@ type Session struct {
 	// Executors that one line makes, by executor the first of them, and by that one all; nil: not read yet.
 	families map[uint32]uint32
 	members  map[uint32][]uint32
-	lives    []life // by executor
+	lives    []life               // by executor
+	fine     map[uint32]*fineness // by executor; nil: not read yet
 }
 
 // Span is a part of a session, since its start.

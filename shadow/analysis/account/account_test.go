@@ -477,6 +477,16 @@ func (p *program) jobs(class string, executor uint32, thread string, n int, leng
 	}
 }
 
+// summed has 200,000 units on two workers that are only summed up.
+func (p *program) summed(computes, took units.Ns) {
+	e := p.Executor(model.Executor{Name: "pool", Workers: 2})
+	p.Compute(p.main, 100*ms)
+	for _, w := range []string{"w1", "w2"} {
+		p.Sums = append(p.Sums, model.Sum{Class: p.Classes.Number("Tiny"), Thread: p.Threads.Number(w), Executor: e, To: 100 * ms, Units: 100_000, Queued: 5000 * ms,
+			Ran: computes, CPU: computes, Free: 100 * ms, Self: computes, Took: took})
+	}
+}
+
 // polls submits jobs to a pool with more workers than CPUs, and four units on virtual threads that wait meanwhile: each gets off its carrier 1,000 times to yield, and so often to
 // sleep, and computes for some time in between. All of it takes the carriers 30 ms.
 func (p *program) polls(sleeps uint64, between units.Ns) {
@@ -700,6 +710,8 @@ func TestObstacles(t *testing.T) {
 			p.Compute(p.main, 50*ms)
 			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number(graph.Safepoint), Len: 50 * ms})
 		}, "collection", "main is stopped by the JVM at safepoints other than collections"},
+		{"units that take less than it takes to take one", func(p *program) { p.summed(30*ms, 60*ms) }, "fine-grained", "The tasks of Tiny are too small Give each task more work"},
+		{"units that are short, but not too short", func(p *program) { p.summed(80*ms, 15*ms) }, "", ""},
 		{"a thread computes between the units that it hands over", func(p *program) { p.feed(120, ms, 10_000) }, "slow-producer", "The workers of pool wait for main, which hands them their units"},
 		{"a thread that hands over few units", func(p *program) { p.feed(20, 5*ms, 10_000) }, "", ""},
 		{"a thread that hands over as fast as they are run", func(p *program) { p.feed(120, ms, 2*ms) }, "", ""},

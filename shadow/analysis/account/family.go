@@ -45,6 +45,14 @@ func (s *Session) readFamilies() {
 			}
 		}
 	}
+	for i := range s.graph.Graph.Sums {
+		of := &s.graph.Graph.Sums[i]
+		x := &lives[of.Executor]
+		if x.busy += of.Ran; x.to == 0 {
+			x.from = of.From
+		}
+		x.from, x.to = min(x.from, of.From), max(x.to, of.To)
+	}
 	for n := range lives {
 		lives[n].executor = uint32(n)
 	}

@@ -41,6 +41,8 @@ var (
 	errNobody  = errors.New("when it would have been ended is not known")
 	errPeriod  = errors.New("what its period should be is not known")
 	errSwitch  = errors.New("a replay does not know what it costs to switch virtual threads")
+	errFine    = errors.New("how much of what it costs to hand them over larger ones leave is not known")
+	errSummed  = errors.New("most of these units were not recorded one by one, and a replay does not have them")
 	errOrder   = errors.New("a replay does not know priorities, and the run does not get shorter")
 )
 
@@ -126,6 +128,9 @@ func (s *Session) try(o *Obstacle) error {
 	if err != nil {
 		return err
 	}
+	if s.mostlySummed(o.why.executor) || s.isSummed(o.why.victim) {
+		return errSummed
+	}
 	p, err := s.graph.Predict(change)
 	if err != nil {
 		return err
@@ -155,6 +160,8 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		return replay.Change{Pool: all}, fmt.Sprintf("with %d workers", n), nil
 	}
 	switch o.Kind {
+	case FineGrained:
+		return replay.Change{}, "", errFine
 	case FewWorkers:
 		return pool(s.CPUs)
 	case OneOfMany:

@@ -40,6 +40,7 @@ const (
 	WorkInflation  Kind = "work-inflation"   // units take more CPU time when others compute at the same time
 	Interpreted    Kind = "interpreted"      // units compute in a method which has more bytecode than the JVM compiles
 	KeptAlive      Kind = "kept-alive"       // idle workers keep the JVM when all is done
+	FineGrained    Kind = "fine-grained"     // units compute for less than it costs to hand them over and take them
 	SlowProducer   Kind = "slow-producer"    // one thread computes between the units that it hands to a pool, and CPUs are idle
 	ThreadChurn    Kind = "thread-churn"     // a thread is started for each of many units
 	TooLarge       Kind = "pool-too-large"   // the workers of a pool are many times as many as the CPUs on which they compute
@@ -47,7 +48,7 @@ const (
 )
 
 // Kinds are those of which obstacles are advice; of collections, rules about the collector speak.
-var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, InOrder, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, Interpreted, KeptAlive, SlowProducer, ThreadChurn, TooLarge}
+var Kinds = []Kind{WaitsForItself, HoldAndWait, Occupied, FewWorkers, OneOfMany, Batched, Held, DoesNotSplit, Uneven, FullQueue, InRounds, OneByOne, InOrder, Order, Overrun, BlockedServer, Polling, Unanswered, Crowded, WorkInflation, Interpreted, KeptAlive, FineGrained, SlowProducer, ThreadChurn, TooLarge}
 
 // What stands for none of them: time in which the program does what it is for, as fast as the machine lets it.
 const (
@@ -56,7 +57,7 @@ const (
 	own        Kind = "own"
 	notKnown   Kind = "not-known"
 	otherLoads Kind = "other-programs"
-	taking     Kind = "taking"   // the workers of a pool are between two units; a rule about fine units says more
+	taking     Kind = "taking"   // the workers of a pool are between two units
 	starting   Kind = "starting" // a thread is being started
 	idle       Kind = "idle"     // a worker of a pool has nothing to do although units wait
 	sized      Kind = "sized"    // a pool made for units that wait is full of them, and has as many workers as it may
@@ -501,15 +502,23 @@ func isIdle(s account.State) bool {
 }
 
 func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
+	taken := 1.0
 	switch why.kind {
-	case cpuBound, own, notKnown, otherLoads, sized, taking, idle:
+	case cpuBound, own, notKnown, otherLoads, sized, idle:
 		return
+	case taking:
+		if taken = s.takes(why.executor); taken == 0 {
+			return
+		}
+		why = s.fineCause(why.executor)
 	case starting:
 		if why = s.churn(why); why.kind == starting {
 			return
 		}
 	case serial:
 		switch {
+		case s.handing(why.holder) != 0:
+			why = s.fineCause(s.feeds(why.holder).executor)
 		case s.feeds(why.holder).executor != 0:
 			why.kind, why.executor = SlowProducer, s.feeds(why.holder).executor
 		case s.graph.Bulk[s.graph.Classes[why.holder]] && s.work(why.holder).largest() >= mostInOne:
@@ -533,7 +542,7 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		}
 		why.executor = s.work(why.holder).mostly()
 	}
-	part := float64(w.n) / float64(c.Draws)
+	part := taken * float64(w.n) / float64(c.Draws)
 	o := found[why]
 	if o == nil {
 		o = &Obstacle{Kind: why.kind}

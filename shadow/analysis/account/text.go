@@ -292,6 +292,8 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		default:
 			o.Remedy = fmt.Sprintf("If these must end soon: run %s on fewer threads than there are CPUs, or cut it into shorter units.", holder)
 		}
+	case FineGrained:
+		s.describeFine(o, why, of)
 	case SlowProducer:
 		w, e := s.work(why.holder), why.executor
 		o.Title = fmt.Sprintf("The workers of %s wait for %s, which hands them their units", s.executor(e), holder)
@@ -799,13 +801,8 @@ func (s *Session) sleepsIn(class uint32) string {
 
 // takingText says how the workers of a pool go from one unit to the next.
 func (s *Session) takingText(why cause) string {
-	took, n := units.Ns(0), units.Ns(0)
-	for i := range s.graph.Graph.Units {
-		if u := &s.graph.Graph.Units[i]; u.Class == why.holder && u.Executor == why.executor && u.Latency > 0 {
-			took, n = took+u.Latency*units.Ns(u.Took)/1000, n+1
-		}
-	}
-	w := s.work(why.holder)
-	return fmt.Sprintf("the workers of %s take the next unit, which is %s of CPU time from one to the next, the profiler's own included, for %s in a unit of %s",
-		s.executor(why.executor), units.FormatNs(took/max(1, n)), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), s.graph.Classes[why.holder])
+	s.readFineness()
+	f := s.fine[s.family(why.executor)]
+	return fmt.Sprintf("the workers of %s take the next unit, for which one computes or waits for a lock for %s, the profiler's probes included, for %s in a unit of %s",
+		s.executor(why.executor), units.FormatNs(f.took/units.Ns(max(1, f.units()))), units.FormatNs(f.work/units.Ns(max(1, f.units()))), s.graph.Classes[why.holder])
 }

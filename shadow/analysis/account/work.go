@@ -190,6 +190,10 @@ func (s *Session) feeds(class uint32) feed {
 	for _, like := range s.ofFamily(e) {
 		handed += w.hands[like]
 	}
+	if s.mostlySummed(e) { // so are the submissions
+		s.readFineness()
+		handed = max(handed, int(s.fine[x].units()))
+	}
 	if handed >= leastHanded && s.inProgress(e) <= mostlyIdle*float64(s.workersOf(e)) {
 		*w.feeds = feed{x, handed}
 	}

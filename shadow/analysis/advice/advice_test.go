@@ -8,6 +8,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/analysis/account"
 )
 
 const (
@@ -110,7 +111,7 @@ func insideOthers(f *UnitFacts) *UnitFacts {
 }
 
 func TestFine(t *testing.T) {
-	const probes = 10_000 * recordedProbes
+	probes := account.Probes(10_000, 0)
 	got := advise(fineFacts(10_000, micro, micro))
 	if names(got) != "fine-grained" || got[0].Class != "com.acme.Tiny" || got[0].Worth != 100*milli-5*milli-probes {
 		t.Fatalf("%+v", got)

@@ -71,7 +71,7 @@ func (e *FineUnits) saves() units.Ns {
 // fineUnits is the finding about a class of fine units, if its submissions are costly.
 func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	active, always := p.active()
-	probes := min(probed(p.Units, p.Summarised), active)
+	probes := min(account.Probes(p.Units-p.Summarised, p.Summarised), active)
 	inside := p.inside()
 	if p.Summarised > 0 { // the wall time of recorded units has the probes of what is nested in them already
 		inside = min(1, inside+float64(probes)/float64(max(1, active)))
@@ -87,6 +87,7 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 		case float64(e.saves()) < s.t.FineGain*float64(s.time(s.Units.Duration)):
 		case e.Joins:
 			return x.insideWork()
+		case s.account != nil: // it says what a worker does between two units
 		default:
 			return x.cannotTell(errBetween)
 		}
@@ -119,12 +120,6 @@ func (c *UnitClass) ofProgram() bool { return !c.JDK || c.Bulk || c.Site != "" }
 // called reports whether most units of a class were plain calls: nobody submitted them, and no worker took them from a queue. Tasks that
 // split their work say that by their class.
 func (c *UnitClass) called() bool { return !c.Joins && !c.Bulk && 2*c.Direct > c.Units }
-
-// probed is what the profiler itself takes of so many units in a pool, by the usual cost of its probes (docs/benchmarks.md). The
-// session has no measurement of it.
-func probed(all, summarised int64) units.Ns {
-	return units.Ns(summarised)*summarisedProbes + units.Ns(all-summarised)*recordedProbes
-}
 
 // allFine reports whether units of a class hardly compute and hardly wait: larger units
 // would only wait longer.

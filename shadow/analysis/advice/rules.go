@@ -65,7 +65,7 @@ func Rules() []string {
 		names = append(names, string(kind))
 	}
 	for _, r := range rules {
-		if r.kind == Advice && r.name != "obstacle" { // which has the names of its kinds
+		if r.kind == Advice && r.name != "obstacle" && !slices.Contains(names, r.name) { // an obstacle has the name of its kind
 			names = append(names, r.name)
 		}
 	}

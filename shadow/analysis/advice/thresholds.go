@@ -79,9 +79,6 @@ const (
 	leastFork = units.Ns(100)   // of making, forking and joining a task: ForkJoinTask asks for 100 to 10,000 basic steps in each
 	leastCost = units.Ns(1_000) // of a submission to another thread: queueing, waking, taking it
 	mostCost  = units.Ns(5_000) // of a submission that wakes a thread, for the submitter
-	// What the profiler adds to a task in a pool: its creation, submission and execution, recorded one by one or summarised.
-	recordedProbes   = units.Ns(780)
-	summarisedProbes = units.Ns(120)
 
 	rateFrom    = 100 // executions from which a rate means something
 	maxNamed    = 3   // classes named in one finding, or found by one rule

@@ -171,6 +171,7 @@ func (a *assembly) run() (*Session, error) {
 	a.waitOf = make([]uint32, len(rec.waits))
 	a.addPools()
 	a.addUnits(order)
+	a.addSums(order)
 	a.findWakes(order)
 	a.steps, a.ends = make([]graph.Step, 0, a.expected()), make([]graph.Moment, 0, a.expected())
 	for _, id := range order {
@@ -252,6 +253,15 @@ func (a *assembly) addPools() {
 			a.ran[u.executor] = map[uint32]int{}
 		}
 		a.ran[u.executor][u.thread]++
+	}
+	for id, t := range a.rec.threads {
+		for i := range t.stretches {
+			if of := a.ran[t.stretches[i].executor]; of == nil {
+				a.ran[t.stretches[i].executor] = map[uint32]int{id: 2} // as a worker, it runs one after the other
+			} else {
+				of[id] += 2
+			}
+		}
 	}
 	if a.rec.carriers > 0 && slices.ContainsFunc(a.rec.units, func(u unitOf) bool { return u.virtual }) {
 		a.carriers = a.b.Executor(graph.Executor{Name: Carriers, Workers: a.rec.carriers, Leaves: true})

@@ -67,7 +67,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, yielding: map[string]map[string]int64{}, interpreted: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, yielding: map[string]map[string]int64{}, interpreted: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{}, unlisted: map[uint32][]activity.Span{},
 		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -131,7 +131,7 @@ func (r *reader) readUnits() error {
 		return err
 	}
 	if n := r.s.Manifest.Summarised.Executions; n > 0 {
-		r.missing[Summarised] = text.PluralExact(n, "execution was", "executions were") + " not recorded one by one: their time is that of what is around them; --detail all records them"
+		r.missing[Summarised] = text.PluralExact(n, "execution was", "executions were") + " not recorded one by one: those that were handed over to a platform thread are summed up in the account, the time of others is that of what is around them; --detail all records them"
 	}
 	most := uint64(0)
 	if n := unit.Recorded(&r.s.Manifest); r.rec.From <= r.s.Manifest.StartNs { // there are not more units, and few bodies and windows of the JVM's threads; memory that is not needed is not touched
@@ -142,7 +142,7 @@ func (r *reader) readUnits() error {
 		return err
 	}
 	r.byTask.sort(r.rec.units)
-	return nil
+	return r.readStretches(reader)
 }
 
 // clamped is the delay that the agent gives to tasks that were due before their submission.

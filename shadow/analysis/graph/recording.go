@@ -81,6 +81,7 @@ type piece struct {
 type waitInfo struct {
 	class, site, kind string
 	init              string // the class in whose initialiser it was
+	within            uint32 // the class, in the session, of the innermost execution that it was in; only for threads with stretches
 	object            uint32 // of a lock
 	lock              bool
 	room              bool // in a queue that is full
@@ -110,14 +111,27 @@ type recording struct {
 	pauses    []session.Pause       // of the collector, in order; none overlap
 	carriers  int                   // of virtual threads
 	pins      pins
-	pending   []pendingTask        // in order of time
-	sums      map[SumOf]Unrecorded // waits of virtual threads without a record of their own; class and wait are a name and 1 + index in waits
-	turns     map[uint32]Turns     // by class of units, a name
+	pending   []pendingTask              // in order of time
+	unlisted  map[uint32][]activity.Span // by thread, 0: any: when submissions were only counted; joined where they meet
+	sums      map[SumOf]Unrecorded       // waits of virtual threads without a record of their own; class and wait are a name and 1 + index in waits
+	turns     map[uint32]Turns           // by class of units, a name
 	cpu       CPUTime
 }
 
 // refusal is who submitted what was refused, a thread, and to which executor of the session.
 type refusal struct{ thread, executor uint32 }
+
+// stretch is the time in which a worker ran units that only a summary has.
+type stretch struct {
+	activity.Span
+	class, executor   uint32 // the name, and the executor in the session
+	id, thread        uint32 // of the class and the thread in the session
+	units             int
+	queued, ran       units.Ns // summed, as in graph.Sum
+	cpu, self         units.Ns
+	took, ready, free units.Ns
+	waits             map[ownWait]units.Ns
+}
 
 // leftTask is a submission of a task that never began.
 type leftTask struct {
@@ -144,6 +158,7 @@ type threadOf struct {
 	pieces    []piece         // in order; none: no scheduling record of it
 	stays     []activity.Span // on CPUs, in order; none: it is not known where in its pieces they are
 	units     []uint32        // indices, by start, the outer one first
+	stretches []stretch       // in order
 	ends      []units.MonoNs  // by units: the latest end so far; nil: nobody has asked
 	events    []event         // but for the starts and ends of its own units
 }

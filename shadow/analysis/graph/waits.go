@@ -64,8 +64,11 @@ func (r *reader) readWaits() error {
 		if x.lock {
 			x.object = w.Object
 		}
-		p.wait = r.numberOf(x)
 		t := r.rec.threads[w.Thread]
+		if t != nil && len(t.stretches) > 0 {
+			x.within = w.Within
+		}
+		p.wait = r.numberOf(x)
 		if p.From >= p.To || t == nil {
 			return
 		}
