@@ -135,7 +135,9 @@ func Of(g *graph.Graph, s *graph.Schedule) *Account {
 	for i := range g.Sums {
 		x := &g.Sums[i]
 		sums[x.Class] = append(sums[x.Class], uint32(i))
-		byClass[x.Class] = byClass[x.Class] // there may be no others
+		if _, known := byClass[x.Class]; !known {
+			byClass[x.Class] = nil
+		}
 	}
 	out := &Account{}
 	for _, class := range slices.Sorted(maps.Keys(byClass)) {
