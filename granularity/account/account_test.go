@@ -155,7 +155,7 @@ func TestSums(t *testing.T) {
 	near(t, "has nothing to do", shareOf(g, classOf(t, g, a, "Tiny"), []State{Queued, Idle}, []string{"Tiny", "Tiny"}), 0.2*queued)
 }
 
-// A unit waits until its time limit for a future. If its submissions were only counted, one of them may be in progress: it is not said that nobody answers.
+// A unit waits until its time limit for a future. If its submissions were only counted, one of them may be in progress, so it is not known that nobody answers.
 func TestUnlisted(t *testing.T) {
 	for _, unlisted := range []bool{false, true} {
 		g, a := replayed(t, 2, func(b *graph.Builder) {

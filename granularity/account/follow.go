@@ -198,7 +198,7 @@ func (b *book) inSum(x *graph.Sum, t units.Ns) int64 {
 	return b.root(NotKnown, x.Class, 0)
 }
 
-// drawPart is what one of the units of a sum does at any moment, but does not wait where another one waits.
+// drawPart draws what a unit of a sum does at any moment; a wait at the same place as other, if that is given, is left out.
 func (b *book) drawPart(x *graph.Sum, other *Frame) (drawn Frame) {
 	sum := units.Ns(0)
 	drawn = Frame{NotKnown, x.Class, 0}
@@ -213,7 +213,7 @@ func (b *book) drawPart(x *graph.Sum, other *Frame) (drawn Frame) {
 	return drawn
 }
 
-// sumOf is one of the sums of a class at a moment; nil: there is none.
+// sumOf is one of the sums of a class at a moment, nil if there is none.
 func (b *book) sumOf(class uint32, t units.Ns) (found *graph.Sum) {
 	all, n := b.g.Sums, 0
 	last := sort.Search(len(all), func(i int) bool { return all[i].From > t })
@@ -419,11 +419,11 @@ func (b *book) sumsAt(thread uint32, t units.Ns) (found []*graph.Sum) {
 	return found
 }
 
-// wakeNs is how long a unit may be in a queue although a worker has nothing to do, until that is awake.
+// wakeNs is how long a unit may be in a queue until a worker that has nothing to do is awake.
 const wakeNs = units.Ns(100_000)
 
 // atSums is what a worker does that runs units which are only summed up, while a unit is queued: it is in one of them, takes the next one, is ready for a CPU, or has nothing to do.
-// When in a stretch the queue was empty is not known. That a worker has nothing to do while units wait lasts for wakeNs at most, for each.
+// It is not known when the queue was empty in a stretch. A worker that has nothing to do leaves each unit in the queue for wakeNs at most.
 func (b *book) atSums(list []*graph.Sum, queued *graph.Unit, t units.Ns) int64 {
 	busy, idle, n, waited := 0.0, 1.0, 0, units.Ns(0)
 	for _, x := range list {

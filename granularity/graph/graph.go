@@ -217,7 +217,7 @@ type Graph struct {
 	Resources               []Resource
 	Units                   []Unit
 	Steps                   []Step
-	Sums                    []Sum      // in the order of their begins; no replay has them
+	Sums                    []Sum      // by From; no replay has them
 	Unlisted                []Unlisted // those of a thread in the order of time
 	CPUs                    int        // 0: no limit
 }

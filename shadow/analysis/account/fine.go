@@ -23,7 +23,7 @@ const (
 	summarisedProbes = units.Ns(120)
 )
 
-// Probes is what the profiler itself takes of so many units in a pool, by the usual cost of its probes.
+// Probes is the time that the profiler itself takes for that many units in a pool, by the usual cost of its probes.
 func Probes(recorded, summarised int64) units.Ns {
 	return units.Ns(recorded)*recordedProbes + units.Ns(summarised)*summarisedProbes
 }
@@ -37,12 +37,12 @@ type fineness struct {
 
 func (f *fineness) units() int64 { return f.recorded + f.summarised }
 
-// each is a time for each unit, without the profiler's probes.
+// each is the part of a time for one unit, without the profiler's probes.
 func (f *fineness) each(n units.Ns) units.Ns {
 	return max(0, n-Probes(f.recorded, f.summarised)) / units.Ns(max(1, f.units()))
 }
 
-// readFineness reads it of all executors, in one pass, when first needed; those that one line makes are one.
+// readFineness reads the fineness of all executors in one pass, when first needed. Executors that one line makes count as one.
 func (s *Session) readFineness() {
 	if s.fine != nil {
 		return
@@ -78,20 +78,20 @@ func (s *Session) readFineness() {
 	}
 }
 
-// isFine reports whether the units of an executor are fine-grained, but for what it costs to take or hand over one.
+// isFine reports whether the units of an executor are short and many. What it costs to take or hand over one is left to takes and handing.
 func (s *Session) isFine(executor uint32) bool {
 	s.readFineness()
 	f := s.fine[s.family(executor)]
 	return f != nil && f.units() >= leastFine && f.work < fineWork*units.Ns(f.units()) && !s.graph.Executors[executor].Leaves
 }
 
-// fineCause is that of what units of an executor wait for that are too small.
+// fineCause is the cause of time that is lost because the units of an executor are too small.
 func (s *Session) fineCause(executor uint32) cause {
 	e := s.family(executor)
 	return cause{kind: FineGrained, executor: e, holder: most(s.fine[e].classes)}
 }
 
-// takes is the part of the time in which workers of an executor take the next unit that is too much for units as fine as its own; 0: they are not fine, or it takes little.
+// takes is which part of the time that workers of an executor need to take the next unit remains without the profiler's probes; 0 if the units are not fine, or if it is little beside their work.
 func (s *Session) takes(executor uint32) float64 {
 	if !s.isFine(executor) {
 		return 0
@@ -104,7 +104,7 @@ func (s *Session) takes(executor uint32) float64 {
 	return float64(cost) * float64(f.units()) / float64(max(1, f.took))
 }
 
-// handing is what a class that feeds an executor computes for each unit of it, if that is hardly more than it costs to hand one over; 0: it is not.
+// handing is how long a class that feeds an executor computes for each unit of it, if that is hardly more than it costs to hand one over, else 0.
 func (s *Session) handing(class uint32) units.Ns {
 	e := s.feeds(class).executor
 	if e == 0 || !s.isFine(e) {
@@ -121,7 +121,7 @@ func (s *Session) describeFine(o *Obstacle, why cause, of string) {
 	f, class := s.fine[why.executor], s.graph.Classes[why.holder]
 	n := units.Ns(f.units())
 	o.Title = fmt.Sprintf("The tasks of %s are too small", class)
-	o.Remedy = "Give each task more work (batches, a higher threshold for splitting). More workers do not help."
+	o.Remedy = "Give each task more work (batches, a higher threshold for splitting)."
 	if s.graph.Bulk[class] {
 		o.Title = "The parts of a bulk operation (a parallel stream) are too small: " + class
 		o.Remedy = "Give one call more elements, or more work for each, and leave short ones sequential."
@@ -144,7 +144,7 @@ func (s *Session) mostlySummed(executor uint32) bool {
 	return executor != 0 && f != nil && f.summarised > f.recorded
 }
 
-// isSummed reports whether the units of a class are only summed up, most of them.
+// isSummed reports whether most units of a class are only summed up.
 func (s *Session) isSummed(class uint32) bool {
 	n := 0
 	for i := range s.graph.Graph.Sums {

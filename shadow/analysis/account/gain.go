@@ -41,7 +41,7 @@ var (
 	errNobody  = errors.New("when it would have been ended is not known")
 	errPeriod  = errors.New("what its period should be is not known")
 	errSwitch  = errors.New("a replay does not know what it costs to switch virtual threads")
-	errFine    = errors.New("how much of what it costs to hand them over larger ones leave is not known")
+	errFine    = errors.New("how much of that cost would remain with larger tasks is not known")
 	errSummed  = errors.New("most of these units were not recorded one by one, and a replay does not have them")
 	errOrder   = errors.New("a replay does not know priorities, and the run does not get shorter")
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
@@ -80,7 +81,15 @@ func (r *reader) readStretches(reader *unit.Reader) error {
 	if err != nil {
 		return fmt.Errorf("reading the executions that were summarised: %w", err)
 	}
-	r.addWrapped(wrappers, direct)
+	around := slices.Collect(maps.Values(wrappers))
+	if len(direct) > 0 {
+		recorded, err := r.readWrappers(direct)
+		if err != nil {
+			return fmt.Errorf("reading what was around executions that were summarised: %w", err)
+		}
+		around = append(around, recorded...)
+	}
+	r.addWrapped(around, direct)
 	for _, t := range r.rec.threads {
 		slices.SortFunc(t.stretches, func(x, y stretch) int { return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.class, y.class)) })
 	}
@@ -92,7 +101,7 @@ func (r *reader) addStretch(thread uint32, s *stretch) {
 	r.rec.threads[thread].stretches = append(r.rec.threads[thread].stretches, *s)
 }
 
-// stretchOf is the part of a summary in the recording, and whether its executions were handed over; nil: it has none on a worker.
+// stretchOf is the part of a summary in the recording, nil if it has no executions on a worker, and whether these were handed over.
 func (r *reader) stretchOf(x *session.Summary) (s *stretch, queued bool) {
 	executor := r.index.ExecutorOf(x.Thread)
 	if x.Executions == 0 || executor == 0 {
@@ -127,15 +136,54 @@ func (r *reader) stretchOf(x *session.Summary) (s *stretch, queued bool) {
 	return s, queued
 }
 
-// addWrapped adds the stretches of tasks that a library wraps, as a FutureTask does: the wrapper was handed over, and was in the queue. Of several
-// classes on a thread it is not known how long those of each were.
-func (r *reader) addWrapped(wrappers map[uint64]*stretch, direct []*stretch) {
+// readWrappers reads the wrappers that were recorded although the task that they ran was summarised: those that took long.
+func (r *reader) readWrappers(direct []*stretch) (found []*stretch, err error) {
+	wrapper, starts := map[uint32]bool{}, map[uint32][]units.MonoNs{} // by thread: of its units in the graph
+	for i := range r.s.Classes {
+		wrapper[r.s.Classes[i].ID] = unit.IsWrapper(r.s.Classes[i].Name)
+	}
+	for _, s := range direct {
+		if _, known := starts[s.thread]; known {
+			continue
+		}
+		starts[s.thread] = nil
+		for _, i := range r.rec.threads[s.thread].units {
+			starts[s.thread] = append(starts[s.thread], r.rec.units[i].start)
+		}
+		slices.Sort(starts[s.thread])
+	}
+	var mu sync.Mutex
+	err = r.s.ScanExecutions(store.ExecutionClass|store.ExecutionThread|store.ExecutionStart|store.ExecutionEnd|store.ExecutionQueue, func(_ int, c *session.Chunk) error {
+		for i, class := range c.Class {
+			of, runs := starts[c.Thread[i]]
+			if !runs || !wrapper[class] || i >= len(c.QueueNs) || !c.QueueNs[i].Measured() {
+				continue
+			}
+			s := activity.Span{From: c.StartNs[i], To: c.EndNs[i]}
+			if k, _ := slices.BinarySearch(of, s.From); k < len(of) && of[k] < s.To { // it ran that unit
+				continue
+			}
+			mu.Lock()
+			found = append(found, &stretch{Span: s, id: class, thread: c.Thread[i], units: 1, queued: c.QueueNs[i]})
+			mu.Unlock()
+		}
+		return nil
+	})
+	return found, err
+}
+
+// addWrapped adds the stretches of tasks that a library wraps, as a FutureTask does: the wrapper was handed over, and was in the queue. If a thread runs several
+// classes, the time of the wrappers in the queue is divided among them by their numbers of units: how long those of each were queued is not recorded.
+func (r *reader) addWrapped(wrappers, direct []*stretch) {
+	slices.SortFunc(wrappers, func(x, y *stretch) int {
+		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.thread, y.thread), cmp.Compare(x.id, y.id))
+	})
 	byThread, of := map[uint32][]*stretch{}, map[*stretch]float64{}
 	for _, s := range direct {
 		byThread[s.thread] = append(byThread[s.thread], s)
 	}
-	for _, id := range slices.Sorted(maps.Keys(wrappers)) {
-		w, all := wrappers[id], 0.0
+	for _, w := range wrappers {
+		all := 0.0
 		list := byThread[w.thread]
 		clear(of)
 		for _, s := range list[:min(len(list), mostOverlap)] {
