@@ -31,6 +31,7 @@ type Session struct {
 	bodies  map[uint32]bool   // classes of units that are bodies of threads
 	placeOf map[string]uint32 // by name: the first place of this name
 	byName  map[string]*likes // executors by name; nil: not read yet
+	uses    map[uint32]use    // by executor; nil: not read yet
 	started uint32            // the class with the most threads of its own, one for each unit; 0: none has many
 	serves  map[uint32]bool   // classes of which all units are threads that serve others
 	rounds  map[uint32]bool   // classes of which units submit others in rounds

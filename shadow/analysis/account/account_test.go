@@ -344,11 +344,13 @@ func (p *program) startEach(n int) {
 	}
 }
 
-// crowd is a pool of n workers, each of which computes one unit at the same time on two CPUs.
-func (p *program) crowd(n int) {
+// crowd is a pool of n workers, each of which runs one unit at the same time on two CPUs, that computes and then sleeps.
+func (p *program) crowd(n int, sleep units.Ns) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: n})
 	for i := range n {
-		p.Compute(p.unit("Job", pool, fmt.Sprint("w", i)), 20*ms)
+		u := p.unit("Job", pool, fmt.Sprint("w", i))
+		p.Compute(u, 20*ms)
+		p.sleep(u, sleep)
 	}
 }
 
@@ -500,7 +502,7 @@ func (p *program) polls(sleeps uint64, between units.Ns) {
 	p.sums = map[graph.SumOf]graph.Unrecorded{{Class: class, Wait: sleep}: {Waits: 4 * sleeps, Ns: 360 * ms}}
 	p.yielding = map[string]map[string]int64{"Poll": {"Poll.run:5": 19, "Poll.run:6": 1}}
 	p.cpu = graph.CPUTime{All: 130 * ms, Switching: 30 * ms}
-	p.crowd(4)
+	p.crowd(4, 0)
 }
 
 // TestObstacles: small programs whose trouble is known, and some that are well.
@@ -734,8 +736,9 @@ func TestObstacles(t *testing.T) {
 			p.startEach(120)
 		}, "thread-churn", "A thread is started for each Job"},
 		{"a few threads", func(p *program) { p.startEach(20) }, "", ""},
-		{"many workers on two CPUs", func(p *program) { p.crowd(16) }, "pool-too-large", "pool has more workers than there are CPUs"},
-		{"few more workers than CPUs", func(p *program) { p.crowd(4) }, "", ""},
+		{"many workers on two CPUs", func(p *program) { p.crowd(16, 0) }, "pool-too-large", "pool has more workers than there are CPUs"},
+		{"many workers that wait for longer than they compute", func(p *program) { p.crowd(16, 40*ms) }, "", ""},
+		{"few more workers than CPUs", func(p *program) { p.crowd(4, 0) }, "", ""},
 		{"parties that meet, of which one has more to do", func(p *program) { p.meet(9*ms, ms) }, "uneven-parts", "Strip waits for a condition until another Strip has computed"},
 		{"parties that meet and have as much to do", func(p *program) { p.meet(5*ms, 5*ms) }, "", ""},
 		{"one thread runs all that it is given", func(p *program) { p.serve(30, 3*ms) }, "blocked-server", "HTTP-Dispatcher runs each Exchange itself, one after the other"},

@@ -43,7 +43,7 @@ const (
 	FineGrained    Kind = "fine-grained"     // units compute for less than it costs to hand them over and take them
 	SlowProducer   Kind = "slow-producer"    // one thread computes between the units that it hands to a pool, and CPUs are idle
 	ThreadChurn    Kind = "thread-churn"     // a thread is started for each of many units
-	TooLarge       Kind = "pool-too-large"   // the workers of a pool are many times as many as the CPUs on which they compute
+	TooLarge       Kind = "pool-too-large"   // the workers of a pool are many times as many as keep the CPUs busy
 	Collection     Kind = "collection"       // pauses of the collector
 )
 
