@@ -163,13 +163,12 @@ func checkRandom(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, worst *dev
 
 func checkSummarised(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, worst *deviations) *store.Manifest {
 	t.Helper()
-	m := eachRandom(t, p, func(own *truth, c *why.Class) {
+	return eachRandom(t, p, func(own *truth, c *why.Class) {
 		if !strings.HasSuffix(own.How, " EXECUTE") {
 			delete(own.Parts, "queue")
 		}
 		compareRandom(a, own, c, worst)
 	})
-	return m
 }
 
 // eachRandom calls f with the truth and the account of each class, and returns the session's manifest.

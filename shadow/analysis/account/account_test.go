@@ -736,7 +736,8 @@ func TestObstacles(t *testing.T) {
 			p.startEach(120)
 		}, "thread-churn", "A thread is started for each Job"},
 		{"a few threads", func(p *program) { p.startEach(20) }, "", ""},
-		{"many workers on two CPUs", func(p *program) { p.crowd(16, 0) }, "pool-too-large", "pool has more workers than there are CPUs"},
+		{"many workers on two CPUs", func(p *program) { p.crowd(16, 0) }, "pool-too-large", "pool has more workers than keep the CPUs busy Give it 2 workers, unless"},
+		{"many workers that wait for as long as they compute", func(p *program) { p.crowd(32, 20*ms) }, "pool-too-large", "Give it 4 workers, unless"},
 		{"many workers that wait for longer than they compute", func(p *program) { p.crowd(16, 40*ms) }, "", ""},
 		{"few more workers than CPUs", func(p *program) { p.crowd(4, 0) }, "", ""},
 		{"parties that meet, of which one has more to do", func(p *program) { p.meet(9*ms, ms) }, "uneven-parts", "Strip waits for a condition until another Strip has computed"},

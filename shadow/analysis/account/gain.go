@@ -278,7 +278,7 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 	case ThreadChurn:
 		return replay.Change{}, "", errStarts
 	case TooLarge:
-		return pool(s.CPUs)
+		return pool(s.workersFor(o.why.executor))
 	case WorkInflation:
 		cpu := s.work(o.why.victim).cpuNs
 		for _, x := range s.account.Dearer {

@@ -318,9 +318,13 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Happened = fmt.Sprintf("%s started for it. A unit computes for %s on average. %s", text.PluralExact(int64(w.started), "thread was", "threads were"), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
 		o.Remedy = "Submit the tasks to a pool, which reuses its threads. Tasks that wait for one another need one thread each."
 	case TooLarge:
-		o.Title = fmt.Sprintf("%s has more workers than there are CPUs", s.pool(why.executor))
+		n := s.workersFor(why.executor)
+		o.Title = fmt.Sprintf("%s has more workers than keep the CPUs busy", s.pool(why.executor))
 		o.Happened = fmt.Sprintf("Its %s share %s: they take turns, and the others only cost memory and context switches. %s", s.workers(why.executor), text.PluralExact(int64(s.CPUs), "CPU", "CPUs"), of)
-		o.Remedy = "Give it as many workers as there are CPUs, unless its tasks wait for one another: with fewer workers these can deadlock."
+		o.Remedy = fmt.Sprintf("Give it %s, unless its tasks wait for one another: with fewer workers these can deadlock.", text.PluralExact(int64(n), "worker", "workers"))
+		if n > s.CPUs {
+			o.Remedy += fmt.Sprintf(" That is more than one for each of the %d CPUs because its tasks also wait for something else.", s.CPUs)
+		}
 		if strings.Contains(s.executor(why.executor), "CompletableFuture$ThreadPerTaskExecutor") {
 			o.Remedy = "Pass an executor to supplyAsync, runAsync and similar methods: without one they start a thread for each task where the common pool has fewer than two workers."
 		}

@@ -257,22 +257,22 @@ func (s *Session) likes(executor uint32) *likes {
 	return s.byName[s.executor(executor)]
 }
 
-// crowd is from how many times the workers that keep the CPUs busy a pool has too many.
+// crowd is how many times as many workers as keep the CPUs busy are too many.
 const crowd = 4
 
 // isTooLarge reports whether units of a class and of the one that computes while they wait for a CPU run in one pool with many more workers than keep the CPUs busy, most of
 // which have something to do: a pool may have had many threads, and few at once.
 func (s *Session) isTooLarge(class, other uint32) bool {
 	e := s.work(class).mostly()
-	return e != 0 && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.inProgress(e) >= sizedFrom*float64(s.CPUs) && float64(s.count(e)) >= crowd*s.workersFor(e)
+	return e != 0 && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.inProgress(e) >= sizedFrom*float64(s.CPUs) && s.count(e) >= crowd*s.workersFor(e)
 }
 
 // use is for how long the units of an executor compute and wait.
 type use struct{ computes, waits units.Ns }
 
-// workersFor is how many workers of an executor keep all CPUs busy: one for each CPU, and that many again for each time as long as its units wait as they compute (Goetz et al.,
-// Java Concurrency in Practice, section 8.2).
-func (s *Session) workersFor(executor uint32) float64 {
+// workersFor is how many workers of an executor keep all CPUs busy: the CPUs times 1 + W / C, where its units wait for W and compute for C (Goetz et al., Java Concurrency in Practice,
+// section 8.2).
+func (s *Session) workersFor(executor uint32) int {
 	if s.uses == nil {
 		s.uses = map[uint32]use{}
 		for i := range s.account.Classes {
@@ -291,5 +291,5 @@ func (s *Session) workersFor(executor uint32) float64 {
 		}
 	}
 	x := s.uses[executor]
-	return float64(s.CPUs) * (1 + share(x.waits, max(1, x.computes)))
+	return int(math.Round(float64(s.CPUs) * (1 + share(x.waits, max(1, x.computes)))))
 }
