@@ -489,6 +489,21 @@ func (p *program) summed(computes, took units.Ns) {
 	}
 }
 
+// split are two units that divide their work into 2,000 parts each, which compute for so long, in a fork/join pool.
+func (p *program) split(each units.Ns) {
+	e := p.Executor(model.Executor{Name: "pool", Workers: 2, Helps: true})
+	for _, w := range []string{"w1", "w2"} {
+		root := p.unit("Fib", e, w)
+		for range 2000 {
+			part := p.Unit("Fib", e)
+			p.At(part).Thread = p.Threads.Number(w)
+			p.Do(root, model.Submit, part)
+			p.Compute(part, each)
+			p.Do(root, model.Join, part)
+		}
+	}
+}
+
 // polls submits jobs to a pool with more workers than CPUs, and four units on virtual threads that wait meanwhile: each gets off its carrier 1,000 times to yield, and so often to
 // sleep, and computes for some time in between. All of it takes the carriers 30 ms.
 func (p *program) polls(sleeps uint64, between units.Ns) {
@@ -713,6 +728,8 @@ func TestObstacles(t *testing.T) {
 			p.Add(p.main, model.Step{Kind: model.Outside, Cause: model.Collector, On: p.Pauses.Number(graph.Safepoint), Len: 50 * ms})
 		}, "collection", "main is stopped by the JVM at safepoints other than collections"},
 		{"units that take less than it takes to take one", func(p *program) { p.summed(30*ms, 60*ms) }, "fine-grained", "The tasks of Tiny are too small Give each task more work"},
+		{"units that divide their work into parts as small as what it costs to fork one", func(p *program) { p.split(300) }, "fine-grained", "The tasks of Fib are too small"},
+		{"units that divide their work into larger parts", func(p *program) { p.split(5000) }, "", ""},
 		{"units that are short, but not too short", func(p *program) { p.summed(80*ms, 15*ms) }, "", ""},
 		{"a thread computes between the units that it hands over", func(p *program) { p.feed(120, ms, 10_000) }, "slow-producer", "The workers of pool wait for main, which hands them their units"},
 		{"a thread that hands over few units", func(p *program) { p.feed(20, 5*ms, 10_000) }, "", ""},

@@ -2,6 +2,8 @@ package account
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"stackagent/granularity/graph"
 	"stackagent/internal/text"
@@ -16,6 +18,9 @@ const (
 	fineCost    = 0.2
 	mostHanding = units.Ns(5_000)
 )
+
+// leastFork is what it costs at the minimum to make, fork and join a part: the documentation of ForkJoinTask asks for 100 to 10,000 basic steps in each.
+const leastFork = units.Ns(100)
 
 // What the profiler adds to a unit in a pool: its creation, submission and execution, recorded one by one or summarised (docs/benchmarks.md). The session has no measurement of it.
 const (
@@ -33,6 +38,9 @@ type fineness struct {
 	recorded, summarised int64
 	work, took           units.Ns // took: computed by workers from one unit to the next
 	classes              map[uint32]int64
+	forks                int64      // units that another one of their class submitted, or of which nothing else is known
+	computes             []units.Ns // by recorded unit, of a fork/join pool
+	splits               []units.Ns // what units compute between two parts that they run inside themselves, without the profiler's probes
 }
 
 func (f *fineness) units() int64 { return f.recorded + f.summarised }
@@ -64,10 +72,15 @@ func (s *Session) readFineness() {
 		f.recorded++
 		f.classes[u.Class]++
 		f.took += u.Latency * units.Ns(u.Took) / 1000
+		own := units.Ns(0)
 		for _, x := range s.graph.StepsOf(i) {
 			if x.Kind == graph.Compute {
-				f.work += x.Len
+				own += x.Len
 			}
+		}
+		if f.work += own; s.graph.Graph.Executors[u.Executor].Helps {
+			f.computes = append(f.computes, own)
+			f.addSplits(s.graph.Graph, u, s.graph.StepsOf(i))
 		}
 	}
 	for i := range s.graph.Graph.Sums {
@@ -75,7 +88,63 @@ func (s *Session) readFineness() {
 		f := of(x.Executor)
 		f.summarised, f.work, f.took = f.summarised+int64(x.Units), f.work+x.CPU, f.took+x.Took
 		f.classes[x.Class] += int64(x.Units)
+		if s.graph.Forks[s.graph.Classes[x.Class]] {
+			f.forks += int64(x.Units)
+		}
 	}
+	for _, f := range s.fine {
+		slices.Sort(f.splits)
+		slices.Sort(f.computes)
+	}
+}
+
+// addSplits adds what a unit computes between two parts of its class that it runs inside itself, if it submits nothing meanwhile.
+func (f *fineness) addSplits(g *graph.Graph, u *graph.Unit, steps []graph.Step) {
+	since := units.Ns(-1)
+	for _, x := range steps {
+		switch x.Kind {
+		case graph.Compute:
+			if since >= 0 {
+				since += x.Len
+			}
+		case graph.Submit:
+			if since = -1; g.Units[x.On].Class == u.Class {
+				f.forks++
+			}
+		case graph.Join:
+			if child := &g.Units[x.On]; child.Class == u.Class && child.Thread == u.Thread {
+				if since >= 0 {
+					f.splits = append(f.splits, max(0, since-recordedProbes))
+				}
+				since = 0
+			}
+		}
+	}
+}
+
+// splitting is which part of what units of a class compute is what it costs at the minimum to make, fork and join parts of the same class; 0 if they are not fine, or if it is little.
+// Of what a unit computes between two parts it is the first quartile: the others may work with the results.
+func (s *Session) splitting(class uint32) float64 {
+	e := s.work(class).mostly()
+	if e == 0 || !s.isFine(e) {
+		return 0
+	}
+	f := s.fine[s.family(e)]
+	if 2*f.forks < f.units() || most(f.classes) != class {
+		return 0
+	}
+	least := leastFork * units.Ns(f.forks)
+	if n := len(f.splits); n >= leastFine/10 {
+		least = max(least, f.splits[n/4]*units.Ns(n))
+	}
+	each := f.each(f.work)
+	if n, known := s.median(class); known {
+		each = n
+	}
+	if part := share(least, max(1, each*units.Ns(f.units()))); part >= fineCost {
+		return min(1, part)
+	}
+	return 0
 }
 
 // isFine reports whether the units of an executor are short and many. What it costs to take or hand over one is left to takes and handing.
@@ -116,6 +185,19 @@ func (s *Session) handing(class uint32) units.Ns {
 	return 0
 }
 
+// median is that of what units of a class compute, if it is known: of what a recorded unit computes, what is only summed up inside it is a part.
+func (s *Session) median(class uint32) (n units.Ns, known bool) {
+	e := s.work(class).mostly()
+	if s.mostlySummed(e) {
+		n, known = s.graph.Medians[s.graph.Classes[class]]
+		return n, known
+	}
+	if f := s.fine[s.family(e)]; f != nil && len(f.computes) > 0 {
+		return f.computes[len(f.computes)/2], true
+	}
+	return 0, false
+}
+
 // describeFine says what is wrong with units that are too small.
 func (s *Session) describeFine(o *Obstacle, why cause, of string) {
 	f, class := s.fine[why.executor], s.graph.Classes[why.holder]
@@ -126,15 +208,25 @@ func (s *Session) describeFine(o *Obstacle, why cause, of string) {
 		o.Title = "The parts of a bulk operation (a parallel stream) are too small: " + class
 		o.Remedy = "Give one call more elements, or more work for each, and leave short ones sequential."
 	}
-	o.Happened = fmt.Sprintf("Its %s compute for %s each on average. To take the next one, a worker of %s computes or waits for a lock for %s, the profiler's probes included", text.PluralExact(f.units(), "unit", "units"),
-		units.FormatNs(f.work/n), s.executor(why.executor), units.FormatNs(f.took/n))
-	for i := range s.account.Classes {
-		if by := s.account.Classes[i].Class; s.feeds(by).executor == why.executor && s.handing(by) != 0 {
-			o.Happened += fmt.Sprintf("; %s computes for %s for each that it hands over", s.graph.Classes[by], units.FormatNs(s.work(by).between/n))
-			break
-		}
+	all := text.PluralExact(f.units(), "unit", "units")
+	said := []string{fmt.Sprintf("Its %s compute for %s each on average", all, units.FormatNs(f.work/n))}
+	if median, known := s.median(why.holder); known {
+		said[0] = fmt.Sprintf("Half of its %s compute for %s or less", all, units.FormatNs(median))
 	}
-	o.Happened += ". " + of
+	if part := s.splitting(why.holder); part > 0 {
+		said = append(said, fmt.Sprintf("Of what they compute, at least %s goes to making, forking and joining their parts", units.FormatPercent(part)))
+	}
+	if f.took >= n {
+		took := fmt.Sprintf("To take the next one, a worker of %s computes or waits for a lock for %s, the profiler's probes included", s.executor(why.executor), units.FormatNs(f.took/n))
+		for i := range s.account.Classes {
+			if by := s.account.Classes[i].Class; s.feeds(by).executor == why.executor && s.handing(by) != 0 {
+				took += fmt.Sprintf("; %s computes for %s for each that it hands over", s.graph.Classes[by], units.FormatNs(s.work(by).between/n))
+				break
+			}
+		}
+		said = append(said, took)
+	}
+	o.Happened = strings.Join(append(said, of), ". ")
 }
 
 // mostlySummed reports whether most units of an executor are only summed up: a replay does not have them.

@@ -504,8 +504,13 @@ func isIdle(s account.State) bool {
 func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
 	taken := 1.0
 	switch why.kind {
-	case cpuBound, own, notKnown, otherLoads, sized, idle:
+	case own, notKnown, otherLoads, sized, idle:
 		return
+	case cpuBound:
+		if taken = s.splitting(why.holder); taken == 0 {
+			return
+		}
+		why = s.fineCause(s.work(why.holder).mostly())
 	case taking:
 		if taken = s.takes(why.executor); taken == 0 {
 			return
@@ -516,7 +521,9 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 			return
 		}
 	case serial:
-		switch {
+		switch part := s.splitting(why.holder); {
+		case part > 0:
+			taken, why = part, s.fineCause(s.work(why.holder).mostly())
 		case s.handing(why.holder) != 0:
 			why = s.fineCause(s.feeds(why.holder).executor)
 		case s.feeds(why.holder).executor != 0:
@@ -559,12 +566,12 @@ func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why c
 		larger = much
 	}
 	if !larger {
-		if part >= leastShare {
+		if part >= leastShare && name != o.Victim {
 			o.Others = append(o.Others, name)
 		}
 		return
 	}
-	if o.Victim != "" && o.Share >= leastShare {
+	if o.Victim != "" && o.Share >= leastShare && name != o.Victim {
 		o.Others = append([]string{o.Victim}, o.Others...)
 	}
 	o.Victim, o.Share, o.Ns, o.why = name, part, ns, reason{why, c.Class}

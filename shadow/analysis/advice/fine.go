@@ -23,7 +23,7 @@ func fineGrained(s *search) []Finding {
 		}
 		p := &s.Units.Pools[c.Pool]
 		started := p.Threads && !p.Virtual || s.says(account.ThreadChurn, c.Name, p.Label)
-		if p.To <= p.From || p.Foreign || started || p.runsAtOnce() || s.says(account.SlowProducer, "", p.Label) {
+		if p.To <= p.From || p.Foreign || started || p.runsAtOnce() || s.says(account.FineGrained, c.Name, p.Label) || s.says(account.SlowProducer, "", p.Label) {
 			continue
 		}
 		if x := s.fineUnits(c, p); x != nil {

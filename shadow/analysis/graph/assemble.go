@@ -17,6 +17,8 @@ type Session struct {
 	Recorded      *graph.Schedule
 	activity.Span                              // that the graph covers
 	NotKnown      map[string]string            // what the graph lacks -> why
+	Medians       map[string]units.Ns          // by class of units: of what those compute that are only summed up
+	Forks         map[string]bool              // classes of units that the program makes as fork/join tasks, which divide their work
 	Bulk          map[string]bool              // classes of units that the JDK makes by splitting one operation, such as a parallel stream
 	Initialising  map[string]string            // classes of units that were seen to compute in an initialiser -> of which class
 	Given         map[uint32]*session.Executor // by executor: what the session says of it; no entry: the session does not have it

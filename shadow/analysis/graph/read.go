@@ -40,13 +40,15 @@ type reader struct {
 	s        *session.Session
 	rec      *recording
 	index    *callsite.Index
-	names    *callsite.Names      // nil: no task has a name but its class's
-	byTask   *byTask              // a unit's is the task whose submission is the unit's
-	named    map[[2]uint32]uint32 // by class, and its number in names: the name in the recording
-	sites    map[uint32]uint32    // by site: its name in the recording
-	threads  map[uint64]uint32    // by the task that a thread is
-	starts   map[uint32]started   // by thread
-	bulk     map[string]bool      // names of classes
+	names    *callsite.Names                // nil: no task has a name but its class's
+	byTask   *byTask                        // a unit's is the task whose submission is the unit's
+	named    map[[2]uint32]uint32           // by class, and its number in names: the name in the recording
+	sites    map[uint32]uint32              // by site: its name in the recording
+	threads  map[uint64]uint32              // by the task that a thread is
+	starts   map[uint32]started             // by thread
+	bulk     map[string]bool                // names of classes
+	forks    map[string]bool                // the same
+	selves   map[string]*granularity.Values // by name of a class: what its units compute that are only summed up
 	missing  map[string]string
 	virtual  []virtualEnd         // of units on virtual threads
 	carriers map[uint32]*threadOf // that carry them: no units of the graph
@@ -67,7 +69,7 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, yielding: map[string]map[string]int64{}, interpreted: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{}, unlisted: map[uint32][]activity.Span{},
+	r := &reader{s: s, index: index, named: map[[2]uint32]uint32{}, sites: map[uint32]uint32{0: 0}, threads: map[uint64]uint32{}, starts: map[uint32]started{}, selves: map[string]*granularity.Values{}, forks: map[string]bool{}, bulk: map[string]bool{}, carriers: map[uint32]*threadOf{}, missing: map[string]string{}, waited: map[waitInfo]uint32{}, initialising: map[string]string{}, computing: map[string]map[string]int64{}, yielding: map[string]map[string]int64{}, interpreted: map[string]map[string]int64{}, summarised: map[string]uint64{}, unseen: newUnseen(), pending: pending{map[uint64]pendingTask{}, map[uint64]bool{}}, rec: &recording{names: &graph.Names{}, sums: map[SumOf]Unrecorded{}, unlisted: map[uint32][]activity.Span{},
 		left: map[uint32][]leftTask{}, refused: map[refusal]int{},
 		cpus: s.Manifest.JVM.CPUs, threads: map[uint32]*threadOf{}, executors: map[uint32]executorOf{}}}
 	r.rec.From, r.rec.To = s.Manifest.StartNs, s.Manifest.StartNs+units.MonoNs(s.Manifest.DurationNs)
@@ -94,7 +96,10 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 			return nil, err
 		}
 	}
-	lingering := r.lingers()
+	lingering, medians := r.lingers(), map[string]units.Ns{}
+	for name, v := range r.selves {
+		medians[name] = v.Quantile(500)
+	}
 	r.finish()
 	many := len(r.rec.units) >= manyUnits
 	if r.byTask, r.virtual, r.unseen = nil, nil, nil; many {
@@ -104,7 +109,8 @@ func Of(s *session.Session, from, to units.MonoNs) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.NotKnown, out.Bulk, out.summarised, out.Initialising, out.Computing, out.Yielding, out.Interpreted, out.Lingering = r.missing, r.bulk, r.summarised, r.initialising, r.computing, r.yielding, r.interpreted, lingering
+	out.Medians = medians
+	out.NotKnown, out.Forks, out.Bulk, out.summarised, out.Initialising, out.Computing, out.Yielding, out.Interpreted, out.Lingering = r.missing, r.forks, r.bulk, r.summarised, r.initialising, r.computing, r.yielding, r.interpreted, lingering
 	if r = nil; many {
 		runtime.GC()
 	}
@@ -202,6 +208,8 @@ func (r *reader) class(x *unit.Unit) uint32 {
 	name := callsite.Describe(r.s, r.names, id).Name
 	if c := r.s.ClassByID(x.Class); c != nil && unit.IsBulk(c) {
 		r.bulk[name] = true
+	} else if c != nil && c.Kinds&units.KindForkJoin != 0 && !unit.IsJDK(c.Name, c.Kinds) {
+		r.forks[name] = true
 	}
 	number = r.rec.names.Number(name)
 	r.named[key] = number

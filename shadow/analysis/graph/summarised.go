@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"stackagent/granularity"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/graph"
 	"stackagent/internal/units"
@@ -126,6 +127,7 @@ func (r *reader) stretchOf(x *session.Summary) (s *stretch, queued bool) {
 			s.self = sum
 		case wire.MetricSelfCPU:
 			s.cpu = sum
+			r.addSelf(x.Class, m)
 		}
 	}
 	if s.units = int(part * float64(x.Executions)); s.units == 0 {
@@ -134,6 +136,15 @@ func (r *reader) stretchOf(x *session.Summary) (s *stretch, queued bool) {
 	s.ran = max(s.ran, s.self)
 	s.cpu = min(cmp.Or(s.cpu, s.self), s.ran)
 	return s, queued
+}
+
+// addSelf adds what units of a class compute.
+func (r *reader) addSelf(class uint32, m *session.Measure) {
+	name := callsite.Describe(r.s, r.names, r.summaryName(class)).Name
+	if r.selves[name] == nil {
+		r.selves[name] = &granularity.Values{}
+	}
+	r.selves[name].AddSummarised(int64(m.Count), m.SumNs, m.MinNs, m.MaxNs, m.Buckets)
 }
 
 // readWrappers reads the wrappers that were recorded although the task that they ran was summarised: those that took long.
