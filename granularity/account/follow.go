@@ -667,7 +667,7 @@ func (b *book) isLast(u, last uint32, t units.Ns) bool {
 	n, others, all := sort.Search(len(children), func(i int) bool { return b.submitted[children[i]] > t }), 0, units.Ns(0)
 	for _, c := range children[max(0, n-maxLooked):n] {
 		switch end := b.finish(c); {
-		case c == last || end <= b.submitted[last]:
+		case c == last || end <= b.submitted[last] || !b.alike(c, last):
 		case end > t:
 			return false
 		default:
@@ -675,6 +675,12 @@ func (b *book) isLast(u, last uint32, t units.Ns) bool {
 		}
 	}
 	return others > 0 && b.finish(last)-b.s.Start[last].At >= muchLonger*all/units.Ns(others)
+}
+
+// alike reports whether units are parts of the same work: of one executor, or threads of one class. A thread that runs beside them is not.
+func (b *book) alike(c, d uint32) bool {
+	x, y := &b.g.Units[c], &b.g.Units[d]
+	return x.Executor == y.Executor && (x.Executor != 0 || x.Class == y.Class)
 }
 
 // asksOne reports whether a step is a wait up to a time limit for what others do once, such as the end of a task or the last count of a latch: who looks for

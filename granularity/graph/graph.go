@@ -123,6 +123,8 @@ type Unit struct {
 	// Took and Waited are the thousandths of Latency in which the worker computed, as it took the unit, and in which it was ready for a CPU.
 	Took, Waited uint16
 	Beside       bool // of a thread of the JVM: the program's end does not wait for it
+	// Background: a unit of a thread's own that continues until the others end, as a daemon or a loop that looks for something from time to time. It does not decide how long a run takes.
+	Background bool
 	// Late: it was due before it was submitted. When is not known: it cannot start much earlier than it did.
 	Late bool
 	// Fixed: it is due at Due whenever it is submitted, as a later period at a fixed rate is. Delay does not count.
@@ -256,7 +258,7 @@ func (g *Graph) Finish(s *Schedule, unit int) units.Ns {
 func (g *Graph) Length(s *Schedule) (length units.Ns, last int) {
 	last = -1
 	for i := range g.Units {
-		if g.Units[i].Beside {
+		if g.Units[i].Beside || g.Units[i].Background {
 			continue
 		}
 		if end := g.Finish(s, i); end > length || last < 0 && end == length {
@@ -269,8 +271,16 @@ func (g *Graph) Length(s *Schedule) (length units.Ns, last int) {
 // All is when everything in a schedule has ended, that which the program's end does not wait for included.
 func (g *Graph) All(s *Schedule) units.Ns {
 	length, _ := g.Length(s)
+	background := map[uint32]bool{} // what units in the background cause
 	for i := range g.Units {
-		if g.Units[i].Beside {
+		for _, x := range g.StepsOf(i) {
+			if g.Units[i].Background && x.Kind == Submit {
+				background[x.On] = true
+			}
+		}
+	}
+	for i := range g.Units {
+		if g.Units[i].Beside && !background[uint32(i)] {
 			length = max(length, g.Finish(s, i))
 		}
 	}

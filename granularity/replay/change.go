@@ -55,6 +55,9 @@ func Apply(g *graph.Graph, c Change) (*graph.Graph, error) {
 		if s.Kind == graph.Outside && s.Cause == graph.Collector && c.Pauses[s.On] {
 			s.Len = 0
 		}
+		if s.Kind == graph.Join && g.Units[s.On].Background { // it ends when it is told to
+			*s = graph.Step{Class: s.Class}
+		}
 		if s.Wait != 0 && g.Waits[s.Wait].Room && c.Room[[2]uint32{g.Waits[s.Wait].Class, g.Waits[s.Wait].Site}] {
 			*s = graph.Step{Class: s.Class}
 		}

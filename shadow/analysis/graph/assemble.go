@@ -349,7 +349,7 @@ func (a *assembly) addUnits(order []uint32) {
 			if thread == 0 {
 				thread = a.b.Threads.Number(t.name)
 			}
-			u.at = a.b.Put(graph.Unit{ID: u.id, Class: a.class(u.class), Executor: a.executorOf(u), Thread: thread, Beside: u.beside}) + 1
+			u.at = a.b.Put(graph.Unit{ID: u.id, Class: a.class(u.class), Executor: a.executorOf(u), Thread: thread, Beside: u.beside, Background: (u.body || u.submitted != 0 && a.executorOf(u) == 0) && (t.alive || t.daemon)}) + 1
 			g := a.b.At(u.at - 1)
 			a.of = append(a.of, i)
 			if left := a.leftIn(u); left != 0 {

@@ -438,6 +438,7 @@ func (r *reader) finish() {
 	for id, t := range r.rec.threads {
 		of := r.s.ThreadByID(id)
 		t.start = r.starts[id]
+		t.daemon = of.Daemon && !of.Virtual
 		t.alive = over && of.EndNs == 0 && of.Kind != session.KindMain && !of.Virtual // ends of virtual threads are not recorded
 		if end := of.EndNs; end != 0 {                                                // main then waits for the others to end
 			t.pieces = slices.DeleteFunc(t.pieces, func(p piece) bool { return p.From >= end })

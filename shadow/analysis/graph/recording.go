@@ -152,6 +152,7 @@ type threadOf struct {
 	worker    bool
 	executor  uint32 // in the session, of which it is a worker; 0: none
 	alive     bool   // it did not end before the program did, which does not wait for it
+	daemon    bool   // the JVM does not wait for it
 	collector bool   // it collects garbage while the program runs
 	virtual   bool
 	start     started

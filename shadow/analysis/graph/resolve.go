@@ -162,7 +162,57 @@ func (a *assembly) finish() (*Session, error) {
 		return nil, fmt.Errorf("the graph of the session: %w", err)
 	}
 	out.Graph = g
+	findBackground(g, recorded)
 	return out, nil
+}
+
+// A unit of a thread's own is in the background if it is that of a daemon, or of a thread which had not ended, and nobody waits for its end, or if it is a later run of a periodic task, or waits for a time at one place at least leastLooks times, and goes on for mostOfRun, if
+// others do so, too.
+const (
+	leastLooks = 10
+	mostOfRun  = 0.9
+)
+
+// findBackground finds which threads decide nothing about how long the run takes: these are the others, if they take as long.
+func findBackground(g *graph.Graph, recorded *graph.Schedule) {
+	joined := map[uint32]bool{}
+	for i := range g.Steps {
+		if g.Steps[i].Kind == graph.Join {
+			joined[g.Steps[i].On] = true
+		}
+	}
+	for i := range g.Units {
+		u := &g.Units[i]
+		u.Background = (u.Background || u.Timed && u.Again) && !joined[uint32(i)] || looksAgain(g, i)
+	}
+	others, _ := g.Length(recorded)
+	all := others
+	for i := range g.Units {
+		if g.Units[i].Background {
+			all = max(all, g.Finish(recorded, i))
+		}
+	}
+	for i := range g.Units {
+		u := &g.Units[i]
+		u.Background = u.Background && float64(others) >= mostOfRun*float64(all) && float64(g.Finish(recorded, i)) >= mostOfRun*float64(all)
+	}
+}
+
+// looksAgain reports whether a unit of a thread's own waits for a time at one place again and again. A poll for something that ends is no such wait.
+func looksAgain(g *graph.Graph, unit int) bool {
+	u := &g.Units[unit]
+	if u.Executor != 0 || u.Thread == 0 || u.Beside {
+		return false
+	}
+	looks := map[uint32]int{}
+	for _, x := range g.StepsOf(unit) {
+		if x.Kind == graph.Outside && x.Cause == graph.Time && x.Wait != 0 {
+			if looks[x.Wait]++; looks[x.Wait] >= leastLooks {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (a *assembly) tooLarge() error {
