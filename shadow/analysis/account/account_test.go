@@ -664,7 +664,7 @@ func TestObstacles(t *testing.T) {
 		{"threads that are alike share what there is to do", func(p *program) { p.replayers(100*ms, 90*ms) }, "", ""},
 		{"who hands over runs much itself", func(p *program) { p.dispatch(10) }, "blocked-server", "dispatcher, which hands units over, runs Mail itself for"},
 		{"who hands over runs nothing itself", func(p *program) { p.dispatch(0) }, "", ""},
-		{"forks that are joined at once", func(p *program) { p.fork(2) }, "one-by-one", "Fork forks others, and one computes at a time"},
+		{"forks that are joined at once", func(p *program) { p.fork(2) }, "one-by-one", "Fork forks others, and one runs at a time"},
 		{"forks on a pool of one worker", func(p *program) { p.fork(1) }, "", ""},
 		{"a stream that waits in one part", func(p *program) {
 			leaf := p.unit("Leaf", p.Executor(model.Executor{Name: "pool", Workers: 4}), "w")

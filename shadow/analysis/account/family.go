@@ -13,12 +13,15 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/wait"
+	"stackagent/shadow/session"
 )
 
-// maker is where executors are made, of which class, and for units of which class: a line may make several for different work.
+// maker is where executors are made, of which class, and for what: a line may make several for different work. That is what the program calls them by the names of their threads or,
+// if it does not name these, the class of most of their units.
 type maker struct {
 	class, file string
 	line        int32
+	name        string
 	units       uint32
 }
 
@@ -65,7 +68,10 @@ func (s *Session) readFamilies() {
 		if e == nil || e.Line == 0 {
 			continue
 		}
-		m := maker{e.Class, e.File, e.Line, s.mostRun[x.executor]}
+		m := maker{class: e.Class, file: e.File, line: e.Line, name: s.named(x.executor, e)}
+		if m.name == "" {
+			m.units = s.mostRun[x.executor]
+		}
 		of := latest[m]
 		if of == nil || x.from >= of.to {
 			of = &life{x.executor, x.from, x.to, 0}
@@ -75,6 +81,16 @@ func (s *Session) readFamilies() {
 		s.families[x.executor] = of.executor
 		s.members[of.executor] = append(s.members[of.executor], x.executor)
 	}
+}
+
+// named is what the program calls an executor, without the number that tells several apart; "": it has no name of its own.
+func (s *Session) named(executor uint32, e *session.Executor) string {
+	name, _, _ := strings.Cut(s.graph.Executors[executor].Name, " (")
+	name = strings.TrimRight(name, "-#0123456789 ")
+	if name == "pool" || strings.HasPrefix(name, e.File+":") {
+		return ""
+	}
+	return name
 }
 
 // family is the first of the executors that the same line makes, which stands for all of them; itself, if it is the only one.

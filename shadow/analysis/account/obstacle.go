@@ -504,7 +504,12 @@ func isIdle(s account.State) bool {
 func (s *Session) addObstacle(found map[cause]*Obstacle, c *account.Class, why cause, w *weight, progress float64) {
 	taken := 1.0
 	switch why.kind {
-	case own, notKnown, otherLoads, sized, idle:
+	case own:
+		if !s.forksOwn(why.holder) || s.activeUnits(why.holder) > mostAtOnce {
+			return
+		}
+		why = cause{kind: OneByOne, holder: why.holder, worker: why.holder}
+	case notKnown, otherLoads, sized, idle:
 		return
 	case cpuBound:
 		if taken = s.splitting(why.holder); taken == 0 {
@@ -731,7 +736,7 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 			return cause{kind: InRounds, holder: f.On, worker: f.Class}
 		case f.State == account.Last && computes && !full && !s.graph.Bulk[s.graph.Classes[f.On]]:
 			return cause{kind: Uneven, holder: f.On}
-		case f.State == account.Alone && !(computes && full):
+		case f.State == account.Alone && !(computes && full) && !s.isOneOfSeveral(f):
 			return cause{kind: OneByOne, holder: f.On, worker: f.Class}
 		case f.State == account.NotMade && frames[k+1].Class == f.Class && k > 0 && (frames[k-1].State == account.Join || frames[k-1].State == account.Handed) && !s.isTimed(f.Class) && !isDependent(s.graph.Classes[f.Class]) && s.count(s.work(f.Class).mostly()) > 1 && !(computes && full):
 			return cause{kind: OneByOne, holder: f.Class}
@@ -775,6 +780,15 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		return cause{kind: DoesNotSplit, holder: root.Class, root: plain(root)}
 	}
 	return cause{kind: own, holder: root.Class, root: root}
+}
+
+// mostAtOnce is from how many units of a pool in progress on average it is not said that one runs at a time.
+const mostAtOnce = 1.2
+
+// isOneOfSeveral reports whether a wait is that of a thread for a unit of a pool which others keep busy meanwhile, as one that serves requests: what it submits next is for the next request.
+func (s *Session) isOneOfSeveral(f account.Frame) bool {
+	e := s.work(f.On).mostly()
+	return s.bodies[f.Class] && e != 0 && s.inProgress(e) > mostAtOnce
 }
 
 // isDependent reports whether units of a class are stages of a future, which need the result of the one before.
@@ -858,6 +872,8 @@ func (s *Session) queued(f, root account.Frame, worker uint32, computes, full bo
 		return cause{kind: OneOfMany, executor: s.family(f.On)}
 	case computes:
 		return cause{kind: FewWorkers, executor: s.family(f.On)}
+	case (root.State == account.Sleep || root.State == account.IO) && len(s.ofFamily(f.On)) > 1 && 2*s.inProgress(f.On) <= float64(s.workersOf(f.On)):
+		return cause{kind: OneOfMany, executor: s.family(f.On), holder: root.Class, root: plain(root)}
 	case (root.State == account.Sleep || root.State == account.IO) && worker == f.Class && s.count(f.On) >= sizedFrom*s.CPUs && s.stopsAtCore(f.On) == "" && !s.isCommon(f.On) && !s.graph.Pooled[f.On]:
 		return cause{kind: sized, executor: f.On, holder: root.Class, root: root}
 	case root.State == account.Sleep || root.State == account.IO:

@@ -73,6 +73,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if s.shared(why.executor) {
 			o.Remedy = fmt.Sprintf("Give this pool %s, or what waits a pool of its own.", more)
 		}
+		if s.count(why.executor) == 1 && !s.isCommon(why.executor) {
+			o.Remedy += keepsOrder
+		}
 		if s.graph.Pooled[why.executor] && s.count(why.executor) > 1 {
 			o.Remedy = "Its workers are virtual threads, which need no pool: run each task on one of its own (Executors.newVirtualThreadPerTaskExecutor). If what they wait for can serve only a few at a time, limit these with a semaphore."
 		}
@@ -106,13 +109,16 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			o.Remedy = fmt.Sprintf("Give %s a pool of its own, or this one more workers: there are %d CPUs.", holder, s.CPUs)
 		}
 		if s.count(why.executor) == 1 && !s.isCommon(why.executor) {
-			o.Remedy += " A single worker also keeps units in order and apart: only if they do not rely on that."
+			o.Remedy += keepsOrder
 		}
 	case OneOfMany:
 		pool := s.pool(why.executor)
 		o.Title = fmt.Sprintf("%s waits in %s, which computes while CPUs are idle", o.Victim, pool)
+		if why.root.State != account.Compute && why.root != (account.Frame{}) {
+			o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s, which %s", o.Victim, pool, verb(s.atOnce(why.executor), "worker is", "workers are"), holder, s.state(why.root))
+		}
 		o.Happened = fmt.Sprintf("Each of these executors has %s, and a unit runs only on the one that it was handed to, also while another one has nothing to do. %s", s.workers(why.executor), of)
-		o.Remedy = fmt.Sprintf("Hand the units over more evenly, or to one executor with %d workers, if they need not stay in order or apart.", s.CPUs)
+		o.Remedy = fmt.Sprintf("Hand the units over more evenly, or to one executor with %d workers, if they need not stay in order or apart.", max(s.CPUs, s.workersOf(why.executor)))
 	case Batched:
 		in := s.graph.Classes[why.worker]
 		o.Title = fmt.Sprintf("%s runs units of %s one after another: %s runs them inside itself, on one thread", s.pool(why.executor), holder, in)
@@ -195,7 +201,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		o.Remedy = "If a round does not need the results of the one before, submit all at once, or the next unit as each ends (CompletionService), not the next round when all have ended."
 	case OneByOne:
 		if w := s.work(why.holder); why.worker == why.holder {
-			o.Title = fmt.Sprintf("%s forks others, and one computes at a time", holder)
+			o.Title = fmt.Sprintf("%s forks others, and one runs at a time", holder)
 			o.Happened = fmt.Sprintf("Its %s units run one after another in %s, which has %s, as where join() follows fork() directly: the other workers have nothing to do. %s",
 				units.FormatExact(int64(w.units)), s.executor(w.mostly()), s.workers(w.mostly()), of)
 			o.Remedy = "Fork one half, compute the other, and only then join; or use invokeAll."
@@ -484,6 +490,9 @@ func (s *Session) atOnce(executor uint32) int {
 	}
 	return n
 }
+
+// keepsOrder is what more workers than one may break.
+const keepsOrder = " A single worker also keeps units in order and apart: only if they do not rely on that."
 
 func verb(n int, one, more string) string {
 	if n == 1 {

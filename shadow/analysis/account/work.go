@@ -267,6 +267,21 @@ func (s *Session) isTooLarge(class, other uint32) bool {
 	return e != 0 && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.inProgress(e) >= sizedFrom*float64(s.CPUs) && s.count(e) >= crowd*s.workersFor(e)
 }
 
+// activeUnits is how many units of a class do something at once on average, or wait for something other than units and workers, while its executor is in use.
+func (s *Session) activeUnits(class uint32) float64 {
+	s.family(0)
+	x, active := s.lives[s.work(class).mostly()], units.Ns(0)
+	if c := s.classOf(class); c != nil {
+		for _, p := range c.Parts {
+			switch p.State {
+			case account.Compute, account.Ready, account.Sleep, account.IO, account.Lock, account.Handed, account.Inside:
+				active += p.Ns
+			}
+		}
+	}
+	return share(active, max(1, x.to-x.from))
+}
+
 // use is for how long the units of an executor compute and wait.
 type use struct{ computes, waits units.Ns }
 

@@ -273,6 +273,9 @@ func (a *assembly) addPools() {
 			continue
 		}
 		e := graph.Executor{Name: a.rec.executors[id].name, Workers: len(a.ran[id])}
+		if given := a.rec.executors[id].given; given != nil && given.Queue != "" && given.Maximum > 0 { // one thread may follow another, and a task may be submitted to several
+			e.Workers = min(e.Workers, int(given.Maximum))
+		}
 		if a.rec.executors[id].forkJoin {
 			e.Order, e.Helps = graph.Stealing, true
 		}
