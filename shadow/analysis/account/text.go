@@ -117,7 +117,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if why.root.State != account.Compute && why.root != (account.Frame{}) {
 			o.Title = fmt.Sprintf("%s waits in %s, whose %s in %s, which %s", o.Victim, pool, verb(s.atOnce(why.executor), "worker is", "workers are"), holder, s.state(why.root))
 		}
-		o.Happened = fmt.Sprintf("Each of these executors has %s, and a unit runs only on the one that it was handed to, also while another one has nothing to do. %s", s.workers(why.executor), of)
+		o.Happened = fmt.Sprintf("Each of these executors has %s, and a unit runs only on the one that it was handed to, also while another one is idle. %s", s.workers(why.executor), of)
 		o.Remedy = fmt.Sprintf("Hand the units over more evenly, or to one executor with %d workers, if they need not stay in order or apart.", max(s.CPUs, s.workersOf(why.executor)))
 	case Batched:
 		in := s.graph.Classes[why.worker]
