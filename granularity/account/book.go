@@ -588,7 +588,7 @@ func (b *book) readComputes() {
 				if x.Kind == graph.Compute {
 					b.computes = append(b.computes, computing{at, uint32(i), k})
 				}
-				if x.Kind == graph.Compute || x.Kind == graph.Outside && x.Cause == graph.Machine {
+				if x.WantsCPU() {
 					b.wants.add(at, to)
 				}
 				if b.g.Executors[u.Executor].Leaves && (x.Pinned || b.stateOf(uint32(i), k).State == NotKnown) {

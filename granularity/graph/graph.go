@@ -62,6 +62,11 @@ type Step struct {
 	Len    units.Ns
 }
 
+// WantsCPU reports whether a step takes a CPU from the others: its unit computes, or waits while somebody else has one.
+func (s *Step) WantsCPU() bool {
+	return s.Kind == Compute || s.Kind == Outside && s.Cause == Machine
+}
+
 // Wait is what was recorded of a wait beside who ended it.
 type Wait struct {
 	Class  uint32 // index in Classes, of what was waited for; 0: not known

@@ -13,14 +13,18 @@ const (
 	mostCircles   = 1000
 )
 
-// causes are the steps that end what units wait for; none. They are found when a replay is first stuck.
+// causes are the steps that end what units wait for; none. They are found when they are first asked for.
 type causes struct {
 	submit []int32 // by unit
 	signal []int32 // by resource
 	left   int     // waits that may be dropped
 }
 
-func causesOf(g *graph.Graph) *causes {
+func (e *engine) causesOf() *causes {
+	if e.causes != nil {
+		return e.causes
+	}
+	g := e.g
 	c := &causes{submit: slices.Repeat([]int32{none}, len(g.Units)), signal: slices.Repeat([]int32{none}, len(g.Resources))}
 	waits := 0
 	for i, s := range g.Steps {
@@ -34,15 +38,13 @@ func causesOf(g *graph.Graph) *causes {
 		}
 	}
 	c.left = min(int(mostReordered*float64(waits)), mostCircles)
+	e.causes = c
 	return c
 }
 
 // breakCircle drops a wait for an event that is part of a circle, and reports whether there was one.
 func (e *engine) breakCircle() bool {
-	if e.causes == nil {
-		e.causes = causesOf(e.g)
-	}
-	if e.causes.left == 0 {
+	if e.causesOf().left == 0 {
 		return false
 	}
 	e.causes.left--

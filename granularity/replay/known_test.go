@@ -159,6 +159,29 @@ var programs = []program{
 	}, length: 70, on: map[string]units.Ns{"right": 50, "right/cpu": 20}, // sharing: left ends at 40, right at 40 + 30
 		change: func(*graph.Graph) replay.Change { return replay.Change{CPUs: 2} }, changed: 50},
 
+	{name: "CPUs that others had", cpus: 2, build: func(b *graph.Builder) {
+		e := b.Executor(graph.Executor{Name: "pool", Workers: 4})
+		for range 4 { // threads share two CPUs with a program that had one for a tenth of the time
+			u := b.Unit("job", e)
+			b.Add(u, graph.Step{Kind: graph.Outside, Cause: graph.Machine, Len: 1})
+			b.Compute(u, 19)
+		}
+	}, length: 40, on: map[string]units.Ns{"job": 19, "job/cpu": 21}, // 4*20 / 2: 2 of it while the other had a CPU
+		change:  func(g *graph.Graph) replay.Change { return replay.Change{Pool: map[uint32]int{executor(g, "pool"): 2}} },
+		changed: 40}, // the same work
+
+	{name: "a lock inside the JVM", build: func(b *graph.Builder) {
+		e := b.Executor(graph.Executor{Name: "pool", Workers: 2})
+		lock := b.Resource(graph.Event, "", 1)
+		first, second := b.Unit("first", e), b.Unit("second", e)
+		b.Do(first, graph.Await, lock)
+		b.Compute(first, 10)
+		b.Compute(second, 30)
+		b.Do(second, graph.Signal, lock)
+	}, length: 40, on: map[string]units.Ns{"first": 10, "second": 30},
+		change:  func(g *graph.Graph) replay.Change { return replay.Change{Pool: map[uint32]int{executor(g, "pool"): 1}} },
+		changed: 40}, // the second one cannot have the lock before it starts: 10 + 30
+
 	{name: "pool", build: func(b *graph.Builder) { pool(b, 2, 6, 10) },
 		length: 30, on: map[string]units.Ns{"job": 30}, // 6 jobs on 2 workers: 3 rounds of 10
 		change:  func(g *graph.Graph) replay.Change { return replay.Change{Pool: map[uint32]int{executor(g, "pool"): 3}} },

@@ -119,10 +119,11 @@ func (e *engine) submitter(by, executor uint32) int32 {
 	return e.worker[unit]
 }
 
-// begin starts a unit on a worker, which has to wake up first for so long.
+// begin starts a unit on a worker, which has to wake up first for so long. How long it waited for a CPU meanwhile is left out: the replay makes units wait for CPUs itself.
 func (e *engine) begin(unit, worker int32, by uint32, wake units.Ns) {
 	e.worker[unit], e.by[unit] = worker, by
-	if l := e.g.Units[unit].Latency + wake; l > 0 {
+	u := &e.g.Units[unit]
+	if l := u.Latency - u.Latency*units.Ns(u.Waited)/1000 + wake; l > 0 {
 		e.timers.Push(timer{e.now + l, unit, begin})
 		return
 	}
@@ -133,7 +134,7 @@ func (e *engine) begin(unit, worker int32, by uint32, wake units.Ns) {
 // mayLeave takes the worker from a unit that begins to wait in its step, if its executor's units do not keep theirs.
 func (e *engine) mayLeave(unit int32) {
 	s, of := &e.g.Steps[e.pc[unit]], e.pools[e.g.Units[unit].Executor].of
-	leaves := of.Leaves && !s.Pinned && s.Cause != graph.Collector && s.Cause != graph.Machine
+	leaves := of.Leaves && !s.Pinned && s.Cause != graph.Collector
 	if !leaves && !(of.Helps && e.helped(s)) {
 		return
 	}

@@ -45,7 +45,7 @@ type engine struct {
 	cpu       sharedCPU
 	unended   int
 	notBefore []graph.Moment // by unit: late ones do not start earlier; nil: they may
-	causes    *causes        // nil: the replay was never stuck
+	causes    *causes        // nil: nobody asked for them
 }
 
 type resource struct {
@@ -184,7 +184,7 @@ func (e *engine) advance(unit int32) {
 	for e.pc[unit] < u.First+u.N {
 		s := &e.g.Steps[e.pc[unit]]
 		switch {
-		case s.Kind == graph.Compute && s.Len > 0:
+		case s.WantsCPU() && s.Len > 0:
 			e.cpu.add(unit, s.Len)
 			return
 		case s.Kind == graph.Outside && s.Len > 0:

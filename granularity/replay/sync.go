@@ -36,7 +36,7 @@ func (e *engine) passes(unit int32, s *graph.Step) bool {
 			return true
 		}
 	case graph.Await:
-		if r.n <= 0 || of.Free {
+		if r.n <= 0 || of.Free || e.cannotHold(s) {
 			return true
 		}
 	case graph.Arrive:
@@ -49,6 +49,15 @@ func (e *engine) passes(unit int32, s *graph.Step) bool {
 	e.push(wait, unit)
 	e.mayLeave(unit)
 	return false
+}
+
+// cannotHold reports whether nothing is known of a wait but who ended it, and that unit has not started. Such waits are for locks inside the JVM, as a rule, which it cannot hold.
+func (e *engine) cannotHold(s *graph.Step) bool {
+	if s.Wait != 0 {
+		return false
+	}
+	by := e.causesOf().signal[s.On]
+	return by != none && e.s.Start[e.owner(uint32(by))].At == graph.Never
 }
 
 // putNext lets the first that waits for room in the queue put its element.

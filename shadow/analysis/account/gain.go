@@ -311,8 +311,11 @@ func (o *Obstacle) Outcome() string {
 		if g.SavedShare <= -leastSaved {
 			length = fmt.Sprintf("takes %s, %s longer", units.FormatNs(g.LengthNs), units.FormatPercent(-g.SavedShare))
 		}
-		return fmt.Sprintf("Predicted %s: a unit of %s takes %s instead of %s (%s less); the run %s.", g.Change, o.Victim, units.FormatNs(g.ResponseNs),
-			units.FormatNs(g.RecordedNs), units.FormatPercent(g.SoonerShare), length)
+		sooner := ""
+		if g.SoonerShare >= leastSooner {
+			sooner = fmt.Sprintf(" (%s less)", units.FormatPercent(g.SoonerShare))
+		}
+		return fmt.Sprintf("Predicted %s: a unit of %s takes %s instead of %s%s; the run %s.", g.Change, o.Victim, units.FormatNs(g.ResponseNs), units.FormatNs(g.RecordedNs), sooner, length)
 	case o.CannotTell != "":
 		return fmt.Sprintf("Cannot tell what it saves: %s.", o.CannotTell)
 	}

@@ -709,7 +709,7 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 	if full && s.isCrowded(frames) {
 		return cause{kind: Crowded, holder: root.Class}
 	}
-	if full && last == 1 && frames[0].State == account.Ready && root.State == account.Compute && s.isTooLarge(frames[0].Class, root.Class) {
+	if full && s.isTooLarge(frames) {
 		return cause{kind: TooLarge, executor: s.work(root.Class).mostly(), holder: root.Class}
 	}
 	if last > 0 && frames[last-1].State == account.Ready { // who has the CPU

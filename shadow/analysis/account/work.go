@@ -260,11 +260,16 @@ func (s *Session) likes(executor uint32) *likes {
 // crowd is how many times as many workers as keep the CPUs busy are too many.
 const crowd = 4
 
-// isTooLarge reports whether units of a class and of the one that computes while they wait for a CPU run in one pool with many more workers than keep the CPUs busy, most of
-// which have something to do: a pool may have had many threads, and few at once.
-func (s *Session) isTooLarge(class, other uint32) bool {
+// isTooLarge reports whether a unit waits for a CPU, or in the queue for one that does, while another one of its pool computes, and the pool has many more workers than keep the CPUs
+// busy, most of which have something to do: a pool may have had many threads, and few at once.
+func (s *Session) isTooLarge(frames []account.Frame) bool {
+	last := len(frames) - 1
+	if last < 1 || last > 2 || frames[last].State != account.Compute || frames[last-1].State != account.Ready || last == 2 && frames[0].State != account.Queued {
+		return false
+	}
+	class, other := frames[0].Class, frames[last].Class
 	e := s.work(class).mostly()
-	return e != 0 && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.inProgress(e) >= sizedFrom*float64(s.CPUs) && s.count(e) >= crowd*s.workersFor(e)
+	return e != 0 && (last == 1 || e == frames[0].On) && e == s.work(other).mostly() && !s.graph.Executors[e].Leaves && s.inProgress(e) >= sizedFrom*float64(s.CPUs) && s.count(e) >= crowd*s.workersFor(e)
 }
 
 // activeUnits is how many units of a class do something at once on average, or wait for something other than units and workers, while its executor is in use.
