@@ -76,7 +76,7 @@ var toolVerbs = mcpserver.Verbs{
 				return nil, fmt.Errorf("%s %q: want a time since the start of the session, such as 2s", x.name, x.text)
 			}
 		}
-		return f.account(env, dir)
+		return f.answer(env, dir)
 	},
 	Hotspots: func(env console.Env, dir, by, sort string) (any, error) {
 		rows, s, err := hotspotsOf(env, dir, summary.HotspotOptions{By: by, Sort: granularity.Order(sort)}, "json", false)

@@ -16,6 +16,8 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/analysis/account"
+	"stackagent/shadow/analysis/advice"
+	"stackagent/shadow/analysis/summary"
 	"stackagent/shadow/show/view"
 )
 
@@ -37,7 +39,8 @@ from a unit in a queue to what the workers do meanwhile, from a wait to who has 
 waited for, up to something that waits for nothing in the program.
 
 First come the obstacles that this amounts to: a pool that waits for itself, workers
-occupied by units that wait, a lock and what its holder does, too few workers.`,
+occupied by units that wait, a lock and what its holder does, too few workers; and, of
+a whole session, all other advice, as shadow stats gives it.`,
 		Example: `  shadow why /tmp/s
   shadow why /tmp/s --class '*Request' --from 10s --to 20s
   shadow why /tmp/s --format json`,
@@ -46,7 +49,7 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 			if err := f.Check(); err != nil {
 				return err
 			}
-			a, err := f.account(env, args[0])
+			a, err := f.answer(env, args[0])
 			if err != nil {
 				return err
 			}
@@ -59,8 +62,15 @@ occupied by units that wait, a lock and what its holder does, too few workers.`,
 	return cmd
 }
 
-// account is the account of time of a session, or of a part of one.
-func (f *whyFlags) account(env console.Env, dir string) (*account.Session, error) {
+// answer is what shadow why says.
+type answer struct {
+	*account.Session
+	// Advice has the obstacles and, of a whole session, what else to change, in the order of what it can save.
+	Advice []advice.Finding `json:"advice"`
+}
+
+// answer is the account of time of a session, or of a part of one, with what to change.
+func (f *whyFlags) answer(env console.Env, dir string) (*answer, error) {
 	if err := f.window.Check(); err != nil {
 		return nil, err
 	}
@@ -75,11 +85,17 @@ func (f *whyFlags) account(env console.Env, dir string) (*account.Session, error
 	if err != nil {
 		return nil, err
 	}
-	a := account.Of(g)
+	a := &answer{Session: account.Of(g)}
 	if from, to := units.Ns(g.From-s.Manifest.StartNs), units.Ns(g.To-s.Manifest.StartNs); from > 0 || to < s.Manifest.DurationNs {
 		a.OfPart(from, to)
+		a.Advice = advice.OfAccount(a.Session, to-from)
 	} else {
 		a.Try()
+		sum, err := choice.Condense(env, s, summary.Options{Replayer: account.Known(s, g, a.Session)})
+		if err != nil {
+			return nil, err
+		}
+		a.Advice = slices.DeleteFunc(sum.Findings, func(x advice.Finding) bool { return x.Kind != advice.Advice })
 	}
 	if f.class != "" {
 		a.Classes = slices.DeleteFunc(a.Classes, func(c account.Class) bool {
@@ -90,7 +106,7 @@ func (f *whyFlags) account(env console.Env, dir string) (*account.Session, error
 	return a, nil
 }
 
-func (f *whyFlags) print(env console.Env, a *account.Session) error {
+func (f *whyFlags) print(env console.Env, a *answer) error {
 	if f.Format == "json" {
 		return view.Encode(env.Out, a)
 	}
@@ -102,16 +118,17 @@ func (f *whyFlags) print(env console.Env, a *account.Session) error {
 		}
 		b.WriteString(".\n")
 	}
-	if len(a.Obstacles) == 0 && a.Bound.Class != "" {
-		if a.Bound.Known {
+	if a.Bound.Class != "" && !advice.Obstructs(a.Advice) {
+		if a.Bound.Known && len(a.Advice) == 0 {
 			b.WriteString("Nothing was found to stand in the way. ")
 		}
 		fmt.Fprintln(&b, a.Bound.Text())
 	}
-	for i, o := range a.Obstacles {
-		fmt.Fprintf(&b, "%d. %s.\n   %s %s %s\n", i+1, o.Title, o.Happened, o.Remedy, o.Outcome())
-		if len(o.Others) > 0 {
-			fmt.Fprintf(&b, "   Also: %s.\n", strings.Join(o.Others, ", "))
+	for i := range a.Advice {
+		x := &a.Advice[i]
+		fmt.Fprintf(&b, "%d. %s.\n   %s\n", i+1, x.Title, strings.Join(slices.DeleteFunc([]string{x.Happened, x.Remedy, x.Outcome}, func(s string) bool { return s == "" }), " "))
+		if e, ok := x.Evidence.(*advice.Obstructed); ok && len(e.Others) > 0 {
+			fmt.Fprintf(&b, "   Also: %s.\n", strings.Join(e.Others, ", "))
 		}
 	}
 	shown := a.Classes

@@ -47,6 +47,11 @@ func NewPredictor(s *session.Session) *Predictor {
 	return p
 }
 
+// Known is a predictor for a session whose graph and account are there already.
+func Known(s *session.Session, g *graph.Session, a *Session) *Predictor {
+	return &Predictor{session: s, graph: func() (*graph.Session, error) { return g, nil }, account: func() (*Session, error) { return a, nil }}
+}
+
 // middle is the account of a share of the session, without what replays say: they are of whole runs.
 func (p *Predictor) middle(share float64) (*Session, error) {
 	m := &p.session.Manifest

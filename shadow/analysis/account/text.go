@@ -582,15 +582,20 @@ const (
 
 // mostlyAt names where a class was seen to compute most; "": nowhere in particular, or there are few samples. They are taken where the JVM can stop a thread.
 func (s *Session) mostlyAt(class string) string {
-	lines, methods, all := map[string]int64{}, map[string]int64{}, int64(0)
+	lines, methods, callers, all := map[string]int64{}, map[string]int64{}, map[string]int64{}, int64(0)
 	for place, n := range s.graph.Computing[class] {
 		all += n
 		if place != "" {
 			lines[place] += n
 			methods[method(place)] += n
+			_, near, called := strings.Cut(place, sessiongraph.CalledAt)
+			if !called {
+				near = place
+			}
+			callers[method(near)+" and what it calls"] += n
 		}
 	}
-	for _, by := range []map[string]int64{lines, methods} {
+	for _, by := range []map[string]int64{lines, methods, callers} {
 		if at := most(by); all >= leastSamples && float64(by[at]) >= mostlyAt*float64(all) && at != "" {
 			return fmt.Sprintf(", mostly in %s (%s of %s samples)", at, units.FormatPercent(float64(by[at])/float64(all)), units.FormatExact(all))
 		}

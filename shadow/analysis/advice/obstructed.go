@@ -30,6 +30,11 @@ func OfAccount(a *account.Session, duration units.Ns) (list []Finding) {
 	return list
 }
 
+// Obstructs reports whether findings have an obstacle of the account.
+func Obstructs(list []Finding) bool {
+	return slices.ContainsFunc(list, func(x Finding) bool { _, ok := x.Evidence.(*Obstructed); return ok })
+}
+
 // obstacles are those of the session. Rules of their own look at the collector.
 func obstacles(s *search) []Finding {
 	if s.account == nil {

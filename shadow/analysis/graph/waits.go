@@ -178,13 +178,13 @@ func (r *reader) readSamples() error {
 		if near := x.Near(); x.Kind == store.ContextYielding && near != nil {
 			note(r.yielding, unit.ClassName(r.s, x.Class), near.Label(), x.Samples)
 		}
-		if x.Kind != store.ContextComputing && x.Kind != store.ContextInterpreted || x.Class == 0 {
+		if x.Kind != store.ContextComputing && x.Kind != store.ContextInterpreted && x.Kind != store.ContextPolling || x.Class == 0 {
 			continue
 		}
 		if init, name := initialised(x.Frames), unit.ClassName(r.s, x.Class); init != "" && r.initialising[name] == "" {
 			r.initialising[name] = init
 		}
-		if name := names[x.Class]; name != "" {
+		if name := names[x.Class]; name != "" && !onlyWaits(x.Frames) {
 			note(r.computing, name, placeOf(x), x.Samples)
 			if near := x.Near(); x.Kind == store.ContextInterpreted && near != nil {
 				note(r.interpreted, name, near.Class+"."+near.Method, x.Samples)
@@ -202,10 +202,22 @@ func note(to map[string]map[string]int64, class, place string, samples int64) {
 	to[class][place] += samples
 }
 
-// placeOf names where a busy thread was: a method, and the line of the program that called it, if it is not the program's.
+// justWait are methods of the JDK that do nothing but wait. A thread that is there has waited, and waits for a CPU.
+var justWait = map[string]bool{"java.lang.Thread.sleep": true, "java.lang.Thread.sleep0": true, "java.lang.Thread.sleepNanos0": true, "java.lang.Object.wait": true, "java.lang.Object.wait0": true, "jdk.internal.misc.Unsafe.park": true}
+
+func onlyWaits(frames []*session.Site) bool {
+	return len(frames) > 0 && frames[0] != nil && justWait[wait.Readable(frames[0].Class)+"."+frames[0].Method]
+}
+
+// CalledAt stands between a method of the JDK where a busy thread was and the line of the program that called it.
+const CalledAt = ", called at "
+
+// placeOf names where a busy thread was: a method, and the line of the program that called it, if it is not the program's; "": only in the method of a lambda that the JVM has made.
 func placeOf(x *session.Sample) string {
 	near := x.Near()
 	switch at := x.Frames[0]; {
+	case at != nil && strings.Contains(at.Class, "$$Lambda"):
+		return ""
 	case at == nil && near == nil:
 		return ""
 	case at == nil || at == near:
@@ -213,7 +225,7 @@ func placeOf(x *session.Sample) string {
 	case near == nil:
 		return wait.Readable(at.Class) + "." + at.Method
 	default:
-		return wait.Readable(at.Class) + "." + at.Method + ", called at " + near.Label()
+		return wait.Readable(at.Class) + "." + at.Method + CalledAt + near.Label()
 	}
 }
 

@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"stackagent/granularity"
 	"stackagent/internal/text"
@@ -34,8 +33,8 @@ func wanted(f *advice.Finding, s *summary.Summary) bool {
 	case "never-executed":
 		never, created := granularity.NeverExecuted(s.Rows)
 		return never >= leastTasks && float64(never) >= leastNever*float64(created)
-	case "bound": // said where nothing stands in the way
-		return !slices.ContainsFunc(s.Findings, func(x advice.Finding) bool { return x.Kind == advice.Advice })
+	case "bound": // said where the account has nothing that stands in the way
+		return !advice.Obstructs(s.Findings)
 	case "lost", "ended":
 		return false // in lossLine
 	}

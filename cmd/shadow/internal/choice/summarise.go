@@ -84,7 +84,9 @@ func NoteNone(env console.Env, s *session.Session, f summary.Filter, shown int) 
 // Condense builds a summary and shows how far it is where somebody may be
 // waiting: on a terminal, and if it takes long.
 func Condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
-	o.Replayer = account.NewPredictor(s)
+	if o.Replayer == nil {
+		o.Replayer = account.NewPredictor(s)
+	}
 	if o.Progress != nil { // the caller shows it
 		return summary.Build(s, o)
 	}
