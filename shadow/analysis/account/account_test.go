@@ -76,6 +76,10 @@ func (p *program) sleep(unit uint32, n units.Ns) {
 	p.Add(unit, model.Step{Kind: model.Outside, Cause: model.Time, Len: n})
 }
 
+func (p *program) computes(unit uint32, n units.Ns) { p.Compute(unit, n) }
+
+const condition = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
+
 // passOn submits units on threads of their own: one sleeps and gives an element, for which the next one waits, and so on. Every other one is of
 // the second class, and sleeps for nothing.
 func (p *program) passOn(first, second string) {
@@ -311,16 +315,16 @@ func (p *program) replayers(first, others units.Ns) {
 	}
 }
 
-// force are units of three workers that each have a monitor while they wait until a file is on the disk.
-func (p *program) force(n int, long units.Ns) {
+// force are units of three workers that each have a monitor while they wait for a file.
+func (p *program) force(class, file string) {
 	pool := p.Executor(model.Executor{Name: "pool", Workers: 3})
-	journal := p.Wait(model.Wait{Kind: "monitor", Class: p.Classes.Number("Journal"), Object: 1, Lock: true})
-	disk := p.Wait(model.Wait{Kind: "io", Class: p.Classes.Number(wait.Forced), Site: p.Sites.Number("Journal.append:9")})
-	m := p.Resource(model.Lock, "Journal", 1)
-	for i := range n {
+	journal := p.Wait(model.Wait{Kind: "monitor", Class: p.Classes.Number(class), Object: 1, Lock: true})
+	disk := p.Wait(model.Wait{Kind: "io", Class: p.Classes.Number(file), Site: p.Sites.Number("Journal.append:9")})
+	m := p.Resource(model.Lock, class, 1)
+	for i := range 6 {
 		u := p.unit("Append", pool, fmt.Sprint("w", i%3))
 		p.Add(u, model.Step{Kind: model.Acquire, On: m, Wait: journal})
-		p.Add(u, model.Step{Kind: model.Outside, Cause: model.IO, Len: long, Wait: disk})
+		p.Add(u, model.Step{Kind: model.Outside, Cause: model.IO, Len: 10 * ms, Wait: disk})
 		p.Add(u, model.Step{Kind: model.Release, On: m})
 	}
 }
@@ -354,13 +358,13 @@ func (p *program) crowd(n int, sleep units.Ns) {
 	}
 }
 
-// meet are two units that wait for each other after each of ten steps, in which they compute for so long.
-func (p *program) meet(one, other units.Ns) {
-	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject")})
+// meet are two units that wait for each other after each of ten steps, in which they do something for so long.
+func (p *program) meet(class string, does func(unit uint32, n units.Ns), one, other units.Ns) {
+	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number(class)})
 	a, b := p.unit("Strip", 0, "a"), p.unit("Strip", 0, "b")
 	for range 10 {
-		p.Compute(a, one)
-		p.Compute(b, other)
+		does(a, one)
+		does(b, other)
 		done, too := p.Resource(model.Event, "Event", 1), p.Resource(model.Event, "Event", 1)
 		p.Do(a, model.Signal, done)
 		p.Do(b, model.Signal, too)
@@ -682,7 +686,7 @@ func TestObstacles(t *testing.T) {
 			p.lingering = &graph.Lingering{Executor: "pool", Ns: 500 * ms, OfNs: 600 * ms}
 		}, "", ""},
 		{"a connection is kept while its unit sleeps", func(p *program) { p.passOn("Order", "Order") }, "held", "Order waits for an element of a LinkedBlockingQueue, held by Order, which sleeps"},
-		{"a file is forced under a lock", func(p *program) { p.force(6, 10*ms) }, "held", "Append waits for the monitor of Journal, held by Append, which waits for a file that is forced to disk at Journal.append:9 Have one thread force the file for all that wait"},
+		{"a file is forced under a lock", func(p *program) { p.force("Journal", wait.Forced) }, "held", "Append waits for the monitor of Journal, held by Append, which waits for a file that is forced to disk at Journal.append:9 Have one thread force the file for all that wait"},
 		{"elements that another class makes are work", func(p *program) { p.passOn("Make", "Pack") }, "", ""},
 		{"units of a pool wait for elements that nobody gives back", func(p *program) {
 			e := p.Executor(model.Executor{Name: "pool", Workers: 2})
@@ -757,8 +761,11 @@ func TestObstacles(t *testing.T) {
 		{"many workers that wait for as long as they compute", func(p *program) { p.crowd(32, 20*ms) }, "pool-too-large", "Give it 4 workers, unless"},
 		{"many workers that wait for longer than they compute", func(p *program) { p.crowd(16, 40*ms) }, "", ""},
 		{"few more workers than CPUs", func(p *program) { p.crowd(4, 0) }, "", ""},
-		{"parties that meet, of which one has more to do", func(p *program) { p.meet(9*ms, ms) }, "uneven-parts", "Strip waits for a condition until another Strip has computed"},
-		{"parties that meet and have as much to do", func(p *program) { p.meet(5*ms, 5*ms) }, "", ""},
+		{"parties that meet, of which one has more to do", func(p *program) { p.meet(condition, p.computes, 9*ms, ms) }, "uneven-parts", "Strip waits for a condition until another Strip has computed"},
+		{"parties of a barrier, of which one sleeps for longer", func(p *program) { p.meet("CyclicBarrier", p.sleep, 9*ms, ms) }, "uneven-parts", "Strip waits for a CyclicBarrier until another Strip is there, which sleeps"},
+		{"who signals a condition sleeps", func(p *program) { p.meet(condition, p.sleep, 9*ms, ms) }, "", ""},
+		{"a map computes values of other keys", func(p *program) { p.force("java.util.concurrent.ConcurrentHashMap", "file or pipe") }, "held", "call get() first, or put a future there"},
+		{"parties that meet and have as much to do", func(p *program) { p.meet(condition, p.computes, 5*ms, 5*ms) }, "", ""},
 		{"one thread runs all that it is given", func(p *program) { p.serve(30, 3*ms) }, "blocked-server", "HTTP-Dispatcher runs each Exchange itself, one after the other"},
 		{"one thread runs all that it is given, and waits for more", func(p *program) { p.serve(30, ms/2) }, "", ""},
 		{"units that yield again and again", func(p *program) { p.polls(0, 1000) }, "polling", "Poll yields (Thread.yield) at Poll.run:5 again and again on virtual threads, while Job waits for a CPU"},

@@ -199,6 +199,9 @@ func (s *Session) changeFor(o *Obstacle) (replay.Change, string, error) {
 		if len(free) == 0 {
 			return replay.Change{}, "", errHanded
 		}
+		if s.isMap(o.why.place - 1) {
+			return replay.Change{Free: free}, "at best, if all who wait want other keys", nil
+		}
 		return replay.Change{Free: free}, "if nobody waits for it", nil
 	case Interpreted:
 		return replay.Change{}, "", errSlower

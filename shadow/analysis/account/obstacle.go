@@ -776,6 +776,8 @@ func (s *Session) causeOfFrames(frames []account.Frame, wanted float64) cause {
 		return cause{kind: Uneven, holder: root.Class, place: s.samePlace(frames[last-1].On) + 1}
 	case computes:
 		return cause{kind: serial, holder: root.Class}
+	case (root.State == account.Sleep || root.State == account.IO) && last > 0 && frames[last-1].State == account.Handed && s.isBarrier(frames[last-1].On):
+		return cause{kind: Uneven, holder: root.Class, place: s.samePlace(frames[last-1].On) + 1, root: plain(root)}
 	case s.graph.Bulk[s.graph.Classes[root.Class]] && s.waitsInOne(root.Class):
 		return cause{kind: DoesNotSplit, holder: root.Class, root: plain(root)}
 	}
@@ -802,6 +804,11 @@ func (s *Session) isMeeting(place uint32) bool {
 	p := &s.account.Places[place]
 	class := s.graph.Classes[p.Class]
 	return !p.Lock && !p.Room && !p.Stage && class != "" && !wait.HoldsElements(class) && p.Kind != "io"
+}
+
+// isBarrier reports whether units at a place wait until all of them are there.
+func (s *Session) isBarrier(place uint32) bool {
+	return wait.IsBarrier(s.graph.Classes[s.account.Places[place].Class])
 }
 
 // waitsInOne reports whether one part of an operation that the JDK divides takes most of its time, and most of that is waiting.

@@ -150,6 +150,9 @@ func (s *Session) describe(o *Obstacle, why cause) {
 				o.Remedy += " Who is refused and asks again keeps the crowd as it is: let fewer units begin at a time, by a semaphore around the whole unit."
 			}
 		}
+		if s.isMap(why.place - 1) {
+			o.Remedy = "A ConcurrentHashMap holds this while the function of computeIfAbsent, compute or merge runs, for some of its other keys, too. Keep long work out of it: call get() first, or put a future there and complete it outside. Who wants the same key waits for its value in any case. More threads gain nothing."
+		}
 		if s.forces(why.root) || s.forces(why.besides) {
 			o.Remedy = "Have one thread force the file for all that wait, and again for those that came meanwhile (group commit): a queue of what is to be written, and a future for each. Or do without force, if the last entries may be lost in a crash of the machine. More threads gain nothing."
 		}
@@ -178,6 +181,10 @@ func (s *Session) describe(o *Obstacle, why cause) {
 		if why.place != 0 {
 			o.Title = fmt.Sprintf("%s waits for %s until another %s has computed, while CPUs are idle", o.Victim, s.place(why.place-1), holder)
 			o.Happened = fmt.Sprintf("The longest of %s computes for %s in all, one on average for %s. %s", text.PluralExact(int64(w.units), "unit", "units"), units.FormatNs(w.most), units.FormatNs(w.cpuNs/units.Ns(max(1, w.units))), of)
+			if why.root != (account.Frame{}) {
+				o.Title = fmt.Sprintf("%s waits for %s until another %s is there, which %s", o.Victim, s.place(why.place-1), holder, s.state(why.root))
+				o.Happened = of
+			}
 			o.Remedy = "Everyone waits for the slowest. Divide the work of each step more evenly, or into more parts than there are threads, which take the next part when they are free."
 			return
 		}
@@ -798,6 +805,12 @@ func (s *Session) retries(place uint32) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s waits for it ended at their time limit, and %s times the same unit then asked again. ", units.FormatExact(int64(at.limit)), units.FormatExact(int64(at.waits)), units.FormatExact(int64(at.again)))
+}
+
+// isMap reports whether units at a place wait for the monitor of a bin of a map, which it holds while it computes a value.
+func (s *Session) isMap(place uint32) bool {
+	p := &s.account.Places[place]
+	return p.Kind == "monitor" && wait.Readable(s.graph.Classes[p.Class]) == "ConcurrentHashMap"
 }
 
 // leastRefused is the share of waits that must end at their time limit for it to be said.

@@ -101,10 +101,10 @@ func descriptor(flags wire.WaitFlags) string {
 const Forced = "file that is forced to disk"
 
 // Awaited is the class of what a wait was for. For a condition of a queue, as in ArrayBlockingQueue.take, it is the queue; room: it was for room in
-// a full one.
+// a full one. For that of a barrier it is the barrier.
 func (w *What) Awaited() (class string, room bool) {
-	if name, method, _ := strings.Cut(w.Class, "."); IsCondition(w.Blocker) && HoldsElements(name) {
-		return name, strings.HasPrefix(method, "put") || strings.HasPrefix(method, "offer")
+	if name, method, _ := strings.Cut(w.Class, "."); IsCondition(w.Blocker) && (HoldsElements(name) || IsBarrier(name)) {
+		return name, HoldsElements(name) && (strings.HasPrefix(method, "put") || strings.HasPrefix(method, "offer"))
 	}
 	if w.Kind == kindIO && w.Blocker == "" {
 		return w.Class, false
@@ -116,6 +116,12 @@ func (w *What) Awaited() (class string, room bool) {
 func HoldsElements(class string) bool {
 	class = Readable(class) // SynchronousQueue$TransferStack does, too
 	return strings.HasSuffix(class, "Queue") || strings.HasSuffix(class, "Deque") || strings.HasSuffix(class, "Bag")
+}
+
+// IsBarrier reports whether a class is named as one at which threads wait until all have come.
+func IsBarrier(class string) bool {
+	name := Readable(class)
+	return name == "CyclicBarrier" || name == "Phaser"
 }
 
 // concurrent is the package whose classes are known to readers by their simple names.
