@@ -166,8 +166,8 @@ func (a *assembly) finish() (*Session, error) {
 	return out, nil
 }
 
-// A unit of a thread's own is in the background if it is that of a daemon, or of a thread which had not ended, and nobody waits for its end, or if it is a later run of a periodic task, or waits for a time at one place at least leastLooks times, and goes on for mostOfRun, if
-// others do so, too.
+// A unit of a thread's own is in the background if it is that of a daemon, or of a thread which had not ended, and nobody waits for its end, or if it is a later run of a periodic task, or
+// waits for a time at one place at least leastLooks times, four times as often as it does anything else but compute, and continues for mostOfRun, if others do so, too.
 const (
 	leastLooks = 10
 	mostOfRun  = 0.9
@@ -198,21 +198,23 @@ func findBackground(g *graph.Graph, recorded *graph.Schedule) {
 	}
 }
 
-// looksAgain reports whether a unit of a thread's own waits for a time at one place again and again. A poll for something that ends is no such wait.
+// looksAgain reports whether a unit of a thread's own waits for a time at one place again and again, and seldom does anything else but compute. A poll for something that ends is no such wait.
 func looksAgain(g *graph.Graph, unit int) bool {
 	u := &g.Units[unit]
 	if u.Executor != 0 || u.Thread == 0 || u.Beside {
 		return false
 	}
-	looks := map[uint32]int{}
+	looks, most, others := map[uint32]int{}, 0, 0
 	for _, x := range g.StepsOf(unit) {
-		if x.Kind == graph.Outside && x.Cause == graph.Time && x.Wait != 0 {
-			if looks[x.Wait]++; looks[x.Wait] >= leastLooks {
-				return true
-			}
+		switch {
+		case x.Kind == graph.Outside && x.Cause == graph.Time && x.Wait != 0:
+			looks[x.Wait]++
+			most = max(most, looks[x.Wait])
+		case x.Kind != graph.Compute && x.Kind != graph.Outside, x.Kind == graph.Outside && x.Cause == graph.IO:
+			others++
 		}
 	}
-	return false
+	return most >= leastLooks && 4*others <= most
 }
 
 func (a *assembly) tooLarge() error {
