@@ -25,7 +25,6 @@ import (
 	"stackagent/granularity/lbo"
 	"stackagent/hpc"
 	"stackagent/internal/listing"
-	"stackagent/shadow/analysis/account"
 	"stackagent/shadow/analysis/advice"
 	"stackagent/shadow/analysis/budget"
 	"stackagent/shadow/analysis/crosscheck"
@@ -111,7 +110,7 @@ func printedForms() map[string][]form {
 		"waits":  {rows("", view.Waits(true), view.Waits(false)), rows("--by unit", view.UnitWaits(nil)), rows("--by thread", view.ThreadWaits(nil)), rows("--by wait", view.SingleWaits(s))},
 		"warmup": {{of: warm.WarmupJSON{}}},
 		"whatif": {{of: times.WhatifJSON{}}},
-		"why":    {{of: account.Session{}}},
+		"why":    {{of: answer{}}},
 	}
 }
 

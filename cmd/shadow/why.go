@@ -85,17 +85,21 @@ func (f *whyFlags) answer(env console.Env, dir string) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{Session: account.Of(g)}
+	a := &answer{account.Of(g), []advice.Finding{}}
 	if from, to := units.Ns(g.From-s.Manifest.StartNs), units.Ns(g.To-s.Manifest.StartNs); from > 0 || to < s.Manifest.DurationNs {
 		a.OfPart(from, to)
-		a.Advice = advice.OfAccount(a.Session, to-from)
+		a.Advice = append(a.Advice, advice.OfAccount(a.Session, to-from)...)
 	} else {
 		a.Try()
 		sum, err := choice.Condense(env, s, summary.Options{Replayer: account.Known(s, g, a.Session)})
 		if err != nil {
 			return nil, err
 		}
-		a.Advice = slices.DeleteFunc(sum.Findings, func(x advice.Finding) bool { return x.Kind != advice.Advice })
+		for _, x := range sum.Findings {
+			if x.Kind == advice.Advice {
+				a.Advice = append(a.Advice, x)
+			}
+		}
 	}
 	if f.class != "" {
 		a.Classes = slices.DeleteFunc(a.Classes, func(c account.Class) bool {
