@@ -62,7 +62,7 @@ a whole session, all other advice, as shadow stats gives it.`,
 	return cmd
 }
 
-// answer is what shadow why says.
+// answer is what shadow why says. Its JSON names are promised.
 type answer struct {
 	*account.Session
 	// Advice has the obstacles and, of a whole session, what else to change, in the order of what it can save.

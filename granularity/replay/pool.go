@@ -119,7 +119,7 @@ func (e *engine) submitter(by, executor uint32) int32 {
 	return e.worker[unit]
 }
 
-// begin starts a unit on a worker, which has to wake up first for so long. How long it waited for a CPU meanwhile is left out: the replay makes units wait for CPUs itself.
+// begin starts a unit on a worker, which has to wake up first. How long the unit waited for a CPU before it started is left out: the replay makes units wait for CPUs itself.
 func (e *engine) begin(unit, worker int32, by uint32, wake units.Ns) {
 	e.worker[unit], e.by[unit] = worker, by
 	u := &e.g.Units[unit]

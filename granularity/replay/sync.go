@@ -51,7 +51,7 @@ func (e *engine) passes(unit int32, s *graph.Step) bool {
 	return false
 }
 
-// cannotHold reports whether nothing is known of a wait but who ended it, and that unit has not started. Such waits are for locks inside the JVM, as a rule, which it cannot hold.
+// cannotHold reports whether nothing is known of a wait but who ended it, and that unit has not started. Such waits are usually for locks inside the JVM, and it cannot hold one yet.
 func (e *engine) cannotHold(s *graph.Step) bool {
 	if s.Wait != 0 {
 		return false

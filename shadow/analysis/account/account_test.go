@@ -358,7 +358,7 @@ func (p *program) crowd(n int, sleep units.Ns) {
 	}
 }
 
-// meet are two units that wait for each other after each of ten steps, in which they do something for so long.
+// meet are two units that wait for each other after each of ten steps, in which one does something for a time, and the other for another time.
 func (p *program) meet(class string, does func(unit uint32, n units.Ns), one, other units.Ns) {
 	wait := p.Wait(model.Wait{Kind: "park", Class: p.Classes.Number(class)})
 	a, b := p.unit("Strip", 0, "a"), p.unit("Strip", 0, "b")
@@ -1051,6 +1051,7 @@ func TestWhereItComputes(t *testing.T) {
 		{map[string]int64{"A.f:3": 9, "A.g:4": 2}, ", mostly in A.f:3 (82 % of 11 samples)"},
 		{map[string]int64{"A.f:3": 5}, ""},
 		{map[string]int64{"A.f:3": 2, "A.f:4": 2, "A.f:5": 2, "A.f:6": 2, "A.f:7": 2, "A.g:1": 1}, ", mostly in A.f (91 % of 11 samples)"},
+		{map[string]int64{"B.a, called at A.f:3": 3, "B.b, called at A.f:4": 3, "B.c, called at A.f:4": 3, "A.g:1": 3}, ", mostly in A.f and what it calls (75 % of 12 samples)"},
 		{map[string]int64{"A.a:1": 4, "A.b:1": 4, "A.c:1": 4, "A.d:1": 4}, ""},
 	} {
 		a := accountOf(t, func(p *program) {

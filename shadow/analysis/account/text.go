@@ -151,7 +151,7 @@ func (s *Session) describe(o *Obstacle, why cause) {
 			}
 		}
 		if s.isMap(why.place - 1) {
-			o.Remedy = "A ConcurrentHashMap holds this while the function of computeIfAbsent, compute or merge runs, for some of its other keys, too. Keep long work out of it: call get() first, or put a future there and complete it outside. Who wants the same key waits for its value in any case. More threads gain nothing."
+			o.Remedy = "A ConcurrentHashMap holds this while the function of computeIfAbsent, compute or merge runs, for some of its other keys, too. Keep long work out of it: call get() first, or put a future there and complete it outside. Whoever wants the same key waits for its value in any case. More threads gain nothing."
 		}
 		if s.forces(why.root) || s.forces(why.besides) {
 			o.Remedy = "Have one thread force the file for all that wait, and again for those that came meanwhile (group commit): a queue of what is to be written, and a future for each. Or do without force, if the last entries may be lost in a crash of the machine. More threads gain nothing."

@@ -167,9 +167,10 @@ func (a *assembly) finish() (*Session, error) {
 }
 
 // A unit of a thread's own is in the background if it is that of a daemon, or of a thread which had not ended, and nobody waits for its end, or if it is a later run of a periodic task, or
-// waits for a time at one place at least leastLooks times, four times as often as it does anything else but compute, and continues for mostOfRun, if others do so, too.
+// waits for a time at one place at least leastLooks times, mostlyLook times as often as it does anything else but compute, and continues for mostOfRun, if others do so, too.
 const (
 	leastLooks = 10
+	mostlyLook = 4
 	mostOfRun  = 0.9
 )
 
@@ -214,7 +215,7 @@ func looksAgain(g *graph.Graph, unit int) bool {
 			others++
 		}
 	}
-	return most >= leastLooks && 4*others <= most
+	return most >= leastLooks && mostlyLook*others <= most
 }
 
 func (a *assembly) tooLarge() error {

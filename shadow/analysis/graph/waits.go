@@ -205,6 +205,7 @@ func note(to map[string]map[string]int64, class, place string, samples int64) {
 // justWait are methods of the JDK that do nothing but wait. A thread that is there has waited, and waits for a CPU.
 var justWait = map[string]bool{"java.lang.Thread.sleep": true, "java.lang.Thread.sleep0": true, "java.lang.Thread.sleepNanos0": true, "java.lang.Object.wait": true, "java.lang.Object.wait0": true, "jdk.internal.misc.Unsafe.park": true}
 
+// onlyWaits reports whether the innermost frame is one of them.
 func onlyWaits(frames []*session.Site) bool {
 	return len(frames) > 0 && frames[0] != nil && justWait[wait.Readable(frames[0].Class)+"."+frames[0].Method]
 }
